@@ -1,0 +1,54 @@
+"""All errors of gpuprof. A command turns any of them into one line on stderr and the error's exit code."""
+
+
+class GpuprofError(Exception):
+    """Base. The message says what is wrong, where, and what to do. Exit code 1: the run failed."""
+
+    exit_code = 1
+
+
+class UsageError(GpuprofError):
+    """Wrong flags, a launch that does not fit its kernel, an unknown name, a file that is not there."""
+
+    exit_code = 2
+
+
+class CompileError(GpuprofError):
+    """The source does not compile. `diagnostics` is the compiler's own text, unchanged."""
+
+    def __init__(self, message: str, diagnostics: str = ""):
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
+class PtxError(GpuprofError):
+    """PTX that cannot be parsed or is not valid; carries the place."""
+
+    def __init__(self, message: str, name: str = "", line: int = 0, column: int = 0):
+        place = f"{name}:{line}:{column}: " if line else (f"{name}: " if name else "")
+        super().__init__(place + message)
+        self.line, self.column = line, column
+
+
+class UnsupportedInstruction(PtxError):
+    """An instruction gpuprof does not have. The message names opcode, PTX line and source line."""
+
+
+class FileFormatError(GpuprofError):
+    """A damaged, truncated, foreign or newer file."""
+
+
+class KernelFault(GpuprofError):
+    """The kernel did what a GPU would trap on: out of bounds, misaligned, trap, watchdog."""
+
+
+class NotComparable(GpuprofError):
+    """Nothing was measured, no baseline, or two runs that cannot be compared."""
+
+    exit_code = 4
+
+
+class Regression(GpuprofError):
+    """A check found a kernel slower than its baseline allows."""
+
+    exit_code = 3

@@ -1,0 +1,99 @@
+"""The bit fields of an instruction's `mods` word, declared once.
+
+     31                                    7    6      5..3      2     1..0
+    +--------------------------------------+--------+---------+-------+----------+
+    | fields of the opcode's own family    | addr64 | neg c,b,a | const | imm_slot |
+    +--------------------------------------+--------+---------+-------+----------+
+
+The upper fields of different families overlap: an opcode's row names the fields it has.
+"""
+
+from typing import NamedTuple
+
+
+class Field(NamedTuple):
+    """One field of `mods`: `shift` and `width` in bits; `names` gives the text of each value, or () for a plain number."""
+
+    shift: int
+    width: int
+    names: tuple[str, ...] = ()
+
+    def get(self, mods: int) -> int:
+        return (mods >> self.shift) & ((1 << self.width) - 1)
+
+    def put(self, value: int) -> int:
+        """The value moved to its place; raises ValueError when it does not fit."""
+        if not 0 <= value < 1 << self.width:
+            raise ValueError(f"{value} does not fit into {self.width} bits")
+        return value << self.shift
+
+    def value(self, name: str) -> int:
+        """The number of a named value; raises ValueError for a name the field does not have."""
+        return self.names.index(name)
+
+
+def flag(shift: int, name: str) -> Field:
+    return Field(shift, 1, ("", name))
+
+
+COMPARISONS = (
+    "eq", "ne", "lt", "le", "gt", "ge",
+    "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
+)  # fmt: skip
+
+FIELDS: dict[str, Field] = {
+    # Which source the 32-bit `imm` word replaces, and whether it is then a byte offset into the launch's constant bank.
+    "imm_slot": Field(0, 2),  # 0 none, 1 a, 2 b, 3 c
+    "const": Field(2, 1),
+    "neg_a": Field(3, 1),
+    "neg_b": Field(4, 1),
+    "neg_c": Field(5, 1),
+    # The address in source a is a D register (64 bits); otherwise an R register.
+    "addr64": Field(6, 1),
+    # Floating point.
+    "rnd": Field(7, 3, ("rn", "rz", "rm", "rp", "rna")),
+    "ftz": flag(10, "ftz"),
+    "sat": flag(11, "sat"),
+    "nan": flag(12, "nan"),
+    # Comparisons.
+    "cmp": Field(13, 4, COMPARISONS),
+    "bool": Field(17, 2, ("", "and", "or", "xor")),
+    # Memory.
+    "cache": Field(7, 3, ("", "ca", "cg", "cs", "lu", "cv", "wt", "nc")),
+    "sem": Field(10, 3, ("", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc")),
+    "scope": Field(13, 2, ("", "cta", "gpu", "sys")),
+    # Bit manipulation.
+    "lut": Field(7, 8),
+    "wrap": Field(7, 1, ("clamp", "wrap")),
+    "prmt": Field(7, 3, ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
+    # Warp shuffles: lane and clamp as immediates, so that the usual ones need no register.
+    "shfl": Field(7, 2, ("up", "down", "bfly", "idx")),
+    "has_lane": Field(9, 1),
+    "lane": Field(10, 5),
+    "has_clamp": Field(15, 1),
+    "clamp": Field(16, 13),
+}
+
+IMM_SLOT_OF = {"a": 1, "b": 2, "c": 3}
+
+
+def pack(**values: int | str) -> int:
+    """The `mods` word with the named fields set; a str value is looked up in the field's names."""
+    word = 0
+    for name, value in values.items():
+        field = FIELDS[name]
+        word |= field.put(field.value(value) if isinstance(value, str) else int(value))
+    return word
+
+
+def unpack(mods: int, name: str) -> int:
+    return FIELDS[name].get(mods)
+
+
+def unpack_name(mods: int, name: str) -> str:
+    """The text of a named field's value; raises ValueError for a value without a meaning."""
+    names = FIELDS[name].names
+    value = FIELDS[name].get(mods)
+    if value >= len(names):
+        raise ValueError(f"field {name} holds {value}, which means nothing")
+    return names[value]
