@@ -1,0 +1,40 @@
+# `make demo` and `make test` set up everything they need in .venv; nothing outside this folder is touched.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: help demo test lint bench fuzz clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 8
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"gpuprof needs Python 3.11 or later; {sys.executable} is {v[0]}.{v[1]} (say make PYTHON=python3.12)")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+demo: $(READY) ## collect, correlate and report on samples/transpose.cu
+	@mkdir -p build
+	$(BIN)/gpuprof collect samples/transpose.cu -o build/transpose.gprec
+	$(BIN)/gpuprof correlate build/transpose.gprec -o build/transpose.gpudb
+	$(BIN)/gpuprof report build/transpose.gpudb --page source --kernel naive
+	@echo
+	@echo "Next: .venv/bin/gpuprof report build/transpose.gpudb --page source --kernel padded"
+
+test: $(READY) ## run the tests
+	$(BIN)/python -m pytest -q
+
+lint: $(READY) ## check style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: $(READY) ## measure speed; writes build/bench.json
+	$(BIN)/python -m tests.bench
+
+fuzz: $(READY) ## longer fuzzing than the tests do
+	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -k fuzz
+
+clean: ## remove what was built
+	rm -rf .venv build

@@ -1,0 +1,3 @@
+from gpuprof.cli.main import main
+
+main()

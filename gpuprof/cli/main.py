@@ -1,0 +1,77 @@
+"""The command line: `gpuprof COMMAND`. Commands are imported only when they run, so that help is quick."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from gpuprof.errors import CompileError, GpuprofError
+
+# Order of the table is the order of the work, and of the help page.
+COMMANDS = {
+    "compile": "Compile CUDA C++ or PTX to a gpubin (ELF).",
+    "disasm": "Print the instructions of a gpubin.",
+    "collect": "Run kernels on the emulated GPU and record a profile.",
+    "records": "Print a recording, one record per line.",
+    "correlate": "Turn a recording into a database (SQLite).",
+    "report": "Show where the cycles went.",
+    "check": "Compare with a committed baseline; exit 3 on a regression.",
+    "list": "List chips, stall reasons, metrics or samples.",
+    "explain": "Explain a stall reason in words.",
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx):
+        return list(COMMANDS)
+
+    def get_command(self, ctx, name):
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"gpuprof.cli.{name}").command
+
+    def format_commands(self, ctx, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="gpuprof")
+def cli():
+    """Profile GPU kernels on a machine that has no GPU.
+
+    \b
+    gpuprof collect kernel.cu      run its launches, record kernel.gprec
+    gpuprof report kernel.gprec    the annotated listing
+    gpuprof check kernel.gprec --baseline baseline.txt    for CI
+    """
+
+
+def _complain(error: GpuprofError) -> int:
+    from gpuprof.isa.printable import printable
+
+    if isinstance(error, CompileError) and error.diagnostics:
+        click.echo(printable(error.diagnostics.rstrip("\n"), keep="\n\t"), err=True)
+    click.echo(f"gpuprof: {printable(str(error), keep=chr(10))}", err=True)
+    return error.exit_code
+
+
+def main():
+    """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130 interrupted."""
+    try:
+        code = cli(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except GpuprofError as error:
+        sys.exit(_complain(error))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("gpuprof: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`). Leave quietly, and keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
