@@ -38,6 +38,10 @@ class FileFormatError(GpuprofError):
     """A damaged, truncated, foreign or newer file."""
 
 
+class DeviceMemoryError(GpuprofError):
+    """The host misused device memory: out of memory, a double free, an address that no allocation holds."""
+
+
 class KernelFault(GpuprofError):
     """The kernel did what a GPU would trap on: out of bounds, misaligned, trap, watchdog."""
 

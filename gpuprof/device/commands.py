@@ -1,0 +1,132 @@
+"""The command stream: everything a program asks of the GPU, one plain value each, in the order asked.
+
+What a command gives back when it is carried out is written beside it. Streams are numbers, 0 the default one.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gpuprof.device.module import LoadedModule
+from gpuprof.isa.program import Function, Program
+
+HOST = -1  # as the stream of a Wait: the host waits
+EVERYTHING = -1  # as the event of a Wait: all that was asked so far, on every stream
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """Gives device.memory.Allocation."""
+
+    nbytes: int
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Free:
+    """Frees the allocation that starts at `address`."""
+
+    address: int
+
+
+@dataclass(frozen=True)
+class CopyIn:
+    """Host to device."""
+
+    address: int
+    data: bytes
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class CopyOut:
+    """Device to host. Gives bytes."""
+
+    address: int
+    nbytes: int
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class CopyWithin:
+    """Device to device; the ranges may overlap."""
+
+    destination: int
+    source: int
+    nbytes: int
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Repeats `pattern` over `nbytes` bytes; their number is a multiple of the pattern's length."""
+
+    address: int
+    nbytes: int
+    pattern: bytes = b"\0"
+    stream: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Loads a module after those loaded before. Gives device.module.LoadedModule."""
+
+    program: Program
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """Runs a kernel. `params` is its parameter block, laid out by function.params."""
+
+    index: int  # launches so far, from 0
+    module: LoadedModule
+    function: Function
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared_nbytes: int
+    params: bytes
+    stream: int
+    name: str  # the launch as written, or as a script made it
+
+    @property
+    def n_blocks(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads_per_block(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def shared_nbytes(self) -> int:
+        """Per block, static and dynamic."""
+        return self.function.shared_nbytes + self.dynamic_shared_nbytes
+
+
+@dataclass(frozen=True)
+class Event:
+    """Marks the present end of a stream. Gives the GPU cycle (int) at which what was asked before it on that stream is done."""
+
+    event: int
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What comes later on `stream` (or the host, when HOST) waits for the event (or for EVERYTHING)."""
+
+    event: int
+    stream: int = 0
+
+
+@dataclass(frozen=True)
+class TaskBegin:
+    """Launches up to the matching TaskEnd belong to the task. Tasks nest."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class TaskEnd:
+    name: str
+
+
+Command: TypeAlias = Allocate | Free | CopyIn | CopyOut | CopyWithin | Fill | Load | Launch | Event | Wait | TaskBegin | TaskEnd

@@ -1,0 +1,235 @@
+"""The GPU's global memory: one arena of bytes, and the allocations in it.
+
+    0x7_0000_0000        global memory, the arena: index = address - GLOBAL_BASE
+    0x7E00_0000_0000     window onto the shared memory of a thread's own block   (generic addresses only)
+    0x7F00_0000_0000     window onto a thread's own local memory                 (generic addresses only)
+
+Allocations are never neighbours: a gap of at least GUARD_NBYTES lies between two, so that a kernel that runs off the end of
+one array is caught and does not read the next one.
+"""
+
+from bisect import bisect_right, insort
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.errors import DeviceMemoryError
+
+GLOBAL_BASE = 0x7_0000_0000
+SHARED_WINDOW = 0x7E00_0000_0000
+LOCAL_WINDOW = 0x7F00_0000_0000
+WINDOW_NBYTES = 1 << 32
+
+ALIGNMENT = 256
+GUARD_NBYTES = 256
+FIRST_ARENA_NBYTES = 1 << 20
+
+
+@dataclass(frozen=True, order=True)
+class Allocation:
+    """`nbytes` bytes from `address` on. `name` is for messages: "x", "to_device #2", "constants of saxpy.cu"."""
+
+    address: int
+    nbytes: int
+    name: str = ""
+
+    @property
+    def end(self) -> int:
+        return self.address + self.nbytes
+
+
+class AddressSpace:
+    """Allocates, frees, reads and writes; first fit, so the same requests always give the same addresses.
+
+    New memory is zero, also where freed memory is used again: what a program sees never depends on what ran before it.
+    """
+
+    def __init__(self, limit_nbytes: int | None = None):
+        """`limit_nbytes`: the chip's memory; None for as much as the host has."""
+        self.limit_nbytes = limit_nbytes
+        self.used_nbytes = 0
+        self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8)
+        self._live: list[Allocation] = []  # ascending
+        self._freed: dict[int, Allocation] = {}  # by address, for the message of a double free
+        self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
+        self._top = GLOBAL_BASE
+        self._bounds: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def arena(self) -> np.ndarray:
+        """uint8 (n,): all of global memory; index = address - GLOBAL_BASE. A later `allocate` may put another array in its place."""
+        return self._arena
+
+    @property
+    def starts(self) -> np.ndarray:
+        """int64: first address of each live allocation, ascending."""
+        return self._start_and_end()[0]
+
+    @property
+    def ends(self) -> np.ndarray:
+        """int64: address after the last byte of each live allocation, ascending."""
+        return self._start_and_end()[1]
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """The live allocations, ascending."""
+        return tuple(self._live)
+
+    def allocate(self, nbytes: int, name: str = "") -> Allocation:
+        """`nbytes` of zeros at a 256-byte aligned address. Raises DeviceMemoryError when that is negative or too much."""
+        if nbytes < 0:
+            raise DeviceMemoryError(f"cannot allocate {nbytes} bytes{_for(name)}: the size is negative")
+        self._check_limit(nbytes, name)
+        taken_nbytes = _round_up(nbytes) + GUARD_NBYTES
+        address = self._take_hole(taken_nbytes)
+        if address is None:
+            address = self._take_top(taken_nbytes, nbytes, name)
+        self._arena[address - GLOBAL_BASE : address - GLOBAL_BASE + nbytes] = 0
+        allocation = Allocation(address, nbytes, name)
+        insort(self._live, allocation)
+        self._freed.pop(address, None)
+        self.used_nbytes += nbytes
+        self._bounds = None
+        return allocation
+
+    def free(self, address: int) -> None:
+        """Frees the allocation that starts at `address`. Raises DeviceMemoryError when none does, or no longer."""
+        index = self._index_at(address)
+        if index < 0 or self._live[index].address != address:
+            raise DeviceMemoryError(self._cannot_free(address))
+        allocation = self._live.pop(index)
+        self._freed[address] = allocation
+        self._return_range(address, address + _round_up(allocation.nbytes) + GUARD_NBYTES)
+        self.used_nbytes -= allocation.nbytes
+        self._bounds = None
+
+    def read(self, address: int, nbytes: int) -> bytes:
+        """The bytes [address, address + nbytes). Raises DeviceMemoryError unless one allocation holds them all."""
+        index = self._checked_index(address, nbytes, "read")
+        return self._arena[index : index + nbytes].tobytes()
+
+    def write(self, address: int, data: bytes | bytearray | memoryview | np.ndarray) -> None:
+        """Puts bytes at `address`. Raises DeviceMemoryError unless one allocation holds them all."""
+        raw = _as_bytes(data)
+        index = self._checked_index(address, len(raw), "write")
+        self._arena[index : index + len(raw)] = raw
+
+    def describe(self, address: int) -> str:
+        """Where an address lies, in words: which allocation it is in, or which is nearest and how far."""
+        for window, space in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local")):
+            if window <= address < window + WINDOW_NBYTES:
+                return f"0x{address:x} is byte {address - window} of the {space} memory window"
+        if address == 0:
+            return "0x0 is the null address"
+        if not self._live:
+            return f"0x{address:x} is in no allocation; there is none"
+        index = self._index_at(address)
+        candidates = self._live[max(index, 0) : index + 2]
+        return _where(address, min(candidates, key=lambda allocation: _distance(address, allocation))) + self._was_freed(address)
+
+    def _start_and_end(self) -> tuple[np.ndarray, np.ndarray]:
+        if self._bounds is None:
+            self._bounds = (
+                np.array([allocation.address for allocation in self._live], np.int64),
+                np.array([allocation.end for allocation in self._live], np.int64),
+            )
+        return self._bounds
+
+    def _check_limit(self, nbytes: int, name: str) -> None:
+        if self.limit_nbytes is not None and self.used_nbytes + nbytes > self.limit_nbytes:
+            raise DeviceMemoryError(
+                f"out of device memory: {nbytes} bytes asked{_for(name)}, {self.used_nbytes} of {self.limit_nbytes} bytes are in use"
+            )
+
+    def _take_hole(self, nbytes: int) -> int | None:
+        for index, (start, end) in enumerate(self._holes):
+            if end - start >= nbytes:
+                self._holes[index : index + 1] = [(start + nbytes, end)] if end - start > nbytes else []
+                return start
+        return None
+
+    def _take_top(self, taken_nbytes: int, nbytes: int, name: str) -> int:
+        address = self._top
+        needed = address + taken_nbytes - GLOBAL_BASE
+        if address + taken_nbytes > SHARED_WINDOW:
+            raise DeviceMemoryError(f"out of device memory: {nbytes} bytes asked{_for(name)} do not fit into the address space")
+        if needed > len(self._arena):
+            self._grow(max(needed, 2 * len(self._arena)), needed, nbytes, name)
+        self._top += taken_nbytes
+        return address
+
+    def _grow(self, wanted: int, needed: int, nbytes: int, name: str) -> None:
+        old = self._arena
+        try:
+            self._arena = np.zeros(wanted if wanted < 1 << 30 else needed, np.uint8)
+        except MemoryError:
+            raise DeviceMemoryError(f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}") from None
+        self._arena[: len(old)] = old
+
+    def _return_range(self, start: int, end: int) -> None:
+        """Puts a range among the holes, joined with its neighbours; a hole that reaches the top lowers the top."""
+        index = bisect_right(self._holes, (start, end))
+        if index < len(self._holes) and self._holes[index][0] == end:
+            end = self._holes.pop(index)[1]
+        if index > 0 and self._holes[index - 1][1] == start:
+            index -= 1
+            start = self._holes.pop(index)[0]
+        if end == self._top:
+            self._top = start
+        else:
+            self._holes.insert(index, (start, end))
+
+    def _index_at(self, address: int) -> int:
+        """Index of the last live allocation that starts at or below `address`; -1 for none."""
+        return bisect_right(self._live, address, key=lambda allocation: allocation.address) - 1
+
+    def _checked_index(self, address: int, nbytes: int, verb: str) -> int:
+        index = self._index_at(address)
+        if nbytes < 0 or index < 0 or address + nbytes > self._live[index].end:
+            raise DeviceMemoryError(f"cannot {verb} {nbytes} bytes at 0x{address:x}: {self.describe(address)}")
+        return address - GLOBAL_BASE
+
+    def _cannot_free(self, address: int) -> str:
+        if address in self._freed:
+            return f"cannot free 0x{address:x}: {_named(self._freed[address])} was freed before"
+        return f"cannot free 0x{address:x}: no allocation starts there; {self.describe(address)}"
+
+    def _was_freed(self, address: int) -> str:
+        for allocation in self._freed.values():
+            if allocation.address <= address < allocation.end and not self._holds(address):
+                return f"; {_named(allocation)} was there and has been freed"
+        return ""
+
+    def _holds(self, address: int) -> bool:
+        index = self._index_at(address)
+        return index >= 0 and address < self._live[index].end
+
+
+def _round_up(nbytes: int) -> int:
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+def _as_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
+    if isinstance(data, np.ndarray):
+        return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    return np.frombuffer(data, np.uint8)
+
+
+def _for(name: str) -> str:
+    return f" for {name}" if name else ""
+
+
+def _named(allocation: Allocation) -> str:
+    return f"{allocation.name or 'an unnamed allocation'} ({allocation.nbytes} bytes at 0x{allocation.address:x})"
+
+
+def _distance(address: int, allocation: Allocation) -> int:
+    return max(allocation.address - address, address - allocation.end + 1, 0)
+
+
+def _where(address: int, allocation: Allocation) -> str:
+    if address < allocation.address:
+        return f"0x{address:x} is {allocation.address - address} bytes before {_named(allocation)}"
+    if address < allocation.end:
+        return f"0x{address:x} is byte {address - allocation.address} of {_named(allocation)}"
+    return f"0x{address:x} is {address - allocation.end} bytes past the end of {_named(allocation)}"
