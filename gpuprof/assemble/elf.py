@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.assemble.dwarf import debug_sections
+from gpuprof.assemble.strings import Strings
 from gpuprof.errors import GpuprofError
 from gpuprof.isa import gpubin_layout as layout
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
@@ -50,6 +52,7 @@ def write_gpubin(program: Program) -> bytes:
     symbols, strings, numbers = _symbols(program, {section.name: i + 1 for i, section in enumerate(sections)})
     sections += _relocation_sections(program, numbers)
     sections += _text_sections(program)
+    sections += [Section(name, layout.SHT_PROGBITS, data) for name, data in debug_sections(program)]
     sections += [symbols, strings]
     return _seal(_lay_out(sections))
 
@@ -215,23 +218,6 @@ def _location_table(locations: tuple[Location | None, ...]) -> tuple[list[tuple[
 
 
 # --- the file
-
-
-class Strings:
-    """An ELF string table: names to offsets."""
-
-    def __init__(self):
-        self._data = bytearray(b"\0")
-        self._offsets = {"": 0}
-
-    def add(self, name: str) -> int:
-        if name not in self._offsets:
-            self._offsets[name] = len(self._data)
-            self._data += name.encode("utf-8", "surrogatepass") + b"\0"
-        return self._offsets[name]
-
-    def bytes(self) -> bytes:
-        return bytes(self._data)
 
 
 def _lay_out(sections: list[Section]) -> bytearray:
