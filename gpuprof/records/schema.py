@@ -3,9 +3,15 @@
     file  = magic "GPREC\\x1a\\r\\n", u32 format version, u32 zero, chunk*
     chunk = u32 type (four ASCII letters), u32 payload bytes, u32 CRC-32 of type + payload bytes + payload, payload
 
-All numbers are little-endian. A chunk whose payload is "json" is canonical JSON (UTF-8, sorted keys, no spaces); one that is an
-array is rows of the dtype given, after a u32 launch index and a u32 row count. A reader skips a chunk type it does not know
-and refuses a file of a newer version. What was recorded is complete only when the file ends in an END chunk.
+All numbers are little-endian. A payload is one of three kinds:
+
+* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more;
+* array: u32 launch index, u32 row count, rows of the dtype given;
+* bytes: u32 id, raw bytes.
+
+What is long comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG chunks of one id, SRCF
+chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was recorded is
+complete only when the file ends in an ENDF chunk.
 
 Version history: 1 the first.
 """
@@ -62,26 +68,107 @@ COUNTERS_DTYPE = np.dtype(
 )
 
 
-class Chunk(NamedTuple):
-    type: bytes
-    kind: str  # "json", "array", or "bytes" (a u32 id and then raw bytes)
-    dtype: np.dtype | None
+class Field(NamedTuple):
+    """A field of a json chunk. `type` is a key of FIELD_TYPES; every field listed must be there."""
+
+    name: str
+    type: str
     text: str
 
 
+# What may stand in a field, as the docs say it. The reader has one predicate for each.
+FIELD_TYPES = {
+    "text": "a string",
+    "count": "an integer from 0 to 2^63 - 1",
+    "flag": "true or false",
+    "dim3": "a list of three counts",
+    "map": "an object of numbers and strings",
+}
+
+
+class Chunk(NamedTuple):
+    type: bytes
+    kind: str  # "json", "array" or "bytes"
+    dtype: np.dtype | None
+    text: str
+    fields: tuple[Field, ...] = ()
+
+
+MAX_PAYLOAD_NBYTES = 1 << 24  # a longer payload is damage: no reader allocates more for one chunk
+
+META_FIELDS = (
+    Field("tool", "text", "the program that wrote the file"),
+    Field("tool_version", "text", "its version"),
+    Field("model_version", "text", "the timing model's version: numbers of different models do not compare"),
+    Field("command", "text", "the command line, without the machine's own paths"),
+    Field("chip", "text", "the chip's name"),
+    Field("sampling", "map", "period_cycles (0 = no samples), mode, seed, record (wide or compact)"),
+)
+MODULE_FIELDS = (
+    Field("id", "count", "number of the module in this file"),
+    Field("name", "text", "file name the module came from"),
+    Field("load_base", "count", "code address of its first instruction"),
+    Field("code_nbytes", "count", "length of its code"),
+    Field("compiler", "text", "name and version"),
+    Field("arch", "text", "the architecture it was compiled for"),
+)
+SOURCE_FIELDS = (
+    Field("path", "text", "as the compiler named it"),
+    Field("text", "text", "the file's text, or its next piece"),
+)
+LAUNCH_FIELDS = (
+    Field("launch", "count", "index of the launch, ascending from 0"),
+    Field("module", "count", "id of the module"),
+    Field("kernel", "text", "name as written in the source"),
+    Field("symbol", "text", "name in the object file"),
+    Field("grid", "dim3", "blocks in x, y, z"),
+    Field("block", "dim3", "threads in x, y, z"),
+    Field("dynamic_shared_nbytes", "count", "shared memory asked for by the launch"),
+    Field("stream", "count", "stream index"),
+    Field("registers", "count", "per thread"),
+    Field("shared_nbytes", "count", "static shared memory per block"),
+    Field("local_nbytes", "count", "local memory per thread"),
+    Field("text", "text", "the launch as the user wrote it, or an empty string"),
+)
+LAUNCH_END_FIELDS = (
+    Field("launch", "count", "index of the launch"),
+    Field("start_cycle", "count", "GPU cycles from power-on"),
+    Field("end_cycle", "count", "GPU cycles from power-on"),
+    Field("cycles", "count", "end - start"),
+    Field("samples_due", "count", "kept + dropped"),
+    Field("samples_kept", "count", "records in this file"),
+    Field("samples_dropped", "count", "lost to a full buffer"),
+    Field("buffer_full", "flag", "true when records were dropped"),
+    Field("counters", "map", "every other plain number the timing model gives for a launch"),
+)
+MARK_FIELDS = (
+    Field("text", "text", "what happened"),
+    Field("cycle", "count", "GPU cycle, 0 when unknown"),
+)
+END_FIELDS = (
+    Field("launches", "count", "launches in the file"),
+    Field("records", "count", "sample records in the file"),
+)
+
 CHUNKS = (
-    Chunk(b"META", "json", None, "first chunk: tool, tool_version, model_version, command, sampling {period_cycles, mode, seed, record}, chip (name)"),
-    Chunk(b"CHIP", "json", None, "the chip description, as loaded"),
-    Chunk(b"MODL", "json", None, "load map entry: id, name, load_base, code_nbytes, compiler, arch; the image follows in IMAG"),
-    Chunk(b"IMAG", "bytes", None, "the ELF of module `id`"),
-    Chunk(b"SRCF", "json", None, "a source file as it was when collecting: path, text"),
-    Chunk(b"LNCH", "json", None, "a launch begins: launch, module, kernel, symbol, grid, block, dynamic_shared_nbytes, stream, registers, shared_nbytes, local_nbytes, text"),
+    Chunk(b"META", "json", None, "first chunk: what made the file", META_FIELDS),
+    Chunk(b"CHIP", "json", None, "the chip description, as loaded: any fields"),
+    Chunk(b"MODL", "json", None, "load map entry; the image follows in IMAG", MODULE_FIELDS),
+    Chunk(b"IMAG", "bytes", None, "the ELF of module `id`, or its next piece"),
+    Chunk(b"SRCF", "json", None, "a source file as it was when collecting", SOURCE_FIELDS),
+    Chunk(b"LNCH", "json", None, "a launch begins", LAUNCH_FIELDS),
     Chunk(b"SMPC", "array", COMPACT_DTYPE, "samples, compact"),
     Chunk(b"SMPW", "array", WIDE_DTYPE, "samples, wide"),
     Chunk(b"LEDG", "array", LEDGER_DTYPE, "the launch's exact stall ledger"),
-    Chunk(b"CNTR", "array", COUNTERS_DTYPE, "the launch's exact counters per instruction"),
-    Chunk(b"LEND", "json", None, "a launch ended: launch, start_cycle, end_cycle, cycles, samples_due, samples_kept, samples_dropped, buffer_full and all other fields of LaunchTiming that are plain numbers, under `counters`"),
-    Chunk(b"MARK", "json", None, "a note in the stream: text, cycle (an interrupt, a kernel fault)"),
-    Chunk(b"ENDF", "json", None, "the file is complete: launches, records"),
-)  # fmt: skip
+    Chunk(b"CNTR", "array", COUNTERS_DTYPE, "the launch's exact counters per instruction; rows ascend by pc, rows of zeros are left out"),
+    Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
+    Chunk(
+        b"MARK",
+        "json",
+        None,
+        "a note in the stream (an interrupt, a kernel fault); the last chunk of a recording that was stopped",
+        MARK_FIELDS,
+    ),
+    Chunk(b"ENDF", "json", None, "the file is complete", END_FIELDS),
+)
 BY_TYPE = {chunk.type: chunk for chunk in CHUNKS}

@@ -1,0 +1,155 @@
+"""Chunks as bytes and back: the framing and the three payload kinds of `schema`.
+
+  0        4          8         12
++--------+----------+---------+-------------------+
+| type   | nbytes   | CRC-32  | payload (nbytes)  |
++--------+----------+---------+-------------------+
+"""
+
+import json
+import struct
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuprof.records.schema import FIELD_TYPES, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, Chunk, Field
+
+FILE_HEADER = struct.Struct("<8sII")
+CHUNK_HEADER = struct.Struct("<4sII")
+ROWS_HEADER = struct.Struct("<II")
+BYTES_HEADER = struct.Struct("<I")
+MAX_COUNT = (1 << 63) - 1  # what an integer column of SQLite holds
+
+
+class Rows(NamedTuple):
+    """Payload of an array chunk: `rows` has the chunk's dtype, shape (n,), and is read-only when it was read from a file."""
+
+    launch: int
+    rows: np.ndarray
+
+
+class Piece(NamedTuple):
+    """Payload of a bytes chunk."""
+
+    id: int
+    data: bytes
+
+
+Payload = dict[str, Any] | Rows | Piece
+
+
+class MalformedPayload(ValueError):
+    """A payload that passes its CRC and is still not what the schema says."""
+
+
+def file_header() -> bytes:
+    return FILE_HEADER.pack(MAGIC, VERSION, 0)
+
+
+def checksum(type_: bytes, payload: bytes) -> int:
+    return zlib.crc32(payload, zlib.crc32(struct.pack("<4sI", type_, len(payload))))
+
+
+def frame(type_: bytes, payload: bytes) -> bytes:
+    """A whole chunk."""
+    assert len(payload) <= MAX_PAYLOAD_NBYTES, (type_, len(payload))
+    return CHUNK_HEADER.pack(type_, len(payload), checksum(type_, payload)) + payload
+
+
+def encode_json(chunk: Chunk, value: dict[str, Any]) -> bytes:
+    """Canonical JSON; raises MalformedPayload when a field of the schema is missing or of another type."""
+    value = {name: _plain(item) for name, item in value.items()}
+    check_fields(chunk, value)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace")  # a lone surrogate (a file name that is not UTF-8) becomes "?"
+
+
+def _plain(value):
+    """numpy's scalars as Python's, also inside an object or a list."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def encode_rows(launch: int, rows: np.ndarray) -> bytes:
+    return ROWS_HEADER.pack(launch, len(rows)) + rows.tobytes()
+
+
+def encode_piece(id_: int, data: bytes) -> bytes:
+    return BYTES_HEADER.pack(id_) + data
+
+
+def decode(chunk: Chunk, payload: bytes) -> Payload:
+    """The value of a payload; raises MalformedPayload."""
+    return DECODERS[chunk.kind](chunk, payload)
+
+
+def _decode_json(chunk: Chunk, payload: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # refuses "\ud800", which is no text
+    except (ValueError, RecursionError) as error:
+        raise MalformedPayload(f"is not JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise MalformedPayload("is JSON, but not an object")
+    check_fields(chunk, value)
+    return value
+
+
+def _refuse_constant(name: str):
+    raise ValueError(f"{name} is not a number")
+
+
+def _decode_rows(chunk: Chunk, payload: bytes) -> Rows:
+    if len(payload) < ROWS_HEADER.size:
+        raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
+    launch, n = ROWS_HEADER.unpack_from(payload)
+    expected = ROWS_HEADER.size + n * chunk.dtype.itemsize
+    if len(payload) != expected:
+        raise MalformedPayload(f"says {n} rows, which take {expected} bytes, and has {len(payload)}")
+    rows = np.frombuffer(payload, chunk.dtype, n, ROWS_HEADER.size)
+    if "launch" in chunk.dtype.names and (rows["launch"] != launch).any():
+        raise MalformedPayload(f"belongs to launch {launch} and has rows of another")
+    return Rows(launch, rows)
+
+
+def _decode_piece(chunk: Chunk, payload: bytes) -> Piece:
+    if len(payload) < BYTES_HEADER.size:
+        raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
+    return Piece(*BYTES_HEADER.unpack_from(payload), payload[BYTES_HEADER.size :])
+
+
+DECODERS = {"json": _decode_json, "array": _decode_rows, "bytes": _decode_piece}
+
+
+def _is_count(value) -> bool:
+    return type(value) is int and 0 <= value <= MAX_COUNT
+
+
+def _is_plain(value) -> bool:
+    return type(value) in (str, bool, float) or (type(value) is int and -MAX_COUNT <= value <= MAX_COUNT)
+
+
+HOLDS = {
+    "text": lambda value: isinstance(value, str),
+    "count": _is_count,
+    "flag": lambda value: isinstance(value, bool),
+    "dim3": lambda value: isinstance(value, list) and len(value) == 3 and all(map(_is_count, value)),
+    "map": lambda value: isinstance(value, dict) and all(map(_is_plain, value.values())),
+}
+
+
+def check_fields(chunk: Chunk, value: dict[str, Any]) -> None:
+    """Raise MalformedPayload unless `value` has the chunk's fields in the types of the schema."""
+    for field in chunk.fields:
+        _check_field(field, value)
+
+
+def _check_field(field: Field, value: dict[str, Any]) -> None:
+    if field.name not in value:
+        raise MalformedPayload(f"has no {field.name!r}")
+    if not HOLDS[field.type](value[field.name]):
+        raise MalformedPayload(f"has {field.name!r} = {str(value[field.name])[:40]!r}, which is not {FIELD_TYPES[field.type]}")

@@ -1,0 +1,255 @@
+"""Reads NAME.gprec: a stream of chunks in bounded memory, or the whole recording as one value."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.records.encoding import CHUNK_HEADER, FILE_HEADER, MalformedPayload, Payload, Piece, Rows, checksum, decode
+from gpuprof.records.schema import BY_TYPE, COUNTERS_DTYPE, LEDGER_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, WIDE_DTYPE, Chunk
+
+SAMPLE_CHUNKS = (b"SMPC", b"SMPW")
+
+
+class ChunkStream:
+    """The chunks of a file in order, one at a time: iterating gives (Chunk, payload) pairs, payload as `encoding.decode` gives it.
+
+    Once the iteration is over, `complete` says whether the ENDF chunk was there, and `damage` what is wrong and at which
+    byte, or None. A recording that was stopped and says so in its last chunk is not complete, but not damaged either.
+    Raises UsageError for a file that is not there, FileFormatError for one that is no recording or of a newer version.
+    """
+
+    def __init__(self, path: Path | str):
+        self.path = Path(path)
+        self.complete = False
+        self.damage: str | None = None
+        self._position = 0
+
+    def __iter__(self) -> Iterator[tuple[Chunk, Payload]]:
+        with open_file(self.path) as file:
+            check_header(self.path, file.read(FILE_HEADER.size))
+            self._position = FILE_HEADER.size
+            last = b""
+            while (framed := self._next(file)) is not None:
+                last, payload = framed
+                if last in BY_TYPE:  # an older reader skips what a newer writer adds
+                    chunk = BY_TYPE[last]
+                    try:
+                        value = decode(chunk, payload)
+                    except MalformedPayload as error:
+                        self.damage = f"the {last.decode()} chunk before byte {self._position} {error}"
+                        return
+                    yield chunk, value
+                if last == b"ENDF":
+                    self._check_end(file)
+                    return
+            if self.damage is None and last != b"MARK":
+                self.damage = f"it ends at byte {self._position} without an ENDF chunk: the recording was cut off"
+
+    def _next(self, file: BinaryIO) -> tuple[bytes, bytes] | None:
+        """Type and payload of the next chunk; None at the end of the file or at damage."""
+        header = file.read(CHUNK_HEADER.size)
+        if not header:
+            return None
+        if len(header) < CHUNK_HEADER.size:
+            return self._damaged("a chunk's header is cut off")
+        type_, nbytes, crc = CHUNK_HEADER.unpack(header)
+        if nbytes > MAX_PAYLOAD_NBYTES:
+            return self._damaged(f"a chunk says it is {nbytes} bytes long, and the longest allowed is {MAX_PAYLOAD_NBYTES}")
+        payload = file.read(nbytes)
+        if len(payload) < nbytes:
+            return self._damaged(f"a chunk of {nbytes} bytes is cut off after {len(payload)}")
+        if checksum(type_, payload) != crc:
+            return self._damaged("a chunk's CRC is wrong")
+        self._position += CHUNK_HEADER.size + nbytes
+        return type_, payload
+
+    def _damaged(self, what: str) -> None:
+        self.damage = f"at byte {self._position} {what}"
+
+    def _check_end(self, file: BinaryIO) -> None:
+        self.complete = True
+        if file.read(1):
+            self.damage = f"more bytes follow its last chunk, which ends at byte {self._position}"
+
+
+def read_chunks(path: Path | str) -> ChunkStream:
+    """The chunks of a recording; see `ChunkStream`."""
+    return ChunkStream(path)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Raises UsageError for a file that cannot be opened."""
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def check_header(path: Path, header: bytes) -> None:
+    """Raise FileFormatError unless the file's first 16 bytes are those of a recording this reader knows."""
+    if not header:
+        raise FileFormatError(f"{path}: is empty, not a gpuprof recording")
+    if not header.startswith(MAGIC):
+        cut = len(header) < len(MAGIC) and MAGIC.startswith(header)
+        raise FileFormatError(f"{path}: " + ("is cut off inside its header" if cut else "is not a gpuprof recording (.gprec)"))
+    if len(header) < FILE_HEADER.size:
+        raise FileFormatError(f"{path}: is cut off inside its header")
+    _, version, zero = FILE_HEADER.unpack(header)
+    if version > VERSION:
+        raise FileFormatError(f"{path}: has format version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof")
+    if version == 0 or zero != 0:
+        raise FileFormatError(f"{path}: its header is damaged (version {version}, reserved word {zero})")
+
+
+@dataclass
+class Module:
+    """A MODL chunk and its image, the ELF."""
+
+    fields: dict[str, Any]
+    image: bytes = b""
+
+
+@dataclass
+class Launch:
+    """What was recorded of a launch. `samples` is WIDE_DTYPE or COMPACT_DTYPE, in record order."""
+
+    begin: dict[str, Any]  # schema.LAUNCH_FIELDS
+    end: dict[str, Any] | None = None  # schema.LAUNCH_END_FIELDS; None when the stream ended inside the launch
+    samples: np.ndarray = field(default_factory=lambda: np.empty(0, WIDE_DTYPE))
+    ledger: np.ndarray = field(default_factory=lambda: np.empty(0, LEDGER_DTYPE))
+    counters: np.ndarray = field(default_factory=lambda: np.empty(0, COUNTERS_DTYPE))
+
+
+@dataclass
+class Recording:
+    """A whole recording. `damage` says what is wrong and where when the file could only be read up to some byte."""
+
+    path: Path
+    meta: dict[str, Any] = field(default_factory=dict)
+    chip: dict[str, Any] = field(default_factory=dict)
+    modules: dict[int, Module] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    launches: dict[int, Launch] = field(default_factory=dict)
+    marks: list[dict[str, Any]] = field(default_factory=list)
+    complete: bool = False
+    damage: str | None = None
+
+
+SampleSink = Callable[[Chunk, Rows], None]
+
+
+def read_recording(path: Path | str, sample_sink: SampleSink | None = None) -> Recording:
+    """The recording up to its end or its damage.
+
+    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded.
+    Raises UsageError for a file that is not there, FileFormatError for one that is no recording, is newer, contradicts
+    itself, or is damaged before its META chunk.
+    """
+    stream = read_chunks(path)
+    builder = _Builder(Recording(stream.path), sample_sink)
+    for chunk, payload in stream:
+        builder.add(chunk, payload)
+    recording = builder.finish()
+    recording.complete, recording.damage = stream.complete, stream.damage
+    if not recording.meta:
+        raise FileFormatError(f"{path}: nothing in it can be read: {stream.damage or 'it has no META chunk'}")
+    return recording
+
+
+class _Builder:
+    """Puts chunks into a Recording; array pieces are gathered and joined at the end."""
+
+    def __init__(self, recording: Recording, sample_sink: SampleSink | None):
+        self.recording = recording
+        self.sample_sink = sample_sink or self._keep_rows
+        self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
+
+    def add(self, chunk: Chunk, payload: Payload) -> None:
+        if not self.recording.meta and chunk.type != b"META":
+            raise FileFormatError(f"{self.recording.path}: its first chunk is {chunk.type.decode()}, not META")
+        ADDERS[chunk.type](self, chunk, payload)
+
+    def finish(self) -> Recording:
+        for (launch, name), parts in self.gathered.items():
+            setattr(self.recording.launches[launch], name, np.concatenate(parts))
+        return self.recording
+
+    def _meta(self, chunk: Chunk, fields: dict) -> None:
+        if self.recording.meta:
+            raise self._contradiction("a second META chunk")
+        self.recording.meta = fields
+
+    def _chip(self, chunk: Chunk, fields: dict) -> None:
+        self.recording.chip = fields
+
+    def _module(self, chunk: Chunk, fields: dict) -> None:
+        if fields["id"] in self.recording.modules:
+            raise self._contradiction(f"a second module {fields['id']}")
+        self.recording.modules[fields["id"]] = Module(fields)
+
+    def _image(self, chunk: Chunk, piece: Piece) -> None:
+        if piece.id not in self.recording.modules:
+            raise self._contradiction(f"an image for module {piece.id}, which it has not named")
+        self.recording.modules[piece.id].image += piece.data
+
+    def _source(self, chunk: Chunk, fields: dict) -> None:
+        path = fields["path"]
+        self.recording.sources[path] = self.recording.sources.get(path, "") + fields["text"]
+
+    def _launch(self, chunk: Chunk, fields: dict) -> None:
+        if fields["launch"] in self.recording.launches:
+            raise self._contradiction(f"a second launch {fields['launch']}")
+        if fields["module"] not in self.recording.modules:
+            raise self._contradiction(f"a launch of module {fields['module']}, which it has not named")
+        self.recording.launches[fields["launch"]] = Launch(fields)
+
+    def _launch_end(self, chunk: Chunk, fields: dict) -> None:
+        self._begun(fields["launch"]).end = fields
+
+    def _samples(self, chunk: Chunk, rows: Rows) -> None:
+        self._begun(rows.launch)
+        self.sample_sink(chunk, rows)
+
+    def _keep_rows(self, chunk: Chunk, rows: Rows) -> None:
+        self._begun(rows.launch)
+        parts = self.gathered.setdefault((rows.launch, ATTRIBUTES[chunk.type]), [])
+        if parts and parts[0].dtype != rows.rows.dtype:
+            raise self._contradiction(f"compact and wide samples of launch {rows.launch}")
+        parts.append(rows.rows)
+
+    def _mark(self, chunk: Chunk, fields: dict) -> None:
+        self.recording.marks.append(fields)
+
+    def _end(self, chunk: Chunk, fields: dict) -> None:
+        if fields["launches"] != len(self.recording.launches):
+            raise self._contradiction(f"{len(self.recording.launches)} launches, where its last chunk counts {fields['launches']}")
+
+    def _begun(self, launch: int) -> Launch:
+        if launch not in self.recording.launches:
+            raise self._contradiction(f"data of launch {launch}, which has not begun")
+        return self.recording.launches[launch]
+
+    def _contradiction(self, what: str) -> FileFormatError:
+        return FileFormatError(f"{self.recording.path}: contradicts itself: it has {what}")
+
+
+ATTRIBUTES = {b"SMPC": "samples", b"SMPW": "samples", b"LEDG": "ledger", b"CNTR": "counters"}
+ADDERS = {
+    b"META": _Builder._meta,
+    b"CHIP": _Builder._chip,
+    b"MODL": _Builder._module,
+    b"IMAG": _Builder._image,
+    b"SRCF": _Builder._source,
+    b"LNCH": _Builder._launch,
+    b"SMPC": _Builder._samples,
+    b"SMPW": _Builder._samples,
+    b"LEDG": _Builder._keep_rows,
+    b"CNTR": _Builder._keep_rows,
+    b"LEND": _Builder._launch_end,
+    b"MARK": _Builder._mark,
+    b"ENDF": _Builder._end,
+}

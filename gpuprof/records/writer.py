@@ -1,0 +1,197 @@
+"""Writes NAME.gprec, a whole chunk at a time, so that what is on disk can be read whenever the writer stops."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from gpuprof.errors import KernelFault, UsageError
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.records.chunk_file import ChunkFile
+from gpuprof.records.encoding import encode_json, encode_piece, encode_rows, file_header, frame
+from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LEDGER_DTYPE, WIDE_DTYPE
+
+PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
+PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
+SAMPLE_TYPES = {"wide": (b"SMPW", WIDE_DTYPE), "compact": (b"SMPC", COMPACT_DTYPE)}
+KEPT_ON = (KeyboardInterrupt, KernelFault)
+COUNTER_NAMES = tuple(name for name in COUNTERS_DTYPE.names if name not in ("pc", "reserved"))
+
+
+class RecordWriter:
+    """A recording being written. Use it as a context manager:
+
+    * the block ends: the file is completed;
+    * KeyboardInterrupt or KernelFault: the records so far stay, with a MARK chunk that says why they end;
+    * any other exception: no file is left, and a previous one is back.
+
+    Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
+    previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples arrive.
+
+    Raises UsageError when the path is a folder, GpuprofError when the disk refuses.
+    """
+
+    def __init__(self, path: Path | str, record: str = "wide"):
+        """`record`: "wide" (32 bytes a sample) or "compact" (8)."""
+        if record not in SAMPLE_TYPES:
+            raise UsageError(f"record format {record!r} is unknown: {' or '.join(SAMPLE_TYPES)}")
+        self.sample_type, self.sample_dtype = SAMPLE_TYPES[record]
+        self.n_launches = 0
+        self.n_records = 0
+        self._file = ChunkFile(Path(path))
+        self._file.append(file_header())
+        self._waiting: list[np.ndarray] = []  # samples of `_waiting_launch` that do not fill a chunk yet
+        self._waiting_launch = 0
+        self._n_waiting = 0
+        self._finished = False
+
+    def __enter__(self) -> "RecordWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.end()
+        elif issubclass(kind, KEPT_ON):
+            self.keep("interrupted" if issubclass(kind, KeyboardInterrupt) else str(error))
+        else:
+            self.discard()
+
+    # What is measured on.
+
+    def meta(self, fields: dict[str, Any]) -> None:
+        self._json(b"META", fields)
+
+    def chip(self, fields: dict[str, Any]) -> None:
+        self._json(b"CHIP", fields)
+
+    def module(self, id: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str) -> None:
+        """A module was loaded. `image` is its ELF; `load_base` the code address of its first instruction."""
+        self._json(
+            b"MODL", {"id": id, "name": name, "load_base": load_base, "code_nbytes": code_nbytes, "compiler": compiler, "arch": arch}
+        )
+        for start in range(0, len(image), PIECE_NBYTES):
+            self._put(b"IMAG", encode_piece(id, image[start : start + PIECE_NBYTES]))
+
+    def source(self, path: str, text: str) -> None:
+        """A source file as it was when collecting."""
+        for start in range(0, len(text) or 1, PIECE_CHARACTERS):
+            self._json(b"SRCF", {"path": path, "text": text[start : start + PIECE_CHARACTERS]})
+
+    # What is measured.
+
+    def launch_begin(self, fields: dict[str, Any]) -> None:
+        """LNCH: see `schema.LAUNCH_FIELDS`."""
+        self._json(b"LNCH", fields)
+        self._file.create()
+        self.n_launches += 1
+
+    def samples(self, launch: int, rows: np.ndarray) -> None:
+        """Samples of a launch, WIDE_DTYPE, shape (n,), in record order."""
+        assert rows.dtype == WIDE_DTYPE, rows.dtype
+        if len(rows) == 0:
+            return
+        if launch != self._waiting_launch:
+            self._flush_samples()
+            self._waiting_launch = launch
+        self._waiting.append(rows.copy() if self.sample_dtype == WIDE_DTYPE else compact(rows))
+        self._n_waiting += len(rows)
+        self.n_records += len(rows)
+        if self._n_waiting >= rows_per_chunk(self.sample_dtype):
+            self._flush_samples(whole_chunks_only=True)
+
+    def ledger(self, launch: int, cycles: np.ndarray, load_base: int) -> None:
+        """The stall ledger: cycles uint64 [n_instructions, N_REASONS]; instruction i is at load_base + 16 * i."""
+        instruction, reason = np.nonzero(cycles)
+        rows = np.zeros(len(instruction), LEDGER_DTYPE)
+        rows["pc"] = load_base + INSTRUCTION_NBYTES * instruction
+        rows["reason"] = reason
+        rows["cycles"] = cycles[instruction, reason]
+        self._rows(b"LEDG", launch, rows)
+
+    def counters(self, launch: int, rows: np.ndarray) -> None:
+        """Counters per instruction, COUNTERS_DTYPE, ascending by pc."""
+        assert rows.dtype == COUNTERS_DTYPE, rows.dtype
+        counted = np.zeros(len(rows), bool)
+        for name in COUNTER_NAMES:
+            counted |= rows[name] != 0
+        self._rows(b"CNTR", launch, rows[counted])
+
+    def launch_end(self, fields: dict[str, Any]) -> None:
+        """LEND: see `schema.LAUNCH_END_FIELDS`."""
+        self._json(b"LEND", fields)
+
+    def mark(self, text: str, cycle: int = 0) -> None:
+        self._json(b"MARK", {"text": text, "cycle": cycle})
+
+    # How it ends.
+
+    def end(self) -> None:
+        """Complete the file. Once the file is finished, `end`, `keep` and `discard` do nothing."""
+        if self._finished:
+            return
+        self._json(b"ENDF", {"launches": self.n_launches, "records": self.n_records})
+        self._file.create()
+        self._file.close()
+        self._finished = True
+
+    def keep(self, reason: str) -> None:
+        """Leave the records so far, marked with the reason they end; nothing is left when no launch had begun."""
+        if self._finished:
+            return
+        if not self._file.created:
+            self.discard()
+            return
+        self._file.drop_partial_chunk()
+        self.mark(reason)
+        self._file.close()
+        self._finished = True
+
+    def discard(self) -> None:
+        """Take everything back: no file is left, and a previous one has its name again."""
+        if self._finished:
+            return
+        self._finished = True
+        self._file.discard()
+
+    # Chunks to bytes.
+
+    def _json(self, type_: bytes, fields: dict[str, Any]) -> None:
+        self._put(type_, encode_json(BY_TYPE[type_], fields))
+
+    def _rows(self, type_: bytes, launch: int, rows: np.ndarray) -> None:
+        for piece in pieces(rows):
+            self._put(type_, encode_rows(launch, piece))
+
+    def _put(self, type_: bytes, payload: bytes) -> None:
+        self._flush_samples()
+        self._file.append(frame(type_, payload))
+
+    def _flush_samples(self, whole_chunks_only: bool = False) -> None:
+        if not self._waiting:
+            return
+        rows, self._waiting, self._n_waiting = np.concatenate(self._waiting), [], 0
+        for piece in pieces(rows):
+            if whole_chunks_only and len(piece) < rows_per_chunk(rows.dtype):
+                self._waiting, self._n_waiting = [piece], len(piece)
+            else:
+                self._file.append(frame(self.sample_type, encode_rows(self._waiting_launch, piece)))
+
+
+def rows_per_chunk(dtype: np.dtype) -> int:
+    return PIECE_NBYTES // dtype.itemsize
+
+
+def pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows, a chunk's worth at a time."""
+    step = rows_per_chunk(rows.dtype)
+    return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+def compact(rows: np.ndarray) -> np.ndarray:
+    """Wide samples as compact ones, a copy."""
+    out = np.empty(len(rows), COMPACT_DTYPE)
+    for name in COMPACT_DTYPE.names:
+        out[name] = rows[name]
+    return out

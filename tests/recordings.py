@@ -1,0 +1,84 @@
+"""A small synthetic recording, for the tests of records, correlate, check and report."""
+
+from pathlib import Path
+
+import numpy as np
+
+from gpuprof.isa.stalls import INDEX, N_REASONS
+from gpuprof.records.schema import COUNTERS_DTYPE, ISSUED, SCHEDULER_ISSUED, SM_SHIFT, WIDE_DTYPE
+from gpuprof.records.writer import RecordWriter
+
+META = {
+    "tool": "gpuprof",
+    "tool_version": "0.1.0",
+    "model_version": "1",
+    "command": "gpuprof collect saxpy.cu",
+    "chip": "a100",
+    "sampling": {"period_cycles": 32, "mode": "random", "seed": 0, "record": "wide"},
+}
+CHIP = {"name": "a100", "sms": 108, "clock_mhz": 1410}
+
+
+def stall_word(*reasons: str, sm: int = 0) -> int:
+    return sum(1 << INDEX[reason] for reason in reasons) | sm << SM_SHIFT
+
+
+def wide_samples(rows: list[tuple]) -> np.ndarray:
+    """Rows of (pc, stall word, cycle, launch, block, mask, warp slot, flags, warp)."""
+    return np.array(rows, WIDE_DTYPE)
+
+
+def launch_fields(launch: int = 0, **changes) -> dict:
+    fields = {
+        "launch": launch, "module": 0, "kernel": "saxpy", "symbol": "_Z5saxpyifPfS_", "grid": [2, 1, 1], "block": [64, 1, 1],
+        "dynamic_shared_nbytes": 0, "stream": 0, "registers": 12, "shared_nbytes": 0, "local_nbytes": 0, "text": "saxpy<<<2, 64>>>(128)",
+    }  # fmt: skip
+    return fields | changes
+
+
+def launch_end_fields(launch: int = 0, **changes) -> dict:
+    fields = {
+        "launch": launch, "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3, "samples_dropped": 0,
+        "buffer_full": False, "counters": {"dram_read_nbytes": 1024, "dram_write_nbytes": 512},
+    }  # fmt: skip
+    return fields | changes
+
+
+SAMPLES = wide_samples(
+    [
+        (0x1000, stall_word("selected", sm=1), 132, 0, 0, 0xFFFFFFFF, 5, ISSUED | SCHEDULER_ISSUED, 1),
+        (0x1010, stall_word("long_scoreboard", "drain", sm=1), 164, 0, 1, 0x0000FFFF, 6, 0, 0),
+        (0x1010, stall_word("wait", sm=2), 196, 0, 1, 0xFFFFFFFF, 7, SCHEDULER_ISSUED, 1),
+    ]
+)
+
+
+def ledger(n_instructions: int = 3) -> np.ndarray:
+    cycles = np.zeros((n_instructions, N_REASONS), np.uint64)
+    cycles[0, INDEX["selected"]] = 4
+    cycles[1, INDEX["long_scoreboard"]] = 600
+    cycles[2, INDEX["drain"]] = 60
+    return cycles
+
+
+def counters() -> np.ndarray:
+    rows = np.zeros(3, COUNTERS_DTYPE)
+    rows["pc"] = 0x1000 + 16 * np.arange(3)
+    rows["inst_executed"] = [4, 4, 0]
+    rows["l2_sectors_global"] = [0, 16, 0]
+    return rows
+
+
+def write_saxpy(path: Path, *, record: str = "wide", image: bytes = b"\x7fELF image") -> Path:
+    """One module at 0x1000 with three instructions, one source, one launch with three samples; complete."""
+    with RecordWriter(path, record) as writer:
+        writer.meta(META)
+        writer.chip(CHIP)
+        writer.module(0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=image, compiler="clang 22", arch="sm_80")
+        writer.source("saxpy.cu", "__global__ void saxpy(int n, float a, float *x)\n{\n    y[i] += a * x[i];\n}\n")
+        writer.launch_begin(launch_fields())
+        writer.samples(0, SAMPLES)
+        writer.ledger(0, ledger(), 0x1000)
+        writer.counters(0, counters())
+        writer.launch_end(launch_end_fields())
+    return path
