@@ -1,6 +1,7 @@
 """A small synthetic recording, for the tests of records, correlate, check and report."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -36,12 +37,20 @@ def launch_fields(launch: int = 0, **changes) -> dict:
     return fields | changes
 
 
-def launch_end_fields(launch: int = 0, **changes) -> dict:
-    fields = {
-        "launch": launch, "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3, "samples_dropped": 0,
-        "buffer_full": False, "counters": {"dram_read_nbytes": 1024, "dram_write_nbytes": 512},
+def timing(**changes) -> SimpleNamespace:
+    """A stand-in for timing.LaunchTiming."""
+    values = {
+        "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3, "samples_dropped": 0,
+        "buffer_full": False, "dram_read_nbytes": np.int64(1024), "dram_write_nbytes": 512, "occupancy_limiter": "registers",
+        "ledger": np.zeros((3, N_REASONS), np.uint64),
     }  # fmt: skip
-    return fields | changes
+    return SimpleNamespace(**(values | changes))
+
+
+LAUNCH_END = {
+    "launch": 0, "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3, "samples_dropped": 0,
+    "buffer_full": False, "counters": {"dram_read_nbytes": 1024, "dram_write_nbytes": 512, "occupancy_limiter": "registers"},
+}  # fmt: skip
 
 
 SAMPLES = wide_samples(
@@ -80,5 +89,5 @@ def write_saxpy(path: Path, *, record: str = "wide", image: bytes = b"\x7fELF im
         writer.samples(0, SAMPLES)
         writer.ledger(0, ledger(), 0x1000)
         writer.counters(0, counters())
-        writer.launch_end(launch_end_fields())
+        writer.launch_end(0, timing())
     return path

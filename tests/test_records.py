@@ -1,7 +1,7 @@
 """The record stream, written and read back: whole, cut at every byte, with flipped bits, newer, foreign."""
 
 import pytest
-from recordings import CHIP, META, SAMPLES, counters, launch_end_fields, launch_fields, write_saxpy
+from recordings import CHIP, LAUNCH_END, META, SAMPLES, counters, launch_fields, write_saxpy
 
 from gpuprof.records.reader import read_chunks, read_recording
 
@@ -26,7 +26,7 @@ def test_whole(saxpy):
     assert recording.modules[0].image == b"\x7fELF image"
     assert list(recording.sources) == ["saxpy.cu"]
     launch = recording.launches[0]
-    assert (launch.begin, launch.end) == (launch_fields(), launch_end_fields())
+    assert (launch.begin, launch.end) == (launch_fields(), LAUNCH_END)
     assert launch.samples.tolist() == SAMPLES.tolist()
     assert launch.ledger.tolist() == [(0x1000, 0, 4), (0x1010, 3, 600), (0x1020, 15, 60)]
     assert launch.counters.tolist() == counters()[:2].tolist()

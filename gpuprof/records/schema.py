@@ -143,7 +143,7 @@ LAUNCH_END_FIELDS = (
 )
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
-    Field("cycle", "count", "GPU cycle, 0 when unknown"),
+    Field("cycle", "count", "GPU cycle, 0 when unknown"),  # and `launch`, where the note is about one
 )
 END_FIELDS = (
     Field("launches", "count", "launches in the file"),

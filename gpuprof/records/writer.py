@@ -11,7 +11,7 @@ from gpuprof.errors import KernelFault, UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
 from gpuprof.records.encoding import encode_json, encode_piece, encode_rows, file_header, frame
-from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LEDGER_DTYPE, WIDE_DTYPE
+from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LAUNCH_END_FIELDS, LEDGER_DTYPE, WIDE_DTYPE
 
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
 PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
@@ -45,6 +45,7 @@ class RecordWriter:
         self._waiting: list[np.ndarray] = []  # samples of `_waiting_launch` that do not fill a chunk yet
         self._waiting_launch = 0
         self._n_waiting = 0
+        self._last_type = b""
         self._finished = False
 
     def __enter__(self) -> "RecordWriter":
@@ -118,12 +119,13 @@ class RecordWriter:
             counted |= rows[name] != 0
         self._rows(b"CNTR", launch, rows[counted])
 
-    def launch_end(self, fields: dict[str, Any]) -> None:
-        """LEND: see `schema.LAUNCH_END_FIELDS`."""
-        self._json(b"LEND", fields)
+    def launch_end(self, launch: int, timing: Any) -> None:
+        """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters have their chunks."""
+        self._json(b"LEND", timing_fields(launch, timing))
 
-    def mark(self, text: str, cycle: int = 0) -> None:
-        self._json(b"MARK", {"text": text, "cycle": cycle})
+    def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
+        """A note in the stream: an interrupt, a kernel fault."""
+        self._json(b"MARK", {"text": text, "cycle": cycle} | ({} if launch is None else {"launch": launch}))
 
     # How it ends.
 
@@ -144,7 +146,8 @@ class RecordWriter:
             self.discard()
             return
         self._file.drop_partial_chunk()
-        self.mark(reason)
+        if self._last_type != b"MARK":
+            self.mark(reason)
         self._file.close()
         self._finished = True
 
@@ -167,6 +170,7 @@ class RecordWriter:
     def _put(self, type_: bytes, payload: bytes) -> None:
         self._flush_samples()
         self._file.append(frame(type_, payload))
+        self._last_type = type_
 
     def _flush_samples(self, whole_chunks_only: bool = False) -> None:
         if not self._waiting:
@@ -177,6 +181,14 @@ class RecordWriter:
                 self._waiting, self._n_waiting = [piece], len(piece)
             else:
                 self._file.append(frame(self.sample_type, encode_rows(self._waiting_launch, piece)))
+
+
+def timing_fields(launch: int, timing: Any) -> dict[str, Any]:
+    """The fields of a LEND chunk: those of the schema, and every other plain value of `timing` under `counters`."""
+    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(timing).items()}
+    named = {field.name: values.pop(field.name) for field in LAUNCH_END_FIELDS if field.name not in ("launch", "counters")}
+    plain = {name: value for name, value in values.items() if isinstance(value, (int, float, str))}
+    return {"launch": launch, "counters": plain} | named
 
 
 def rows_per_chunk(dtype: np.dtype) -> int:
