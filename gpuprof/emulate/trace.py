@@ -1,0 +1,114 @@
+"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see docs/contracts.md).
+
+A `TraceLog` takes events as they happen, each for many warps; `TraceLog.piece` sorts them by warp, in order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# One run of a basic block by a warp: `block` indexes program.basic_block_starts(code), bit l of `mask` is lane l.
+STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
+# One memory instruction executed by a warp.
+ACCESS_DTYPE = np.dtype(
+    [
+        ("n_sectors", "u1"),  # distinct 32-byte sectors
+        ("n_lines", "u1"),  # distinct 128-byte lines
+        ("wavefronts", "u1"),  # passes through the 32 four-byte banks
+        ("ideal_wavefronts", "u1"),  # the fewest an access of this size takes
+        ("lanes", "u1"),  # lanes that took part
+        ("conflicts", "u1"),  # atomics: most lanes on one address
+        ("uniform", "u1"),  # 1 when all lanes' addresses agree
+        ("pad", "u1"),
+    ]
+)
+
+
+class TracePiece(NamedTuple):
+    """The trace of `n_blocks` whole blocks from `first_block` on. Warp w of block b is row (b - first_block) * warps_per_block + w.
+
+    step_start, access_start, sector_start: int64 (n_warps + 1,), where each warp's rows begin in
+    steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access).
+    """
+
+    first_block: int
+    n_blocks: int
+    warps_per_block: int
+    step_start: np.ndarray
+    steps: np.ndarray
+    access_start: np.ndarray
+    accesses: np.ndarray
+    sector_start: np.ndarray
+    sectors: np.ndarray
+
+
+class Column:
+    """A growing array: `room(n)` gives the next n elements to write, `keep(n)` says that n of them were."""
+
+    def __init__(self, dtype, capacity: int = 1 << 14):
+        self.data = np.empty(capacity, dtype)
+        self.length = 0
+
+    def room(self, count: int) -> np.ndarray:
+        need = self.length + count
+        if need > len(self.data):
+            grown = np.empty(max(need, 2 * len(self.data)), self.data.dtype)
+            grown[: self.length] = self.data[: self.length]
+            self.data = grown
+        return self.data[self.length : need]
+
+    def keep(self, count: int) -> None:
+        self.length += count
+
+    def append(self, values) -> None:
+        count = len(values)
+        self.room(count)[:] = values
+        self.length += count
+
+    def fill(self, value, count: int) -> None:
+        self.room(count)[:] = value
+        self.length += count
+
+    @property
+    def values(self) -> np.ndarray:
+        return self.data[: self.length]
+
+
+class TraceLog:
+    """Events of one chunk of blocks, in the order they happened. `warps` are numbers of the chunk's warps."""
+
+    def __init__(self, n_warps: int):
+        self.n_warps = n_warps
+        self.step_warp = Column(np.uint32)
+        self.step_block = Column(np.uint32)
+        self.step_mask = Column(np.uint32)
+        self.access_warp = Column(np.uint32)
+        self.access = Column(np.uint64)
+        self.sectors = Column(np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        return 12 * self.step_warp.length + 12 * self.access.length + 8 * self.sectors.length
+
+    def step(self, block: int, warps: np.ndarray, masks: np.ndarray) -> None:
+        self.step_warp.append(warps)
+        self.step_mask.append(masks)
+        self.step_block.fill(block, len(warps))
+
+    def piece(self, first_block: int, n_blocks: int, warps_per_block: int) -> TracePiece:
+        from gpuprof.emulate import regroup
+
+        step_start = regroup.starts(self.step_warp.values, self.n_warps)
+        steps = np.empty(self.step_warp.length, STEP_DTYPE)
+        regroup.place_steps(self.step_warp.values, self.step_block.values, self.step_mask.values, step_start[:-1].copy(), steps.view(np.uint32).reshape(-1, 2))
+        access_start = regroup.starts(self.access_warp.values, self.n_warps)
+        records = self.access.values
+        sector_start = regroup.sector_starts(self.access_warp.values, records, self.n_warps)
+        accesses = np.empty(len(records), np.uint64)
+        sectors = np.empty(self.sectors.length, np.int64)
+        regroup.place_accesses(
+            self.access_warp.values, records, self.sectors.values, access_start[:-1].copy(), sector_start[:-1].copy(), accesses, sectors
+        )
+        return TracePiece(
+            first_block, n_blocks, warps_per_block, step_start, steps, access_start, accesses.view(ACCESS_DTYPE), sector_start, sectors
+        )
