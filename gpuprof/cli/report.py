@@ -1,0 +1,63 @@
+"""gpuprof report: where the cycles went."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gpuprof.errors import UsageError
+
+PAGES = ("summary", "source", "ptx", "isa", "launches")
+
+
+@click.command("report", short_help="Show where the cycles went.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--page", type=click.Choice(PAGES), help="Default: the summary, then the source of the kernel with the most cycles.")
+@click.option("--kernel", metavar="RE", help="Only kernels whose name this regular expression finds.")
+@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Only launch N.")
+@click.option("--source-lines", metavar="A-B", help="Only these lines, with all their instructions.")
+@click.option("--isa", is_flag=True, help="Show the instructions under every line.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV, as Nsight Compute exports its source page.")
+@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Cells per line; default: the terminal's.")
+def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, width):
+    """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
+    if as_csv and as_json:
+        raise UsageError("--csv and --json exclude each other: give one")
+    lines = parse_lines(source_lines) if source_lines is not None else None
+    if lines is not None and page not in (None, "source"):
+        raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
+
+    from gpuprof.correlate.correlate import ensure_database, open_database
+    from gpuprof.report.pages import Request, check_measured, check_sampled, csv_page, json_page, text_page
+    from gpuprof.report.queries import read_report
+
+    db = open_database(ensure_database(file))
+    try:
+        report = read_report(db, kernel, launch)
+    finally:
+        db.close()
+    check_measured(report)
+    request = Request(page or ("source" if lines else ""), lines, isa)
+    if as_csv:
+        click.echo(csv_page(report, request), nl=False)
+    elif as_json:
+        click.echo(json_page(report, request), nl=False)
+    else:
+        from gpuprof.report.screen import console_for, look_for, write
+
+        console = console_for(sys.stdout)
+        write(text_page(report, look_for(console, width), request), console)
+        sys.stdout.flush()
+    check_sampled(report)
+
+
+def parse_lines(text: str) -> tuple[int, int]:
+    """"10-20" or "10". Raises UsageError."""
+    first, dash, last = text.partition("-")
+    if not first.isascii() or not first.isdigit() or (dash and not (last.isascii() and last.isdigit())):
+        raise UsageError(f"--source-lines {text!r}: expected a line or a range of lines, as in 10 or 10-20")
+    lines = int(first), int(last if dash else first)
+    if lines[0] < 1 or lines[0] > lines[1]:
+        raise UsageError(f"--source-lines {text!r}: the first line must be at least 1 and not after the last")
+    return lines

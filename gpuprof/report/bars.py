@@ -1,0 +1,66 @@
+"""A reason mix as a small bar: coloured eighths of a cell, or letters where there is no colour."""
+
+from rich.text import Text
+
+from gpuprof.isa.stalls import COLUMNS, NAMES
+from gpuprof.report.look import REASON_LOOKS, Look
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def short_name(reason: int) -> str:
+    """ncu's column without its prefix: "long_sb"."""
+    return COLUMNS[reason].removeprefix("stall_")
+
+
+def ranked(reasons: tuple[int, ...]) -> list[int]:
+    """Reason numbers with a count, largest first."""
+    return sorted((r for r, n in enumerate(reasons) if n), key=lambda r: (-reasons[r], r))
+
+
+def bar(reasons: tuple[int, ...], fraction: float, cells: int, look: Look) -> Text:
+    """A bar that fills `fraction` of `cells`, divided between the reasons in proportion, largest first."""
+    if not sum(reasons) or fraction <= 0:
+        return Text("")
+    if not (look.colour and look.blocks):
+        return letters(reasons, max(1, round(fraction * cells)), look)
+    eighths = max(1, round(fraction * cells * 8))
+    full, rest = divmod(eighths, 8)
+    text = Text()
+    order = ranked(reasons)
+    owners = [reason for reason, n in zip(order, apportion([reasons[r] for r in order], max(full, 1)), strict=True) for _ in range(n)]
+    for reason in owners[:full]:
+        text.append("█", REASON_LOOKS[NAMES[reason]].colour)
+    if rest:
+        text.append(EIGHTHS[rest], REASON_LOOKS[NAMES[owners[-1]]].colour)
+    return text
+
+
+def letters(reasons: tuple[int, ...], cells: int, look: Look) -> Text:
+    text = Text()
+    order = ranked(reasons)
+    for reason, n in zip(order, apportion([reasons[r] for r in order], cells), strict=True):
+        text.append(REASON_LOOKS[NAMES[reason]].letter * n, REASON_LOOKS[NAMES[reason]].colour if look.colour else "")
+    return text
+
+
+def apportion(weights: list[int], cells: int) -> list[int]:
+    """Whole cells in proportion to weights, by largest remainder; earlier ones win ties. Sums to `cells`."""
+    whole = sum(weights)
+    exact = [weight * cells / whole for weight in weights]
+    given = [int(share) for share in exact]
+    order = sorted(range(len(weights)), key=lambda i: (given[i] - exact[i], i))
+    for index in order[: cells - sum(given)]:
+        given[index] += 1
+    return given
+
+
+def legend(reasons: tuple[int, ...], look: Look, at_most: int = 6) -> Text:
+    """The reasons in a mix and how the bar shows them, largest first."""
+    text = Text()
+    for reason in ranked(reasons)[:at_most]:
+        mark, colour = ("█", REASON_LOOKS[NAMES[reason]].colour) if look.colour and look.blocks else (REASON_LOOKS[NAMES[reason]].letter, "")
+        text.append("  " if text.plain else "")
+        text.append(mark, colour)
+        text.append(f" {NAMES[reason]}")
+    return text

@@ -1,0 +1,198 @@
+"""The source, PTX and instruction pages as CSV, as Nsight Compute exports its source page; other pages as plain tables.
+
+A `Kernel Name` row, a heading, a row per line or instruction; then the next kernel's. Nsight Compute's columns come first, in its
+order and with its names, then ours. A cell is empty where nothing was measured. Text is the source's own, but control
+characters are written out, since people print CSV on terminals.
+"""
+
+import csv
+import io
+from typing import Callable, Iterable, Iterator, NamedTuple, Sequence
+
+from gpuprof.isa.printable import printable
+from gpuprof.isa.stalls import COLUMNS, INDEX, NAMES
+from gpuprof.report.intervals import wilson
+from gpuprof.report.launches import launch_rows
+from gpuprof.report.listing import LISTINGS, select_lines
+from gpuprof.report.model import Cost, Counters, Instruction, Kernel, Report, Row, Section
+from gpuprof.report.rules import findings
+from gpuprof.report.totals import theoretical_occupancy, totals
+
+
+class Line(NamedTuple):
+    """What a CSV row is made of."""
+
+    row: Row
+    section: Section
+    kernel: Kernel
+    report: Report
+
+    @property
+    def counters(self) -> Counters:
+        return self.row.cost.counters
+
+
+class CsvColumn(NamedTuple):
+    name: str
+    cell: Callable[[Line], object]
+
+
+def ratio(part: float, whole: float) -> object:
+    return round(part / whole, 4) if whole else ""
+
+
+def distinct(instructions: Sequence[Instruction], fact: Callable[[Instruction], str]) -> str:
+    return ", ".join(sorted({fact(i) for i in instructions if i.space}))
+
+
+def sampled(number: Callable[[Cost], int]) -> Callable[[Line], object]:
+    """A number of samples; empty when there was no sampling."""
+    return lambda line: number(line.row.cost) if line.report.header.period_cycles else ""
+
+
+def not_issued(number: Callable[[Cost], int]) -> Callable[[Line], object]:
+    return lambda line: number(line.row.cost) if line.report.has_not_issued else ""
+
+
+def counter(name: str) -> CsvColumn | Callable[[Line], object]:
+    return lambda line: getattr(line.counters, name)
+
+
+def reason_of(column: str) -> int:
+    return COLUMNS.index(column)
+
+
+def reason_column(column: str) -> CsvColumn:
+    index = reason_of(column)
+    return CsvColumn(column, sampled(lambda cost: cost.samples[index]))
+
+
+def not_issued_column(column: str) -> CsvColumn:
+    index = reason_of(column)
+    return CsvColumn(f"{column} (Not Issued)", not_issued(lambda cost: cost.not_issued[index]))
+
+
+def exact_column(column: str) -> CsvColumn:
+    index = reason_of(column)
+    return CsvColumn(f"{column} (Exact)", lambda line: line.row.cost.cycles[index])
+
+
+def low(line: Line) -> object:
+    n = line.kernel.cost.n_samples
+    return round(wilson(line.row.cost.n_samples, n).low, 6) if n else ""
+
+
+def high(line: Line) -> object:
+    n = line.kernel.cost.n_samples
+    return round(wilson(line.row.cost.n_samples, n).high, 6) if n else ""
+
+
+# stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
+NCU_REASONS = tuple(sorted(column for column in COLUMNS if column != "stall_gmma"))
+
+NCU_COLUMNS = (
+    CsvColumn("Address", lambda line: f"{line.row.instructions[0].pc:#x}" if line.row.instructions else ""),
+    CsvColumn("Source", lambda line: printable(line.row.text, keep="\t")),
+    CsvColumn("Warp Stall Sampling (All Samples)", sampled(lambda cost: cost.n_samples)),
+    CsvColumn("Warp Stall Sampling (Not-issued Samples)", not_issued(lambda cost: sum(cost.not_issued))),
+    CsvColumn("# Samples", sampled(lambda cost: cost.n_samples)),
+    CsvColumn("Instructions Executed", counter("inst_executed")),
+    CsvColumn("Thread Instructions Executed", counter("thread_inst_executed")),
+    CsvColumn("Predicated-On Thread Instructions Executed", counter("thread_inst_executed_pred_on")),
+    CsvColumn("Avg. Threads Executed", lambda line: ratio(line.counters.thread_inst_executed, line.counters.inst_executed)),
+    CsvColumn(
+        "Avg. Predicated-On Threads Executed", lambda line: ratio(line.counters.thread_inst_executed_pred_on, line.counters.inst_executed)
+    ),
+    CsvColumn("Divergent Branches", counter("divergent_branches")),
+    CsvColumn("Address Space", lambda line: distinct(line.row.instructions, lambda i: i.space.capitalize())),
+    CsvColumn("Access Operation", lambda line: distinct(line.row.instructions, lambda i: i.operation.capitalize())),
+    CsvColumn("Access Size", lambda line: distinct(line.row.instructions, lambda i: str(8 * i.access_nbytes))),  # bits
+    CsvColumn("L1 Tag Requests Global", counter("l1_tag_requests_global")),
+    CsvColumn("L1 Conflicts Shared N-Way", lambda line: ratio(line.counters.l1_wavefronts_shared, line.counters.l1_wavefronts_shared_ideal)),
+    CsvColumn("L1 Wavefronts Shared Excessive", lambda line: line.counters.l1_wavefronts_shared - line.counters.l1_wavefronts_shared_ideal),
+    CsvColumn("L1 Wavefronts Shared", counter("l1_wavefronts_shared")),
+    CsvColumn("L1 Wavefronts Shared Ideal", counter("l1_wavefronts_shared_ideal")),
+    CsvColumn("L2 Theoretical Sectors Global Excessive", lambda line: line.counters.l2_sectors_global - line.counters.l2_sectors_global_ideal),
+    CsvColumn("L2 Theoretical Sectors Global", counter("l2_sectors_global")),
+    CsvColumn("L2 Theoretical Sectors Global Ideal", counter("l2_sectors_global_ideal")),
+    CsvColumn("L2 Theoretical Sectors Local", counter("l2_sectors_local")),
+    *(reason_column(column) for column in NCU_REASONS),
+    *(not_issued_column(column) for column in NCU_REASONS),
+)
+
+OUR_COLUMNS = (
+    CsvColumn("File", lambda line: printable(line.section.path)),
+    CsvColumn("Line", lambda line: line.row.number),
+    CsvColumn("Function", lambda line: printable(line.section.function)),
+    CsvColumn("Warp Cycles (Exact)", lambda line: line.row.cost.warp_cycles),
+    CsvColumn("Exact Share", lambda line: ratio6(line.row.cost.warp_cycles, line.kernel.cost.warp_cycles)),
+    CsvColumn("Warp Cycles With Inlined (Exact)", lambda line: line.row.inclusive.warp_cycles),
+    CsvColumn("Sampled Share", lambda line: ratio6(line.row.cost.n_samples, line.kernel.cost.n_samples)),
+    CsvColumn("Sampled Share Low 95%", low),
+    CsvColumn("Sampled Share High 95%", high),
+    reason_column("stall_gmma"),
+    not_issued_column("stall_gmma"),
+    *(exact_column(column) for column in COLUMNS),
+)
+
+
+def ratio6(part: float, whole: float) -> object:
+    return round(part / whole, 6) if whole else ""
+
+
+def listing(report: Report, name: str, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
+    """The rows of the listing `name` ("source", "ptx", "isa") of every kernel."""
+    columns = NCU_COLUMNS + OUR_COLUMNS
+    for kernel in report.kernels:
+        yield ["Kernel Name", printable(kernel.name)]
+        yield [column.name for column in columns]
+        sections = LISTINGS[name](kernel)
+        for section in select_lines(sections, *lines) if lines else sections:
+            for row in section.rows:
+                line = Line(row, section, kernel, report)
+                yield [column.cell(line) for column in columns]
+
+
+def launches(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
+    """A row per launch: the `launches` table's columns, then every metric any launch has."""
+    rows = launch_rows(report)
+    metrics = sorted({metric for row in rows for metric in row.launch.metrics})
+    names = ("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "start_cycle", "end_cycle", "cycles")
+    counts = ("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete")
+    yield [*names, *counts, "registers", "theoretical_occupancy", *metrics]
+    for launch, kernel in rows:
+        facts = [getattr(launch, name) for name in (*names, *counts)]
+        occupancy = theoretical_occupancy(launch, report.chip)
+        own = [kernel.registers, "" if occupancy is None else round(occupancy, 6), *(launch.metrics.get(metric, "") for metric in metrics)]
+        yield [cell(fact) for fact in facts + own]
+
+
+def cell(value: object) -> object:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return printable(value) if isinstance(value, str) else value
+
+
+def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
+    """Kernel, fact, value: one row per fact, and one per finding."""
+    yield ["Kernel Name", "Fact", "Value"]
+    for kernel in report.kernels:
+        sums = totals(kernel, report.chip)
+        facts = {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
+        facts |= {name: value for name, value in vars(sums).items() if value is not None}
+        facts |= {f"warp_cycles.{NAMES[INDEX[name]]}": kernel.cost.cycles[INDEX[name]] for name in NAMES}
+        facts |= {f"samples.{name}": kernel.cost.samples[INDEX[name]] for name in NAMES if report.header.period_cycles}
+        facts |= kernel.cost.counters._asdict()
+        for name, value in facts.items():
+            yield [printable(kernel.name), name, cell(value)]
+        for finding in findings(kernel, report.chip, report.header):
+            yield [printable(kernel.name), f"finding.{finding.rule}", printable(finding.text)]
+
+
+def text_of(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV, lines ending in a line feed."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()

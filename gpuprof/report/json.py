@@ -1,0 +1,105 @@
+"""Every page as JSON, for programs: {"version": 1, "page": ..., "header": ..., "kernels": [...]}.
+
+Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count are left out. Version history: 1 the first.
+"""
+
+import json
+
+from gpuprof.isa.stalls import NAMES
+from gpuprof.report.intervals import wilson
+from gpuprof.report.listing import LISTINGS, select_lines
+from gpuprof.report.model import Cost, Kernel, Launch, Report, Row, Section
+from gpuprof.report.rules import findings
+from gpuprof.report.totals import totals
+
+VERSION = 1
+
+
+def document(report: Report, page: str, lines: tuple[int, int] | None = None) -> dict:
+    """The page as plain dicts and lists."""
+    header = report.header._asdict() if hasattr(report.header, "_asdict") else dict(vars(report.header))
+    return {
+        "version": VERSION,
+        "page": page,
+        "header": header | {"kernels": list(report.header.kernels)},
+        "chip": dict(vars(report.chip)),
+        "kernels": [kernel_object(kernel, report, page, lines) for kernel in report.kernels],
+    }
+
+
+def text_of(report: Report, page: str, lines: tuple[int, int] | None = None) -> str:
+    """The document; every character outside ASCII is escaped, so no text in it can act on a terminal."""
+    return json.dumps(document(report, page, lines), indent=1) + "\n"
+
+
+def kernel_object(kernel: Kernel, report: Report, page: str, lines: tuple[int, int] | None) -> dict:
+    whole = kernel.cost
+    found = {
+        "name": kernel.name,
+        "symbol": kernel.symbol,
+        "module": kernel.module,
+        "registers": kernel.registers,
+        "shared_nbytes": kernel.shared_nbytes,
+        "local_nbytes": kernel.local_nbytes,
+        "spill_nbytes": kernel.spill_nbytes,
+        "cycles": kernel.cycles,
+        "totals": dict(vars(totals(kernel, report.chip))),
+        "cost": cost_object(whole, whole, report),
+        "findings": [finding._asdict() for finding in findings(kernel, report.chip, report.header)],
+        "launches": [launch_object(launch) for launch in kernel.launches],
+    }
+    if page in LISTINGS:
+        sections = LISTINGS[page](kernel)
+        chosen = select_lines(sections, *lines) if lines else sections
+        found["sections"] = [section_object(section, whole, report, page) for section in chosen]
+    return found
+
+
+def launch_object(launch: Launch) -> dict:
+    return dict(vars(launch)) | {"grid": list(launch.grid), "block": list(launch.block)}
+
+
+def section_object(section: Section, whole: Cost, report: Report, page: str) -> dict:
+    return {
+        "function": section.function,
+        "path": section.path,
+        "inlined_at": [
+            {"path": site.path, "line": site.line, "function": site.function, "warp_cycles": cost.warp_cycles, "samples": cost.n_samples}
+            for site, cost in section.call_sites
+        ],
+        "rows": [row_object(row, whole, report, page) for row in section.rows],
+    }
+
+
+def row_object(row: Row, whole: Cost, report: Report, page: str) -> dict:
+    found = {"address" if page == "isa" else "line": row.number, "text": row.text}
+    if page != "isa":
+        found["addresses"] = [i.pc for i in row.instructions]
+    else:
+        inner = row.instructions[0].positions[0]
+        found |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}
+    found |= cost_object(row.cost, whole, report)
+    if row.inclusive != row.cost:
+        found["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
+    return found
+
+
+def cost_object(cost: Cost, whole: Cost, report: Report) -> dict:
+    found: dict = {"warp_cycles": cost.warp_cycles, "exact_share": share(cost.warp_cycles, whole.warp_cycles), "cycles": by_reason(cost.cycles)}
+    if report.header.period_cycles:
+        found["samples"] = cost.n_samples
+        found["sampled_share"] = share(cost.n_samples, whole.n_samples)
+        found["sampled_share_95"] = [round(end, 6) for end in wilson(cost.n_samples, whole.n_samples)]
+        found["samples_by_reason"] = by_reason(cost.samples)
+    if report.has_not_issued:
+        found["samples_not_issued_by_reason"] = by_reason(cost.not_issued)
+    found["counters"] = cost.counters._asdict()
+    return found
+
+
+def share(part: int, whole: int) -> float | None:
+    return round(part / whole, 6) if whole else None
+
+
+def by_reason(numbers: tuple[int, ...]) -> dict[str, int]:
+    return {name: number for name, number in zip(NAMES, numbers, strict=True) if number}

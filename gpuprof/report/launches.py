@@ -1,0 +1,52 @@
+"""The launches page: one row per launch, in order of launch."""
+
+from typing import Iterator, NamedTuple
+
+from rich.text import Text
+
+from gpuprof.report.figures import count, extent
+from gpuprof.report.look import WARM, Look, shown
+from gpuprof.report.model import Kernel, Launch, Report
+from gpuprof.report.table import Column, table
+from gpuprof.report.totals import theoretical_occupancy
+
+
+class LaunchRow(NamedTuple):
+    launch: Launch
+    kernel: Kernel
+
+
+def launch_rows(report: Report) -> list[LaunchRow]:
+    rows = [LaunchRow(launch, kernel) for kernel in report.kernels for launch in kernel.launches]
+    return sorted(rows, key=lambda row: row.launch.launch)
+
+
+def page(report: Report, look: Look) -> Iterator[Text]:
+    def number(value: int) -> Text:
+        return Text(count(value, look.plain))
+
+    def occupancy(row: LaunchRow) -> Text:
+        value = theoretical_occupancy(row.launch, report.chip)
+        return Text("-" if value is None else f"{100 * value:.1f}%")
+
+    def complete(row: LaunchRow) -> Text:
+        return Text("yes") if row.launch.complete else Text("no", WARM)
+
+    columns = [
+        Column("launch", lambda r: Text(str(r.launch.launch)), gap=0),
+        Column("cycles", lambda r: number(r.launch.cycles)),
+        Column("start", lambda r: number(r.launch.start_cycle), 4),
+        Column("grid", lambda r: Text(extent(r.launch.grid)), 1),
+        Column("block", lambda r: Text(extent(r.launch.block)), 2),
+        Column("regs", lambda r: Text(str(r.kernel.registers)), 6),
+        Column("shared", lambda r: number(r.kernel.shared_nbytes + r.launch.dynamic_shared_nbytes), 7),
+        Column("stream", lambda r: Text(str(r.launch.stream)), 8),
+        Column("occupancy", occupancy, 5),
+        Column("due", lambda r: number(r.launch.samples_due), 10),
+        Column("kept", lambda r: number(r.launch.samples_kept), 3),
+        Column("dropped", lambda r: number(r.launch.samples_dropped), 9),
+        Column("complete", complete, 11),
+        Column("kernel", lambda r: Text(shown(r.launch.kernel)), left=True),
+    ]
+    yield Text("")
+    yield from table(columns, launch_rows(report), look)

@@ -1,0 +1,199 @@
+"""A report as plain values: what `queries` gives, `listing` and `rules` read, and the renderers print.
+
+A per-reason tuple has one number for each reason of `isa.stalls.REASONS`, in that order.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Iterable, NamedTuple
+
+from gpuprof.isa.stalls import INDEX, N_REASONS
+
+ZEROS = (0,) * N_REASONS
+SELECTED = INDEX["selected"]
+
+
+class Counters(NamedTuple):
+    """Exact counts of an instruction or of a sum of instructions; the names are the columns of the `counters` table."""
+
+    inst_executed: int = 0
+    thread_inst_executed: int = 0
+    thread_inst_executed_pred_on: int = 0
+    divergent_branches: int = 0
+    l1_tag_requests_global: int = 0
+    l2_sectors_global: int = 0
+    l2_sectors_global_ideal: int = 0
+    l2_sectors_local: int = 0
+    l1_wavefronts_shared: int = 0
+    l1_wavefronts_shared_ideal: int = 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What something cost: samples and exact warp-cycles per reason, and counters."""
+
+    samples: tuple[int, ...] = ZEROS
+    not_issued: tuple[int, ...] = ZEROS  # of the samples, those taken while the warp's scheduler issued nothing
+    cycles: tuple[int, ...] = ZEROS  # warp-cycles, from the ledger
+    counters: Counters = Counters()
+
+    @cached_property
+    def n_samples(self) -> int:
+        return sum(self.samples)
+
+    @cached_property
+    def warp_cycles(self) -> int:
+        return sum(self.cycles)
+
+    @property
+    def stalled_cycles(self) -> int:
+        return self.warp_cycles - self.cycles[SELECTED]
+
+    @property
+    def reasons(self) -> tuple[int, ...]:
+        """Exact cycles per reason, or samples per reason where there is no ledger."""
+        return self.cycles if self.warp_cycles else self.samples
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """The sum of costs."""
+    costs = tuple(costs)
+    if not costs:
+        return Cost()
+    return Cost(
+        tuple(map(sum, zip(*(c.samples for c in costs), strict=True))),
+        tuple(map(sum, zip(*(c.not_issued for c in costs), strict=True))),
+        tuple(map(sum, zip(*(c.cycles for c in costs), strict=True))),
+        Counters(*map(sum, zip(*(c.counters for c in costs), strict=True))),
+    )
+
+
+class Position(NamedTuple):
+    """A line of a file, inside a function. path "" or line 0: unknown."""
+
+    function: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Instruction:
+    pc: int
+    function: str  # display name of the function whose code it is
+    text: str
+    opcode: str
+    ptx_line: int  # 0 unknown
+    space: str
+    operation: str
+    access_nbytes: int
+    positions: tuple[Position, ...]  # innermost first; the last one is in `function` itself
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A row of the `launches` table, and its `launch_metrics` by name."""
+
+    launch: int
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    dynamic_shared_nbytes: int
+    stream: int
+    start_cycle: int
+    end_cycle: int
+    cycles: int
+    samples_due: int
+    samples_kept: int
+    samples_dropped: int
+    buffer_full: bool
+    complete: bool
+    metrics: dict[str, int | float | str]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with the launches asked for; costs are summed over them."""
+
+    name: str  # as written in the source
+    symbol: str
+    module: str
+    registers: int
+    shared_nbytes: int
+    local_nbytes: int
+    spill_nbytes: int
+    launches: tuple[Launch, ...]
+    instructions: tuple[Instruction, ...]  # of the kernel and of every function it called, by address
+    ptx: str
+    sources: dict[str, str | None] = field(repr=False)  # path -> text, None when it was not to be had
+
+    @cached_property
+    def cost(self) -> Cost:
+        return total(i.cost for i in self.instructions)
+
+    @cached_property
+    def cycles(self) -> int:
+        """Duration of the launches, summed."""
+        return sum(launch.cycles for launch in self.launches)
+
+
+@dataclass(frozen=True)
+class ChipFacts:
+    """What a report needs of the chip; None where the database does not say."""
+
+    name: str
+    clock_mhz: float | None = None
+    sms: int | None = None
+    partitions: int | None = None  # schedulers per SM
+    warp_slots: int | None = None  # per SM
+    lanes: int = 32
+
+
+@dataclass(frozen=True)
+class Header:
+    """What every page shows first."""
+
+    tool_version: str
+    model_version: str
+    chip: str
+    kernels: tuple[str, ...]
+    launches: int
+    samples: int
+    dropped: int
+    buffer_full: bool
+    period_cycles: int  # 0: no sampling
+    mode: str
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    header: Header
+    chip: ChipFacts
+    kernels: tuple[Kernel, ...]  # most cycles first
+    has_not_issued: bool  # False for compact records, which do not tell
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a listing: a source line, a PTX line, or an instruction."""
+
+    number: int  # line, or address; 0: code without a line
+    text: str
+    instructions: tuple[Instruction, ...]
+    cost: Cost
+    inclusive: Cost  # with the code inlined at this line
+
+
+@dataclass(frozen=True)
+class Section:
+    """Consecutive rows of one function in one file."""
+
+    function: str
+    path: str
+    rows: tuple[Row, ...]
+    call_sites: tuple[tuple[Position, Cost], ...] = ()  # where the function was inlined, and what it cost there
+
+    @cached_property
+    def cost(self) -> Cost:
+        return total(row.cost for row in self.rows)

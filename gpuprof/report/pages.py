@@ -1,0 +1,80 @@
+"""The pages, by name: how each looks as text and as CSV. JSON has one shape for all."""
+
+from typing import Callable, Iterator, NamedTuple
+
+from rich.text import Text
+
+from gpuprof.errors import NotComparable
+from gpuprof.report import annotate, csv, json, launches, summary
+from gpuprof.report.header import header_lines
+from gpuprof.report.look import Look
+from gpuprof.report.model import Report
+
+
+class Request(NamedTuple):
+    """What of a page is wanted. `lines`: first and last source line; `isa`: instructions under every line."""
+
+    page: str  # a key of PAGES, or "" for the default
+    lines: tuple[int, int] | None = None
+    isa: bool = False
+
+
+class Page(NamedTuple):
+    text: Callable[[Report, Look, Request], Iterator[Text]]
+    rows: Callable  # of the CSV: (report, lines) -> rows
+
+
+def listing(name: str) -> Page:
+    return Page(
+        lambda report, look, request: annotate.page(report, name, look, request.lines, request.isa), lambda report, lines: csv.listing(report, name, lines)
+    )
+
+
+PAGES: dict[str, Page] = {
+    "summary": Page(lambda report, look, request: summary.page(report, look), csv.summary),
+    "source": listing("source"),
+    "ptx": listing("ptx"),
+    "isa": listing("isa"),
+    "launches": Page(lambda report, look, request: launches.page(report, look), csv.launches),
+}
+
+
+def overview(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    """The default: the summary, then the hottest kernel's annotated source, since that is where the work starts."""
+    yield from summary.page(report, look)
+    for kernel in report.kernels[:1]:
+        yield from annotate.kernel_listing(kernel, "source", look, request.lines, request.isa)
+
+
+def text_page(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    """The lines of a page, the header first."""
+    yield from header_lines(report.header, look)
+    page = PAGES[request.page].text if request.page else overview
+    yield from page(report, look, request)
+
+
+def csv_page(report: Report, request: Request) -> str:
+    return csv.text_of(PAGES[request.page or "source"].rows(report, request.lines))
+
+
+def json_page(report: Report, request: Request) -> str:
+    return json.text_of(report, request.page or "source", request.lines)
+
+
+def check_measured(report: Report) -> None:
+    """Raise NotComparable when nothing at all was measured: no launch, or neither samples nor a ledger."""
+    if not report.kernels:
+        raise NotComparable("nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines")
+    if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
+        raise NotComparable("nothing was measured: the launches have neither samples nor a ledger; was the recording interrupted? collect again")
+
+
+def check_sampled(report: Report) -> None:
+    """Raise NotComparable when samples were asked for and none was taken."""
+    header = report.header
+    if header.period_cycles and not header.samples:
+        cycles = max(launch.cycles for kernel in report.kernels for launch in kernel.launches)
+        raise NotComparable(
+            f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is {header.period_cycles}; "
+            "collect with a shorter --period (the exact columns are right)"
+        )

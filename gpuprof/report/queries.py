@@ -1,0 +1,180 @@
+"""The database's rows as a `Report`."""
+
+import re
+import sqlite3
+from typing import Iterator
+
+from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.isa.stalls import N_REASONS, NAMES
+from gpuprof.report.model import ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report
+
+
+def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
+    """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one launch.
+
+    Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
+    """
+    check_reasons(db)
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    chosen = choose_functions(db, kernel, launch)
+    sources = dict(db.execute("SELECT path, text FROM sources"))
+    kernels = tuple(sorted((read_kernel(db, function, launch, sources) for function in chosen), key=lambda k: (-k.cycles, k.name, k.symbol)))
+    not_issued = db.execute("SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)").fetchone()[0]
+    return Report(read_header(meta, kernels), chip_facts(meta), kernels, bool(not_issued))
+
+
+def check_reasons(db: sqlite3.Connection) -> None:
+    """Raise FileFormatError unless the file's reasons are ours: a wrong name would look plausible."""
+    for number, name in db.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
+        if number >= N_REASONS or NAMES[number] != name:
+            raise FileFormatError(f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the version that made it")
+
+
+def choose_functions(db: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:
+    """Function numbers of the kernels asked for that were launched."""
+    launched = db.execute(
+        "SELECT DISTINCT f.function, f.display, f.name FROM launches l JOIN functions f USING (function) "
+        "WHERE :launch IS NULL OR l.launch = :launch ORDER BY f.function",
+        {"launch": launch},
+    ).fetchall()
+    if launch is not None and not launched:
+        first, last, n = db.execute("SELECT MIN(launch), MAX(launch), COUNT(*) FROM launches").fetchone()
+        there = f"it has launches {first} to {last}" if n else "it has none"
+        raise UsageError(f"--launch {launch}: there is no such launch in the file; {there}")
+    if pattern is None:
+        return [function for function, _, _ in launched]
+    try:
+        finds = re.compile(pattern).search
+    except re.error as error:
+        raise UsageError(f"--kernel {pattern!r} is not a regular expression: {error}") from None
+    chosen = [function for function, display, name in launched if finds(display) or finds(name)]
+    if not chosen:
+        names = ", ".join(sorted({display for _, display, _ in launched})) or "none"
+        raise UsageError(f"--kernel {pattern!r} finds no kernel; the file has: {names}")
+    return chosen
+
+
+def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
+    launches = [launch for kernel in kernels for launch in kernel.launches]
+    return Header(
+        tool_version=meta["tool_version"],
+        model_version=meta["model_version"],
+        chip=meta["chip"],
+        kernels=tuple(kernel.name for kernel in kernels),
+        launches=len(launches),
+        samples=sum(launch.samples_kept for launch in launches),
+        dropped=sum(launch.samples_dropped for launch in launches),
+        buffer_full=any(launch.buffer_full for launch in launches),
+        period_cycles=int(meta["period_cycles"]),
+        mode=meta.get("mode", ""),
+        complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
+    )
+
+
+def chip_facts(meta: dict[str, str]) -> ChipFacts:
+    """The chip's numbers, from the chip file of that name when the database carries none."""
+    from gpuprof.chips import list_chips, load_chip
+
+    if meta["chip"] not in list_chips():
+        return ChipFacts(meta["chip"])
+    chip = load_chip(meta["chip"])
+    return ChipFacts(chip.name, chip.clock_mhz, chip.sms, chip.partitions, chip.warp_slots, chip.warp_lanes)
+
+
+def read_kernel(db: sqlite3.Connection, function: int, launch: int | None, sources: dict[str, str | None]) -> Kernel:
+    key = {"function": function, "launch": launch}
+    display, symbol, module, ptx, *sizes = db.execute(
+        "SELECT f.display, f.name, m.name, m.ptx, f.registers, f.shared_nbytes, f.local_nbytes, f.spill_nbytes "
+        "FROM functions f JOIN modules m USING (module) WHERE f.function = ?",
+        (function,),
+    ).fetchone()
+    return Kernel(display, symbol, module, *sizes, tuple(read_launches(db, key)), tuple(read_instructions(db, key)), ptx, sources)
+
+
+OF_LAUNCHES = "JOIN launches l USING (launch) WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch)"
+
+
+def read_launches(db: sqlite3.Connection, key: dict) -> Iterator[Launch]:
+    metrics: dict[int, dict] = {}
+    for number, metric, value in db.execute(f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key):
+        metrics.setdefault(number, {})[metric] = value
+    for row in db.execute(
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, start_cycle, end_cycle, cycles, samples_due, samples_kept, "
+        "samples_dropped, buffer_full, complete FROM launches l "
+        "WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch) ORDER BY launch",
+        key,
+    ):
+        number, name, grid, block, *numbers, buffer_full, complete = row
+        yield Launch(
+            number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete), metrics.get(number, {})
+        )  # fmt: skip
+
+
+def dimensions(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction]:
+    """The kernel's instructions, and those of every function its launches spent a cycle, a sample or an issue in."""
+    costs = read_costs(db, key)
+    functions = {key["function"]} | {function for (function,) in touched_functions(db, costs)}
+    frames = read_frames(db, functions)
+    marks = ",".join("?" * len(functions))
+    for pc, text, opcode, path, line, ptx_line, space, operation, nbytes, display in db.execute(
+        "SELECT i.pc, i.text, i.opcode, s.path, i.line, i.ptx_line, i.space, i.operation, i.access_nbytes, f.display "
+        "FROM instructions i JOIN functions f USING (function) LEFT JOIN sources s USING (source) "
+        f"WHERE i.function IN ({marks}) ORDER BY i.pc",
+        sorted(functions),
+    ):
+        positions = positions_of(display, path or "", line, frames.get(pc, []))
+        yield Instruction(pc, display, text, opcode, ptx_line, space, operation, nbytes, positions, costs.get(pc, Cost()))
+
+
+def touched_functions(db: sqlite3.Connection, costs: dict[int, Cost]) -> Iterator[tuple[int]]:
+    for first, last, function in db.execute("SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions"):
+        if any(first <= pc < last for pc in costs):
+            yield (function,)
+
+
+def read_frames(db: sqlite3.Connection, functions: set[int]) -> dict[int, list[tuple[str, str, int]]]:
+    """Call sites by pc, innermost first: (name of the inlined function, path, line)."""
+    frames: dict[int, list[tuple[str, str, int]]] = {}
+    marks = ",".join("?" * len(functions))
+    for pc, name, path, line in db.execute(
+        "SELECT n.pc, n.function, s.path, n.line FROM inline_frames n JOIN sources s USING (source) JOIN instructions i USING (pc) "
+        f"WHERE i.function IN ({marks}) ORDER BY n.pc, n.depth",
+        sorted(functions),
+    ):
+        frames.setdefault(pc, []).append((name, path, line))
+    return frames
+
+
+def positions_of(function: str, path: str, line: int, frames: list[tuple[str, str, int]]) -> tuple[Position, ...]:
+    """The chain of positions, innermost first. Frame k names the function inlined there: the one that position k - 1 is in."""
+    names = [name for name, _, _ in frames] + [function]
+    places = [(path, line)] + [(path, line) for _, path, line in frames]
+    return tuple(Position(name, *place) for name, place in zip(names, places, strict=True))
+
+
+def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:
+    samples, not_issued, cycles, counters = {}, {}, {}, {}
+    for pc, reason, n, n_not_issued in db.execute(
+        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued) FROM samples {OF_LAUNCHES} GROUP BY pc, reason", key
+    ):
+        samples.setdefault(pc, [0] * N_REASONS)[reason] = n
+        not_issued.setdefault(pc, [0] * N_REASONS)[reason] = n_not_issued or 0
+    for pc, reason, n in db.execute(f"SELECT pc, reason, SUM(ledger.cycles) FROM ledger {OF_LAUNCHES} GROUP BY pc, reason", key):
+        cycles.setdefault(pc, [0] * N_REASONS)[reason] = n
+    sums = ", ".join(f"SUM({name})" for name in Counters._fields)
+    for pc, *counts in db.execute(f"SELECT pc, {sums} FROM counters {OF_LAUNCHES} GROUP BY pc", key):
+        counters[pc] = Counters(*counts)
+    zeros = Cost()
+    return {
+        pc: Cost(
+            tuple(samples.get(pc, zeros.samples)),
+            tuple(not_issued.get(pc, zeros.not_issued)),
+            tuple(cycles.get(pc, zeros.cycles)),
+            counters.get(pc, zeros.counters),
+        )
+        for pc in sorted(samples.keys() | cycles.keys() | counters.keys())
+    }

@@ -1,0 +1,52 @@
+"""A kernel's derived numbers, summed or averaged over its launches; None where the database has not got what they need."""
+
+from dataclasses import dataclass
+
+from gpuprof.report.figures import product
+from gpuprof.report.model import ChipFacts, Kernel, Launch
+
+
+def metric_sum(kernel: Kernel, name: str) -> float | None:
+    values = [launch.metrics.get(name) for launch in kernel.launches]
+    return None if not values or None in values else sum(values)
+
+
+@dataclass(frozen=True)
+class Totals:
+    theoretical_occupancy: float | None  # 0..1, of the last launch
+    achieved_occupancy: float | None  # 0..1
+    limiter: str  # what bounds the theoretical occupancy; "" unknown
+    issue_utilisation: float | None  # 0..1, issued slots of those the active SMs had
+    l1_hit_rate: float | None
+    l2_hit_rate: float | None
+    dram_read_nbytes: float | None
+    dram_write_nbytes: float | None
+
+
+def totals(kernel: Kernel, chip: ChipFacts) -> Totals:
+    resident = metric_sum(kernel, "resident_warp_cycles")
+    active = metric_sum(kernel, "sm_active_cycles")
+    slots = metric_sum(kernel, "issue_slots")
+    last = kernel.launches[-1] if kernel.launches else None
+    return Totals(
+        theoretical_occupancy=theoretical_occupancy(last, chip) if last else None,
+        achieved_occupancy=ratio(resident, active and chip.warp_slots and active * chip.warp_slots),
+        limiter=str(last.metrics.get("occupancy_limiter", "")) if last else "",
+        issue_utilisation=ratio(slots, active and chip.partitions and active * chip.partitions),
+        l1_hit_rate=ratio(metric_sum(kernel, "l1_hits"), metric_sum(kernel, "l1_sectors")),
+        l2_hit_rate=ratio(metric_sum(kernel, "l2_hits"), metric_sum(kernel, "l2_sectors")),
+        dram_read_nbytes=metric_sum(kernel, "dram_read_nbytes"),
+        dram_write_nbytes=metric_sum(kernel, "dram_write_nbytes"),
+    )
+
+
+def theoretical_occupancy(launch: Launch, chip: ChipFacts) -> float | None:
+    blocks = launch.metrics.get("blocks_per_sm")
+    if blocks is None or not chip.warp_slots:
+        return None
+    warps = -(-product(launch.block) // chip.lanes)
+    return blocks * warps / chip.warp_slots
+
+
+def ratio(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None
