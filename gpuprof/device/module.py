@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.device.memory import AddressSpace
+from gpuprof.device.memory import ALIGNMENT, AddressSpace
 from gpuprof.errors import CompileError, FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Function, Program, Relocation
@@ -21,9 +21,9 @@ PAGE_NBYTES = 0x1000
 PC_LIMIT = 1 << 32  # sample records hold 32-bit program counters
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LoadedModule:
-    """A program in its place. Instruction i has the code address load_base + 16 * i."""
+    """A program in its place. Instruction i has the code address load_base + 16 * i. Only `const_segment` ever changes."""
 
     program: Program
     load_base: int
@@ -36,6 +36,11 @@ class LoadedModule:
     def end(self) -> int:
         """The code address after the last instruction."""
         return self.load_base + INSTRUCTION_NBYTES * len(self.code)
+
+    def refresh_constants(self, memory: AddressSpace) -> None:
+        """Takes over what the host has written to the constants since."""
+        if self.const_segment:
+            self.const_segment = memory.read(self.const_base, len(self.const_segment))
 
     def address_of(self, function: Function) -> int:
         return self.load_base + INSTRUCTION_NBYTES * function.first
@@ -85,6 +90,10 @@ def _const_segment(program: Program) -> bytes:
 def _place_globals(program: Program, memory: AddressSpace) -> dict[str, int]:
     addresses = {}
     for variable in program.variables:
+        if variable.align > ALIGNMENT:
+            raise FileFormatError(
+                f"{program.name}: {variable.name} is aligned to {variable.align} bytes; at most {ALIGNMENT} are supported"
+            )
         if variable.space == "global":
             address = memory.allocate(variable.nbytes, variable.name).address
             memory.write(address, variable.image)

@@ -1,0 +1,103 @@
+"""What new arrays hold: zeros, ones, 0 1 2 ..., random numbers, or a .npy file.
+
+Random numbers come from a counter: element i of an array is splitmix64 of (the array's seed, i). They are the same on every
+machine, with every numpy, and the first n elements do not depend on how many there are.
+
+    floats     uniform in [0, 1), multiples of 2^-p with p the bits of the type's significand, so never rounded
+    integers   uniform in 0..255 (i8: 0..127)
+"""
+
+import hashlib
+import math
+from pathlib import Path
+
+import numpy as np
+
+from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits
+from gpuprof.errors import DeviceMemoryError, UsageError
+
+SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+GAMMA = 0x9E3779B97F4A7C15  # splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
+
+
+def make_array(element: str, shape: tuple[int, ...], start: str, seed: int, folder: Path = Path()) -> np.ndarray:
+    """An array of `shape`, C order, dtype ELEMENTS[element].dtype. `start` is a word or a .npy file, relative to `folder`.
+
+    Raises UsageError for a file that is not there or holds something else, and for values that the type cannot hold.
+    """
+    row = ELEMENTS[element]
+    try:
+        if start.endswith(".npy"):
+            return _from_file(folder / start, row, shape)
+        return _MAKERS[start](row, math.prod(shape), seed).reshape(shape)
+    except (MemoryError, ValueError, OverflowError) as error:  # numpy: shapes beyond memory, or beyond its index type
+        raise DeviceMemoryError(f"no room on the host for {element}[{','.join(map(str, shape))}]: {error}") from None
+
+
+def array_seed(seed: int, key: str) -> int:
+    """The seed of one array: `key` is its name, or its place among the arguments, so that data does not move when others change."""
+    return int.from_bytes(hashlib.blake2b(f"{seed}:{key}".encode(), digest_size=8).digest(), "little")
+
+
+def splitmix64(seed: int, n: int) -> np.ndarray:
+    """uint64 (n,): the first n outputs of splitmix64 from `seed`."""
+    z = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GAMMA) + np.uint64(seed)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _zeros(row: Element, n: int, seed: int) -> np.ndarray:
+    return np.zeros(n, row.dtype)
+
+
+def _ones(row: Element, n: int, seed: int) -> np.ndarray:
+    return _as_element(row, np.ones(n, np.float32))
+
+
+def _arange(row: Element, n: int, seed: int) -> np.ndarray:
+    largest = np.finfo(np.float16).max if row.name == "f16" else math.inf if row.kind == "float" else np.iinfo(row.dtype).max
+    if n - 1 > largest:
+        raise UsageError(f"arange of {n} elements does not fit into {row.name}, whose largest value is {largest:g}")
+    return _as_element(row, np.arange(n, dtype=np.float64 if row.kind == "float" else row.dtype))
+
+
+def _random(row: Element, n: int, seed: int) -> np.ndarray:
+    bits = splitmix64(seed, n)
+    if row.kind == "int":
+        return (bits >> np.uint64(57 if row.name == "i8" else 56)).astype(row.dtype)
+    significand = SIGNIFICAND_BITS[row.name]
+    return _as_element(row, (bits >> np.uint64(64 - significand)).astype(np.float64) * 2.0**-significand)
+
+
+def _as_element(row: Element, values: np.ndarray) -> np.ndarray:
+    if row.name == "bf16":
+        return bfloat16_bits(values.astype(np.float32))
+    return values.astype(row.dtype)
+
+
+_MAKERS = {"zeros": _zeros, "ones": _ones, "arange": _arange, "random": _random}
+
+
+def _from_file(path: Path, row: Element, shape: tuple[int, ...]) -> np.ndarray:
+    array = _load(path)
+    if array.dtype.newbyteorder("=") != row.dtype.newbyteorder("="):
+        raise UsageError(f"{path}: holds {array.dtype.newbyteorder('=')}, not {row.dtype.newbyteorder('=')} as {row.name} asks")
+    if array.shape != shape:
+        raise UsageError(f"{path}: has the shape {list(array.shape)}, not {list(shape)}")
+    return np.ascontiguousarray(array, row.dtype)
+
+
+def _load(path: Path) -> np.ndarray:
+    """The array of a .npy file. Never unpickles: a pickle can run any code."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, EOFError, MemoryError) as error:
+        raise UsageError(f"{path}: is not a .npy file of plain numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise UsageError(f"{path}: is an archive of arrays; save one array with numpy.save")
+    return array

@@ -1,0 +1,432 @@
+"""Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
+
+    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ">>>" "(" [argument {"," argument}] ")" [";"]
+    kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
+    extent   = number | ["dim3"] "(" number "," number ["," number] ")"
+    argument = number | "true" | "false" | "null" | "hex:" digits | element "(" number {"," number} ")" | array | name
+    array    = [name ":"] element "[" number {"," number} "]" ["=" start]
+    start    = "zeros" | "ones" | "arange" | "random" | FILE.npy | '"' FILE.npy '"'
+    number   = product {("+" | "-") product}           product = factor {("*" | "//" | "/") factor}
+    factor   = ["-" | "+"] factor | literal | "inf" | "nan" | "(" number ")"
+
+Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rounds down). A shape, an extent, shared bytes and a stream are integers.
+"""
+
+import math
+import operator
+import re
+from dataclasses import dataclass, field
+from typing import NoReturn, TypeAlias
+
+from gpuprof.device.elements import ELEMENTS, pack_numbers
+from gpuprof.errors import UsageError
+
+STARTS = ("zeros", "ones", "arange", "random")
+RESERVED = frozenset(("true", "false", "null", "inf", "nan", "dim3"))
+MAX_NESTING = 50
+
+_SPACE = re.compile(r"\s*", re.ASCII)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
+_FLOAT = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]?|\d+[eE][+-]?\d+[fF]?", re.ASCII)
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]{0,3}", re.ASCII)
+_HEX_BYTES = re.compile(r"hex:([0-9a-fA-F]*)(?=\s*[,)])", re.ASCII)
+_FILE = re.compile(r'"([^"\n]*)"|([^\s,()"]+)', re.ASCII)
+_TEMPLATE_TEXT = re.compile(r"[A-Za-z0-9_$:,*&<>()\[\]+\-./%!|^~ '\t]", re.ASCII)
+_COMMENT = re.compile(r"^[ \t]*(?://|#)[ \t]*LAUNCH:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number or a truth value; `text` is how it was written."""
+
+    text: str
+    value: int | float | bool
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The bytes of a structure or a vector, given as `hex:0000803f` or `f32(1.0, 2.0)`."""
+
+    text: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Null:
+    """The null pointer."""
+
+    text: str = "null"
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """A new array. `name` is "" when later launches cannot refer to it; `start` is one of STARTS or the path of a .npy file."""
+
+    text: str
+    name: str
+    element: str
+    shape: tuple[int, ...]
+    start: str = "zeros"
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * ELEMENTS[self.element].nbytes
+
+
+@dataclass(frozen=True)
+class NamedArray:
+    """An array that an earlier launch (or an earlier argument) made."""
+
+    text: str
+    name: str
+
+
+Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray
+
+
+@dataclass(frozen=True)
+class LaunchRequest:
+    """A launch, as asked in text; whether it fits its kernel and its chip is for `bind` to say."""
+
+    text: str
+    kernel: str  # as written, blanks normalised: "scan<256, float>"
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_shared_nbytes: int = 0
+    stream: int = 0
+    arguments: tuple[Argument, ...] = ()
+    place: str = field(default="", compare=False)  # where it was written: "saxpy.cu:3"
+
+
+def parse_launch(text: str, place: str = "") -> LaunchRequest:
+    """The launch a text asks for. Raises UsageError with the text, a caret at the fault, and `place` in front."""
+    return _Parser(text, place).launch()
+
+
+def find_launch_comments(source: str) -> list[tuple[int, str]]:
+    """(line, text) of each `// LAUNCH: ...` or `# LAUNCH: ...` comment that has a line of a source to itself, in order."""
+    return [(source.count("\n", 0, match.start(1)) + 1, match.group(1)) for match in _COMMENT.finditer(source)]
+
+
+def kernel_names(requests: list[LaunchRequest]) -> list[str]:
+    """The kernels that launches name, each once, in order: the compiler instantiates the templates among them."""
+    return list(dict.fromkeys(request.kernel for request in requests))
+
+
+def normalised(kernel: str) -> str:
+    """A kernel's name with one blank after each comma and no other blanks that mean nothing."""
+    squeezed = re.sub(r"\s+", " ", kernel.strip())
+    return re.sub(r" ?([<>,:*&()]) ?", r"\1", squeezed).replace(",", ", ")
+
+
+class _Parser:
+    """Recursive descent over the text itself; one method per rule."""
+
+    def __init__(self, text: str, place: str):
+        self.text, self.place = text, place
+        self.at = 0
+        self.depth = 0
+
+    def launch(self) -> LaunchRequest:
+        kernel = self.kernel()
+        self.expect("<<<")
+        grid = self.extent("the grid")
+        self.expect(",", "between grid and block")
+        block = self.extent("the block")
+        shared_nbytes = self.integer("the number of shared bytes") if self.accept(",") else 0
+        stream = self.integer("the stream") if self.accept(",") else 0
+        self.expect(">>>")
+        arguments = self.arguments()
+        self.accept(";")
+        if self.at < len(self.text):
+            self.fail("nothing may follow the launch")
+        return LaunchRequest(self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place)
+
+    # kernel = part {"::" part}, part = identifier ["<" template arguments ">"]
+    def kernel(self) -> str:
+        self.space()
+        start = self.at
+        while True:
+            if not self.match(_IDENTIFIER):
+                self.fail("expected a kernel, as in `saxpy<<<64, 256>>>(...)`")
+            self.space()
+            if self.text.startswith("<", self.at) and not self.text.startswith("<<<", self.at):
+                self.template_arguments()
+            if not self.accept("::"):
+                return normalised(self.text[start : self.at])
+            self.space()
+
+    def template_arguments(self) -> None:
+        """Steps over `<...>`; `>` inside parentheses does not close."""
+        opened, stack = self.at, []
+        while self.at < len(self.text):
+            char = self.text[self.at]
+            if not _TEMPLATE_TEXT.match(char):
+                self.fail(f"{char!r} cannot be part of a template argument")
+            if char in "<([" and not (char == "<" and "(" in stack):
+                stack.append(char)
+            elif (char in ")]" or (char == ">" and "(" not in stack)) and stack.pop() + char not in ("<>", "()", "[]"):
+                self.fail(f"{char!r} closes nothing")
+            self.at += 1
+            if not stack:
+                return self.space()
+        self.fail("the template arguments are not closed", opened)
+
+    # extent = number | ["dim3"] "(" number "," number ["," number] ")"
+    def extent(self, what: str) -> tuple[int, int, int]:
+        self.space()
+        if self.text.startswith("dim3", self.at):
+            self.at += len("dim3")
+            self.space()
+        if not self.is_tuple():
+            return (self.integer(what), 1, 1)
+        opened = self.at
+        self.expect("(")
+        values = [self.integer(what)]
+        while self.accept(","):
+            values.append(self.integer(what))
+        self.expect(")", f"after {what}")
+        if len(values) > 3:
+            self.fail(f"{what} has at most 3 dimensions, not {len(values)}", opened)
+        return tuple(values + [1] * (3 - len(values)))
+
+    def is_tuple(self) -> bool:
+        """Whether a parenthesis opens here that holds a comma: `(8, 8)`, and not `(256+255)/256`."""
+        depth = 0
+        for index in range(self.at, len(self.text)):
+            char = self.text[index]
+            depth += (char == "(") - (char == ")")
+            if depth == 0:
+                return False
+            if char == "," and depth == 1:
+                return True
+        return False
+
+    def arguments(self) -> tuple[Argument, ...]:
+        self.expect("(", "before the kernel's arguments")
+        if self.accept(")"):
+            return ()
+        arguments = [self.argument()]
+        while self.accept(","):
+            arguments.append(self.argument())
+        self.expect(")", "after the kernel's arguments")
+        return tuple(arguments)
+
+    # argument = number | "true" | "false" | "null" | "hex:" digits | element "(" ... ")" | array | name
+    def argument(self) -> Argument:
+        self.space()
+        start = self.at
+        if raw := self.match(_HEX_BYTES):
+            return self.hex_bytes(raw, start)
+        identifier = self.match(_IDENTIFIER)
+        word = identifier.group() if identifier else ""
+        if word in ("true", "false"):
+            return Scalar(word, word == "true")
+        if word == "null":
+            return Null()
+        if word and word not in RESERVED:
+            return self.array_or_name(word, start)
+        self.at = start
+        value = self.number()
+        return Scalar(self.since(start), value)
+
+    def hex_bytes(self, raw: re.Match, start: int) -> Raw:
+        if len(raw.group(1)) % 2 or not raw.group(1):
+            self.fail("hex: takes two digits for each byte", start)
+        return Raw(raw.group(), bytes.fromhex(raw.group(1)))
+
+    # array = [name ":"] element "[" number {"," number} "]" ["=" start]
+    def array_or_name(self, word: str, start: int) -> Argument:
+        name = ""
+        if self.accept(":"):
+            if word in ELEMENTS:
+                self.fail(f"{word} is an element type and cannot name an array", start)
+            name, word = word, self.element()
+        elif word not in ELEMENTS:
+            if self.looking_at("[("):
+                self.fail(f"unknown element type {word}; known: {' '.join(ELEMENTS)}", start)
+            return NamedArray(word, word)
+        elif self.accept("("):
+            return self.vector(word, start)
+        shape = self.shape()
+        begin = self.start() if self.accept("=") else "zeros"
+        return ArraySpec(self.since(start), name, word, shape, begin)
+
+    def element(self) -> str:
+        self.space()
+        start = self.at
+        found = self.match(_IDENTIFIER)
+        if not found or found.group() not in ELEMENTS:
+            self.fail(f"expected an element type, one of {' '.join(ELEMENTS)}", start)
+        return found.group()
+
+    def vector(self, element: str, start: int) -> Raw:
+        values = [self.number()]
+        while self.accept(","):
+            values.append(self.number())
+        self.expect(")", "after the numbers")
+        try:
+            return Raw(self.since(start), pack_numbers(element, values))
+        except UsageError as error:
+            self.fail(str(error), start)
+
+    def shape(self) -> tuple[int, ...]:
+        self.expect("[", "and a shape, as in f32[1024]")
+        extents = [self.shape_extent()]
+        while self.accept(","):
+            extents.append(self.shape_extent())
+        self.expect("]", "after the shape")
+        return tuple(extents)
+
+    def shape_extent(self) -> int:
+        self.space()
+        start = self.at
+        value = self.integer("an array's extent")
+        if value < 1:
+            self.fail(f"an array's extent is at least 1, not {value}", start)
+        return value
+
+    def start(self) -> str:
+        self.space()
+        start = self.at
+        found = self.match(_FILE)
+        word = (found.group(1) or found.group(2) or "") if found else ""
+        if word not in STARTS and not word.endswith(".npy"):
+            self.fail(f"expected {', '.join(STARTS)} or a .npy file", start)
+        return word
+
+    def integer(self, what: str) -> int:
+        self.space()
+        start = self.at
+        value = self.number()
+        if not isinstance(value, int):
+            self.fail(f"{what} must be an integer, not {value}", start)
+        return value
+
+    # number = product {("+" | "-") product}
+    def number(self) -> int | float:
+        value = self.product()
+        while sign := self.accept("+") or self.accept("-"):
+            value = self.apply(sign, value, self.product())
+        return value
+
+    # product = factor {("*" | "//" | "/") factor}
+    def product(self) -> int | float:
+        value = self.factor()
+        while sign := self.accept("*") or self.accept("//") or self.accept("/"):
+            value = self.apply(sign, value, self.factor())
+        return value
+
+    # factor = ["-" | "+"] factor | literal | "inf" | "nan" | "(" number ")"
+    def factor(self) -> int | float:
+        self.space()
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            self.fail(f"more than {MAX_NESTING} levels of signs and parentheses")
+        value = self.signed_or_bracketed()
+        self.depth -= 1
+        return value
+
+    def signed_or_bracketed(self) -> int | float:
+        if self.accept("-"):
+            return -self.factor()
+        if self.accept("+"):
+            return self.factor()
+        if self.accept("("):
+            value = self.number()
+            self.expect(")")
+            return value
+        return self.literal()
+
+    def literal(self) -> int | float:
+        start = self.at
+        if found := self.match(_FLOAT):
+            value = float(found.group().rstrip("fF"))
+            if math.isinf(value):
+                self.fail(f"{found.group()} is too large for a double; write inf if that is meant", start)
+        elif found := self.match(_INTEGER):
+            value = self.integer_literal(found.group(1), start)
+        elif (found := self.match(_IDENTIFIER)) and found.group() in ("inf", "nan"):
+            value = float(found.group())
+        else:
+            self.fail("expected a number", start)
+        if following := _IDENTIFIER.match(self.text, self.at):
+            self.fail(f"{following.group()!r} cannot follow a number")
+        return value
+
+    def integer_literal(self, digits: str, start: int) -> int:
+        if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX":
+            self.fail("a leading 0 means octal in C; write the number in decimal or as 0x...", start)
+        value = int(digits, 0) if len(digits) <= 40 else 1 << 64
+        return self.in_range(value, start)
+
+    def apply(self, sign: str, left: int | float, right: int | float) -> int | float:
+        start = self.at
+        if sign in ("/", "//") and right == 0:
+            self.fail("division by zero", start)
+        result = _OPERATORS[sign](left, right)
+        if _infinite(result) and not (_infinite(left) or _infinite(right)):
+            self.fail("the number is too large for a double", start)
+        return self.in_range(result, start)
+
+    def in_range(self, value: int | float, start: int) -> int | float:
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+            self.fail("the number does not fit into 64 bits", start)
+        return value
+
+    def space(self) -> None:
+        self.at = _SPACE.match(self.text, self.at).end()
+
+    def match(self, pattern: re.Pattern) -> re.Match | None:
+        found = pattern.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return found
+
+    def looking_at(self, chars: str) -> bool:
+        self.space()
+        return self.at < len(self.text) and self.text[self.at] in chars
+
+    def accept(self, literal: str) -> str:
+        """The literal when it comes next (blanks before and after it are skipped), else ""."""
+        self.space()
+        if not self.text.startswith(literal, self.at):
+            return ""
+        self.at += len(literal)
+        self.space()
+        return literal
+
+    def expect(self, literal: str, where: str = "") -> None:
+        if not self.accept(literal):
+            self.fail(f"expected {literal!r}{' ' + where if where else ''}")
+
+    def since(self, start: int) -> str:
+        return self.text[start : self.at].strip()
+
+    def fail(self, message: str, at: int | None = None) -> NoReturn:
+        at = self.at if at is None else at
+        shown = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", self.text)
+        place = f"{self.place}: " if self.place else ""
+        raise UsageError(f"{place}launch: {message}\n    {shown}\n    {' ' * at}^")
+
+
+def _infinite(value: int | float) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _quotient(left: int | float, right: int | float) -> int | float:
+    if isinstance(left, float) or isinstance(right, float):
+        return left / right
+    exact = abs(left) // abs(right)  # C truncates towards zero
+    return exact if (left < 0) == (right < 0) else -exact
+
+
+def _floor_quotient(left: int | float, right: int | float) -> int | float:
+    return left // right
+
+
+_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _quotient, "//": _floor_quotient}

@@ -1,0 +1,53 @@
+"""What a chip and a kernel allow a launch to be."""
+
+from gpuprof.chips import Chip
+from gpuprof.errors import UsageError
+from gpuprof.isa.program import Function
+
+Extent = tuple[int, int, int]
+
+# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the same for every chip since 3.0.
+MAX_BLOCK: Extent = (1024, 1024, 64)
+MAX_GRID: Extent = ((1 << 31) - 1, 65535, 65535)
+
+
+def check_limits(function: Function, grid: Extent, block: Extent, dynamic_shared_nbytes: int, chip: Chip) -> None:
+    """Raises UsageError, with the limit and whose it is, for a launch that a real GPU would refuse."""
+    name = function.display
+    _check_extent(name, "grid", grid, MAX_GRID)
+    _check_extent(name, "block", block, MAX_BLOCK)
+    threads = block[0] * block[1] * block[2]
+    shape = "x".join(map(str, block))
+    if threads > chip.max_threads_per_block:
+        raise UsageError(f"{name}: a block of {shape} has {threads} threads; {chip.name} allows {chip.max_threads_per_block}")
+    if function.required_threads and block != function.required_threads:
+        required = "x".join(map(str, function.required_threads))
+        raise UsageError(f"{name}: a block of {shape}; the kernel was compiled for blocks of exactly {required} (.reqntid)")
+    if function.max_threads and threads > function.max_threads:
+        raise UsageError(
+            f"{name}: a block of {shape} has {threads} threads; the kernel was compiled for at most {function.max_threads} (__launch_bounds__)"
+        )
+    _check_resources(function, threads, dynamic_shared_nbytes, chip)
+
+
+def _check_extent(name: str, what: str, extent: Extent, limits: Extent) -> None:
+    for axis, value, limit in zip("xyz", extent, limits, strict=True):
+        if not 1 <= value <= limit:
+            raise UsageError(f"{name}: the {what}'s {axis} extent is {value}; it must be 1 to {limit}")
+
+
+def _check_resources(function: Function, threads: int, dynamic_shared_nbytes: int, chip: Chip) -> None:
+    name = function.display
+    if dynamic_shared_nbytes < 0:
+        raise UsageError(f"{name}: {dynamic_shared_nbytes} bytes of shared memory; it must not be negative")
+    shared_nbytes = function.shared_nbytes + dynamic_shared_nbytes
+    if shared_nbytes > chip.max_shared_nbytes_per_block:
+        parts = f"{function.shared_nbytes} static, {dynamic_shared_nbytes} dynamic"
+        raise UsageError(
+            f"{name}: {shared_nbytes} bytes of shared memory per block ({parts}); {chip.name} allows {chip.max_shared_nbytes_per_block}"
+        )
+    if function.registers * threads > chip.registers:
+        raise UsageError(
+            f"{name}: {threads} threads of {function.registers} registers need {function.registers * threads}; {chip.name} has {chip.registers}"
+            " in a multiprocessor. Launch smaller blocks, or compile for fewer registers"
+        )
