@@ -1,0 +1,7 @@
+"""CUDA C++ to PTX. Takes a .cu or .ptx file, gives a `PtxModule`."""
+
+from gpuprof.compile.cuda import compile_cuda
+from gpuprof.compile.module import PtxModule
+from gpuprof.compile.ptxfile import read_ptx
+
+__all__ = ["PtxModule", "compile_cuda", "read_ptx"]

@@ -1,0 +1,96 @@
+// The CUDA language: qualifiers, vector types, and the built-in variables of a thread.
+//
+// Every wrapper in these headers is `nodebug` and always inlined: its instructions belong to the line that calls it, as
+// they do when a vendor compiler links its own bitcode library. A profile then charges the user's line and no other.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((device))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __grid_constant__ __attribute__((grid_constant))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __inline_hint__
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __align__(n)
+#define __nv_pure__ __attribute__((pure))
+
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 8
+#define __CUDACC_VER_BUILD__ 0
+#define CUDART_VERSION 12080
+#define CUDA_VERSION 12080
+
+#define GPUPROF_API static inline __attribute__((device, always_inline, nodebug))
+#define GPUPROF_BOTH static inline __attribute__((host, device, always_inline, nodebug))
+#define GPUPROF_MEMBER inline __attribute__((host, device, always_inline, nodebug))
+#define GPUPROF_DEVICE_MEMBER inline __attribute__((device, always_inline, nodebug))
+
+// --- vector types: T1 to T4 with the alignments that loads and stores of the whole vector need ---
+
+#define GPUPROF_VECTOR(T, NAME, ALIGN2, ALIGN4)                                                                                            \
+    struct NAME##1 { T x; };                                                                                                               \
+    struct __align__(ALIGN2) NAME##2 { T x, y; };                                                                                          \
+    struct NAME##3 { T x, y, z; };                                                                                                         \
+    struct __align__(ALIGN4) NAME##4 { T x, y, z, w; };                                                                                    \
+    GPUPROF_BOTH NAME##1 make_##NAME##1(T x) { return {x}; }                                                                               \
+    GPUPROF_BOTH NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                                                                       \
+    GPUPROF_BOTH NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }                                                               \
+    GPUPROF_BOTH NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+
+GPUPROF_VECTOR(signed char, char, 2, 4)
+GPUPROF_VECTOR(unsigned char, uchar, 2, 4)
+GPUPROF_VECTOR(short, short, 4, 8)
+GPUPROF_VECTOR(unsigned short, ushort, 4, 8)
+GPUPROF_VECTOR(int, int, 8, 16)
+GPUPROF_VECTOR(unsigned int, uint, 8, 16)
+GPUPROF_VECTOR(long, long, 16, 16)
+GPUPROF_VECTOR(unsigned long, ulong, 16, 16)
+GPUPROF_VECTOR(long long, longlong, 16, 16)
+GPUPROF_VECTOR(unsigned long long, ulonglong, 16, 16)
+GPUPROF_VECTOR(float, float, 8, 16)
+GPUPROF_VECTOR(double, double, 16, 16)
+#undef GPUPROF_VECTOR
+
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr GPUPROF_MEMBER dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
+    constexpr GPUPROF_MEMBER dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr GPUPROF_MEMBER operator uint3() const { return {x, y, z}; }
+};
+
+// --- built-in variables: each member reads its special register where it is named ---
+
+#define GPUPROF_INDEX(NAME, REGISTER, CONVERSION)                                                                                          \
+    struct gpuprof_##NAME {                                                                                                                \
+        __declspec(property(get = get_x)) unsigned int x;                                                                                  \
+        __declspec(property(get = get_y)) unsigned int y;                                                                                  \
+        __declspec(property(get = get_z)) unsigned int z;                                                                                  \
+        static GPUPROF_DEVICE_MEMBER unsigned int get_x() { return __nvvm_read_ptx_sreg_##REGISTER##_x(); }                                \
+        static GPUPROF_DEVICE_MEMBER unsigned int get_y() { return __nvvm_read_ptx_sreg_##REGISTER##_y(); }                                \
+        static GPUPROF_DEVICE_MEMBER unsigned int get_z() { return __nvvm_read_ptx_sreg_##REGISTER##_z(); }                                \
+        GPUPROF_DEVICE_MEMBER operator uint3() const { return {x, y, z}; }                                                                 \
+        CONVERSION                                                                                                                         \
+        gpuprof_##NAME() = delete;                                                                                                         \
+        gpuprof_##NAME(const gpuprof_##NAME &) = delete;                                                                                   \
+        void operator=(const gpuprof_##NAME &) const = delete;                                                                             \
+        gpuprof_##NAME *operator&() const = delete;                                                                                        \
+    };                                                                                                                                     \
+    extern const __device__ __attribute__((weak)) gpuprof_##NAME NAME;
+
+#define GPUPROF_TO_DIM3 GPUPROF_DEVICE_MEMBER operator dim3() const { return {x, y, z}; }
+GPUPROF_INDEX(threadIdx, tid, )
+GPUPROF_INDEX(blockIdx, ctaid, )
+GPUPROF_INDEX(blockDim, ntid, GPUPROF_TO_DIM3)
+GPUPROF_INDEX(gridDim, nctaid, GPUPROF_TO_DIM3)
+#undef GPUPROF_INDEX
+#undef GPUPROF_TO_DIM3
+
+inline constexpr __device__ int warpSize = 32;

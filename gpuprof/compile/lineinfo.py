@@ -1,0 +1,148 @@
+"""Carries inlined call chains through LLVM's PTX printer.
+
+LLVM 22 prints `.loc file line column` and forgets where the code was inlined. Line numbers are mere labels to code
+generation, so after optimization every location is replaced by a unique label (`encode`), and in the PTX each label is
+replaced by the chain of directives that PTX has for it (`decode`), outermost first, as nvcc writes them:
+
+    .loc 1 7 6
+    .loc 1 4 3, function_name $L__info_string0, inlined_at 1 7 6
+"""
+
+import re
+from typing import NamedTuple
+
+from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.naming import symbol_of
+
+# Far above any real line, below 2**31. Real lines still come from the heads of functions.
+_FIRST_LABEL = 1_000_000_000
+
+_LOCATION = re.compile(r"^!(\d+) = (distinct )?!DILocation\(.*\)$", re.MULTILINE)
+_LOC = re.compile(r"^\t\.loc\t(\d+) (\d+) (\d+).*$")
+_FILE = re.compile(r'^\t\.file\t(\d+) "(.*)"$', re.MULTILINE)
+_EMPTY_MACINFO = "\t.section\t.debug_macinfo\t{\t}\n"
+_LABEL = re.compile(r"^\$?[\w$]+:")
+_TEMPORARY = re.compile(r"^\$L__(tmp\d+|func_begin\d+|func_end\d+):$")
+
+
+class Place(NamedTuple):
+    file: str
+    line: int
+    column: int
+    function: str  # symbol of the function whose source this is
+
+
+Chain = tuple[Place, ...]  # innermost first
+
+
+def _chain(metadata: Metadata, number: int) -> Chain:
+    places = []
+    node = metadata.nodes[number]
+    while node is not None:
+        scope = metadata.follow(node, "scope")
+        function = metadata.subprogram_of(scope)
+        places.append(Place(metadata.file_of(scope), node.number("line"), node.number("column"), symbol_of(function)))
+        node = metadata.follow(node, "inlinedAt")
+    return tuple(places)
+
+
+def _root_scope(metadata: Metadata, number: int) -> int:
+    node = metadata.nodes[number]
+    while node.reference("inlinedAt") is not None:
+        node = metadata.follow(node, "inlinedAt")
+    return node.reference("scope")
+
+
+def encode(ir: str) -> tuple[str, list[Chain]]:
+    """The IR with every location replaced by a label, and the chains the labels stand for (label - first = index)."""
+    metadata = Metadata(ir)
+    chains: dict[Chain, int] = {}
+
+    def replace(match: re.Match) -> str:
+        number = int(match[1])
+        chain = _chain(metadata, number)
+        if chain[0].line == 0:  # compiler-made code: let it take the line of its neighbour
+            label = 0
+        else:
+            label = _FIRST_LABEL + chains.setdefault(chain, len(chains))
+        return f"!{number} = {match[2] or ''}!DILocation(line: {label}, scope: !{_root_scope(metadata, number)})"
+
+    return _LOCATION.sub(replace, ir), list(chains)
+
+
+class _Writer:
+    """Numbers files and function names in the order they are met."""
+
+    def __init__(self):
+        self.files: dict[str, int] = {}
+        self.functions: dict[str, int] = {}
+
+    def file(self, name: str) -> int:
+        return self.files.setdefault(name, len(self.files) + 1)
+
+    def place(self, place: Place) -> str:
+        return f"{self.file(place.file)} {place.line} {place.column}"
+
+    def directives(self, chain: Chain) -> list[str]:
+        lines = [f"\t.loc\t{self.place(chain[-1])}"]
+        for inner, outer in zip(chain[-2::-1], chain[:0:-1], strict=True):
+            name = self.functions.setdefault(inner.function, len(self.functions))
+            lines.append(f"\t.loc\t{self.place(inner)}, function_name $L__info_string{name}, inlined_at {self.place(outer)}")
+        return lines
+
+    def tables(self) -> str:
+        parts = [f'\t.file\t{number} "{name}"\n' for name, number in self.files.items()]
+        if self.functions:
+            strings = "".join(
+                f"$L__info_string{number}:\n.b8 {','.join(map(str, name.encode()))},0\n" for name, number in self.functions.items()
+            )
+            parts.append(f"\t.section\t.debug_str\n\t{{\n{strings}\n\t}}\n")
+        return "".join(parts)
+
+
+def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
+    """The PTX with real locations, and the names in its `.file` table, in order."""
+    # Names are relative to the compilation directory, which `toolchain` sets to ".".
+    llvm_files = {int(number): name.removeprefix("./") for number, name in _FILE.findall(ptx)}
+    text = _FILE.sub("", ptx).replace(_EMPTY_MACINFO, "")
+    writer = _Writer()
+    lines = []
+    for line in text.split("\n"):
+        match = _LOC.match(line)
+        if _TEMPORARY.match(line):
+            continue
+        if match is None:
+            lines.append(line)
+            continue
+        file, number, column = map(int, match.groups())
+        if number >= _FIRST_LABEL:
+            lines.extend(writer.directives(chains[number - _FIRST_LABEL]))
+        else:
+            lines.append(f"\t.loc\t{writer.file(llvm_files[file])} {number} {column}")
+    return "\n".join(_fill_unknown(lines)).rstrip("\n") + "\n" + writer.tables(), list(writer.files)
+
+
+def _fill_unknown(lines: list[str]) -> list[str]:
+    """Code without a line (address computations, copies at joins) takes the next location of its block, else the last before it."""
+    kept: list[str] = []
+    for index, line in enumerate(lines):
+        match = _LOC.match(line)
+        if match is None or match[2] != "0":
+            kept.append(line)
+            continue
+        kept.extend(_next_location(lines, index + 1))
+    return kept
+
+
+def _next_location(lines: list[str], start: int) -> list[str]:
+    """The run of directives of the next known location before the block ends."""
+    found: list[str] = []
+    for line in lines[start:]:
+        is_location = line.startswith("\t.loc\t")
+        if found and not is_location:
+            return found
+        if is_location and _LOC.match(line)[2] != "0":
+            found.append(line)
+        if _LABEL.match(line) or line == "}" or "\tbra" in line:
+            return found
+    return found

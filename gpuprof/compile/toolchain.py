@@ -1,0 +1,82 @@
+"""Finds clang and gives it everything it needs from the package's own headers and the ziglang wheel, nothing from the system."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuprof.errors import CompileError
+
+INCLUDE = Path(__file__).parent / "include"
+PRELUDE = INCLUDE / "gpuprof" / "cuda.h"
+
+# The same host on every machine: the sizes of `long` and the layout of structures come from it.
+_HOST = "x86_64-unknown-linux-musl"
+
+_DEVICE = (
+    "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
+    "-std=c++20", "-O1", "-Xclang", "-disable-llvm-passes", "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
+    "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr", "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
+)  # fmt: skip
+
+# What `python -m ziglang c++ -### x.cpp` defines for its libc++ (0.17), with musl as the C library.
+_LIBCXX = (
+    "_LIBCPP_ABI_VERSION=1", "_LIBCPP_ABI_NAMESPACE=__1", "_LIBCPP_HAS_THREADS=1", "_LIBCPP_HAS_MONOTONIC_CLOCK", "_LIBCPP_HAS_TERMINAL",
+    "_LIBCPP_HAS_MUSL_LIBC=1", "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS", "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
+    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "_LIBCPP_HAS_FILESYSTEM=1", "_LIBCPP_HAS_RANDOM_DEVICE", "_LIBCPP_HAS_LOCALIZATION",
+    "_LIBCPP_HAS_UNICODE", "_LIBCPP_HAS_WIDE_CHARACTERS", "_LIBCPP_HAS_NO_STD_MODULES", "_LIBCPP_HAS_TIME_ZONE_DATABASE",
+    "_LIBCPP_PSTL_BACKEND_SERIAL", "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "_LIBCPP_HARDENING_MODE_DEFAULT=2",
+    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
+)  # fmt: skip
+
+# Relative to the wheel's lib folder, in the order of search.
+_LIBRARIES = ("libcxx/include", "libcxxabi/include", "include", "libc/include/x86_64-linux-musl", "libc/include/generic-musl")
+
+
+class Toolchain(NamedTuple):
+    command: tuple[str, ...]  # how clang is started
+    flags: tuple[str, ...]  # for every translation unit
+    identity: str  # what a cached result depends on: which program, and which version of it
+
+
+def _wheel() -> Path | None:
+    spec = importlib.util.find_spec("ziglang")
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
+def _library_flags(library: Path) -> list[str]:
+    flags = ["-nostdinc", "-nostdinc++"]
+    for folder in _LIBRARIES:
+        flags += ["-isystem", str(library / folder)]
+    return flags + [f"-D{each}" for each in _LIBCXX]
+
+
+def find(clang: str | None = None) -> Toolchain:
+    """The clang of the ziglang wheel, or the one the user names. The wheel's C and C++ libraries serve both when they are there.
+
+    Raises CompileError when there is none.
+    """
+    wheel = _wheel()
+    if clang is None and wheel is None:
+        raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --clang PATH")
+    if clang is not None:
+        found = shutil.which(clang)
+        if found is None:
+            raise CompileError(
+                f"{clang}: no such program: name a clang with --clang PATH, or leave it out to use the one of `pip install ziglang`"
+            )
+        stamp = Path(found).stat()
+        return Toolchain((found,), _flags(None), f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}")
+    return Toolchain((str(wheel / "zig"), "clang"), _flags(wheel / "lib"), f"ziglang {_version('ziglang')}")
+
+
+def _flags(library: Path | None) -> tuple[str, ...]:
+    ours = ("-isystem", str(INCLUDE), "-include", str(PRELUDE))
+    theirs = _library_flags(library) if library is not None else []
+    return (*_DEVICE, f"--target={_HOST}", *ours, *theirs)
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import version
+
+    return version(package)
