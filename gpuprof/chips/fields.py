@@ -1,0 +1,103 @@
+"""What a chip file may say: one row per number, with its unit, the range of values that make sense, and its meaning.
+
+A cycle is one of the SM's core clock. "Per partition" is per quarter of an SM that has a scheduler of its own.
+"""
+
+from typing import NamedTuple
+
+
+class Field(NamedTuple):
+    """`kind` is "int", "float" or "text". Numbers outside `low`..`high` are refused."""
+
+    name: str
+    kind: str
+    unit: str
+    low: float
+    high: float
+    meaning: str
+
+
+FIELDS = (
+    Field("arch", "text", "", 0, 0, "architecture name, as compilers spell it"),
+    # Geometry.
+    Field("sms", "int", "SMs", 1, 1024, "streaming multiprocessors"),
+    Field("partitions", "int", "per SM", 1, 8, "partitions of an SM, each with its own scheduler, pipes and warp slots"),
+    Field("warp_lanes", "int", "lanes", 32, 32, "lanes of a warp"),
+    Field("warp_slots", "int", "per SM", 1, 128, "warps that can be resident"),
+    Field("max_blocks", "int", "per SM", 1, 64, "blocks that can be resident"),
+    Field("registers", "int", "per SM", 1024, 1 << 20, "32-bit registers"),
+    Field("register_granularity", "int", "per warp", 1, 4096, "a warp's registers are allocated in multiples of this"),
+    Field("max_registers_per_thread", "int", "registers", 16, 255, "most a thread may have"),
+    Field("shared_nbytes", "int", "bytes per SM", 1024, 1 << 24, "shared memory, largest carve-out"),
+    Field("max_shared_nbytes_per_block", "int", "bytes", 1024, 1 << 24, "most one block may have"),
+    Field("shared_granularity", "int", "bytes", 1, 4096, "a block's shared memory is allocated in multiples of this"),
+    Field("shared_reserved_nbytes", "int", "bytes per block", 0, 8192, "shared memory the system keeps in each block"),
+    Field("max_threads_per_block", "int", "threads", 32, 2048, "most threads of a block"),
+    Field("clock_mhz", "float", "MHz", 10, 10000, "core clock"),
+    # Issue.
+    Field("dispatch_units", "int", "per scheduler", 1, 2, "instructions of the selected warp that can issue in one cycle"),
+    Field("cross_pipe_cycles", "int", "cycles", 0, 16, "added when a fixed-latency result goes to another pipe"),
+    Field("branch_cycles", "int", "cycles", 1, 100, "from a jump to the first issue at its target"),
+    Field("barrier_cycles", "int", "cycles", 1, 200, "from the last arrival at a barrier to the first issue behind it"),
+    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier with no store outstanding"),
+    Field("sleep_cycles", "int", "cycles", 1, 100000, "one nanosleep"),
+    # Instruction fetch.
+    Field("instruction_line_nbytes", "int", "bytes", 32, 512, "line of the instruction caches"),
+    Field("l0i_lines", "int", "lines per partition", 1, 4096, "L0 instruction cache"),
+    Field("l1i_lines", "int", "lines per SM", 1, 16384, "L1 instruction cache"),
+    Field("l0i_miss_cycles", "int", "cycles", 1, 500, "fetch from the L1 instruction cache"),
+    Field("l1i_miss_cycles", "int", "cycles", 1, 2000, "fetch from the L2"),
+    Field("prefetch_lines", "int", "lines", 0, 32, "stream buffer: lines fetched ahead of the last one used"),
+    # Constants.
+    Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
+    Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache"),
+    # Memory instructions.
+    Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
+    Field("queue_hold_cycles", "int", "cycles", 0, 100, "a queue entry stays taken this long after it was served"),
+    Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
+    Field("lsu_cycles", "float", "cycles per SM", 0.25, 32, "one memory instruction in the load/store unit, at least"),
+    Field("tag_cycles", "float", "cycles", 0, 8, "tag stage of an access, fixed part"),
+    Field("tag_cycles_per_line", "float", "cycles per line", 0, 8, "tag stage, per distinct 128-byte line"),
+    Field("l1_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront beyond the first, global and local"),
+    Field("shared_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront beyond the first, shared"),
+    Field("l1_nbytes", "int", "bytes per SM", 1024, 1 << 24, "L1 and shared memory together"),
+    Field("l1_shared_pool", "int", "0 or 1", 0, 1, "1: shared memory is carved out of l1_nbytes"),
+    Field("l1_ways", "int", "ways", 1, 64, "L1 associativity"),
+    Field("l1_mshrs", "int", "sectors per SM", 8, 8192, "L1 misses in flight"),
+    Field("noc_nbytes_per_cycle", "int", "bytes per cycle per SM", 8, 1024, "between an SM and the L2"),
+    Field("l2_nbytes", "int", "bytes", 1 << 14, 1 << 31, "L2 size"),
+    Field("l2_ways", "int", "ways", 1, 64, "L2 associativity"),
+    Field("l2_slices", "int", "slices", 1, 1024, "L2 slices"),
+    Field("l2_slice_nbytes_per_cycle", "float", "bytes per cycle", 1, 1024, "throughput of one slice"),
+    Field("l2_near_cycles", "int", "cycles", 64, 2000, "load to use, L2 hit in the SM's own half"),
+    Field("l2_far_cycles", "int", "cycles", 64, 4000, "load to use, L2 hit in the other half; the same when there is but one"),
+    Field("l2_store_cycles", "int", "cycles", 64, 4000, "a store from issue to its acknowledgement"),
+    Field("atomic_cycles", "float", "cycles per sector", 0.1, 64, "L2 atomic unit: one lane's operation on one address"),
+    Field("dram_channels", "int", "channels", 1, 256, "DRAM channels"),
+    Field("dram_gbytes_per_s", "float", "10^9 bytes per second", 1, 100000, "DRAM throughput that programs reach"),
+    Field("dram_cycles", "int", "cycles", 64, 5000, "load to use, L2 miss"),
+    # Launch.
+    Field("block_launch_cycles", "int", "cycles", 64, 5000, "from a block's resources being free to the next block's first issue"),
+    Field("distributor_cycles", "float", "cycles per block", 0.05, 100, "the work distributor starts a block"),
+    # Sampler.
+    Field("sampler_drain_cycles", "int", "cycles per record", 1, 10000, "a sample record leaves an SM's FIFO"),
+)  # fmt: skip
+
+BY_NAME = {field.name: field for field in FIELDS}
+
+# Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles.
+LANES = ("alu", "fma", "fp64", "half", "xu", "tensor", "uniform", "cbu")
+LANES_FIELD = Field("lanes", "int", "lanes per partition", 1, 64, "width of a pipe")
+
+# Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency class.
+LATENCIES = (
+    "alu", "fma", "imad", "imad_hi", "fp64", "half", "xu", "conversion", "s2r", "vote", "division", "iterative", "iterative64",
+    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared",
+)  # fmt: skip
+LATENCY_FIELD = Field("latency", "int", "cycles", 1, 4000, "result latency")
+
+# Cycles between the issue slots of an instruction that takes several; "other" stands for the classes not named.
+CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
+CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "between issue slots of one instruction")
+
+TABLES = {"lanes": (LANES, LANES_FIELD), "latency": (LATENCIES, LATENCY_FIELD), "chain": (CHAINS, CHAIN_FIELD)}

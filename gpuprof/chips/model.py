@@ -1,0 +1,154 @@
+"""Reads chip files. A number is `{ value = 108, source = "..." }`, or just the number in a file of the user's own.
+
+`inherits = "a100"` takes everything the file does not say from another chip.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES, Field
+from gpuprof.errors import UsageError
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; `lanes`, `latency` and `chain` map names to numbers.
+
+    `sources` says where each number comes from, by name ("sms", "latency.alu").
+    """
+
+    name: str
+    values: dict[str, Any]
+    lanes: dict[str, int]
+    latency: dict[str, int]
+    chain: dict[str, int]
+    sources: dict[str, str]
+
+    def __getattr__(self, name: str):
+        values = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(f"a chip has no number {name!r}")
+
+    @property
+    def warps_per_partition(self) -> int:
+        return self.warp_slots // self.partitions
+
+    def describe(self) -> dict[str, Any]:
+        """Plain numbers, as they go into a record stream."""
+        return {"name": self.name, **self.values, "lanes": self.lanes, "latency": self.latency, "chain": self.chain}
+
+
+def list_chips() -> tuple[str, ...]:
+    """Names of the chips that come with gpuprof, in alphabetical order."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def load_chip(name: str | Path) -> Chip:
+    """A chip by name, or from a file whose name ends in .toml. Raises UsageError naming the file and the key that is wrong."""
+    path = _path_of(name)
+    return _build(path, _read(path, seen=()))
+
+
+def _path_of(name: str | Path) -> Path:
+    text = str(name)
+    if text.endswith(".toml"):
+        return Path(text)
+    if text not in list_chips():
+        raise UsageError(f"unknown chip {text!r}; there are {', '.join(list_chips())}, or give the path of a .toml file")
+    return FOLDER / f"{text}.toml"
+
+
+def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    """The file's tables, laid over those it inherits."""
+    if path.resolve() in seen:
+        raise UsageError(f"{path}: inherits itself, by way of {' and '.join(p.name for p in seen)}")
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: there is no such chip file") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read as a chip file: {error}") from None
+    _check_keys(path, data)
+    base = data.pop("inherits", None)
+    if base is None:
+        return data
+    if not isinstance(base, str):
+        raise UsageError(f"{path}: inherits: expected a chip's name or file, got {base!r}")
+    parent_path = path.parent / base if base.endswith(".toml") else _path_of(base)
+    parent = _read(parent_path, (*seen, path.resolve()))
+    merged = {**parent, **{key: value for key, value in data.items() if key not in TABLES}}
+    for table in TABLES:
+        merged[table] = {**parent.get(table, {}), **data.get(table, {})}
+    return merged
+
+
+def _check_keys(path: Path, data: dict[str, Any]) -> None:
+    for key, value in data.items():
+        if key not in BY_NAME and key not in TABLES and key != "inherits":
+            raise UsageError(f"{path}: unknown key {key!r}")
+        if key in TABLES:
+            if not isinstance(value, dict):
+                raise UsageError(f"{path}: {key}: expected a table, got {value!r}")
+            for entry in value:
+                if entry not in TABLES[key][0]:
+                    raise UsageError(f"{path}: unknown key '{key}.{entry}'")
+
+
+def _build(path: Path, data: dict[str, Any]) -> Chip:
+    sources: dict[str, str] = {}
+    values = {field.name: _number(path, field.name, field, data, sources) for field in FIELDS}
+    tables = {}
+    for table, (names, field) in TABLES.items():
+        entries = data.get(table, {})
+        tables[table] = {name: _number(path, name, field, entries, sources, f"{table}.") for name in names}
+    chip = Chip(path.stem, values, **tables, sources=sources)
+    _check_together(path, chip)
+    return chip
+
+
+def _number(path: Path, key: str, field: Field, data: dict[str, Any], sources: dict[str, str], prefix: str = ""):
+    name = prefix + key
+    if key not in data:
+        raise UsageError(f"{path}: {name} is missing ({field.meaning}; {field.unit or 'a text'})")
+    entry = data[key]
+    source = str(path.name)
+    if isinstance(entry, dict):
+        if set(entry) != {"value", "source"}:
+            raise UsageError(f"{path}: {name}: expected a number or {{ value = ..., source = ... }}, got {entry!r}")
+        entry, source = entry["value"], str(entry["source"])
+    sources[name] = source
+    return _checked(path, name, field, entry)
+
+
+def _checked(path: Path, name: str, field: Field, value: Any):
+    if field.kind == "text":
+        if not isinstance(value, str):
+            raise UsageError(f"{path}: {name}: expected a text, got {value!r}")
+        return value
+    kinds = (int,) if field.kind == "int" else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise UsageError(f"{path}: {name}: expected a number ({field.unit}), got {value!r}")
+    if not field.low <= value <= field.high:
+        raise UsageError(f"{path}: {name} is {value}, but only {field.low:g} to {field.high:g} {field.unit} make sense ({field.meaning})")
+    return float(value) if field.kind == "float" else value
+
+
+def _check_together(path: Path, chip: Chip) -> None:
+    """What no single number shows."""
+    if chip.warp_slots % chip.partitions:
+        raise UsageError(f"{path}: warp_slots is {chip.warp_slots}, which its {chip.partitions} partitions cannot share evenly")
+    if chip.warps_per_partition > 32:
+        raise UsageError(f"{path}: warp_slots gives {chip.warps_per_partition} slots per partition, more than the 32 the model has")
+    if chip.l1_shared_pool and chip.shared_nbytes >= chip.l1_nbytes:
+        raise UsageError(f"{path}: shared_nbytes is {chip.shared_nbytes}, which leaves no L1 of l1_nbytes {chip.l1_nbytes}")
+    if chip.max_shared_nbytes_per_block > chip.shared_nbytes:
+        raise UsageError(
+            f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's {chip.shared_nbytes}"
+        )
+    if not chip.l2_near_cycles <= chip.l2_far_cycles <= chip.dram_cycles:
+        raise UsageError(f"{path}: l2_near_cycles, l2_far_cycles and dram_cycles must ascend")
