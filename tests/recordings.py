@@ -5,6 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from gpuprof.assemble.elf import write_gpubin
+from gpuprof.isa.encoding import encode, make
+from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.records.schema import COUNTERS_DTYPE, ISSUED, SCHEDULER_ISSUED, SM_SHIFT, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
@@ -78,13 +81,43 @@ def counters() -> np.ndarray:
     return rows
 
 
-def write_saxpy(path: Path, *, record: str = "wide", image: bytes = b"\x7fELF image") -> Path:
+SOURCE = """#include "blas.h"
+__global__ void saxpy(int n, float a, float *x, float *y)
+{
+    axpy(a, x, y);
+}
+"""
+HEADER_PATH = "blas.h"  # its text is not recorded
+CALL = Location("saxpy.cu", 4, 5, "saxpy")
+
+
+def saxpy_program() -> Program:
+    """Three instructions: an addition in the kernel, a load in a function inlined at saxpy.cu:4, the exit."""
+    code = encode([make("IADD", dst=1, a=2, b=3), make("LDG.32", dst=1, a=0, imm=16), make("EXIT")])
+    return Program(
+        name="saxpy.cu",
+        code=code,
+        functions=(Function("_Z5saxpyifPfS_", "saxpy", 0, 3, is_kernel=True, registers=12),),
+        variables=(),
+        relocations=(),
+        ptx=".version 8.0\n",
+        ptx_lines=np.array([10, 11, 0], np.uint32),
+        locations=(CALL, Location(HEADER_PATH, 7, 12, "axpy", CALL), None),
+        sources={"saxpy.cu": SOURCE},
+        arch="sm_80",
+        compiler="clang 22",
+    )
+
+
+def write_saxpy(path: Path, *, record: str = "wide") -> Path:
     """One module at 0x1000 with three instructions, one source, one launch with three samples; complete."""
     with RecordWriter(path, record) as writer:
         writer.meta(META)
         writer.chip(CHIP)
-        writer.module(0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=image, compiler="clang 22", arch="sm_80")
-        writer.source("saxpy.cu", "__global__ void saxpy(int n, float a, float *x)\n{\n    y[i] += a * x[i];\n}\n")
+        writer.module(
+            0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=write_gpubin(saxpy_program()), compiler="clang 22", arch="sm_80"
+        )
+        writer.source("saxpy.cu", SOURCE)
         writer.launch_begin(launch_fields())
         writer.samples(0, SAMPLES)
         writer.ledger(0, ledger(), 0x1000)

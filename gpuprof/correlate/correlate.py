@@ -1,0 +1,151 @@
+"""A recording as a database: lines, functions and counters beside the counted samples."""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from gpuprof.correlate.program_tables import frame_rows, function_rows, instruction_rows, module_row, read_codes, source_texts
+from gpuprof.correlate.samples import SampleCounts
+from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.errors import FileFormatError, GpuprofError
+from gpuprof.files import replacing
+from gpuprof.isa.stalls import N_REASONS, REASONS
+from gpuprof.records.reader import Launch, Recording, read_recording
+from gpuprof.records.schema import COUNTERS_DTYPE
+
+# Fixed, so that the file's bytes do not depend on how SQLite was built.
+PRAGMAS = f"""
+PRAGMA page_size = 4096;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA encoding = 'UTF-8';
+PRAGMA auto_vacuum = NONE;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+"""
+
+COUNTER_COLUMNS = tuple(name for name in COUNTERS_DTYPE.names if name != "reserved")
+MAX_INTEGER = (1 << 63) - 1
+
+
+def correlate(recording: Path, database: Path) -> Recording:
+    """Write the database of a recording; the same recording gives the same bytes. Nothing is left behind on an error.
+
+    A damaged recording is correlated up to its damage. Returns what was read of the recording, samples left out.
+    Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
+    """
+    try:
+        with replacing(Path(database)) as partial, closing(sqlite3.connect(partial, isolation_level=None)) as db:
+            read = build_database(db, Path(recording))
+            db.execute("VACUUM")
+    except sqlite3.OperationalError as error:
+        raise GpuprofError(f"{database}: cannot be written: {error}") from None
+    return read
+
+
+def build_database(db: sqlite3.Connection, path: Path) -> Recording:
+    """Fill an empty database from the recording at `path`; see `correlate`."""
+    counts = SampleCounts()
+    try:
+        recording = read_recording(path, counts.add)
+        db.executescript(PRAGMAS + DDL)
+        db.execute("BEGIN")
+        fill(db, recording, counts)
+        db.execute("COMMIT")
+    except sqlite3.IntegrityError as error:
+        raise FileFormatError(f"{path}: contradicts itself: {error}") from None
+    except UnicodeEncodeError as error:
+        raise FileFormatError(f"{path}: a name or text in one of its modules is not valid Unicode: {error.reason}") from None
+    return recording
+
+
+def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> None:
+    """All tables, in the order of the schema."""
+    codes = read_codes(recording)
+    sources = source_texts(recording, codes)
+    numbers = {path: number for number, path in enumerate(sources)}
+    insert(db, "modules", map(module_row, codes))
+    insert(db, "sources", ((numbers[path], path, text) for path, text in sources.items()))
+    insert(db, "functions", (row for code in codes for row in function_rows(code)))
+    insert(db, "instructions", (row for code in codes for row in instruction_rows(code, numbers)))
+    insert(db, "inline_frames", (row for code in codes for row in frame_rows(code, numbers)))
+    insert(db, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
+    insert(db, "samples", counts.rows())
+    kept = dict(db.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
+    functions = {(code.module, f.name): number for code in codes for number, f in enumerate(code.program.functions, code.first_function)}
+    for number, launch in sorted(recording.launches.items()):
+        insert(db, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
+        insert(db, "launch_metrics", metric_rows(launch))
+        insert(db, "ledger", ledger_rows(recording, number, launch.ledger))
+        insert(db, "counters", counter_rows(recording, number, launch.counters))
+    insert(db, "meta", sorted(meta_items(recording, db).items()))
+
+
+def insert(db: sqlite3.Connection, table: str, rows: Iterable[tuple]) -> None:
+    n_columns = len(db.execute(f"SELECT * FROM {table} LIMIT 0").description)
+    db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * n_columns)})", rows)
+
+
+def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, str], int], kept: int) -> tuple:
+    """A row of `launches`. One that did not end has no times, and the samples there are."""
+    begin = launch.begin
+    key = begin["module"], begin["symbol"]
+    if key not in functions:
+        raise FileFormatError(
+            f"{recording.path}: launch {begin['launch']} is of {begin['symbol']!r}, which module {begin['module']} does not have"
+        )
+    shape = (",".join(map(str, begin["grid"])), ",".join(map(str, begin["block"])))
+    what = (begin["launch"], functions[key], begin["kernel"], *shape, begin["dynamic_shared_nbytes"], begin["stream"])
+    if launch.end is None:
+        return *what, 0, 0, 0, kept, kept, 0, 0, 0
+    end = launch.end
+    samples = (end["samples_due"], kept, end["samples_dropped"], int(end["buffer_full"]))
+    return *what, end["start_cycle"], end["end_cycle"], end["cycles"], *samples, 1
+
+
+def metric_rows(launch: Launch) -> list[tuple]:
+    """The launch's own numbers and those of the timing model, by name."""
+    values = {name: launch.begin[name] for name in ("registers", "shared_nbytes", "local_nbytes")}
+    values |= launch.end["counters"] if launch.end else {}
+    return [(launch.begin["launch"], name, value) for name, value in sorted(values.items())]
+
+
+def ledger_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    if len(rows) and int(rows["reason"].max()) >= N_REASONS:
+        raise FileFormatError(f"{recording.path}: the ledger of launch {number} has reason {rows['reason'].max()}; there are {N_REASONS}")
+    return integer_rows(recording, number, rows, ("pc", "reason", "cycles"))
+
+
+def counter_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    return integer_rows(recording, number, rows, COUNTER_COLUMNS)
+
+
+def integer_rows(recording: Recording, number: int, rows: np.ndarray, columns: tuple[str, ...]) -> Iterable[tuple]:
+    """(launch, *columns) of a structured array; raises FileFormatError for a number that SQLite cannot hold."""
+    for name in columns:
+        if len(rows) and int(rows[name].max()) > MAX_INTEGER:
+            raise FileFormatError(f"{recording.path}: {name} of launch {number} is {rows[name].max()}, more than 2^63 - 1")
+    return zip([number] * len(rows), *(rows[name].tolist() for name in columns), strict=True)
+
+
+# Rows whose pc is in no module: they stay in their tables, and here is how many they are.
+OUTSIDE = {
+    "samples_outside": "SELECT COALESCE(SUM(samples), 0) FROM samples WHERE pc NOT IN (SELECT pc FROM instructions)",
+    "ledger_cycles_outside": "SELECT COALESCE(SUM(cycles), 0) FROM ledger WHERE pc NOT IN (SELECT pc FROM instructions)",
+}
+
+
+def meta_items(recording: Recording, db: sqlite3.Connection) -> dict[str, str]:
+    """Keys of the `meta` table: the META chunk with `sampling` flattened, the chip's description, and how well it was read."""
+    items = {name: value for name, value in recording.meta.items() if isinstance(value, (str, int, float))}
+    items |= recording.meta["sampling"]
+    items["chip_json"] = json.dumps(recording.chip, sort_keys=True)
+    items["complete"] = int(recording.complete)
+    items["damage"] = recording.damage or ""
+    items["marks"] = "\n".join(mark["text"] for mark in recording.marks)
+    items |= {name: db.execute(query).fetchone()[0] for name, query in OUTSIDE.items()}
+    return {name: str(value) for name, value in items.items()}

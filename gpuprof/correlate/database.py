@@ -1,0 +1,84 @@
+"""Opens databases, whoever made them, read-only."""
+
+import sqlite3
+from pathlib import Path
+from urllib.parse import quote
+
+from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.records.schema import MAGIC
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+def open_database(path: Path | str) -> sqlite3.Connection:
+    """A .gpudb file, read-only.
+
+    Raises UsageError for a file that is not there, FileFormatError for one that is foreign, newer, or damaged.
+    """
+    path = Path(path)
+    start = read_start(path)
+    if not start.startswith(SQLITE_MAGIC):
+        raise FileFormatError(
+            f"{path}: is {'empty' if not start else 'not a SQLite file'}; expected a .gpudb that `gpuprof correlate` made"
+        )
+    db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
+    try:
+        check_database(db, path)
+    except sqlite3.DatabaseError as error:
+        db.close()
+        raise FileFormatError(f"{path}: is damaged ({error}); correlate the recording again") from None
+    except FileFormatError:
+        db.close()
+        raise
+    return db
+
+
+def ensure_database(path: Path | str) -> sqlite3.Connection:
+    """A database from either kind of file: a .gpudb is opened, a .gprec is correlated into memory. The content decides, not the name.
+
+    Raises what `open_database` and `correlate` raise.
+    """
+    path = Path(path)
+    if not read_start(path).startswith(MAGIC[:5]):
+        return open_database(path)
+    from gpuprof.correlate.correlate import build_database  # the reader of modules is only needed here
+
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    build_database(db, path)
+    return db
+
+
+def read_start(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(SQLITE_MAGIC))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def check_database(db: sqlite3.Connection, path: Path) -> None:
+    """Raise FileFormatError unless it is one of ours, of a version we know, with the tables of that version; sqlite3.DatabaseError when damaged."""
+    (application_id,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if application_id != APPLICATION_ID:
+        raise FileFormatError(f"{path}: is a SQLite file of another program, not a .gpudb that `gpuprof correlate` made")
+    if version > VERSION:
+        raise FileFormatError(f"{path}: has schema version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof")
+    (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise FileFormatError(f"{path}: is damaged ({verdict.splitlines()[-1]}); correlate the recording again")
+    missing = definitions(reference()) - definitions(db)
+    if missing:
+        names = ", ".join(sorted(name for name, _ in missing))
+        raise FileFormatError(f"{path}: lacks or has altered: {names}; correlate the recording again")
+
+
+def definitions(db: sqlite3.Connection) -> set[tuple[str, str]]:
+    return set(db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
+def reference() -> sqlite3.Connection:
+    db = sqlite3.connect(":memory:")
+    db.executescript(DDL)
+    return db

@@ -1,0 +1,75 @@
+"""A synthetic recording as a database: every table, whole."""
+
+import pytest
+from recordings import HEADER_PATH, SOURCE, write_saxpy
+
+from gpuprof.correlate.correlate import correlate
+from gpuprof.correlate.database import ensure_database, open_database
+from gpuprof.isa.stalls import INDEX, REASONS
+
+SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
+
+TABLES = {
+    "modules": [(0, "saxpy.cu", 0x1000, 48, "clang 22", "sm_80", ".version 8.0\n")],
+    "sources": [(0, HEADER_PATH, None), (1, "saxpy.cu", SOURCE)],
+    "functions": [(0, 0, "_Z5saxpyifPfS_", "saxpy", 1, 0x1000, 3, 12, 0, 0, 0)],
+    "instructions": [
+        (0x1000, 0, 0, "IADD R1, R2, R3", "IADD", 1, 4, 5, 10, "", "", 0),
+        (0x1010, 0, 0, "LDG.32 R1, [R0+0x10]", "LDG.32", 0, 7, 12, 11, "global", "load", 4),
+        (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0),
+    ],
+    "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
+    "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, 100, 300, 200, 3, 3, 0, 0, 1)],
+    "launch_metrics": [
+        (0, "dram_read_nbytes", 1024),
+        (0, "dram_write_nbytes", 512),
+        (0, "local_nbytes", 0),
+        (0, "occupancy_limiter", "registers"),
+        (0, "registers", 12),
+        (0, "shared_nbytes", 0),
+    ],
+    "stall_reasons": [(number, reason.name, reason.text) for number, reason in enumerate(REASONS)],
+    # The second sample held two reasons, long_scoreboard and drain: the first counts.
+    "samples": [(0, 0x1000, SELECTED, 1, 0), (0, 0x1010, WAIT, 1, 0), (0, 0x1010, LONG, 1, 1)],
+    "ledger": [(0, 0x1000, SELECTED, 4), (0, 0x1010, LONG, 600), (0, 0x1020, DRAIN, 60)],
+    "counters": [(0, 0x1000, 4, *[0] * 9), (0, 0x1010, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0)],
+    "meta": [
+        ("chip", "a100"),
+        ("chip_json", '{"clock_mhz": 1410, "name": "a100", "sms": 108}'),
+        ("command", "gpuprof collect saxpy.cu"),
+        ("complete", "1"),
+        ("damage", ""),
+        ("ledger_cycles_outside", "0"),
+        ("marks", ""),
+        ("mode", "random"),
+        ("model_version", "1"),
+        ("period_cycles", "32"),
+        ("record", "wide"),
+        ("samples_outside", "0"),
+        ("seed", "0"),
+        ("tool", "gpuprof"),
+        ("tool_version", "0.1.0"),
+    ],
+    "lines": [(0, None, 0, 60, 0), (0, 0, 7, 600, 0), (0, 1, 4, 4, 4)],
+}
+
+
+@pytest.fixture
+def saxpy(tmp_path):
+    return write_saxpy(tmp_path / "saxpy.gprec")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_table(saxpy, table):
+    db = ensure_database(saxpy)
+    assert db.execute(f"SELECT * FROM {table}").fetchall() == TABLES[table]
+
+
+def test_no_table_is_left_out(saxpy):
+    names = {name for (name,) in ensure_database(saxpy).execute("SELECT name FROM sqlite_master WHERE sql IS NOT NULL")}
+    assert names == set(TABLES)
+
+
+def test_the_file_holds_what_memory_holds(saxpy, tmp_path):
+    correlate(saxpy, tmp_path / "saxpy.gpudb")
+    assert list(open_database(tmp_path / "saxpy.gpudb").iterdump()) == list(ensure_database(saxpy).iterdump())
