@@ -53,7 +53,7 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, widt
 
 
 def parse_lines(text: str) -> tuple[int, int]:
-    """"10-20" or "10". Raises UsageError."""
+    """ "10-20" or "10". Raises UsageError."""
     first, dash, last = text.partition("-")
     if not first.isascii() or not first.isdigit() or (dash and not (last.isascii() and last.isdigit())):
         raise UsageError(f"--source-lines {text!r}: expected a line or a range of lines, as in 10 or 10-20")

@@ -1,23 +1,24 @@
 """The source, PTX and instruction pages on a terminal or in a pipe: a line of code, what it cost, and why."""
 
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from rich.text import Text
 
+from gpuprof.isa.stalls import NAMES
 from gpuprof.report.bars import bar, legend, ranked, short_name
-from gpuprof.report.figures import count, percent
+from gpuprof.report.figures import base_name, count, percent
 from gpuprof.report.intervals import wilson
 from gpuprof.report.listing import LISTINGS, hottest, select_lines
-from gpuprof.report.look import BOLD, DIM, HOT, REASON_LOOKS, WARM, Look, shown
-from gpuprof.report.model import Cost, Kernel, Report, Row, Section
+from gpuprof.report.look import BOLD, DIM, HOT, WARM, Look, clipped, flow, shown
+from gpuprof.report.model import SELECTED, Cost, Kernel, Report, Row, Section
 from gpuprof.report.syntax import coloured
-from gpuprof.report.table import Column, table
-from gpuprof.isa.stalls import NAMES
+from gpuprof.report.table import Column, layout
 
-BAR_CELLS = 10
+BAR_CELLS = 8
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
-MIN_NESTED_SHARE = 0.05  # an instruction below this share of its hot line is not shown under it
-LEAST_CODE_CELLS = 24
+MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it
+LEAST_CODE_CELLS = 30
 
 
 class View(NamedTuple):
@@ -50,49 +51,45 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
     if lines is not None:
         sections = select_lines(sections, *lines)
     shown_sections, hidden = worth_showing(sections, kernel.cost) if lines is None else (sections, ())
-    columns = columns_for(name, scale, look)
-    for section in shown_sections:
+    views = [list(views_of(section, hot, name == "source", everything, look)) for section in shown_sections]
+    columns = layout(columns_for(name, scale, look), [view for part in views for view in part], look, LEAST_CODE_CELLS)
+    for index, (section, part) in enumerate(zip(shown_sections, views, strict=True)):
         yield Text("")
-        yield heading(section, kernel, look)
-        views = list(views_of(section, hot, name == "source", everything, look))
-        yield from table(columns, views, look, LEAST_CODE_CELLS)
+        yield from heading(section, kernel, look)
+        if index == 0:
+            yield columns.heading()
+        yield from map(columns.row, part)
     yield Text("")
+    mark = Text("# " if look.plain else "")
     if sum(kernel.cost.reasons):
-        yield comment(legend(kernel.cost.reasons, look), look)
+        yield from flow(mark.copy(), legend(kernel.cost.reasons, look), look)
     if hidden:
         share = percent(sum(sum(s.cost.reasons) for s in hidden), sum(kernel.cost.reasons))
-        yield comment(Text(f"left out: {len(hidden)} inlined functions under 1% each, {share} together"), look)
+        yield clipped(mark.append(f"left out: {len(hidden)} inlined functions under 1% each, {share} together"), look)
 
 
 def worth_showing(sections: tuple[Section, ...], whole: Cost) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
-    """The kernel's own section, code without a line, and inlined code that carries cost; and the rest."""
+    """The kernel's own section and the inlined code that carries cost; and the rest."""
 
     def is_worth(index: int, section: Section) -> bool:
         inclusive = max([sum(row.inclusive.reasons) for row in section.rows], default=0)
-        return index == 0 or not section.path or inclusive >= MIN_SHARE * sum(whole.reasons) > 0
+        return index == 0 or inclusive >= MIN_SHARE * sum(whole.reasons) > 0
 
-    kept = tuple(s for i, s in enumerate(sections) if is_worth(i, s))
-    return kept, tuple(s for s in sections if s not in kept)
-
-
-def comment(text: Text, look: Look) -> Text:
-    return Text("# ").append_text(text) if look.plain else text
+    kept = [i for i, section in enumerate(sections) if is_worth(i, section)]
+    return tuple(sections[i] for i in kept), tuple(s for i, s in enumerate(sections) if i not in kept)
 
 
-def heading(section: Section, kernel: Kernel, look: Look) -> Text:
-    text = Text("# " if look.plain else "")
-    text.append(shown(section.function), BOLD)
+def heading(section: Section, kernel: Kernel, look: Look) -> Iterator[Text]:
+    mark, whole = "# " if look.plain else "", sum(kernel.cost.reasons)
+    text = Text(mark).append(shown(section.function), BOLD)
     if section.path:
-        numbers = [row.number for row in section.rows]
+        numbers = [row.number for row in section.rows if row.number]
         span = f":{numbers[0]}-{numbers[-1]}" if section.path in kernel.sources else ""
         text.append(f"  {shown(section.path)}{span}")
-    text.append(f"  {percent(sum(section.cost.reasons), sum(kernel.cost.reasons))}", DIM)
+    yield clipped(text.append(f"  {percent(sum(section.cost.reasons), whole)}", DIM), look)
     if section.call_sites:
-        places = [
-            f"{shown(site.path.rsplit('/', 1)[-1])}:{site.line} ({percent(sum(cost.reasons), sum(kernel.cost.reasons))})" for site, cost in section.call_sites
-        ]
-        text.append("  inlined at " + ", ".join(places), DIM)
-    return text
+        places = [f"{shown(base_name(site.path))}:{site.line} ({percent(sum(cost.reasons), whole)})" for site, cost in section.call_sites]
+        yield from flow(Text(mark).append("inlined at ", DIM), [Text(place, DIM) for place in places], look)
 
 
 def views_of(section: Section, hot: set[int], nest: bool, everything: bool, look: Look) -> Iterator[View]:
@@ -108,7 +105,7 @@ def views_of(section: Section, hot: set[int], nest: bool, everything: bool, look
 def columns_for(name: str, scale: Scale, look: Look) -> list[Column]:
     """The columns of a listing. What goes first when the page is narrow: the number at the end of each column, largest first."""
     whole, empty = scale.whole, "-" if look.plain else ""
-    highlight = name == "source" and look.colour
+    highlight = name == "source" and bool(look.colours)
 
     def cell(function):
         """The function's text for a view; what is empty gets a dash in a pipe, so that fields can be counted."""
@@ -177,7 +174,7 @@ def columns_for(name: str, scale: Scale, look: Look) -> list[Column]:
         Column("address" if name == "isa" else "line", cell(number), gap=1),
         Column("exact", cell(exact), 1 if whole.n_samples and not whole.warp_cycles else 0),
         Column("sampled", cell(sampled), 2),
-        Column("95% interval", cell(interval), 6),
+        Column("interval", cell(interval), 6),
         Column("inlined", cell(inclusive), 3),
         Column("stalls", cell(stalls), 4, left=True),
         Column("why", cell(why), 5, left=True, gap=1),
@@ -188,15 +185,13 @@ def columns_for(name: str, scale: Scale, look: Look) -> list[Column]:
 
 
 def mix(reasons: tuple[int, ...], look: Look, at_most: int = 2, least: float = 0.10) -> Text:
-    """The dominating reasons in words: "long_sb 91%". In a pipe: "long_sb:91,wait:9"."""
+    """The dominating stall reasons and their shares of the row: "long_sb 91%". In a pipe: "long_sb:91,wait:9"."""
     whole = sum(reasons)
     text = Text()
-    for reason in ranked(reasons)[:at_most]:
-        if reasons[reason] < least * whole and text.plain:
-            break
+    for reason in [reason for reason in ranked(reasons) if reason != SELECTED and reasons[reason] >= least * whole][:at_most]:
         value = f"{100 * reasons[reason] / whole:.0f}"
         if text.plain:
             text.append("," if look.plain else " ")
-        text.append(short_name(reason), REASON_LOOKS[NAMES[reason]].colour if look.colour else "")
-        text.append(f":{value}" if look.plain else f" {value}%")
+        text.append(short_name(reason), look.of_reason(NAMES[reason]))
+        text.append(f":{value}" if look.plain else f" {value}%", "" if look.plain else DIM)
     return text

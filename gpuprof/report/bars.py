@@ -22,7 +22,7 @@ def bar(reasons: tuple[int, ...], fraction: float, cells: int, look: Look) -> Te
     """A bar that fills `fraction` of `cells`, divided between the reasons in proportion, largest first."""
     if not sum(reasons) or fraction <= 0:
         return Text("")
-    if not (look.colour and look.blocks):
+    if not look.solid:
         return letters(reasons, max(1, round(fraction * cells)), look)
     eighths = max(1, round(fraction * cells * 8))
     full, rest = divmod(eighths, 8)
@@ -30,9 +30,9 @@ def bar(reasons: tuple[int, ...], fraction: float, cells: int, look: Look) -> Te
     order = ranked(reasons)
     owners = [reason for reason, n in zip(order, apportion([reasons[r] for r in order], max(full, 1)), strict=True) for _ in range(n)]
     for reason in owners[:full]:
-        text.append("█", REASON_LOOKS[NAMES[reason]].colour)
+        text.append("█", look.of_reason(NAMES[reason]))
     if rest:
-        text.append(EIGHTHS[rest], REASON_LOOKS[NAMES[owners[-1]]].colour)
+        text.append(EIGHTHS[rest], look.of_reason(NAMES[owners[-1]]))
     return text
 
 
@@ -40,7 +40,7 @@ def letters(reasons: tuple[int, ...], cells: int, look: Look) -> Text:
     text = Text()
     order = ranked(reasons)
     for reason, n in zip(order, apportion([reasons[r] for r in order], cells), strict=True):
-        text.append(REASON_LOOKS[NAMES[reason]].letter * n, REASON_LOOKS[NAMES[reason]].colour if look.colour else "")
+        text.append(REASON_LOOKS[NAMES[reason]].letter * n, look.of_reason(NAMES[reason]))
     return text
 
 
@@ -55,12 +55,9 @@ def apportion(weights: list[int], cells: int) -> list[int]:
     return given
 
 
-def legend(reasons: tuple[int, ...], look: Look, at_most: int = 6) -> Text:
+def legend(reasons: tuple[int, ...], look: Look, at_most: int = 8) -> list[Text]:
     """The reasons in a mix and how the bar shows them, largest first."""
-    text = Text()
-    for reason in ranked(reasons)[:at_most]:
-        mark, colour = ("█", REASON_LOOKS[NAMES[reason]].colour) if look.colour and look.blocks else (REASON_LOOKS[NAMES[reason]].letter, "")
-        text.append("  " if text.plain else "")
-        text.append(mark, colour)
-        text.append(f" {NAMES[reason]}")
-    return text
+    return [
+        Text().append("█" if look.solid else REASON_LOOKS[NAMES[reason]].letter, look.of_reason(NAMES[reason])).append(f" {NAMES[reason]}")
+        for reason in ranked(reasons)[:at_most]
+    ]

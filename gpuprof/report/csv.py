@@ -7,7 +7,8 @@ characters are written out, since people print CSV on terminals.
 
 import csv
 import io
-from typing import Callable, Iterable, Iterator, NamedTuple, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import COLUMNS, INDEX, NAMES
@@ -108,11 +109,15 @@ NCU_COLUMNS = (
     CsvColumn("Access Operation", lambda line: distinct(line.row.instructions, lambda i: i.operation.capitalize())),
     CsvColumn("Access Size", lambda line: distinct(line.row.instructions, lambda i: str(8 * i.access_nbytes))),  # bits
     CsvColumn("L1 Tag Requests Global", counter("l1_tag_requests_global")),
-    CsvColumn("L1 Conflicts Shared N-Way", lambda line: ratio(line.counters.l1_wavefronts_shared, line.counters.l1_wavefronts_shared_ideal)),
+    CsvColumn(
+        "L1 Conflicts Shared N-Way", lambda line: ratio(line.counters.l1_wavefronts_shared, line.counters.l1_wavefronts_shared_ideal)
+    ),
     CsvColumn("L1 Wavefronts Shared Excessive", lambda line: line.counters.l1_wavefronts_shared - line.counters.l1_wavefronts_shared_ideal),
     CsvColumn("L1 Wavefronts Shared", counter("l1_wavefronts_shared")),
     CsvColumn("L1 Wavefronts Shared Ideal", counter("l1_wavefronts_shared_ideal")),
-    CsvColumn("L2 Theoretical Sectors Global Excessive", lambda line: line.counters.l2_sectors_global - line.counters.l2_sectors_global_ideal),
+    CsvColumn(
+        "L2 Theoretical Sectors Global Excessive", lambda line: line.counters.l2_sectors_global - line.counters.l2_sectors_global_ideal
+    ),
     CsvColumn("L2 Theoretical Sectors Global", counter("l2_sectors_global")),
     CsvColumn("L2 Theoretical Sectors Global Ideal", counter("l2_sectors_global_ideal")),
     CsvColumn("L2 Theoretical Sectors Local", counter("l2_sectors_local")),

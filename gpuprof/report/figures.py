@@ -1,8 +1,8 @@
-"""Numbers as text: shares, counts, times."""
+"""Facts as text: shares, counts, times, names."""
 
 
 def percent(part: float, whole: float) -> str:
-    """"12.3%"; "-" when there is no whole."""
+    """ "12.3%"; "-" when there is no whole."""
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
@@ -10,11 +10,8 @@ def count(number: int, plain: bool = False) -> str:
     """A count in at most five characters ("1.25M"), or in full for programs."""
     if plain or number < 10_000:
         return str(number)
-    for suffix in "KMGTPE":
-        number /= 1000
-        if number < 999.5:
-            break
-    return f"{number:.3g}{suffix}"
+    power = next((p for p in range(1, 6) if number / 1000**p < 999.5), 6)
+    return f"{number / 1000**power:.3g}{' KMGTPE'[power]}"
 
 
 def grouped(number: int) -> str:
@@ -49,3 +46,8 @@ def extent(dimensions: tuple[int, ...]) -> str:
     while len(parts) > 1 and parts[-1] == 1:
         parts.pop()
     return "x".join(map(str, parts))
+
+
+def base_name(path: str) -> str:
+    """The file's name without its folders, whichever way the compiler wrote them."""
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

@@ -85,7 +85,11 @@ def row_object(row: Row, whole: Cost, report: Report, page: str) -> dict:
 
 
 def cost_object(cost: Cost, whole: Cost, report: Report) -> dict:
-    found: dict = {"warp_cycles": cost.warp_cycles, "exact_share": share(cost.warp_cycles, whole.warp_cycles), "cycles": by_reason(cost.cycles)}
+    found: dict = {
+        "warp_cycles": cost.warp_cycles,
+        "exact_share": share(cost.warp_cycles, whole.warp_cycles),
+        "cycles": by_reason(cost.cycles),
+    }
     if report.header.period_cycles:
         found["samples"] = cost.n_samples
         found["sampled_share"] = share(cost.n_samples, whole.n_samples)

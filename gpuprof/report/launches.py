@@ -1,6 +1,7 @@
 """The launches page: one row per launch, in order of launch."""
 
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from rich.text import Text
 

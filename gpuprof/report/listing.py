@@ -4,10 +4,13 @@ An instruction's cost belongs to the innermost line it came from; where that cod
 its `inclusive` cost too. Code that no line is known for is a row of its own, so that shares always sum to the whole.
 """
 
-from typing import Callable, NamedTuple
+import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from gpuprof.report.model import Cost, Instruction, Kernel, Position, Row, Section, total
 
+SIGNATURE_LINES = 20  # how far a signature may be from a function's first line with code, and its end from the last
 NO_LINE = "(code without a source line)"
 NO_PTX_LINE = "(code without a PTX line)"
 NO_TEXT = "(the source text was not to be had)"
@@ -19,7 +22,7 @@ class Place(NamedTuple):
 
 
 def source_sections(kernel: Kernel) -> tuple[Section, ...]:
-    """The kernel's own lines, then inlined and called functions, costliest first, then the code without a line."""
+    """The kernel's own lines and the code without a line, then inlined and called functions, costliest first."""
     own: dict[Place, dict[int, list[Instruction]]] = {}
     through: dict[Position, list[Instruction]] = {}
     nowhere: list[Instruction] = []
@@ -41,19 +44,42 @@ def source_sections(kernel: Kernel) -> tuple[Section, ...]:
     ]
     sections.sort(key=lambda s: (s.function != kernel.name, -s.cost.warp_cycles, -s.cost.n_samples, s.path, s.function))
     if nowhere:
-        sections.append(Section(kernel.name, "", (row_of(0, NO_LINE, nowhere),)))
+        first = sections[0] if sections else Section(kernel.name, "", ())
+        sections[:1] = [Section(first.function, first.path, (*first.rows, row_of(0, NO_LINE, nowhere)), first.call_sites)]
     return tuple(sections)
 
 
 def source_rows(kernel: Kernel, place: Place, lines: dict[int, list[Instruction]], through: dict) -> tuple[Row, ...]:
     text = kernel.sources.get(place.path)
     texts = text.splitlines() if text is not None else []
-    first, last = min(lines), max(lines)
+    first, last = whole_function(texts, place.function, min(lines), max(lines))
     rows = []
     for number in range(first, last + 1):
         known = texts[number - 1] if number <= len(texts) else "" if text is not None else NO_TEXT
         rows.append(row_of(number, known, lines.get(number, []), through.get(Position(*place, number))))
     return tuple(rows)
+
+
+def whole_function(texts: list[str], function: str, first: int, last: int) -> tuple[int, int]:
+    """The lines first..last, widened to the function's signature and closing brace where the text shows them nearby.
+
+    Line tables begin at a function's first statement; people look for its name.
+    """
+    name = re.compile(r"\b" + re.escape(function.split("<")[0].split("(")[0].rsplit("::", 1)[-1]) + r"\b")
+    for number in range(min(first, len(texts)), max(first - SIGNATURE_LINES, 0), -1):
+        if name.search(texts[number - 1].split("//")[0]):
+            break
+        if number < first and texts[number - 1].startswith("}"):
+            return first, last
+    else:
+        return first, last
+    depth = 0
+    for end in range(number, min(last + SIGNATURE_LINES, len(texts)) + 1):
+        code = texts[end - 1].split("//")[0]
+        depth += code.count("{") - code.count("}")
+        if end >= last and depth <= 0 and "}" in code:
+            return number, end
+    return number, last
 
 
 def row_of(number: int, text: str, instructions: list[Instruction], through: list[Instruction] | None = None) -> Row:

@@ -1,5 +1,6 @@
 """How a page may look: its width, whether it may use colour and block characters, and the colour and letter of each reason."""
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -13,7 +14,7 @@ class Look(NamedTuple):
     """`width` in cells, or None for as wide as the text is (a pipe). `plain`: for grep and awk, one fact per line."""
 
     width: int | None
-    colour: bool
+    colours: str  # "": none, "ansi": the terminal's sixteen, "full": 256 or more
     blocks: bool  # the encoding has block characters, ellipses and middle dots
     plain: bool
 
@@ -25,33 +26,44 @@ class Look(NamedTuple):
     def dot(self) -> str:
         return " · " if self.blocks and not self.plain else ", "
 
+    @property
+    def solid(self) -> bool:
+        """Bars are coloured blocks; otherwise letters."""
+        return bool(self.colours) and self.blocks
+
+    def of_reason(self, name: str) -> str:
+        """The reason's colour, "" where there are none."""
+        reason = REASON_LOOKS[name]
+        return {"": "", "ansi": reason.ansi, "full": reason.colour}[self.colours]
+
 
 class ReasonLook(NamedTuple):
     letter: str  # in bars without colour
     colour: str
+    ansi: str
 
 
-# By name; red is memory, yellow arithmetic, blue synchronisation, magenta on-chip memory, green useful work.
+# By name. Red is memory, yellow arithmetic, blue synchronisation, magenta on-chip memory, cyan instruction fetch, green useful work.
 REASON_LOOKS: dict[str, ReasonLook] = {
-    "selected": ReasonLook("#", "#5faf5f"),
-    "not_selected": ReasonLook("n", "#87875f"),
-    "wait": ReasonLook("w", "#d7af5f"),
-    "long_scoreboard": ReasonLook("L", "#d75f5f"),
-    "short_scoreboard": ReasonLook("S", "#af5faf"),
-    "barrier": ReasonLook("B", "#5f87d7"),
-    "membar": ReasonLook("M", "#5f5fd7"),
-    "mio_throttle": ReasonLook("i", "#d787d7"),
-    "lg_throttle": ReasonLook("g", "#ff875f"),
-    "tex_throttle": ReasonLook("t", "#af8787"),
-    "math_pipe_throttle": ReasonLook("m", "#d7d75f"),
-    "dispatch_stall": ReasonLook("d", "#8787af"),
-    "imc_miss": ReasonLook("c", "#5fafaf"),
-    "no_instructions": ReasonLook("f", "#5fd7d7"),
-    "branch_resolving": ReasonLook("b", "#87afd7"),
-    "drain": ReasonLook("D", "#af5f5f"),
-    "sleeping": ReasonLook("z", "#6c6c6c"),
-    "warpgroup_arrive": ReasonLook("a", "#875fd7"),
-    "misc": ReasonLook("?", "#9e9e9e"),
+    "selected": ReasonLook("#", "#5faf5f", "green"),
+    "not_selected": ReasonLook("n", "#87875f", "white"),
+    "wait": ReasonLook("w", "#d7af5f", "yellow"),
+    "long_scoreboard": ReasonLook("L", "#d75f5f", "red"),
+    "short_scoreboard": ReasonLook("S", "#af5faf", "magenta"),
+    "barrier": ReasonLook("B", "#5f87d7", "blue"),
+    "membar": ReasonLook("M", "#5f5fd7", "bright_blue"),
+    "mio_throttle": ReasonLook("i", "#d787d7", "bright_magenta"),
+    "lg_throttle": ReasonLook("g", "#ff875f", "bright_red"),
+    "tex_throttle": ReasonLook("t", "#af8787", "bright_red"),
+    "math_pipe_throttle": ReasonLook("m", "#d7d75f", "bright_yellow"),
+    "dispatch_stall": ReasonLook("d", "#8787af", "bright_black"),
+    "imc_miss": ReasonLook("c", "#5fafaf", "cyan"),
+    "no_instructions": ReasonLook("f", "#5fd7d7", "bright_cyan"),
+    "branch_resolving": ReasonLook("b", "#87afd7", "bright_green"),
+    "drain": ReasonLook("D", "#af5f87", "bright_white"),
+    "sleeping": ReasonLook("z", "#6c6c6c", "bright_black"),
+    "warpgroup_arrive": ReasonLook("a", "#875fd7", "bright_blue"),
+    "misc": ReasonLook("?", "#9e9e9e", "bright_black"),
 }
 
 DIM = Style(dim=True)
@@ -73,3 +85,23 @@ def fitted(text: Text, width: int, look: Look) -> Text:
     cut = text[: len(kept)]
     cut.append(look.ellipsis)
     return cut if width > 0 else Text("")
+
+
+def clipped(text: Text, look: Look) -> Text:
+    """The text cut to the page's width, if it has one."""
+    return fitted(text, look.width, look) if look.width is not None else text
+
+
+def flow(prefix: Text, parts: Sequence[Text | str], look: Look) -> Iterator[Text]:
+    """The parts after the prefix, joined by dots; in lines no wider than the page, broken between parts, indented like the first."""
+    line, indent = prefix.copy(), cell_len(prefix.plain)
+    for index, part in enumerate(parts):
+        part = Text(part) if isinstance(part, str) else part
+        separator = look.dot if index else ""
+        if index and look.width is not None and cell_len(line.plain) + cell_len(separator) + cell_len(part.plain) > look.width:
+            yield clipped(line, look)
+            line = Text(("#" if look.plain else "").ljust(min(indent, look.width // 3)))
+            separator = ""
+        line.append(separator)
+        line.append_text(part)
+    yield clipped(line, look)

@@ -3,9 +3,10 @@
 A per-reason tuple has one number for each reason of `isa.stalls.REASONS`, in that order.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Iterable, NamedTuple
+from typing import NamedTuple
 
 from gpuprof.isa.stalls import INDEX, N_REASONS
 
@@ -28,6 +29,9 @@ class Counters(NamedTuple):
     l1_wavefronts_shared_ideal: int = 0
 
 
+NO_COUNTS = Counters()
+
+
 @dataclass(frozen=True)
 class Cost:
     """What something cost: samples and exact warp-cycles per reason, and counters."""
@@ -35,7 +39,7 @@ class Cost:
     samples: tuple[int, ...] = ZEROS
     not_issued: tuple[int, ...] = ZEROS  # of the samples, those taken while the warp's scheduler issued nothing
     cycles: tuple[int, ...] = ZEROS  # warp-cycles, from the ledger
-    counters: Counters = Counters()
+    counters: Counters = NO_COUNTS
 
     @cached_property
     def n_samples(self) -> int:

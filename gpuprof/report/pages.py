@@ -1,6 +1,7 @@
 """The pages, by name: how each looks as text and as CSV. JSON has one shape for all."""
 
-from typing import Callable, Iterator, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from rich.text import Text
 
@@ -26,7 +27,8 @@ class Page(NamedTuple):
 
 def listing(name: str) -> Page:
     return Page(
-        lambda report, look, request: annotate.page(report, name, look, request.lines, request.isa), lambda report, lines: csv.listing(report, name, lines)
+        lambda report, look, request: annotate.page(report, name, look, request.lines, request.isa),
+        lambda report, lines: csv.listing(report, name, lines),
     )
 
 
@@ -66,7 +68,9 @@ def check_measured(report: Report) -> None:
     if not report.kernels:
         raise NotComparable("nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines")
     if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
-        raise NotComparable("nothing was measured: the launches have neither samples nor a ledger; was the recording interrupted? collect again")
+        raise NotComparable(
+            "nothing was measured: the launches have neither samples nor a ledger; was the recording interrupted? collect again"
+        )
 
 
 def check_sampled(report: Report) -> None:

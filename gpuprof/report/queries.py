@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from typing import Iterator
+from collections.abc import Iterator
 
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
@@ -18,7 +18,9 @@ def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int |
     meta = dict(db.execute("SELECT key, value FROM meta"))
     chosen = choose_functions(db, kernel, launch)
     sources = dict(db.execute("SELECT path, text FROM sources"))
-    kernels = tuple(sorted((read_kernel(db, function, launch, sources) for function in chosen), key=lambda k: (-k.cycles, k.name, k.symbol)))
+    kernels = tuple(
+        sorted((read_kernel(db, function, launch, sources) for function in chosen), key=lambda k: (-k.cycles, k.name, k.symbol))
+    )
     not_issued = db.execute("SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)").fetchone()[0]
     return Report(read_header(meta, kernels), chip_facts(meta), kernels, bool(not_issued))
 
@@ -27,7 +29,9 @@ def check_reasons(db: sqlite3.Connection) -> None:
     """Raise FileFormatError unless the file's reasons are ours: a wrong name would look plausible."""
     for number, name in db.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
         if number >= N_REASONS or NAMES[number] != name:
-            raise FileFormatError(f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the version that made it")
+            raise FileFormatError(
+                f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the version that made it"
+            )
 
 
 def choose_functions(db: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:

@@ -4,11 +4,12 @@ Thresholds are Nsight Compute's, and its users' ("Sections and rules"): a line o
 reason over 50 % of a line is the cause, and so on; each stands once, below.
 """
 
-from typing import Callable, Iterator, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.bars import ranked
-from gpuprof.report.figures import grouped, product
+from gpuprof.report.figures import base_name, grouped, product
 from gpuprof.report.listing import source_sections
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
 from gpuprof.report.totals import Totals, totals
@@ -61,6 +62,10 @@ def stalled(reasons: tuple[int, ...]) -> int:
     return sum(reasons) - reasons[SELECTED]
 
 
+def place(path: str, row: Row) -> str:
+    return f"{base_name(path)}:{row.number}"
+
+
 def percent0(value: float) -> str:
     return f"{100 * value:.0f}%"
 
@@ -73,7 +78,7 @@ def target_line(case: Case) -> Iterator[Finding]:
             continue
         cause = next(reason for reason in ranked(row.cost.reasons) if reason != SELECTED)
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
-        text = f"Line {row.number} holds {percent0(share)} of the stalled cycles"
+        text = f"{place(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
             text += f", and {percent0(part)} of its cycles are {NAMES[cause]}. {REASONS[cause].text} {REASONS[cause].advice}"
         else:
@@ -100,7 +105,7 @@ def uncoalesced(case: Case) -> Iterator[Finding]:
         times = f"{asked / ideal:.3g} times the ideal" if ideal else "none would do"
         strength = "Uncoalesced" if asked >= SECTOR_RATIO * ideal else "Partly uncoalesced"
         text = (
-            f"{strength} global access in line {row.number}: {grouped(asked)} sectors for {grouped(ideal)}, {times}. "
+            f"{strength} global access in {place(path, row)}: {grouped(asked)} sectors for {grouped(ideal)}, {times}. "
             "Let neighbouring threads touch neighbouring addresses, or go through shared memory."
         )
         yield Finding("uncoalesced", text, path, row.number, "long_scoreboard")
@@ -114,7 +119,7 @@ def bank_conflicts(case: Case) -> Iterator[Finding]:
     for path, row in case.worst(lambda row: row.cost.counters.l1_wavefronts_shared - row.cost.counters.l1_wavefronts_shared_ideal):
         used, ideal = row.cost.counters.l1_wavefronts_shared, row.cost.counters.l1_wavefronts_shared_ideal
         text = (
-            f"Bank conflicts in line {row.number}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} would do. "
+            f"Bank conflicts in {place(path, row)}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} would do. "
             "Pad the array's row by one element, or change which lanes touch which word."
         )
         yield Finding("bank_conflicts", text, path, row.number, "short_scoreboard")
@@ -128,7 +133,7 @@ def local_memory(case: Case) -> Iterator[Finding]:
     spills = f" {case.kernel.spill_nbytes} bytes are register spills." if case.kernel.spill_nbytes else ""
     for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_local)[:1]:
         text = (
-            f"Local memory is {percent0(counters.l2_sectors_local / sectors)} of the memory sectors, most of it in line {row.number}.{spills} "
+            f"Local memory is {percent0(counters.l2_sectors_local / sectors)} of the memory sectors, most of it in {place(path, row)}.{spills} "
             "Index arrays with constants, or give the kernel more registers."
         )
         yield Finding("local_memory", text, path, row.number, "lg_throttle")
@@ -143,7 +148,7 @@ def divergence(case: Case) -> Iterator[Finding]:
     for path, row in case.worst(lost)[:1]:
         mean = row.cost.counters.thread_inst_executed / row.cost.counters.inst_executed
         text = (
-            f"Line {row.number} runs with {mean:.1f} of {case.chip.lanes} lanes. "
+            f"{place(path, row)} runs with {mean:.1f} of {case.chip.lanes} lanes. "
             "Let whole warps take one side of a branch, or give every lane the same amount of work."
         )
         yield Finding("divergence", text, path, row.number, "branch_resolving")
@@ -156,7 +161,8 @@ def occupancy(case: Case) -> Iterator[Finding]:
         yield Finding("occupancy", f"At most {percent0(theoretical)} of the warp slots can be filled.{limiter}")
     if theoretical and achieved is not None and achieved < MIN_OCCUPANCY * theoretical:
         yield Finding(
-            "occupancy", f"Only {percent0(achieved)} of the warp slots were filled, where {percent0(theoretical)} could be: too few blocks, or uneven ones."
+            "occupancy",
+            f"Only {percent0(achieved)} of the warp slots were filled, where {percent0(theoretical)} could be: too few blocks, or uneven ones.",
         )
 
 
@@ -168,7 +174,9 @@ def issue_slots(case: Case) -> Iterator[Finding]:
     if used is None:
         return
     if used > HIGH_ISSUE:
-        yield Finding("issue_slots", f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster.")
+        yield Finding(
+            "issue_slots", f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster."
+        )
     elif used < LOW_ISSUE:
         yield Finding("issue_slots", f"The schedulers issue in {percent0(used)} of the cycles: the kernel waits, it does not compute.")
 
@@ -178,7 +186,10 @@ def small_grid(case: Case) -> Iterator[Finding]:
         return
     blocks = max(product(launch.grid) for launch in case.kernel.launches)
     if blocks < case.chip.sms:
-        yield Finding("small_grid", f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have nothing to do.")
+        yield Finding(
+            "small_grid",
+            f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have nothing to do.",
+        )
 
 
 def sampling(case: Case) -> Iterator[Finding]:
@@ -187,7 +198,9 @@ def sampling(case: Case) -> Iterator[Finding]:
     if dropped:
         yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since the buffer was full: collect with a longer --period.")
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
-        yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown; the exact column is sure.")
+        yield Finding(
+            "sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown; the exact column is sure."
+        )
 
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (

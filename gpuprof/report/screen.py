@@ -1,6 +1,7 @@
 """Where text pages go: a terminal with its width and colours, or a pipe."""
 
-from typing import Iterable, TextIO
+from collections.abc import Iterable
+from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -24,7 +25,8 @@ def look_for(console: Console, width: int | None = None) -> Look:
     if width is None and not plain:
         width = console.width
     blocks = console.encoding.lower().replace("-", "") in ("utf8", "utf16", "utf32")
-    return Look(width and max(width, MIN_WIDTH), console.color_system is not None, blocks, plain)
+    colours = {None: "", "standard": "ansi", "windows": "ansi"}.get(console.color_system, "full")
+    return Look(width and max(width, MIN_WIDTH), colours, blocks, plain)
 
 
 def write(lines: Iterable[Text], console: Console) -> None:

@@ -1,16 +1,16 @@
 """The summary page: each kernel's time, use of the machine, stall mix, memory and hottest lines, and what to look at first."""
 
-from typing import Iterator
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.bars import bar, ranked
-from gpuprof.report.figures import count, duration, extent, grouped, nbytes, percent
+from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.listing import hottest, source_sections
-from gpuprof.report.look import BOLD, DIM, REASON_LOOKS, Look, fitted, shown
-from gpuprof.report.model import ChipFacts, Kernel, Report
+from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.report.model import ChipFacts, Kernel, Launch, Report, Row
 from gpuprof.report.rules import Finding, findings
 from gpuprof.report.table import Column, table
 from gpuprof.report.totals import Totals, totals
@@ -52,40 +52,30 @@ def time_of(kernel: Kernel, chip: ChipFacts) -> str:
 def kernel_summary(kernel: Kernel, report: Report, look: Look) -> Iterator[Text]:
     yield Text("")
     yield clipped(Text("# " if look.plain else "").append(shown(kernel.name), BOLD), look)
-    for label, value in kernel_facts(kernel, report, look):
-        text = Text("# " if look.plain else "  ")
-        yield clipped(text.append(f"{label:<{LABEL_CELLS}}", DIM).append_text(value), look)
+    for label, parts in kernel_facts(kernel, report, look):
+        if parts:
+            yield from flow(Text("# " if look.plain else "  ").append(f"{label:<{LABEL_CELLS}}", DIM), parts, look)
     for number, finding in enumerate(findings(kernel, report.chip, report.header), 1):
         yield from finding_lines(number, finding, look)
 
 
-def clipped(text: Text, look: Look) -> Text:
-    return fitted(text, look.width, look) if look.width is not None else text
-
-
-def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, Text]]:
-    """Label and value, without the facts the database has not got."""
-    sums = totals(kernel, report.chip)
-    yield "time", Text(look.dot.join(time_facts(kernel, report)))
-    launch = kernel.launches[-1]
-    shape = [f"grid {extent(launch.grid)}", f"block {extent(launch.block)}", f"{kernel.registers} registers"]
-    shared = kernel.shared_nbytes + launch.dynamic_shared_nbytes
-    yield "launch", Text(look.dot.join([*shape, f"{nbytes(shared)} shared"] if shared else shape))
-    if facts := occupancy_facts(sums):
-        yield "occupancy", Text(look.dot.join(facts))
-    if sums.issue_utilisation is not None:
-        yield "issue", Text(f"{100 * sums.issue_utilisation:.1f}% of the issue slots used")
-    reasons = kernel.cost.reasons
-    if sum(reasons):
-        if not look.plain:
-            yield "stalls", bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)
-        yield "" if not look.plain else "stalls", top_reasons(reasons, look)
-    for label, parts in (("memory", memory_facts(kernel, sums)), ("shared", shared_facts(kernel))):
-        if parts:
-            yield label, Text(look.dot.join(parts))
-    for position, row in hot_rows(kernel):
+def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, list[Text | str]]]:
+    """Labels and values; no values for a fact the database has not got."""
+    sums, reasons, launch = totals(kernel, report.chip), kernel.cost.reasons, kernel.launches[-1]
+    yield "time", list(time_facts(kernel, report))
+    yield "launch", list(launch_facts(kernel, launch))
+    yield "occupancy", occupancy_facts(sums)
+    yield "issue", [] if sums.issue_utilisation is None else [f"{100 * sums.issue_utilisation:.1f}% of the issue slots used"]
+    yield "stalls", top_reasons(reasons, look)
+    if not look.plain:
+        yield "", [bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)]
+    yield "memory", sector_facts(kernel)
+    yield "caches", cache_facts(sums)
+    yield "shared", shared_facts(kernel)
+    for index, (position, row) in enumerate(hot_rows(kernel)):
         share = percent(sum(row.cost.reasons), sum(reasons))
-        yield "hottest", Text(f"{share:>6}  {shown(position)}:{row.number}  ").append(shown(row.text).strip(), DIM)
+        place = Text(f"{share:>5}  {shown(position)}:{row.number}  ").append(shown(row.text).strip(), DIM)
+        yield "hottest" if index == 0 or look.plain else "", [place]
 
 
 def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
@@ -100,6 +90,15 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
         yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
 
 
+def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
+    yield f"grid {extent(launch.grid)}"
+    yield f"block {extent(launch.block)}"
+    yield f"{kernel.registers} registers"
+    shared = kernel.shared_nbytes + launch.dynamic_shared_nbytes
+    if shared:
+        yield f"{nbytes(shared)} shared"
+
+
 def occupancy_facts(sums: Totals) -> list[str]:
     facts = []
     if sums.achieved_occupancy is not None:
@@ -110,26 +109,26 @@ def occupancy_facts(sums: Totals) -> list[str]:
     return facts
 
 
-def top_reasons(reasons: tuple[int, ...], look: Look) -> Text:
-    text = Text()
-    for reason in ranked(reasons)[:3]:
-        text.append(look.dot if text.plain else "")
-        text.append(NAMES[reason], REASON_LOOKS[NAMES[reason]].colour if look.colour else "")
-        text.append(f" {percent(reasons[reason], sum(reasons))}")
-    return text
+def top_reasons(reasons: tuple[int, ...], look: Look) -> list[Text | str]:
+    return [
+        Text().append(NAMES[reason], look.of_reason(NAMES[reason])).append(f" {percent(reasons[reason], sum(reasons))}")
+        for reason in ranked(reasons)[:3]
+    ]
 
 
-def memory_facts(kernel: Kernel, sums: Totals) -> list[str]:
+def sector_facts(kernel: Kernel) -> list[str]:
     counters = kernel.cost.counters
     facts = []
     if counters.l2_sectors_global:
         asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
-        facts.append(f"{grouped(asked)} sectors, {asked / ideal:.3g}x ideal" if ideal else f"{grouped(asked)} sectors")
+        facts.append(f"{grouped(asked)} sectors" + (f", {asked / ideal:.3g}x ideal" if ideal else ""))
     if counters.l2_sectors_local:
         facts.append(f"{grouped(counters.l2_sectors_local)} sectors of local memory")
-    for name, rate in (("L1", sums.l1_hit_rate), ("L2", sums.l2_hit_rate)):
-        if rate is not None:
-            facts.append(f"{name} hits {100 * rate:.1f}%")
+    return facts
+
+
+def cache_facts(sums: Totals) -> list[str]:
+    facts = [f"{name} hits {100 * rate:.1f}%" for name, rate in (("L1", sums.l1_hit_rate), ("L2", sums.l2_hit_rate)) if rate is not None]
     if sums.dram_read_nbytes is not None and sums.dram_write_nbytes is not None:
         facts.append(f"DRAM {nbytes(sums.dram_read_nbytes)} read, {nbytes(sums.dram_write_nbytes)} written")
     return facts
@@ -143,23 +142,22 @@ def shared_facts(kernel: Kernel) -> list[str]:
     return [f"{grouped(used)} wavefronts", f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})"]
 
 
-def hot_rows(kernel: Kernel) -> list[tuple[str, object]]:
+def hot_rows(kernel: Kernel) -> list[tuple[str, Row]]:
     """File name (without folders) and row of the hottest lines."""
     sections = source_sections(kernel)
     paths = {id(row): section.path for section in sections for row in section.rows}
-    return [(paths[id(row)].rsplit("/", 1)[-1], row) for row in hottest(sections) if row.number]
+    return [(base_name(paths[id(row)]), row) for row in hottest(sections) if row.number]
 
 
 def finding_lines(number: int, finding: Finding, look: Look) -> Iterator[Text]:
     next_step = f" (gpuprof explain {finding.explain})" if finding.explain else ""
-    place = f"{finding.path.rsplit('/', 1)[-1]}:{finding.line}: " if finding.line and look.plain else ""
-    text = shown(place + finding.text) + next_step
+    text = shown(finding.text) + next_step
     if look.width is None:
         yield Text(f"# {number}. {text}")
         return
     first, rest = ("# " if look.plain else "  ") + f"{number}. ", ("# " if look.plain else "  ") + "   "
     for index, part in enumerate(wrapped(text, max(look.width - cell_len(first), 10))):
-        yield clipped(Text(first if index == 0 else rest, DIM).append(part, ""), look)
+        yield clipped(Text().append(first if index == 0 else rest, DIM).append(part), look)
 
 
 def wrapped(text: str, cells: int) -> list[str]:

@@ -1,7 +1,8 @@
 """Columns that fit: widths from the contents, the least important columns dropped when the page is narrow."""
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -13,48 +14,66 @@ GAP = 2
 
 @dataclass(frozen=True)
 class Column:
-    """`cell(row)` gives the text. `keep`: the columns with the largest go first when there is no room; 0 always stays."""
+    """`cell(row)` gives the text. `drop`: where there is no room, columns with the largest go first; those with 0 stay."""
 
     title: str
     cell: Callable[..., Text]
-    keep: int = 0
+    drop: int = 0
     left: bool = False
     gap: int = GAP  # cells before it
 
 
-def table(columns: Sequence[Column], rows: Sequence, look: Look, flexible_cells: int = 12) -> Iterator[Text]:
-    """The heading and a line per row. The last column is flexible: it takes the room that is left, and is cut there.
+class Layout(NamedTuple):
+    """The columns that are shown, with their widths in cells."""
 
-    A column that is empty in every row is left out.
+    columns: tuple[Column, ...]
+    widths: tuple[int, ...]
+    look: Look
+
+    def heading(self) -> Text:
+        return self.line([Text(column.title, DIM) for column in self.columns])
+
+    def row(self, row) -> Text:
+        return self.line([column.cell(row) for column in self.columns])
+
+    def line(self, cells: list[Text]) -> Text:
+        text = Text()
+        for index, (cell, column, width) in enumerate(zip(cells, self.columns, self.widths, strict=True)):
+            pad = " " * (width - cell_len(cell.plain))
+            text.append(" " * (column.gap if index else 0))
+            if not column.left:
+                text.append(pad)
+            text.append_text(cell)
+            if column.left and index < len(cells) - 1:
+                text.append(pad)
+        if self.look.width is not None:
+            text = fitted(text, self.look.width, self.look)
+        text.rstrip()
+        return text
+
+
+def layout(columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12) -> Layout:
+    """Which columns to show of these rows, and how wide.
+
+    The last column is flexible: it takes the room that is left, at least `least_cells` when it needs them, and is cut there.
+    A column that may be dropped is left out when it is empty in every row.
     """
-    cells = [[column.cell(row) for row in rows] for column in columns]
-    widths = [max([cell_len(c.plain) for c in column_cells], default=0) for column_cells in cells]
+    contents = [max((cell_len(column.cell(row).plain) for row in rows), default=0) for column in columns]
+    widths = [max(content, cell_len(column.title)) for content, column in zip(contents, columns, strict=True)]
     last = len(columns) - 1
-    present = [i for i, column in enumerate(columns) if widths[i] or column.keep == 0]
-    widths = [max(width, cell_len(column.title)) for width, column in zip(widths, columns, strict=True)]
-    if look.width is not None:
-        room = look.width - min(widths[last], flexible_cells)
-        while sum(widths[i] + columns[i].gap for i in present if i != last) > room:
-            victim = max(present, key=lambda i: columns[i].keep)
-            if columns[victim].keep == 0:
-                break
-            present.remove(victim)
-    yield line([Text(columns[i].title, DIM) for i in present], [columns[i] for i in present], [widths[i] for i in present], look)
-    for number in range(len(rows)):
-        yield line([cells[i][number] for i in present], [columns[i] for i in present], [widths[i] for i in present], look)
+    present = [i for i, column in enumerate(columns) if contents[i] or column.drop == 0]
+    while look.width is not None:
+        taken = sum(widths[i] + columns[i].gap for i in present if i != last)
+        victim = max(present, key=lambda i: columns[i].drop)
+        if taken + min(widths[last], least_cells) <= look.width or columns[victim].drop == 0:
+            break
+        present.remove(victim)
+    return Layout(tuple(columns[i] for i in present), tuple(widths[i] for i in present), look)
 
 
-def line(cells: list[Text], columns: list[Column], widths: list[int], look: Look) -> Text:
-    text = Text()
-    for index, (cell, column, width) in enumerate(zip(cells, columns, widths, strict=True)):
-        pad = " " * (width - cell_len(cell.plain))
-        text.append(" " * (column.gap if index else 0))
-        if not column.left:
-            text.append(pad)
-        text.append_text(cell)
-        if column.left and index < len(cells) - 1:
-            text.append(pad)
-    if look.width is not None:
-        text = fitted(text, look.width, look)
-    text.rstrip()
-    return text
+def table(columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12) -> Iterator[Text]:
+    """The heading, then a line per row."""
+    shown = layout(columns, rows, look, least_cells)
+    yield shown.heading()
+    for row in rows:
+        yield shown.row(row)
