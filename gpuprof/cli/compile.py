@@ -1,0 +1,94 @@
+"""gpuprof compile: CUDA C++ or PTX to a gpubin."""
+
+from pathlib import Path
+
+import click
+
+from gpuprof.errors import UsageError
+
+SOURCES = (".cu", ".cuh", ".ptx")
+
+
+@click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gpubin or .ptx, in this folder."
+)
+@click.option(
+    "--chip", "chip_name", default="a100", show_default=True, metavar="NAME", help="The chip to compile for; `gpuprof list chips`."
+)
+@click.option("--emit", type=click.Choice(["gpubin", "ptx"]), default="gpubin", show_default=True, help="What to write.")
+@click.option(
+    "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
+)
+@click.option("--clang", metavar="PATH", help="Another clang than the one that comes with gpuprof.")
+@click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in.")
+@click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro.")
+@click.option("--kernel", "names", multiple=True, metavar="NAME", help="A template kernel to instantiate: 'scan<256>'.")
+def command(
+    file: Path,
+    output: Path | None,
+    chip_name: str,
+    emit: str,
+    max_registers: int | None,
+    clang: str | None,
+    include_dirs: tuple[str, ...],
+    defines: tuple[str, ...],
+    names: tuple[str, ...],
+):
+    """Compile FILE.cu or FILE.ptx. Prints a line for each kernel: what a thread and a block of it need."""
+    output = output or Path(f"{file.stem}.{emit}")
+    _check_files(file, output)
+
+    from gpuprof.chips import load_chip
+    from gpuprof.compile import compile_cuda, read_ptx
+
+    arch = load_chip(chip_name).arch
+    if file.suffix == ".ptx":
+        module = read_ptx(file)
+    else:
+        module = compile_cuda(file, arch=arch, instantiate=names, include_dirs=include_dirs, defines=defines, clang=clang)
+    if emit == "ptx":
+        _write(output, module.ptx.encode("utf-8", "surrogateescape"))
+        _say(f"{output}: PTX for {module.arch}")
+        return
+
+    from gpuprof.assemble import assemble
+    from gpuprof.isa.gpubin import read_gpubin
+
+    image = assemble(module, max_registers=max_registers)
+    _write(output, image)
+    _summarise(read_gpubin(image, str(output)), output)
+
+
+def _check_files(file: Path, output: Path) -> None:
+    if not file.is_file():
+        raise UsageError(f"{file}: there is no such file")
+    if file.suffix not in SOURCES:
+        raise UsageError(f"{file}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
+    if output.exists() and output.samefile(file):
+        raise UsageError(f"{output}: would replace the file it is made from; give another name with -o")
+
+
+def _write(path: Path, data: bytes) -> None:
+    from gpuprof.files import replacing
+
+    with replacing(path) as partial:
+        partial.write_bytes(data)
+
+
+def _summarise(program, output: Path) -> None:
+    kernels = [f for f in program.functions if f.is_kernel]
+    for f in kernels:
+        _say(
+            f"{f.display}: {f.registers} registers, {f.spill_nbytes} bytes spilled, {f.shared_nbytes} bytes shared,"
+            f" {f.count} instructions -> {output}"
+        )
+    if not kernels:
+        _say(f"no kernels, {len(program.functions)} device functions -> {output}")
+
+
+def _say(text: str) -> None:
+    from gpuprof.isa.printable import printable
+
+    click.echo(printable(text))

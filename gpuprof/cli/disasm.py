@@ -1,0 +1,51 @@
+"""gpuprof disasm: the instructions of a gpubin."""
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from gpuprof.errors import UsageError
+
+STYLES = {"header": {"bold": True}, "label": {"fg": "cyan"}, "instruction": {}, "source": {"fg": "green"}, "ptx": {"dim": True}}
+
+
+@click.command("disasm", short_help="Print the instructions of a gpubin.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--source", is_flag=True, help="Show the source line above its instructions, and where it was inlined.")
+@click.option("--ptx", is_flag=True, help="Show the PTX line above its instructions.")
+@click.option("--kernel", "pattern", metavar="RE", help="Only functions whose name this regular expression finds.")
+def command(file: Path, source: bool, ptx: bool, pattern: str | None):
+    """Print the instructions of FILE.gpubin: address, instruction, and a label where a branch leads to."""
+    from gpuprof.isa.gpubin import read_gpubin
+    from gpuprof.isa.listing import listing
+    from gpuprof.isa.printable import printable
+
+    try:
+        program = read_gpubin(file.read_bytes(), str(file))
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
+    functions = chosen(program.functions, pattern)
+    _write([("header", printable(f"{program.name}: {program.arch}, compiled by {program.compiler or 'unknown'}"))])
+    for function in functions:
+        _write([("label", ""), *listing(program, function, source=source, ptx=ptx)])
+
+
+def chosen(functions: tuple, pattern: str | None) -> list:
+    """The functions whose symbol or name in the source the pattern finds; raises UsageError when it finds none."""
+    if pattern is None:
+        return list(functions)
+    try:
+        found = [f for f in functions if re.search(pattern, f.display) or re.search(pattern, f.name)]
+    except re.error as error:
+        raise UsageError(f"--kernel {pattern!r} is not a regular expression: {error}") from error
+    if not found:
+        raise UsageError(f"--kernel {pattern!r} finds none of: {', '.join(f.display for f in functions) or 'no functions'}")
+    return found
+
+
+def _write(lines: list[tuple[str, str]]) -> None:
+    """Colour on a terminal only: click takes it out of a pipe."""
+    text = "\n".join(click.style(text, **STYLES[kind]) if STYLES[kind] else text for kind, text in lines)
+    click.echo(text, file=sys.stdout)

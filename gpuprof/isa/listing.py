@@ -1,0 +1,121 @@
+"""A function's instructions as lines of text, with the source or PTX lines they came from between them."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.printable import printable
+from gpuprof.isa.program import Function, Location, Param, Program
+from gpuprof.isa.text import disassemble
+
+BRANCH = BY_NAME["BRA"].number
+
+
+class Line(NamedTuple):
+    """`kind` is "header", "label", "instruction", "source" or "ptx"; `text` holds no control characters."""
+
+    kind: str
+    text: str
+
+
+def listing(program: Program, function: Function, *, source: bool = False, ptx: bool = False) -> Iterator[Line]:
+    """The lines of one function: a summary of what it needs, then its instructions with their addresses.
+
+    source: before each instruction whose source line differs from the one before, that line and the calls that inlined it.
+    ptx: likewise the PTX line.
+    """
+    yield from _header(function)
+    labels = branch_labels(program, function)
+    names = {f.first * INSTRUCTION_NBYTES: f.display for f in program.functions} | labels
+    relocations = {r.index: f"{r.symbol}{r.addend:+#x}" if r.addend else r.symbol for r in program.relocations}
+    # Lines as compilers count them: str.splitlines would also end one at a form feed.
+    source_texts = {path: text.split("\n") for path, text in program.sources.items()} if source else {}
+    ptx_text = program.ptx.split("\n") if ptx else []
+    shown_location, shown_ptx = None, 0
+    for index in range(function.first, function.first + function.count):
+        pc = index * INSTRUCTION_NBYTES
+        location, ptx_line = program.locations[index], int(program.ptx_lines[index])
+        if source and location is not None and _place(location) != shown_location:
+            yield from _source_lines(location, source_texts)
+            shown_location = _place(location)
+        if ptx and ptx_line and ptx_line != shown_ptx:
+            yield Line("ptx", f"  // PTX {ptx_line}: {_text_of(ptx_text, ptx_line)}".rstrip())
+            shown_ptx = ptx_line
+        if pc in labels:
+            yield Line("label", f"{labels[pc]}:")
+        text = disassemble(decode(program.code[index]), pc, names)
+        address_of = f"  // {relocations[index]}" if index in relocations else ""
+        yield Line("instruction", printable(f"  {pc:#06x}  {text}{address_of}"))
+
+
+def branch_labels(program: Program, function: Function) -> dict[int, str]:
+    """L0, L1... for the code addresses that the function's branches lead to, in the order of the addresses."""
+    body = program.code[function.first : function.first + function.count]
+    at = np.flatnonzero(body["opcode"] == BRANCH)
+    targets = (function.first + at + 1) * INSTRUCTION_NBYTES + body["imm"][at].astype(np.int32)
+    return {int(target): f"L{number}" for number, target in enumerate(np.unique(targets))}
+
+
+def _header(function: Function) -> Iterator[Line]:
+    kind = "kernel" if function.is_kernel else "function"
+    params = ", ".join(_param(p) for p in function.params)
+    yield Line("header", printable(f"{kind} {function.display}({params})"))
+    if function.name != function.display:
+        yield Line("header", printable(f"  symbol {function.name}"))
+    yield Line(
+        "header", f"  {function.registers} registers ({function.r_count} R + 2 x {function.d_count} D), {function.p_count} predicates"
+    )
+    yield Line(
+        "header",
+        f"  {function.shared_nbytes} bytes shared, {function.local_nbytes} bytes local, {function.spill_nbytes} bytes spilled,"
+        f" {function.barriers} barriers, {function.count} instructions",
+    )
+    bounds = _launch_bounds(function)
+    if bounds:
+        yield Line("header", f"  launch bounds: {bounds}")
+
+
+def _param(param: Param) -> str:
+    if param.is_pointer:
+        return f"{param.element or 'void'}* {param.name}"
+    size = f"[{param.nbytes}]" if param.type == "b8" else ""
+    return f"{param.type}{size} {param.name}"
+
+
+def _launch_bounds(function: Function) -> str:
+    bounds = []
+    if function.required_threads:
+        bounds.append(f"exactly {' x '.join(str(n) for n in function.required_threads)} threads")
+    if function.max_threads:
+        bounds.append(f"at most {function.max_threads} threads")
+    if function.min_blocks:
+        bounds.append(f"at least {function.min_blocks} blocks per multiprocessor")
+    return ", ".join(bounds)
+
+
+def _place(location: Location) -> tuple:
+    """What tells two source positions apart in a listing: lines, not columns, all the way out."""
+    caller = location.inlined_at
+    return (location.file, location.line, location.function, _place(caller) if caller else None)
+
+
+def _source_lines(location: Location, texts: Mapping[str, list[str]]) -> Iterator[Line]:
+    yield Line("source", _source_line(location, texts, ""))
+    caller = location.inlined_at
+    while caller is not None:
+        yield Line("source", _source_line(caller, texts, "inlined at "))
+        caller = caller.inlined_at
+
+
+def _source_line(location: Location, texts: Mapping[str, list[str]], how: str) -> str:
+    within = f" in {location.function}" if location.function else ""
+    text = _text_of(texts.get(location.file, []), location.line)
+    return printable(f"// {how}{location.file}:{location.line}{within}") + (f": {text}" if text else "")
+
+
+def _text_of(lines: list[str], number: int) -> str:
+    """A line by its number from 1, without its indentation; "" when the text does not have it."""
+    return printable(lines[number - 1].expandtabs().strip()) if 0 < number <= len(lines) else ""
