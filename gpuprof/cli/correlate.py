@@ -1,0 +1,28 @@
+"""gpuprof correlate: a recording as a database."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The database; by default the recording's name with .gpudb.")
+def command(recording: Path, output: Path | None):
+    """Turn a recording into a database (SQLite) for reports, checks and your own queries.
+
+    A damaged recording is correlated up to the damage; what is wrong goes to stderr, and the exit code is 1.
+    """
+    from gpuprof.correlate.correlate import correlate
+    from gpuprof.errors import FileFormatError, UsageError
+    from gpuprof.isa.printable import printable
+
+    output = output or recording.with_suffix(".gpudb")
+    if output.absolute() == recording.absolute():
+        raise UsageError(f"{output}: the database would replace the recording; give another name with -o")
+    read = correlate(recording, output)
+    if read.damage:
+        raise FileFormatError(f"{recording}: {read.damage}; {output} holds what comes before")
+    n_launches = len(read.launches)
+    stopped = "" if read.complete else ", the recording was stopped early"
+    click.echo(f"{printable(str(output))}: {n_launches} launch{'es' * (n_launches != 1)}{stopped}")

@@ -1,0 +1,70 @@
+"""gpuprof records: the samples of a recording, one per line."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
+@click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@click.option("--launch", type=click.IntRange(min=0), help="Only the samples of this launch.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after this many records.")
+def command(recording: Path, format_: str, launch: int | None, limit: int | None):
+    """Print a recording, one record per line.
+
+    A damaged file is printed up to the damage; what is wrong goes to stderr, and the exit code is 1.
+    """
+    from gpuprof.errors import FileFormatError, NotComparable
+    from gpuprof.records.dump import LINES, csv_header
+
+    stream = _Samples(recording, launch)
+    header = None
+    for payload in stream.chunks(limit):
+        if format_ == "csv" and csv_header(payload) != header:
+            header = csv_header(payload)
+            click.echo(header)
+        click.echo("\n".join(LINES[format_](payload)))
+    if stream.damage:
+        raise FileFormatError(f"{recording}: {stream.damage}; the records above are whole")
+    if not stream.n_records:
+        raise NotComparable(f"{recording}: no samples in it: collect with a --period, or a shorter one")
+
+
+class _Samples:
+    """The sample chunks of a recording, with the filters applied."""
+
+    def __init__(self, path: Path, launch: int | None):
+        self.path = path
+        self.launch = launch
+        self.n_records = 0
+        self.damage: str | None = None
+
+    def chunks(self, limit: int | None):
+        """Payloads that are not empty. Raises UsageError for a launch that a whole file does not have."""
+        from gpuprof.records.encoding import Rows
+        from gpuprof.records.reader import SAMPLE_CHUNKS, read_chunks
+
+        launches = set()
+        stream = read_chunks(self.path)
+        for chunk, payload in stream:
+            if chunk.type == b"LNCH":
+                launches.add(payload["launch"])
+            if chunk.type not in SAMPLE_CHUNKS or self.launch not in (None, payload.launch):
+                continue
+            rows = payload.rows if limit is None else payload.rows[: limit - self.n_records]
+            self.n_records += len(rows)
+            if len(rows):
+                yield Rows(payload.launch, rows)
+            if self.n_records == limit:
+                return
+        self.damage = stream.damage
+        if not self.damage:
+            self._check_launch(launches)
+
+    def _check_launch(self, launches: set[int]) -> None:
+        from gpuprof.errors import UsageError
+
+        if self.launch is not None and self.launch not in launches:
+            there = f"it has launches {min(launches)} to {max(launches)}" if launches else "it has none"
+            raise UsageError(f"--launch {self.launch}: there is no such launch in {self.path}; {there}")

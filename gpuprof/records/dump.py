@@ -1,0 +1,94 @@
+"""Sample records as text, JSON lines or CSV. The columns follow from the record's dtype."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.stalls import NAMES
+from gpuprof.records.encoding import Rows
+from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT, STALL_MASK
+
+N_VECTOR_BITS = SM_SHIFT
+
+
+class Column(NamedTuple):
+    name: str
+    values: Callable[[np.ndarray], list]  # of the dtype's field, as plain Python values
+    text: str = "{}"  # format in text and CSV
+
+
+def _plain(field: np.ndarray) -> list:
+    return field.tolist()
+
+
+def _flag(bit: int) -> Callable[[np.ndarray], list]:
+    return lambda flags: [int(bool(value & bit)) for value in flags.tolist()]
+
+
+def _sm(words: np.ndarray) -> list:
+    return (words >> np.uint32(SM_SHIFT)).tolist()
+
+
+def stall_names(word: int) -> str:
+    """The reasons of a stall word, highest priority first, joined by "+"; a bit without a name is shown as bitN."""
+    return "+".join(NAMES[bit] if bit < len(NAMES) else f"bit{bit}" for bit in range(N_VECTOR_BITS) if word >> bit & 1)
+
+
+def _stalls(words: np.ndarray) -> list:
+    distinct, where = np.unique(words & np.uint32(STALL_MASK), return_inverse=True)
+    names = [stall_names(word) for word in distinct.tolist()]
+    return [names[index] for index in where.tolist()]
+
+
+# A field of the dtype that is not here is one column of its own name, as a plain number.
+COLUMNS_OF_FIELD = {
+    "pc": (Column("pc", _plain, "{:#010x}"),),
+    "stall_sm": (Column("sm", _sm), Column("stalls", _stalls)),
+    "mask": (Column("mask", _plain, "{:#010x}"),),
+    "flags": (Column("issued", _flag(ISSUED)), Column("scheduler_issued", _flag(SCHEDULER_ISSUED))),
+}
+
+
+def columns(dtype: np.dtype) -> list[tuple[str, Column]]:
+    """(field, column) pairs, `stalls` last since it is as long as it likes. The launch of compact records is not in their rows."""
+    pairs = [(name, column) for name in dtype.names for column in COLUMNS_OF_FIELD.get(name, (Column(name, _plain),))]
+    return sorted(pairs, key=lambda pair: pair[1].name == "stalls")
+
+
+def values(payload: Rows) -> tuple[list[Column], Iterator[tuple]]:
+    """The columns of a samples chunk, launch first, and a tuple of values for each record."""
+    pairs = [(name, column) for name, column in columns(payload.rows.dtype) if name != "launch"]
+    lists = [column.values(payload.rows[name]) for name, column in pairs]
+    return [Column("launch", _plain), *(column for _, column in pairs)], zip([payload.launch] * len(payload.rows), *lists, strict=True)
+
+
+def text_lines(payload: Rows) -> Iterator[str]:
+    """`name=value` fields, one record per line."""
+    header, records = values(payload)
+    fields = " ".join(f"{column.name}={column.text}" for column in header)
+    return (fields.format(*record) for record in records)
+
+
+def csv_lines(payload: Rows) -> Iterator[str]:
+    """Values in the order of `csv_header`; none holds a comma or a quote."""
+    header, records = values(payload)
+    fields = ",".join(column.text for column in header)
+    return (fields.format(*record) for record in records)
+
+
+def csv_header(payload: Rows) -> str:
+    return ",".join(column.name for column in values(Rows(payload.launch, payload.rows[:0]))[0])
+
+
+def json_lines(payload: Rows) -> Iterator[str]:
+    """One JSON object per record; numbers are numbers, `stalls` is a list of names."""
+    header, records = values(payload)
+    names = [column.name for column in header]
+    for record in records:
+        fields = dict(zip(names, record, strict=True))
+        yield json.dumps(fields | {"stalls": fields["stalls"].split("+")})
+
+
+LINES = {"text": text_lines, "csv": csv_lines, "json": json_lines}
