@@ -3,6 +3,7 @@
 Forty instructions in fifteen source lines; two launches; numbers chosen so that line 14 is the target (uncoalesced stores).
 """
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -131,6 +132,8 @@ def make_database(
         "command": "gpuprof collect transpose.cu",
     }
     meta |= {"period_cycles": str(period_cycles), "complete": "1" if complete else "0"}
+    chip = {"name": "a100", "clock_mhz": 1410.0, "sms": 108, "partitions": 4, "warp_slots": 64, "warp_lanes": 32}
+    meta |= {"chip_json": json.dumps(chip), "damage": "", "marks": "" if complete else "interrupted by the user"}
     db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     db.executemany("INSERT INTO stall_reasons VALUES (?, ?, ?)", [(n, r.name, r.text) for n, r in enumerate(REASONS)])
     db.execute("INSERT INTO modules VALUES (0, 'transpose.cu', ?, ?, 'clang 22', 'sm_80', ?)", (BASE, 16 * len(CODE), PTX))

@@ -1,6 +1,7 @@
 """gpuprof report: where the cycles went."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -28,15 +29,12 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, widt
     if lines is not None and page not in (None, "source"):
         raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
 
-    from gpuprof.correlate.correlate import ensure_database, open_database
+    from gpuprof.correlate.database import ensure_database
     from gpuprof.report.pages import Request, check_measured, check_sampled, csv_page, json_page, text_page
     from gpuprof.report.queries import read_report
 
-    db = open_database(ensure_database(file))
-    try:
+    with closing(ensure_database(file)) as db:
         report = read_report(db, kernel, launch)
-    finally:
-        db.close()
     check_measured(report)
     request = Request(page or ("source" if lines else ""), lines, isa)
     if as_csv:

@@ -18,7 +18,7 @@ from gpuprof.report.table import Column, layout
 BAR_CELLS = 8
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
 MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it
-LEAST_CODE_CELLS = 30
+LEAST_CODE_CELLS, LEAST_CODE_SHARE = 30, 0.4  # of the page, before columns are dropped
 
 
 class View(NamedTuple):
@@ -52,7 +52,12 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
         sections = select_lines(sections, *lines)
     shown_sections, hidden = worth_showing(sections, kernel.cost) if lines is None else (sections, ())
     views = [list(views_of(section, hot, name == "source", everything, look)) for section in shown_sections]
-    columns = layout(columns_for(name, scale, look), [view for part in views for view in part], look, LEAST_CODE_CELLS)
+    columns = layout(
+        columns_for(name, scale, look),
+        [view for part in views for view in part],
+        look,
+        max(LEAST_CODE_CELLS, int(LEAST_CODE_SHARE * (look.width or 0))),
+    )
     for index, (section, part) in enumerate(zip(shown_sections, views, strict=True)):
         yield Text("")
         yield from heading(section, kernel, look)
@@ -175,7 +180,7 @@ def columns_for(name: str, scale: Scale, look: Look) -> list[Column]:
         Column("exact", cell(exact), 1 if whole.n_samples and not whole.warp_cycles else 0),
         Column("sampled", cell(sampled), 2),
         Column("interval", cell(interval), 6),
-        Column("inlined", cell(inclusive), 3),
+        Column("+inlined", cell(inclusive), 3),
         Column("stalls", cell(stalls), 4, left=True),
         Column("why", cell(why), 5, left=True, gap=1),
         Column("inst", cell(executed), 7),

@@ -26,13 +26,15 @@ def bar(reasons: tuple[int, ...], fraction: float, cells: int, look: Look) -> Te
         return letters(reasons, max(1, round(fraction * cells)), look)
     eighths = max(1, round(fraction * cells * 8))
     full, rest = divmod(eighths, 8)
-    text = Text()
     order = ranked(reasons)
-    owners = [reason for reason, n in zip(order, apportion([reasons[r] for r in order], max(full, 1)), strict=True) for _ in range(n)]
-    for reason in owners[:full]:
-        text.append("█", look.of_reason(NAMES[reason]))
+    cells_of = apportion([reasons[r] for r in order], max(full, 1))
+    text = Text()
+    for reason, n in zip(order, cells_of, strict=True):
+        if n and full:
+            text.append("█" * n, look.of_reason(NAMES[reason]))
     if rest:
-        text.append(EIGHTHS[rest], look.of_reason(NAMES[owners[-1]]))
+        last = next(reason for reason, n in reversed(list(zip(order, cells_of, strict=True))) if n)
+        text.append(EIGHTHS[rest], look.of_reason(NAMES[last]))
     return text
 
 

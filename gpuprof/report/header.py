@@ -28,4 +28,9 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         yield "samples", [grouped(header.samples), f"period {header.period_cycles} cycles{mode}", *dropped]
     else:
         yield "samples", ["no sampling", *dropped]
-    yield "recording", ["complete"] if header.complete else [Text("NOT COMPLETE", WARM), "interrupted", "the numbers are those up to there"]
+    if header.complete:
+        yield "recording", ["complete"]
+    else:
+        yield "recording", [Text("NOT COMPLETE", WARM), "it was cut off; the numbers are those up to there"]
+    for note in header.notes:
+        yield "note", [Text(shown(note), WARM)]

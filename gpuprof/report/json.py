@@ -17,11 +17,11 @@ VERSION = 1
 
 def document(report: Report, page: str, lines: tuple[int, int] | None = None) -> dict:
     """The page as plain dicts and lists."""
-    header = report.header._asdict() if hasattr(report.header, "_asdict") else dict(vars(report.header))
+    header = dict(vars(report.header))
     return {
         "version": VERSION,
         "page": page,
-        "header": header | {"kernels": list(report.header.kernels)},
+        "header": header | {"kernels": list(report.header.kernels), "notes": list(report.header.notes)},
         "chip": dict(vars(report.chip)),
         "kernels": [kernel_object(kernel, report, page, lines) for kernel in report.kernels],
     }

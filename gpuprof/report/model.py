@@ -149,6 +149,7 @@ class ChipFacts:
     clock_mhz: float | None = None
     sms: int | None = None
     partitions: int | None = None  # schedulers per SM
+    dispatch_units: int = 1  # instructions a scheduler can issue in a cycle
     warp_slots: int | None = None  # per SM
     lanes: int = 32
 
@@ -167,6 +168,7 @@ class Header:
     buffer_full: bool
     period_cycles: int  # 0: no sampling
     mode: str
+    notes: tuple[str, ...]  # what the recording says about itself: an interrupt, a fault, damage
     complete: bool
 
 

@@ -1,5 +1,6 @@
 """The database's rows as a `Report`."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -71,18 +72,16 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
         buffer_full=any(launch.buffer_full for launch in launches),
         period_cycles=int(meta["period_cycles"]),
         mode=meta.get("mode", ""),
+        notes=tuple(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
     )
 
 
 def chip_facts(meta: dict[str, str]) -> ChipFacts:
-    """The chip's numbers, from the chip file of that name when the database carries none."""
-    from gpuprof.chips import list_chips, load_chip
-
-    if meta["chip"] not in list_chips():
-        return ChipFacts(meta["chip"])
-    chip = load_chip(meta["chip"])
-    return ChipFacts(chip.name, chip.clock_mhz, chip.sms, chip.partitions, chip.warp_slots, chip.warp_lanes)
+    """The chip as it was when collecting; only its name when the recording was cut off before its description."""
+    chip = json.loads(meta.get("chip_json", "null")) or {}
+    known = {name: chip[name] for name in ("clock_mhz", "sms", "partitions", "dispatch_units", "warp_slots") if name in chip}
+    return ChipFacts(meta["chip"], lanes=chip.get("warp_lanes", ChipFacts.lanes), **known)
 
 
 def read_kernel(db: sqlite3.Connection, function: int, launch: int | None, sources: dict[str, str | None]) -> Kernel:
@@ -131,7 +130,13 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
         sorted(functions),
     ):
         positions = positions_of(display, path or "", line, frames.get(pc, []))
-        yield Instruction(pc, display, text, opcode, ptx_line, space, operation, nbytes, positions, costs.get(pc, Cost()))
+        yield Instruction(pc, display, text, opcode, ptx_line, space, operation, nbytes, positions, costs.pop(pc, Cost()))
+    name = db.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
+    for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
+        yield Instruction(pc, name, OUTSIDE, "", 0, "", "", 0, (Position(name, "", 0),), cost)
+
+
+OUTSIDE = "(an address outside every module)"
 
 
 def touched_functions(db: sqlite3.Connection, costs: dict[int, Cost]) -> Iterator[tuple[int]]:

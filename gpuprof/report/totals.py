@@ -32,7 +32,7 @@ def totals(kernel: Kernel, chip: ChipFacts) -> Totals:
         theoretical_occupancy=theoretical_occupancy(last, chip) if last else None,
         achieved_occupancy=ratio(resident, active and chip.warp_slots and active * chip.warp_slots),
         limiter=str(last.metrics.get("occupancy_limiter", "")) if last else "",
-        issue_utilisation=ratio(slots, active and chip.partitions and active * chip.partitions),
+        issue_utilisation=ratio(slots, active and chip.partitions and active * chip.partitions * chip.dispatch_units),
         l1_hit_rate=ratio(metric_sum(kernel, "l1_hits"), metric_sum(kernel, "l1_sectors")),
         l2_hit_rate=ratio(metric_sum(kernel, "l2_hits"), metric_sum(kernel, "l2_sectors")),
         dram_read_nbytes=metric_sum(kernel, "dram_read_nbytes"),

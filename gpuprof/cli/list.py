@@ -1,0 +1,87 @@
+"""gpuprof list: what there is. Each kind of thing is a function that gives a heading and rows, and a row of KINDS."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+Table = tuple[tuple[str, ...], list[tuple]]  # column names; rows
+
+
+def chips() -> Table:
+    """The chips that come with gpuprof."""
+    from gpuprof.chips import list_chips, load_chip
+
+    heading = ("name", "arch", "sms", "clock_mhz", "warp_slots", "registers", "shared_nbytes", "l2_nbytes", "dram_gbytes_per_s")
+    loaded = [load_chip(name) for name in list_chips()]
+    return heading, [(chip.name, *(getattr(chip, name) for name in heading[1:])) for chip in loaded]
+
+
+def stalls() -> Table:
+    """The stall reasons, in their order of priority."""
+    from gpuprof.isa.stalls import REASONS
+
+    return ("name", "column", "text"), [(reason.name, reason.column, reason.text) for reason in REASONS]
+
+
+def metrics() -> Table:
+    """The exact numbers of a launch that `check` can gate on."""
+    from gpuprof.correlate.metrics import METRICS
+
+    return ("name", "unit", "text"), [(metric.name, metric.unit, metric.text) for metric in METRICS]
+
+
+def samples() -> Table:
+    """The sample kernels of the source checkout; none when gpuprof was installed without it."""
+    paths = sorted(path for path in SAMPLES.glob("*") if path.suffix in (".cu", ".py")) if SAMPLES.is_dir() else []
+    return ("file", "launches", "text"), [sample(path) for path in paths]
+
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+LAUNCH = re.compile(r"^\s*(?://|#)\s*LAUNCH:", re.MULTILINE)
+
+
+def sample(path: Path) -> tuple[str, int, str]:
+    """Path, number of LAUNCH lines, and the first sentence of the file's opening comment."""
+    text = path.read_text(encoding="utf-8")
+    opening = re.match(r"\s*(?:(?://|#)\s*(?P<comment>.+)|\"\"\"(?P<docstring>.+))", text)
+    first = (opening["comment"] or opening["docstring"]) if opening else ""
+    return f"{SAMPLES.name}/{path.name}", len(LAUNCH.findall(text)), re.split(r"(?<=[.;:])\s", first.strip().rstrip('"'))[0].rstrip(".;:")
+
+
+KINDS: dict[str, Callable[[], Table]] = {"chips": chips, "stalls": stalls, "metrics": metrics, "samples": samples}
+
+
+@click.command("list", short_help="List chips, stall reasons, metrics or samples.")
+@click.argument("kind", type=click.Choice(tuple(KINDS)))
+@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+def command(kind, as_json):
+    """List what there is of a KIND.
+
+    \b
+    chips    machines that --chip takes
+    stalls   reasons a warp waits for; see `gpuprof explain`
+    metrics  exact numbers of a launch that `gpuprof check` compares
+    samples  kernels to try
+    """
+    heading, rows = KINDS[kind]()
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"version": 1, kind: [dict(zip(heading, row, strict=True)) for row in rows]}, indent=1))
+    elif not rows:
+        click.echo(f"none: no folder {SAMPLES.name}/ beside the package; the {kind} come with the source of gpuprof")
+    else:
+        click.echo("\n".join(aligned([heading, *rows])))
+
+
+def aligned(rows: list[tuple]) -> list[str]:
+    """Rows as columns: numbers to the right, text to the left, under the first row as heading."""
+    texts = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    right = [isinstance(cell, (int, float)) for cell in rows[-1]]
+    return [
+        "  ".join(cell.rjust(width) if r else cell.ljust(width) for cell, width, r in zip(row, widths, right, strict=True)).rstrip()
+        for row in texts
+    ]
