@@ -231,7 +231,7 @@ def _lay_out(sections: list[Section]) -> bytearray:
     headers = np.zeros(1 + len(sections), layout.SECTION_DTYPE)
     data = bytearray(layout.ELF_HEADER.size)
     for i, s in enumerate(sections, start=1):
-        data += bytes(-len(data) % s.align)
+        data += bytes(-len(data) % min(s.align, INSTRUCTION_NBYTES))  # offsets need no more; a variable's own alignment can be huge
         link = numbers[s.link] if s.link else 0
         info = numbers[s.info] if isinstance(s.info, str) else s.info
         nbytes = s.zero_nbytes or len(s.data)

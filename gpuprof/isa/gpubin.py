@@ -190,11 +190,24 @@ def _code(sections, functions: tuple[Function, ...]) -> np.ndarray:
         pieces.append(body)
         end += len(body)
     code = np.concatenate([np.zeros(0, INSTRUCTION_DTYPE), *pieces])
+    _check_code(code)
+    return code
+
+
+def _check_code(code: np.ndarray) -> None:
+    """Every opcode is in the table and every relative branch and call leads to an instruction."""
     unknown = np.flatnonzero(code["opcode"] >= len(TABLE))
     if len(unknown):
         at = int(unknown[0])
         raise ValueError(f"opcode number {code['opcode'][at]} at address {at * INSTRUCTION_NBYTES:#x} is not in the table of {len(TABLE)}")
-    return code
+    relative = np.array([op.semantics in ("branch", "call") for op in TABLE])
+    at = np.flatnonzero(relative[code["opcode"]])
+    targets = (at + 1) * INSTRUCTION_NBYTES + code["imm"][at].astype(np.int32)
+    wrong = np.flatnonzero((targets < 0) | (targets >= code.nbytes) | (targets % INSTRUCTION_NBYTES != 0))
+    if len(wrong):
+        raise ValueError(
+            f"the branch at address {int(at[wrong[0]]) * INSTRUCTION_NBYTES:#x} leads to {int(targets[wrong[0]]):#x}, outside the code"
+        )
 
 
 def _variables(sections, plain) -> tuple[Variable, ...]:
