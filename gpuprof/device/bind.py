@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-
 from gpuprof.device.elements import ELEMENTS, pack_number
 from gpuprof.device.launch import Null, Raw, Scalar
 from gpuprof.errors import UsageError
@@ -28,7 +26,6 @@ class ArrayValue:
     address: int
     element: str  # a key of ELEMENTS; "" when its elements are no plain numbers
     nbytes: int
-    name: str = ""
 
 
 Value: TypeAlias = Scalar | Raw | Null | ArrayValue
@@ -36,8 +33,7 @@ Value: TypeAlias = Scalar | Raw | Null | ArrayValue
 
 def parameter_block(function: Function, values: Sequence[Value]) -> bytes:
     """The bytes of a kernel's parameters, each at its own offset. Raises UsageError for a wrong count, kind, range or element type."""
-    if len(values) != len(function.params):
-        raise UsageError(f"{signature(function)} but {len(values)} {'was' if len(values) == 1 else 'were'} given")
+    check_count(function, len(values))
     block = bytearray(max((param.offset + param.nbytes for param in function.params), default=0))
     for number, (param, value) in enumerate(zip(function.params, values, strict=True), 1):
         try:
@@ -45,6 +41,12 @@ def parameter_block(function: Function, values: Sequence[Value]) -> bytes:
         except UsageError as error:
             raise UsageError(f"{function.display}: argument {number} ({spelling(param)}): {error}") from None
     return bytes(block)
+
+
+def check_count(function: Function, given: int) -> None:
+    """Raises UsageError when a kernel does not take that many arguments."""
+    if given != len(function.params):
+        raise UsageError(f"{signature(function)} but {given} {'was' if given == 1 else 'were'} given")
 
 
 def signature(function: Function) -> str:
@@ -114,13 +116,13 @@ def _pack_raw(param: Param, raw: Raw) -> bytes:
 
 
 def _pack_null(param: Param, null: Null) -> bytes:
-    if not _can_hold_address(param):
+    if not can_hold_address(param):
         raise UsageError("expected a value, got null")
     return bytes(param.nbytes)
 
 
 def _pack_array(param: Param, array: ArrayValue) -> bytes:
-    if not _can_hold_address(param):
+    if not can_hold_address(param):
         raise UsageError("expected a number, got an array" if param.type != "b8" else f"expected {param.nbytes} bytes, got an array")
     if not _same_kind(param.element, array.element):
         raise UsageError(f"expected an array of {_type_name(param.element)}, got {_type_name(array.element)} ({array.element})")
@@ -130,7 +132,7 @@ def _pack_array(param: Param, array: ArrayValue) -> bytes:
 _PACKERS = {Scalar: _pack_scalar, Raw: _pack_raw, Null: _pack_null, ArrayValue: _pack_array}
 
 
-def _can_hold_address(param: Param) -> bool:
+def can_hold_address(param: Param) -> bool:
     """A pointer, or a 64-bit integer: hand-written PTX does not mark its pointers."""
     return param.is_pointer or (param.nbytes == 8 and param.type in ("u64", "b64", "s64"))
 
@@ -147,9 +149,3 @@ def _same_kind(wanted: str, given: str) -> bool:
     if match.group(1) == "b" or wanted in ("u16", "s16"):
         return True
     return wanted == given if match.group(1) in ("f", "bf") else row.kind == "int"
-
-
-def plain_scalar(value: int | float | np.generic) -> Scalar:
-    """A Python or numpy number as an argument."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    return Scalar(repr(plain), plain)

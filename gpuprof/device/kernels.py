@@ -12,19 +12,32 @@ def find_kernel(program: Program, name: str) -> Function:
 
     Raises UsageError, with the names that come near, when there is none; with the symbols, when there are several.
     """
-    kernels = [function for function in program.functions if function.is_kernel]
-    wanted = normalised(name)
-    for matches in (
-        [kernel for kernel in kernels if kernel.name == name],
-        [kernel for kernel in kernels if normalised(kernel.display) == wanted],
-        [kernel for kernel in kernels if _unqualified(normalised(kernel.display)) == wanted],
-    ):
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            symbols = ", ".join(kernel.name for kernel in matches)
-            raise UsageError(f"{program.name} has {len(matches)} kernels called {name}; name one by its symbol: {symbols}")
-    raise UsageError(_not_found(program.name, wanted, [kernel.display for kernel in kernels]))
+    matches = _matches(program, name)
+    if not matches:
+        raise UsageError(_not_found(program.name, normalised(name), [kernel.display for kernel in _kernels(program)]))
+    if len(matches) > 1:
+        symbols = ", ".join(kernel.name for kernel in matches)
+        raise UsageError(f"{program.name} has {len(matches)} kernels called {name}; name one by its symbol: {symbols}")
+    return matches[0]
+
+
+def has_kernel(program: Program, name: str) -> bool:
+    """Whether a program has a kernel (or several) of a name."""
+    return bool(_matches(program, name))
+
+
+def _kernels(program: Program) -> list[Function]:
+    return [function for function in program.functions if function.is_kernel]
+
+
+def _matches(program: Program, name: str) -> list[Function]:
+    """The kernels a name may mean; the most exact reading that means any counts."""
+    kernels, wanted = _kernels(program), normalised(name)
+    return (
+        [kernel for kernel in kernels if kernel.name == name]
+        or [kernel for kernel in kernels if normalised(kernel.display) == wanted]
+        or [kernel for kernel in kernels if _unqualified(normalised(kernel.display)) == wanted]
+    )
 
 
 def _unqualified(display: str) -> str:

@@ -46,8 +46,15 @@ def _check_resources(function: Function, threads: int, dynamic_shared_nbytes: in
         raise UsageError(
             f"{name}: {shared_nbytes} bytes of shared memory per block ({parts}); {chip.name} allows {chip.max_shared_nbytes_per_block}"
         )
-    if function.registers * threads > chip.registers:
+    registers = _registers_of_block(function, threads, chip)
+    if registers > chip.registers:
         raise UsageError(
-            f"{name}: {threads} threads of {function.registers} registers need {function.registers * threads}; {chip.name} has {chip.registers}"
-            " in a multiprocessor. Launch smaller blocks, or compile for fewer registers"
+            f"{name}: {threads} threads of {function.registers} registers take {registers}; a multiprocessor of {chip.name} has {chip.registers}."
+            " Launch smaller blocks, or compile for fewer registers"
         )
+
+
+def _registers_of_block(function: Function, threads: int, chip: Chip) -> int:
+    warps = -(-threads // chip.warp_lanes)
+    per_warp = -(-function.registers * chip.warp_lanes // chip.register_granularity) * chip.register_granularity
+    return warps * per_warp

@@ -1,0 +1,243 @@
+"""The Python face: names and order of numba.cuda, so that its users feel at home.
+
+    gpu = gpuprof.Device("a100"); mod = gpu.load("matmul.cu")
+    a = gpu.to_device(array); c = gpu.device_array((n, n), np.float32)
+    mod.matmul[(32, 32), (16, 16)](a, b, c, n)          # [grid, block, stream, shared_bytes]
+    c.copy_to_host()
+
+A Device only says what is to be done; an Executor does it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
+from gpuprof.device.bind import Value, parameter_block
+from gpuprof.device.host_arguments import HostArguments
+from gpuprof.device.kernels import find_kernel, has_kernel
+from gpuprof.device.limits import Extent, check_limits
+from gpuprof.device.module import LoadedModule
+from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
+from gpuprof.errors import UsageError
+from gpuprof.isa.program import Function, Program
+
+CUDA_SUFFIXES = (".cu", ".cuh")
+
+
+class Executor(Protocol):
+    """Does what commands say, one after the other. `n_launches`: Launch commands carried out so far."""
+
+    n_launches: int
+
+    def compile(self, path: Path, names: Iterable[str] = ()) -> Program:
+        """The program of a .cu, .ptx or .gpubin file; `names` are kernels it must have, template instances among them."""
+
+    def submit(self, command: cmd.Command) -> Any:
+        """Carries out a command and gives what the command's docstring says. What it raises comes out of the call that asked."""
+
+
+class LaunchConfig(NamedTuple):
+    """What stands between a kernel's name and its arguments."""
+
+    grid: Extent
+    block: Extent
+    dynamic_shared_nbytes: int = 0
+    stream: int = 0
+
+    def __str__(self) -> str:
+        """As CUDA writes it: "<<<(16, 16), 256>>>"."""
+        optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
+        optional += [str(self.stream)] if self.stream else []
+        return f"<<<{', '.join([_extent_text(self.grid), _extent_text(self.block), *optional])}>>>"
+
+
+class Device:
+    """An emulated GPU, from the host's side."""
+
+    def __init__(self, executor: Executor, chip: Chip):
+        self.executor, self.chip = executor, chip
+        self._array_numbers, self._stream_numbers, self._event_numbers = count(1), count(1), count(0)
+
+    def submit(self, command: cmd.Command) -> Any:
+        return self.executor.submit(command)
+
+    def load(self, path: str | Path, instantiate: Sequence[str] = ()) -> "Module":
+        """Compiles and loads a .cu, .ptx or .gpubin file. `instantiate` names template kernels to have from the start."""
+        return Module(self, Path(path), instantiate)
+
+    def to_device(self, obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
+        """A copy of an array (or of what numpy makes one of) in device memory, in C order; in `to` when that is given."""
+        array = host_array(obj)
+        target = self.device_array(array.shape, array.dtype) if to is None else to
+        if copy:
+            target.copy_to_device(array, stream)
+        return target
+
+    def device_array(self, shape: int | Sequence[int], dtype: Any = np.float64, *, name: str = "") -> DeviceArray:
+        """A new array of zeros. `name` is what error messages call it."""
+        extents = tuple(_integer(extent, "an array's extent") for extent in np.atleast_1d(np.asarray(shape, object)))
+        if any(extent < 0 for extent in extents):
+            raise UsageError(f"an array cannot have the shape {list(extents)}")
+        kind = plain_dtype(dtype)
+        array = DeviceArray(self.submit, 0, extents, kind, name or f"array {next(self._array_numbers)} of {type_text(kind, extents)}")
+        array.address = self.submit(cmd.Allocate(array.nbytes, array.name)).address
+        return array
+
+    def device_array_like(self, ary: np.ndarray | DeviceArray) -> DeviceArray:
+        return self.device_array(ary.shape, ary.dtype)
+
+    def stream(self) -> Stream:
+        return Stream(self.submit, next(self._stream_numbers))
+
+    def event(self) -> Event:
+        return Event(self.submit, next(self._event_numbers), self.chip.clock_mhz)
+
+    def synchronize(self) -> None:
+        """Waits for everything asked so far."""
+        self.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
+
+    @contextmanager
+    def task(self, name: str) -> Iterator[None]:
+        """`with gpu.task("layer 1"):` gives the launches inside a common name. Tasks nest."""
+        self.submit(cmd.TaskBegin(name))
+        try:
+            yield
+        finally:
+            self.submit(cmd.TaskEnd(name))
+
+    def launch(self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str) -> Any:
+        """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel or chip."""
+        check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, self.chip)
+        params = parameter_block(function, values)
+        return self.submit(
+            cmd.Launch(
+                self.executor.n_launches,
+                module,
+                function,
+                config.grid,
+                config.block,
+                config.dynamic_shared_nbytes,
+                params,
+                config.stream,
+                text,
+            )
+        )
+
+
+class Module:
+    """A loaded file. Its kernels are attributes (`mod.saxpy`) and items (`mod["scan<256>"]`, also by symbol)."""
+
+    def __init__(self, device: Device, path: Path, instantiate: Sequence[str] = ()):
+        self._device, self._path = device, path
+        self._loaded: list[LoadedModule] = []
+        self._load(tuple(instantiate))
+
+    @property
+    def kernels(self) -> list[str]:
+        """Names of the kernels it has, as in the source. A template instance is among them once it was asked for."""
+        names = (function.display for module in self._loaded for function in module.program.functions if function.is_kernel)
+        return list(dict.fromkeys(names))
+
+    def __getitem__(self, name: str) -> "Kernel":
+        """A kernel. A template instance that the module does not have yet is compiled now, into a module of its own:
+        its `__device__` variables are not those of the other kernels then. Device.load(instantiate=...) keeps them together.
+        """
+        for module in self._loaded:
+            if has_kernel(module.program, name):
+                return Kernel(self._device, module, find_kernel(module.program, name))
+        if name.endswith(">") and self._path.suffix in CUDA_SUFFIXES:
+            self._load((name,))
+        module = self._loaded[-1]
+        return Kernel(self._device, module, find_kernel(module.program, name))
+
+    def __getattr__(self, name: str) -> "Kernel":
+        if name.startswith("_"):  # Python's own probes, and mistakes inside this class
+            raise AttributeError(name)
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.kernels]
+
+    def symbol(self, name: str, dtype: Any = np.uint8) -> DeviceArray:
+        """A `__device__` or `__constant__` variable as an array of `dtype`, to copy to and from. Raises UsageError for an unknown name."""
+        for module in self._loaded:
+            for variable in module.program.variables:
+                if variable.name == name:
+                    kind = plain_dtype(dtype)
+                    if variable.nbytes % kind.itemsize:
+                        raise UsageError(f"{name} has {variable.nbytes} bytes, which is no whole number of {kind}")
+                    return DeviceArray(self._device.submit, module.global_symbols[name], (variable.nbytes // kind.itemsize,), kind, name)
+        known = sorted({variable.name for module in self._loaded for variable in module.program.variables})
+        raise UsageError(f"{self._path} has no variable {name}; it has {', '.join(known) or 'none'}")
+
+    def _load(self, names: tuple[str, ...]) -> None:
+        self._loaded.append(self._device.submit(cmd.Load(self._device.executor.compile(self._path, names))))
+
+
+class Kernel:
+    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes](arguments...)`; the last two may be left out."""
+
+    def __init__(self, device: Device, module: LoadedModule, function: Function):
+        self.device, self.module, self.function = device, module, function
+
+    @property
+    def name(self) -> str:
+        return self.function.display
+
+    def __getitem__(self, config: Any) -> "ConfiguredKernel":
+        if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
+            raise UsageError(f"{self.name}: launch it as {self.name}[grid, block](...) or [grid, block, stream, shared_bytes]")
+        grid, block, stream, shared_nbytes = (*config, *(0, 0)[len(config) - 2 :])
+        return ConfiguredKernel(
+            self,
+            LaunchConfig(
+                _extent(grid, "the grid"), _extent(block, "the block"), _integer(shared_nbytes, "shared_bytes"), stream_number(stream)
+            ),
+        )
+
+    def __call__(self, *arguments: Any) -> None:
+        raise UsageError(f"{self.name}: needs a grid and a block: {self.name}[grid, block](...)")
+
+
+class ConfiguredKernel:
+    """A kernel with its grid and block; calling it launches."""
+
+    def __init__(self, kernel: Kernel, config: LaunchConfig):
+        self.kernel, self.config = kernel, config
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launches with numbers, device arrays and numpy arrays (copied in, and back out when the kernel writes them)."""
+        kernel, device = self.kernel, self.kernel.device
+        given = HostArguments(device.submit, kernel.function, arguments)
+        text = f"{kernel.name}{self.config}({', '.join(given.texts)})"
+        device.launch(kernel.module, kernel.function, self.config, given.values, text)
+        given.copy_back()
+        given.release()
+
+
+def _extent(value: Any, what: str) -> Extent:
+    parts = value if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(parts) <= 3:
+        raise UsageError(f"{what} has 1 to 3 dimensions, not {len(parts)}")
+    x, y, z = [_integer(part, what) for part in parts] + [1] * (3 - len(parts))
+    return (x, y, z)
+
+
+def _extent_text(extent: Extent) -> str:
+    x, y, z = extent
+    if z != 1:
+        return f"({x}, {y}, {z})"
+    return f"({x}, {y})" if y != 1 else str(x)
+
+
+def _integer(value: Any, what: str) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise UsageError(f"{what} must be an integer, not {value!r}")
+    return int(value)

@@ -1,0 +1,111 @@
+"""An array in device memory, with the names numba.cuda gives its own."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.bind import ArrayValue
+from gpuprof.device.elements import element_of
+from gpuprof.device.streams import StreamLike, Submit, stream_number
+from gpuprof.errors import UsageError
+
+
+class DeviceArray:
+    """C-ordered elements of `dtype` at `address`. Made by Device.to_device, Device.device_array and by slicing another."""
+
+    def __init__(
+        self, submit: Submit, address: int, shape: tuple[int, ...], dtype: np.dtype, name: str = "", base: "DeviceArray | None" = None
+    ):
+        self._submit, self._base = submit, base
+        self.address, self.shape, self.dtype, self.name = address, shape, dtype, name
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def copy_to_host(self, ary: np.ndarray | None = None, stream: StreamLike = 0) -> np.ndarray:
+        """The content as a new numpy array, or in `ary`, which has the same shape and dtype. Launches before it are done then."""
+        if ary is not None:
+            self._check_same(ary)
+        content = np.frombuffer(self._submit(cmd.CopyOut(self.address, self.nbytes, stream_number(stream))), self.dtype).reshape(self.shape)
+        if ary is None:
+            return content.copy()
+        ary[...] = content
+        return ary
+
+    def copy_to_device(self, ary: "np.ndarray | DeviceArray", stream: StreamLike = 0) -> None:
+        """Takes over the content of a numpy array or of another device array of the same shape and dtype."""
+        self._check_same(ary)
+        number = stream_number(stream)
+        if isinstance(ary, DeviceArray):
+            self._submit(cmd.CopyWithin(self.address, ary.address, self.nbytes, number))
+        else:
+            self._submit(cmd.CopyIn(self.address, ary.tobytes(), number))
+
+    def fill(self, value: int | float, stream: StreamLike = 0) -> None:
+        """Sets every element to `value`, converted to the array's dtype."""
+        self._submit(cmd.Fill(self.address, self.nbytes, np.asarray(value, self.dtype).tobytes(), stream_number(stream)))
+
+    def free(self) -> None:
+        """Gives the memory back. Arrays that are not freed stay until the device goes."""
+        if self._base is not None:
+            raise UsageError(f"{self!r} is a part of another array; free that one")
+        self._submit(cmd.Free(self.address))
+
+    def as_argument(self) -> ArrayValue:
+        """What a kernel is given for it."""
+        element = element_of(self.dtype)
+        return ArrayValue(self.address, element.name if element else "", self.nbytes)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, part: slice) -> "DeviceArray":
+        """`a[first:last]`: those rows of the first dimension, in the same memory."""
+        if not isinstance(part, slice) or part.step not in (None, 1) or not self.shape:
+            raise UsageError(f"{self!r} can be sliced as a[first:last] only; copy_to_host() gives single elements")
+        first, last, _ = part.indices(self.shape[0])
+        row_nbytes = math.prod(self.shape[1:]) * self.dtype.itemsize
+        shape = (max(last - first, 0), *self.shape[1:])
+        return DeviceArray(self._submit, self.address + first * row_nbytes, shape, self.dtype, self.name, self)
+
+    def __iter__(self):
+        raise TypeError("a device array cannot be iterated; use copy_to_host()")
+
+    def __repr__(self) -> str:
+        return f"<device array {type_text(self.dtype, self.shape)} at 0x{self.address:x}>"
+
+    def _check_same(self, other: Any) -> None:
+        if not isinstance(other, np.ndarray | DeviceArray):
+            raise UsageError(f"expected an array, got {type(other).__name__}")
+        if (other.shape, other.dtype) != (self.shape, self.dtype):
+            raise UsageError(f"cannot copy between {type_text(other.dtype, other.shape)} and {type_text(self.dtype, self.shape)}")
+
+
+def type_text(dtype: np.dtype, shape: tuple[int, ...]) -> str:
+    """ "float32[64,64]"."""
+    return f"{dtype}[{','.join(map(str, shape))}]"
+
+
+def host_array(value: Any) -> np.ndarray:
+    """A C-ordered, little-endian numpy array of what the user gave. Raises UsageError for Python objects."""
+    array = np.asarray(value)
+    return np.ascontiguousarray(array, plain_dtype(array.dtype)).reshape(array.shape)
+
+
+def plain_dtype(dtype: Any) -> np.dtype:
+    """A dtype as the device holds it: little-endian, no Python objects inside."""
+    kind = np.dtype(dtype)
+    if kind.hasobject:
+        raise UsageError(f"an array of {kind} holds Python objects, which a GPU cannot have; give it a numeric dtype")
+    return kind.newbyteorder("<")

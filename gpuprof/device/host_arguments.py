@@ -1,0 +1,85 @@
+"""What a Python call gives a kernel, as launch values. A plain numpy array is copied in, and back out when the kernel writes it."""
+
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.array import DeviceArray, host_array, type_text
+from gpuprof.device.bind import ArrayValue, Value, can_hold_address, check_count, spelling
+from gpuprof.device.elements import element_of
+from gpuprof.device.launch import Null, Raw, Scalar
+from gpuprof.device.streams import Submit
+from gpuprof.errors import UsageError
+from gpuprof.isa.program import Function, Param
+
+
+class HostArguments:
+    """The arguments of one call. `values` are ready to bind, `texts` name them; after the launch, `copy_back` and `release`."""
+
+    def __init__(self, submit: Submit, function: Function, arguments: tuple[Any, ...]):
+        check_count(function, len(arguments))
+        self._submit, self._function = submit, function
+        self._written: list[tuple[np.ndarray, int]] = []  # host array, device address
+        self._temporary: list[int] = []  # device addresses
+        self.values: list[Value] = []
+        self.texts = [_text(argument) for argument in arguments]
+        for number, (param, argument) in enumerate(zip(function.params, arguments, strict=True), 1):
+            self.values.append(self._value(number, param, argument))
+
+    def copy_back(self) -> None:
+        """Puts what the kernel wrote into the host's arrays."""
+        for array, address in self._written:
+            data = self._submit(cmd.CopyOut(address, array.nbytes))
+            array[...] = np.frombuffer(data, array.dtype.newbyteorder("<")).reshape(array.shape)
+
+    def release(self) -> None:
+        """Frees the temporary copies."""
+        for address in self._temporary:
+            self._submit(cmd.Free(address))
+        self._temporary.clear()
+
+    def _value(self, number: int, param: Param, argument: Any) -> Value:
+        if isinstance(argument, DeviceArray):
+            return argument.as_argument()
+        if isinstance(argument, np.ndarray) and can_hold_address(param):
+            return self._copied_in(number, param, argument)
+        if isinstance(argument, bytes | np.void | np.ndarray) or _is_small_float_struct(param, argument):
+            return Raw(_text(argument), argument if isinstance(argument, bytes) else argument.tobytes())
+        if argument is None:
+            return Null("None")
+        if isinstance(argument, bool | int | float):
+            return Scalar(str(argument), argument)
+        if isinstance(argument, np.number | np.bool_) and argument.dtype.kind != "c":
+            return Scalar(str(argument), argument.item())
+        raise UsageError(self._complaint(number, param, f"a {type(argument).__name__} cannot be given to a kernel"))
+
+    def _copied_in(self, number: int, param: Param, array: np.ndarray) -> ArrayValue:
+        if param.is_written and not array.flags.writeable:
+            raise UsageError(self._complaint(number, param, "the kernel writes to it, and the array is read-only"))
+        data = host_array(array)
+        address = self._submit(cmd.Allocate(data.nbytes, f"argument {number} of {self._function.display}")).address
+        self._temporary.append(address)
+        self._submit(cmd.CopyIn(address, data.tobytes()))
+        if param.is_written:
+            self._written.append((array, address))
+        element = element_of(data.dtype)
+        return ArrayValue(address, element.name if element else "", data.nbytes)
+
+    def _complaint(self, number: int, param: Param, text: str) -> str:
+        return f"{self._function.display}: argument {number} ({spelling(param)}): {text}"
+
+
+def _is_small_float_struct(param: Param, argument: Any) -> bool:
+    """`half` is a structure of 16 bits to the compiler; np.float16(1.5) is meant as those bits."""
+    return isinstance(argument, np.floating) and param.type.startswith("b") and argument.nbytes == param.nbytes
+
+
+def _text(argument: Any) -> str:
+    """An argument in a launch's text: arrays by their type, numbers as they are."""
+    if isinstance(argument, np.ndarray | DeviceArray):
+        return type_text(argument.dtype, argument.shape)
+    if isinstance(argument, bytes):
+        return f"{len(argument)} bytes"
+    return str(argument) if isinstance(argument, bool | int | float | np.generic) else reprlib.repr(argument)
