@@ -30,12 +30,14 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, widt
         raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
 
     from gpuprof.correlate.database import ensure_database
-    from gpuprof.report.pages import Request, check_measured, check_sampled, csv_page, json_page, text_page
+    from gpuprof.report.pages import Request, check_lines, check_measured, check_sampled, csv_page, json_page, text_page
     from gpuprof.report.queries import read_report
 
     with closing(ensure_database(file)) as db:
         report = read_report(db, kernel, launch)
     check_measured(report)
+    if lines is not None:
+        check_lines(report, lines)
     request = Request(page or ("source" if lines else ""), lines, isa)
     if as_csv:
         click.echo(csv_page(report, request), nl=False)

@@ -18,7 +18,7 @@ from gpuprof.report.table import Column, layout
 BAR_CELLS = 8
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
 MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it
-LEAST_CODE_CELLS, LEAST_CODE_SHARE = 30, 0.4  # of the page, before columns are dropped
+LEAST_CODE_CELLS, LEAST_CODE_SHARE = 30, 0.33  # of the page, before columns are dropped
 
 
 class View(NamedTuple):
@@ -134,7 +134,14 @@ def columns_for(name: str, scale: Scale, look: Look) -> list[Column]:
         return share(view.row.cost.warp_cycles, whole.warp_cycles, not view.nested)
 
     def sampled(view: View) -> Text:
-        return share(view.row.cost.n_samples, whole.n_samples, not whole.warp_cycles and not view.nested)
+        text = share(view.row.cost.n_samples, whole.n_samples, not whole.warp_cycles and not view.nested)
+        if text.plain and not look.plain:
+            low, high = wilson(view.row.cost.n_samples, whole.n_samples)
+            mean = view.row.cost.n_samples / whole.n_samples
+            text.append(
+                f" ±{100 * max(high - mean, mean - low):.1f}" if look.blocks else f" +-{100 * max(high - mean, mean - low):.1f}", DIM
+            )
+        return text
 
     def interval(view: View) -> Text:
         if not whole.n_samples or not view.row.cost.n_samples:
@@ -174,19 +181,26 @@ def columns_for(name: str, scale: Scale, look: Look) -> list[Column]:
         text = shown(view.row.text)
         return coloured(text) if highlight else Text(text)
 
+    def position(view: View) -> Text:
+        places = [p for i in view.row.instructions[:1] for p in i.positions[:1] if p.line]
+        return Text(f"{shown(base_name(places[0].path))}:{places[0].line}" if places else "", DIM)
+
+    by_line = name == "source"
+    margins = [Column("interval", cell(interval), 6)] if look.plain else []
     columns = [
         Column("", cell(mark), left=True),
         Column("address" if name == "isa" else "line", cell(number), gap=1),
-        Column("exact", cell(exact), 1 if whole.n_samples and not whole.warp_cycles else 0),
-        Column("sampled", cell(sampled), 2),
-        Column("interval", cell(interval), 6),
-        Column("+inlined", cell(inclusive), 3),
+        Column("exact", cell(exact), 0 if whole.warp_cycles or not whole.n_samples else 1),
+        *([Column("incl.", cell(inclusive), 3)] if by_line else []),
+        Column("sampled" if look.plain else "sampled 95%", cell(sampled), 2 if whole.warp_cycles else 0),
+        *margins,
         Column("stalls", cell(stalls), 4, left=True),
         Column("why", cell(why), 5, left=True, gap=1),
         Column("inst", cell(executed), 7),
         Column("lanes", cell(lanes), 8),
+        *([] if by_line else [Column("from", cell(position), 9, left=True)]),
     ]
-    return [*columns, Column("source" if name == "source" else "instruction", code, left=True)]
+    return [*columns, Column("source" if by_line else "instruction", code, left=True)]
 
 
 def mix(reasons: tuple[int, ...], look: Look, at_most: int = 2, least: float = 0.10) -> Text:

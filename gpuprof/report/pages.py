@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from gpuprof.errors import NotComparable
+from gpuprof.errors import NotComparable, UsageError
 from gpuprof.report import annotate, csv, json, launches, summary
 from gpuprof.report.header import header_lines
+from gpuprof.report.listing import select_lines, source_sections
 from gpuprof.report.look import Look
 from gpuprof.report.model import Report
 
@@ -82,3 +83,14 @@ def check_sampled(report: Report) -> None:
             f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is {header.period_cycles}; "
             "collect with a shorter --period (the exact columns are right)"
         )
+
+
+def check_lines(report: Report, lines: tuple[int, int]) -> None:
+    """Raise UsageError when no kernel has a line in the range; it says where they are."""
+    if any(select_lines(source_sections(kernel), *lines) for kernel in report.kernels):
+        return
+    spans = []
+    for kernel in report.kernels:
+        numbers = [row.number for section in source_sections(kernel)[:1] for row in section.rows if row.number]
+        spans.append(f"{kernel.name} is in lines {numbers[0]}-{numbers[-1]}" if numbers else f"{kernel.name} has no line information")
+    raise UsageError(f"--source-lines {lines[0]}-{lines[1]}: no kernel has code there; {'; '.join(spans)}")

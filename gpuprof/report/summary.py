@@ -15,7 +15,7 @@ from gpuprof.report.rules import Finding, findings
 from gpuprof.report.table import Column, table
 from gpuprof.report.totals import Totals, totals
 
-LABEL_CELLS = 10
+LABEL_CELLS = 11
 MIX_CELLS = 40
 
 
@@ -55,6 +55,8 @@ def kernel_summary(kernel: Kernel, report: Report, look: Look) -> Iterator[Text]
     for label, parts in kernel_facts(kernel, report, look):
         if parts:
             yield from flow(Text("# " if look.plain else "  ").append(f"{label:<{LABEL_CELLS}}", DIM), parts, look)
+    if not look.plain:
+        yield Text("")
     for number, finding in enumerate(findings(kernel, report.chip, report.header), 1):
         yield from finding_lines(number, finding, look)
 
