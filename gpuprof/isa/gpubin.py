@@ -155,7 +155,7 @@ def _json(raw: bytes, where: str):
     try:
         return json.loads(bytes(raw))
     except (ValueError, RecursionError) as error:  # RecursionError: brackets nested by the thousand
-        raise ValueError(f"{where} is not JSON ({type(error).__name__})") from error
+        raise ValueError(f"{where} is not JSON") from error
 
 
 def _json_note(sections, name: str, kind: int, skip_nbytes: int = 0) -> dict:
