@@ -63,6 +63,7 @@ def _control():
     _row("CALL.IND", "=D", "cbu", "branch", "call_indirect")
     _row("RET", "", "cbu", "branch", "return")
     _row("SYSCALL", "R=D,D", "cbu", "branch", "syscall", slots=8)  # imm: the service (see emulate); a, b: its arguments
+    _row("SYSCALL.64", "D=D,D", "cbu", "branch", "syscall", "b64", slots=8)  # for services with a 64-bit result
     _row("TRAP", "", "cbu", "branch", "trap")
     _row("BRKPT", "", "cbu", "branch", "breakpoint")
     _row("NANOSLEEP", "=,R", "none", "alu", "nanosleep")

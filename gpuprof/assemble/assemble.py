@@ -1,0 +1,155 @@
+"""PTX to a program: the order of the stages, and the linking of functions into one code array."""
+
+import numpy as np
+
+from gpuprof.assemble import ast, cfg
+from gpuprof.assemble.allocate import Allocation, OutOfRegisters, allocate
+from gpuprof.assemble.callgraph import bottom_up, indirect_callees
+from gpuprof.assemble.cleanup import drop_branches_to_next, drop_identity_moves
+from gpuprof.assemble.encode import encode_body
+from gpuprof.assemble.ir import Body, Clobbers
+from gpuprof.assemble.layout import Layout
+from gpuprof.assemble.lower import lower_functions
+from gpuprof.assemble.params import kernel_params
+from gpuprof.assemble.parse import parse
+from gpuprof.errors import PtxError
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
+from gpuprof.isa.program import Function, Program, Relocation
+
+
+def assemble(module, *, max_registers: int | None = None) -> bytes:
+    """The ELF object ("gpubin") of a `compile.PtxModule`. Raises PtxError and UnsupportedInstruction."""
+    from gpuprof.assemble.elf import write_gpubin
+
+    return write_gpubin(assemble_program(module, max_registers=max_registers))
+
+
+def assemble_program(module, *, max_registers: int | None = None) -> Program:
+    """A `compile.PtxModule` as a program. `max_registers` limits R + 2 * D of each kernel; what does not fit is spilled.
+
+    Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
+    """
+    tree = parse(module.ptx, module.name)
+    layout = Layout(tree)
+    bodies = {body.name: body for body in lower_functions(tree, layout)}
+    for body in bodies.values():
+        cfg.build(body)
+    return _Linker(module, tree, layout, bodies, max_registers).program()
+
+
+class _Linker:
+    """Allocates functions bottom-up, then lays them out in the order of the PTX text."""
+
+    def __init__(self, module, tree: ast.Module, layout: Layout, bodies: dict[str, Body], max_registers: int | None):
+        self.module, self.tree, self.layout, self.bodies = module, tree, layout, bodies
+        self.max_registers = max_registers
+        self.order, self.recursive = bottom_up(bodies)
+        self.indirect = indirect_callees(bodies)
+        self.code: dict[str, list[Instruction]] = {}
+        self.counts: dict[str, Clobbers] = {}
+        self.local_nbytes: dict[str, int] = {}
+        self.barriers: dict[str, int] = {}
+
+    def program(self) -> Program:
+        for name in self.order:
+            self._function(name)
+        firsts, first = {}, 0
+        for name in self.bodies:
+            firsts[name] = first
+            first += len(self.code[name])
+        instructions: list[Instruction] = []
+        functions, relocations, lines, locations = [], [], [], []
+        for name, body in self.bodies.items():
+            functions.append(self._function_record(name, firsts[name]))
+            for index, (inst, encoded) in enumerate(zip(body.instructions(), self.code[name], strict=True), firsts[name]):
+                if inst.op.name == "CALL":
+                    encoded = encoded._replace(imm=(firsts[inst.target] - index - 1) * INSTRUCTION_NBYTES & 0xFFFFFFFF)
+                if inst.symbol:
+                    relocations.append(Relocation(index, inst.symbol, "abs64", inst.imm))
+                instructions.append(encoded)
+                lines.append(inst.line)
+                locations.append(inst.location)
+        return Program(
+            name=self.module.name,
+            code=encode(instructions),
+            functions=tuple(functions),
+            variables=self.layout.segment_variables(),
+            relocations=tuple(relocations),
+            ptx=self.module.ptx,
+            ptx_lines=np.array(lines, np.uint32),
+            locations=tuple(locations),
+            sources=dict(self.module.sources),
+            arch=self.tree.target or self.module.arch,
+            compiler=self.module.compiler,
+        )
+
+    def _function(self, name: str):
+        body = self.bodies[name]
+        callees = self._callees(body)
+        for inst in body.instructions():
+            if inst.op.name in ("CALL", "CALL.IND"):
+                targets = [inst.target] if inst.target else sorted(self.indirect)
+                inst.clobbers = self._clobbers(targets)
+        allocation = self._allocate(body)
+        drop_identity_moves(body, allocation)
+        drop_branches_to_next(body)
+        self.code[name] = encode_body(body, allocation)
+        own = (allocation.used["R"], allocation.used["D"], allocation.used["P"])
+        self.counts[name] = Clobbers(
+            *(max(column) for column in zip(own, *(self.counts[c] for c in callees if c in self.counts), strict=True))
+        )
+        deepest = max((self.local_nbytes.get(c, 0) for c in callees), default=0)
+        self.local_nbytes[name] = body.frame_nbytes + deepest
+        self.barriers[name] = max([body.barriers, *(self.barriers.get(c, 0) for c in callees)])
+
+    def _callees(self, body: Body) -> list[str]:
+        return sorted(body.callees | (self.indirect if body.indirect_calls else set()))
+
+    def _clobbers(self, targets: list[str]) -> Clobbers:
+        """Registers a call may overwrite; all of them while a recursive function's own count is not known."""
+        if any(target in self.recursive for target in targets):
+            return Clobbers(255, 255, 127)
+        return Clobbers(*(max((self.counts[t][i] for t in targets), default=0) for i in range(3)))
+
+    def _allocate(self, body: Body) -> Allocation:
+        try:
+            return allocate(body)
+        except OutOfRegisters as error:
+            raise PtxError(f"function {body.name} needs more {error.file} registers than there are", self.module.name) from None
+
+    def _function_record(self, name: str, first: int) -> Function:
+        tree = self.layout.functions[name]
+        counts = self.counts[name]
+        offsets = self.layout.param_offsets.get(name, {})
+        cpp_types = tuple(getattr(self.module, "param_types", {}).get(name, ()))
+        threads = tree.directives.get("maxntid", ()) or tree.directives.get("reqntid", ())
+        required = tree.directives.get("reqntid")
+        return Function(
+            name=name,
+            display=self.module.display.get(name, name),
+            first=first,
+            count=len(self.code[name]),
+            is_kernel=tree.is_kernel,
+            params=kernel_params(tree, offsets, cpp_types) if tree.is_kernel else (),
+            registers=counts.r + 2 * counts.d,
+            r_count=counts.r,
+            d_count=counts.d,
+            p_count=counts.p,
+            shared_nbytes=self.layout.shared_nbytes[name],
+            local_nbytes=0 if self._recurses(name) else self.local_nbytes[name],
+            spill_nbytes=self.bodies[name].spill_nbytes,
+            barriers=self.barriers[name],
+            max_threads=int(np.prod(threads)) if threads else 0,
+            required_threads=(*required, 1, 1, 1)[:3] if required else None,
+            min_blocks=(tree.directives.get("minnctapersm") or (0,))[0],
+        )
+
+    def _recurses(self, name: str) -> bool:
+        """Whether it, or anything it calls, calls itself."""
+        seen, todo = {name}, [name]
+        while todo:
+            for callee in self._callees(self.bodies[todo.pop()]):
+                if callee not in seen:
+                    seen.add(callee)
+                    todo.append(callee)
+        return bool(seen & self.recursive)

@@ -1,0 +1,160 @@
+"""PTX as plain values: what `parse` gives and `lower` takes. Lines and columns count from 1."""
+
+from dataclasses import dataclass, field
+
+from gpuprof.isa.program import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A register, variable, label or special register; what it is depends on the scope."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal. `kind` is "int" (value is the number), "f32" or "f64" (value is the bit pattern)."""
+
+    value: int
+    kind: str = "int"
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """`!p` or `-x` of a register."""
+
+    operand: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """A symbol plus a constant outside brackets: `var+8`; `generic` when written `generic(var)`."""
+
+    name: str
+    offset: int
+    generic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`{a, b, c, d}`."""
+
+    elements: tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`p|q`: the two destinations of setp, shfl, match."""
+
+    first: "Name"
+    second: "Name"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """`[base+offset]`; base is None for an absolute address."""
+
+    base: "Name | None"
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`(a, b)` of a call."""
+
+    elements: tuple
+
+
+@dataclass(slots=True)
+class Instruction:
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: list
+    line: int
+    column: int
+    guard: str = ""
+    guard_negated: bool = False
+    location: Location | None = None
+
+    @property
+    def text(self) -> str:
+        return ".".join((self.opcode, *self.modifiers))
+
+
+@dataclass(slots=True)
+class Label:
+    name: str
+    line: int
+
+
+@dataclass(slots=True)
+class BranchTargets:
+    """`name: .branchtargets a, b, c;`"""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class CallPrototype:
+    """`name: .callprototype (returns) _ (params);`"""
+
+    name: str
+    returns: "tuple[Variable, ...]"
+    params: "tuple[Variable, ...]"
+
+
+@dataclass(slots=True)
+class Registers:
+    """`.reg .b32 %r<5>, %x;` as (name, count); count 0 for a single name, else name0 .. name(count-1)."""
+
+    type: str
+    names: tuple[tuple[str, int], ...]
+    vector: int = 1
+
+
+@dataclass(slots=True)
+class Block:
+    """A `{ }` scope: statements are Instruction, Label, Registers, Variable, BranchTargets, CallPrototype and Block."""
+
+    statements: list = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Variable:
+    """A variable or parameter. `initial` holds Number and Offset values; None when there is no initialiser."""
+
+    name: str
+    space: str  # "global", "const", "shared", "local", "param", "reg" (a parameter of a device function in a register)
+    type: str
+    nbytes: int  # 0 for an array of unknown size
+    align: int
+    line: int
+    is_array: bool = False
+    initial: list | None = None
+    linkage: str = ""
+    is_pointer: bool = False
+
+
+@dataclass(slots=True)
+class Function:
+    name: str
+    is_kernel: bool
+    params: tuple[Variable, ...]
+    returns: tuple[Variable, ...]
+    body: Block | None
+    line: int
+    linkage: str = ""
+    directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Module:
+    name: str
+    version: str = ""
+    target: str = ""
+    address_bits: int = 64
+    files: dict[int, str] = field(default_factory=dict)
+    variables: list[Variable] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)

@@ -1,0 +1,51 @@
+"""Allocated instructions to encoded ones: registers by number, branch distances, the frame behind a call."""
+
+from gpuprof.assemble.allocate import Allocation
+from gpuprof.assemble.ir import Body, Inst, mods_without_operands
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, Instruction
+from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
+
+
+def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
+    """The function's instructions; `imm` of CALL and of relocated instructions is filled in when the program is linked."""
+    starts: dict[str, int] = {}
+    count = 0
+    for block in body.blocks:
+        starts[block.label] = count
+        count += len(block.insts)
+    result = []
+    for index, inst in enumerate(body.instructions()):
+        result.append(_encode(inst, index, starts, body, allocation))
+    return result
+
+
+def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocation: Allocation) -> Instruction:
+    fields = {slot: _register(inst, slot, allocation) for slot in ("dst", "a", "b", "c", "e")}
+    guard = PT if inst.guard is None else allocation.number[inst.guard]
+    guard |= NEGATED if "g" in inst.negated else 0
+    imm, mods = inst.imm, inst.mods
+    name = inst.op.name
+    if name == "MOVI.64":
+        imm, mods = inst.imm & 0xFFFFFFFF, inst.imm >> 32 & 0xFFFFFFFF
+    elif name == "BRA":
+        imm = (starts[inst.target] - index - 1) * INSTRUCTION_NBYTES
+    elif name in ("CALL", "CALL.IND"):
+        mods = body.frame_nbytes
+    else:
+        mods = mods_without_operands(mods)
+        if inst.slot:
+            mods |= FIELDS["imm_slot"].put(IMM_SLOT_OF[inst.slot]) | FIELDS["const"].put(int(inst.const))
+        if inst.outgoing:
+            imm += body.frame_nbytes
+    return Instruction(inst.op, guard, imm=imm & 0xFFFFFFFF, mods=mods, **fields)
+
+
+def _register(inst: Inst, slot: str, allocation: Allocation) -> int:
+    value = getattr(inst, slot)
+    spec = (inst.op.dst if slot == "dst" else getattr(inst.op, slot)).lstrip(">")
+    is_predicate = spec.startswith("P")
+    if isinstance(value, tuple):
+        value = value[0]
+    # A register nobody reads has no place: what is written to it is discarded.
+    number = allocation.number.get(value, PT if is_predicate else RZ) if value is not None else (PT if is_predicate else RZ)
+    return number | NEGATED if slot in inst.negated else number

@@ -1,0 +1,152 @@
+"""The assembler's inner form: rows of the instruction table over virtual registers, in basic blocks.
+
+A virtual register is a number; its file ("R", "D" or "P") is in `Body.files`. An operand is such a number, None (reads zero
+or true, discards what is written), or a tuple of numbers for consecutive registers. Passes change instructions in place.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import BY_NAME, TABLE, Opcode
+from gpuprof.isa.program import Location
+
+Operand = int | tuple[int, ...] | None
+SOURCES = ("a", "b", "c", "e")
+
+
+class Clobbers(NamedTuple):
+    """What a call may overwrite: registers 0 to n-1 of each file."""
+
+    r: int
+    d: int
+    p: int
+
+
+@dataclass(slots=True)
+class Inst:
+    """One instruction. `negated` holds the letters of the slots whose predicate is negated ("g" is the guard)."""
+
+    op: Opcode
+    dst: Operand = None
+    a: Operand = None
+    b: Operand = None
+    c: Operand = None
+    e: Operand = None
+    guard: int | None = None
+    negated: str = ""
+    slot: str = ""  # which source `imm` replaces
+    const: bool = False  # imm is an offset into the parameter block
+    imm: int = 0
+    mods: int = 0
+    target: str = ""  # label of a branch, symbol of a called function
+    symbol: str = ""  # relocation: imm is added to this symbol's address
+    outgoing: bool = False  # imm is an offset in the frame of the function about to be called
+    fresh: bool = False  # guarded, but nobody reads the old value of dst: the write ends its live range all the same
+    uses: tuple[int, ...] = ()  # call, return: registers read besides the slots
+    defs: tuple[int, ...] = ()  # call: registers written besides the slots
+    clobbers: Clobbers | None = None
+    line: int = 0
+    location: Location | None = None
+
+    def reads(self) -> Iterator[int]:
+        """Virtual registers read, guard included."""
+        if self.guard is not None:
+            yield self.guard
+        for slot in READ_SLOTS[self.op.number]:
+            value = getattr(self, slot)
+            if value.__class__ is int:
+                yield value
+            elif value is not None:
+                yield from value
+        yield from self.uses
+
+    def writes(self) -> Iterator[int]:
+        for slot in WRITE_SLOTS[self.op.number]:
+            value = getattr(self, slot)
+            if value.__class__ is int:
+                yield value
+            elif value is not None:
+                yield from value
+        yield from self.defs
+
+    @property
+    def kills(self) -> bool:
+        """Whether what it writes ends the old value's life (a guarded write may leave it)."""
+        return self.guard is None or self.fresh
+
+    @property
+    def is_copy(self) -> bool:
+        return self.op.name in COPIES and self.a is not None and not self.slot and not self.negated
+
+
+COPIES = {"MOV": "R", "MOV.64": "D", "PMOV": "P"}
+COPY_OF_FILE = {file: BY_NAME[name] for name, file in COPIES.items()}
+MOVE_OF_FILE = {"R": "MOV", "D": "MOV.64"}
+READ_SLOTS = [tuple(s for s in SOURCES if getattr(row, s) and not getattr(row, s).startswith(">")) for row in TABLE]
+WRITE_SLOTS = [
+    (("dst",) if row.dst else ()) + tuple(s for s in SOURCES if getattr(row, s).startswith(">")) for row in TABLE
+]  # fmt: skip
+
+# Rows whose imm means something of its own, so that no source can be an immediate.
+IMM_TAKEN = frozenset(
+    ["MOVI.64", "S2R", "S2R.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64", "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
+     "BAR.RED.AND", "BAR.RED.OR"]
+    + [row.name for row in TABLE if row.space]
+)  # fmt: skip
+
+
+def immediate_slots(op: Opcode) -> tuple[str, ...]:
+    """The sources of a row that imm can replace."""
+    if op.name in IMM_TAKEN:
+        return ()
+    return tuple(slot for slot in ("a", "b", "c") if getattr(op, slot) in ("R", "D"))
+
+
+def encode_immediate(op: Opcode, slot: str, bits: int) -> int | None:
+    """imm for a source whose value is `bits` (unsigned, the width of its register), or None when it cannot be written so."""
+    if getattr(op, slot) == "R":
+        return bits & 0xFFFFFFFF
+    if op.types and op.types[-1] == "f64":
+        return bits >> 32 if bits & 0xFFFFFFFF == 0 else None
+    return bits & 0xFFFFFFFF if (bits + (1 << 31)) & 0xFFFFFFFFFFFFFFFF < 1 << 32 else None
+
+
+@dataclass(slots=True)
+class Block:
+    label: str
+    insts: list[Inst] = field(default_factory=list)
+    successors: list[int] = field(default_factory=list)
+    predecessors: list[int] = field(default_factory=list)
+    loop_depth: int = 0
+
+
+@dataclass
+class Body:
+    """A function while it is assembled. `fixed` pins virtual registers to physical ones (calling convention)."""
+
+    name: str
+    is_kernel: bool
+    files: list[str] = field(default_factory=list)
+    fixed: dict[int, int] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    frame_nbytes: int = 0  # local memory of its own: parameters passed in memory, variables, spills
+    spill_nbytes: int = 0
+    frame_base: int | None = None  # R register that holds `localbase`, once somebody needs it
+    callees: set[str] = field(default_factory=set)
+    indirect_calls: bool = False
+    barriers: int = 0
+
+    def register(self, file: str) -> int:
+        self.files.append(file)
+        return len(self.files) - 1
+
+    def instructions(self) -> Iterator[Inst]:
+        for block in self.blocks:
+            yield from block.insts
+
+
+def mods_without_operands(mods: int) -> int:
+    """`mods` without the imm_slot and const fields, which the encoder sets from the instruction."""
+    return mods & ~(FIELDS["imm_slot"].put(3) | FIELDS["const"].put(1))

@@ -1,0 +1,64 @@
+"""Source positions from `.loc`, inlined call chains included.
+
+A `.loc` with `inlined_at` names only the direct call site. Compilers emit the call site's own `.loc` before it when that was
+inlined too (LLVM: "ensure the inlined-at locations are emitted first"), so the chain is found by looking the call site up.
+"""
+
+import re
+
+from gpuprof.isa.program import Location
+
+_DEBUG_STR = re.compile(r"\.section\s+\.debug_str\s*\{(.*?)\n\s*\}", re.S)
+_STRING_ENTRY = re.compile(r"([\w$]+):((?:\s*\.b8\s+[\d,\s]+)+)")
+
+
+def debug_strings(text: str) -> dict[str, str]:
+    """label -> text of the .debug_str section: where `function_name` points to."""
+    section = _DEBUG_STR.search(text)
+    if not section:
+        return {}
+    body = re.sub(r"//[^\n]*", "", section.group(1))
+    return {label: _text_of(entry) for label, entry in _STRING_ENTRY.findall(body)}
+
+
+def _text_of(entry: str) -> str:
+    data = bytes(int(number) & 0xFF for number in re.findall(r"\b\d+\b", entry.replace(".b8", " ")))
+    return data.split(b"\0")[0].decode("utf-8", "replace")
+
+
+class LineTable:
+    """Follows the `.loc` directives of a text; `current` is the position that holds for the next instruction.
+
+    `files` is the index -> name table of the `.file` directives. nvcc writes them behind the code, so positions are kept
+    with file numbers (as text) until `resolve` is called.
+    """
+
+    def __init__(self, files: dict[int, str], text: str):
+        self._files = files | {int(n): name for n, name in re.findall(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)}
+        self._strings = debug_strings(text)
+        self._seen: dict[tuple[int, int, int], Location] = {}
+        self._made: dict[tuple, Location | None] = {}
+        self._function = ""
+        self.current: Location | None = None
+
+    def start_function(self, name: str):
+        self._function = name
+        self._seen.clear()
+        self._made.clear()
+        self.current = None
+
+    def loc(self, file: int, line: int, column: int, label: str, call_site: tuple[int, int, int] | None):
+        key = (file, line, column, label, call_site)
+        if key not in self._made:
+            self._made[key] = self._location(*key)
+        self.current = self._made[key]
+        self._seen.setdefault((file, line, column), self.current)
+
+    def _location(self, file: int, line: int, column: int, label: str, call_site) -> Location | None:
+        if line == 0:  # "no line": the code belongs to no source position
+            return None
+        name = self._files.get(file, "")
+        if call_site is None:
+            return Location(name, line, column, self._function)
+        caller = self._seen.get(call_site) or Location(self._files.get(call_site[0], ""), *call_site[1:], self._function)
+        return Location(name, line, column, self._strings.get(label, label), caller)

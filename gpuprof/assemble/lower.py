@@ -1,0 +1,351 @@
+"""PTX instructions to rows of the instruction table over virtual registers.
+
+The handlers stand in the `lower_*` modules, one table each, keyed by PTX opcode. This module keeps what they share: scopes,
+operands, and `emit`.
+"""
+
+from typing import NamedTuple
+
+from gpuprof.assemble import (
+    ast,
+    lower_arithmetic,
+    lower_bits,
+    lower_compare,
+    lower_control,
+    lower_convert,
+    lower_float,
+    lower_memory,
+    lower_move,
+    lower_warp,
+)  # fmt: skip
+from gpuprof.assemble.abi import Convention, Place
+from gpuprof.assemble.ir import Block, Body, Inst, encode_immediate, immediate_slots
+from gpuprof.assemble.layout import Layout
+from gpuprof.assemble.modifiers import Modifiers
+from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row
+from gpuprof.errors import PtxError, UnsupportedInstruction
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX, type_file, type_nbits
+
+HANDLERS = {
+    **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
+    **lower_float.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_warp.TABLE,
+}  # fmt: skip
+SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid"])
+
+
+class Register(NamedTuple):
+    number: int
+    nbits: int  # as declared; 1 for a predicate
+
+
+class Scope:
+    """Names of a `{ }` block: registers by name (ranges `%r<5>` are opened on first use), variables, labels."""
+
+    def __init__(self, parent: "Scope | None", index: int):
+        self.parent = parent
+        self.index = index
+        self.registers: dict[str, Register] = {}
+        self.variables: dict[str, ast.Variable] = {}
+        self.labels: set[str] = set()
+        self.targets: dict[str, tuple[str, ...]] = {}
+        self.prototypes: dict[str, ast.CallPrototype] = {}
+
+    def find(self, table: str, name: str):
+        scope = self
+        while scope:
+            found = getattr(scope, table).get(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def label(self, name: str) -> str:
+        scope = self
+        while scope:
+            if name in scope.labels:
+                return f"{name}#{scope.index}"
+            scope = scope.parent
+        return ""
+
+
+class Lowering:
+    """Lowers one function. Handlers see: `inst`, `modifiers`, and the methods below."""
+
+    def __init__(self, function: ast.Function, layout: Layout, module_name: str, unsupported: list[str]):
+        self.function = function
+        self.layout = layout
+        self.module_name = module_name
+        self.unsupported = unsupported
+        self.body = Body(function.name, function.is_kernel)
+        self.frame = layout.frame_of(function)
+        self.scope = Scope(None, 0)
+        self.scopes = 0
+        self.inst: ast.Instruction = ast.Instruction("", (), [], function.line, 1)
+        self.modifiers = Modifiers(())
+        self.guard: tuple[int | None, bool] = (None, False)
+        self.first_temporary = 0
+        self.block = Block("#entry")
+        self.body.blocks.append(self.block)
+        self.carry: int | None = None
+        self.labels = 0
+        self.convention = Convention({}, {}, 0)
+        self.parameter_values: dict[str, int] = {}  # parameters, arguments and results that are in registers
+        self.outgoing: dict[str, Place] = {}  # arguments and results of calls that are in the callee's frame
+
+    def run(self) -> Body:
+        """The function's body in blocks, without edges (see `cfg`)."""
+        lower_control.enter_function(self)
+        self.statements(self.function.body)
+        self.body.frame_nbytes = self.frame.nbytes
+        return self.body
+
+    # -- statements ------------------------------------------------------------------------------------------------------
+
+    def statements(self, block: ast.Block):
+        self.scopes += 1
+        self.scope = Scope(self.scope, self.scopes)
+        for statement in block.statements:
+            if isinstance(statement, ast.Label):
+                self.scope.labels.add(statement.name)
+            elif isinstance(statement, ast.BranchTargets):
+                self.scope.targets[statement.name] = statement.labels
+            elif isinstance(statement, ast.CallPrototype):
+                self.scope.prototypes[statement.name] = statement
+        lower_control.prepare_calls(self, block)
+        for statement in block.statements:
+            _STATEMENTS[type(statement)](self, statement)
+        self.scope = self.scope.parent
+
+    def declare_registers(self, statement: ast.Registers):
+        if statement.vector > 1:
+            raise self.error("vector registers are not supported")
+        nbits = 1 if statement.type == "pred" else type_nbits(statement.type)
+        if nbits > 64:
+            raise self.error(f"registers of type .{statement.type} are not supported")
+        file = "P" if nbits == 1 else "D" if nbits == 64 else "R"
+        for name, count in statement.names:
+            for full in (f"{name}{n}" for n in range(count)) if count else (name,):
+                self.scope.registers[full] = Register(self.body.register(file), nbits)
+
+    def declare_parameter_register(self, name: str, number: int, kind: str):
+        self.scope.registers[name] = Register(number, type_nbits(kind))
+
+    def declare_variable(self, variable: ast.Variable):
+        self.scope.variables[variable.name] = variable
+        if variable.space == "local":
+            self.frame.add(variable)
+        elif variable.space not in ("shared", "param"):
+            raise self.error(f"a .{variable.space} variable inside a function")
+
+    def place_label(self, label: ast.Label):
+        self.start_block(self.scope.label(label.name))
+
+    def start_block(self, label: str):
+        self.block = Block(label)
+        self.body.blocks.append(self.block)
+
+    def new_label(self) -> str:
+        self.labels += 1
+        return f"#{self.labels}"
+
+    def instruction(self, inst: ast.Instruction):
+        self.inst = inst
+        handler = HANDLERS.get(inst.opcode)
+        if handler is None:
+            self.unsupported.append(self.describe("instruction"))
+            return
+        self.modifiers = Modifiers(inst.modifiers)
+        self.first_temporary = len(self.body.files)
+        self.guard = (self.register_of(ast.Name(inst.guard), "P"), inst.guard_negated) if inst.guard else (None, False)
+        try:
+            handler(self)
+        except NoVariant as missing:
+            self.unsupported.append(self.describe(str(missing)))
+            return
+        if self.modifiers.rest:
+            self.unsupported.append(self.describe(f"modifier .{self.modifiers.rest[0]} of"))
+
+    def describe(self, what: str) -> str:
+        location = self.inst.location
+        source = f" (source {location.file}:{location.line})" if location else ""
+        return f"{self.module_name}:{self.inst.line}: {what} {self.inst.text}{source}"
+
+    # -- errors ----------------------------------------------------------------------------------------------------------
+
+    def error(self, message: str) -> PtxError:
+        return PtxError(f"{self.inst.text}: {message}" if self.inst.opcode else message, self.module_name, self.inst.line, self.inst.column)
+
+    # -- operands --------------------------------------------------------------------------------------------------------
+
+    def operand(self, index: int):
+        if index >= len(self.inst.operands):
+            raise self.error(f"operand {index + 1} is missing")
+        return self.inst.operands[index]
+
+    def count(self, *allowed: int) -> int:
+        n = len(self.inst.operands)
+        if n not in allowed:
+            raise self.error(f"{n} operands, expected {' or '.join(map(str, allowed))}")
+        return n
+
+    def temp(self, file: str) -> int:
+        return self.body.register(file)
+
+    def find_register(self, operand) -> Register | None:
+        return self.scope.find("registers", operand.text) if isinstance(operand, ast.Name) else None
+
+    def register_of(self, operand, file: str) -> int:
+        """A declared register that must be of the given file."""
+        register = self.find_register(operand)
+        if register is None:
+            raise self.error(f"{getattr(operand, 'text', operand)} is not a register")
+        if self.body.files[register.number] != file:
+            raise self.error(f"{operand.text} is a {register.nbits}-bit register, which does not fit the instruction's type")
+        return register.number
+
+    def dst(self, operand, kind: str) -> int | None:
+        """Destination of exactly the type's register file; None for the sink `_`."""
+        if isinstance(operand, ast.Name) and operand.text == "_":
+            return None
+        return self.register_of(operand, type_file(kind))
+
+    def src(self, operand, kind: str):
+        """Value of a source operand: a virtual register, an Imm, or a Not. A wider register gives its low part."""
+        file = type_file(kind)
+        if isinstance(operand, ast.Number):
+            return Imm(self.literal(operand, kind))
+        if isinstance(operand, ast.Negated) and file == "P":
+            return Not(self.register_of(operand.operand, "P"))
+        if isinstance(operand, ast.Name):
+            register = self.find_register(operand)
+            if register is None:
+                return self.symbol_value(operand.text, 0, file)
+            if file == "R" and self.body.files[register.number] == "D":
+                return self.op("LO.64", a=register.number)
+            return self.register_of(operand, file)
+        if isinstance(operand, ast.Offset):
+            return self.symbol_value(operand.name, operand.offset, file, operand.generic)
+        raise self.error("this operand must be a register or a constant")
+
+    def srcs(self, first: int, kind: str, n: int) -> list:
+        return [self.src(self.operand(first + i), kind) for i in range(n)]
+
+    def literal(self, number: ast.Number, kind: str) -> int:
+        """Bits of a literal in a type's width. 16-bit and narrower values are zero-extended."""
+        if kind == "pred":
+            raise self.error("a predicate cannot be a constant here")
+        nbits = type_nbits(kind)
+        if number.kind == "int":
+            return number.value & ((1 << nbits) - 1)
+        if number.kind != kind and kind in ("f32", "f64"):
+            return float_bits(number, kind)
+        if (number.kind == "f64") != (nbits == 64):
+            raise self.error("the constant does not fit the type")
+        return number.value
+
+    def symbol_value(self, name: str, offset: int, file: str, generic: bool = False):
+        """The address of a variable or function, or the value of a special register."""
+        special = name[1:] if name.startswith("%") else ""
+        if special in SPECIAL_INDEX:
+            return self.special(special, file)
+        if name == "WARP_SZ":
+            return Imm(32 + offset)
+        if file == "P":
+            raise self.error(f"{name} is not a predicate")
+        return lower_memory.address_of(self, name, offset, file, generic)
+
+    def special(self, name: str, file: str) -> int:
+        wide = name in SPECIAL_64
+        value = self.op("S2R.64" if wide else "S2R", imm=SPECIAL_INDEX[name])
+        if wide == (file == "D"):
+            return value
+        return self.op("LO.64", a=value) if wide else self.op("CVT.U64.U32", a=value)
+
+    # -- emission --------------------------------------------------------------------------------------------------------
+
+    def op(self, name: str, **slots) -> int:
+        """Emits an instruction with a new destination register, which it returns."""
+        dst = self.temp(row(name).dst[0])
+        self.emit(name, dst=dst, **slots)
+        return dst
+
+    def reg(self, value, file: str) -> int | None:
+        """The value in a register of the file; None for zero."""
+        if not isinstance(value, Imm):
+            return value
+        if value.bits == 0:
+            return None
+        if file == "D" and encode_immediate(BY_NAME["MOV.64"], "a", value.bits) is None:
+            return self.op("MOVI.64", imm=value.bits)
+        return self.op("MOV" if file == "R" else "MOV.64", a=value)
+
+    def emit(self, name: str, *, neg: str = "", mods: int = 0, **slots) -> Inst:
+        """Appends an instruction. One Imm source becomes the immediate, others get registers; `neg` names negated float sources."""
+        inst = Inst(row(name), mods=mods, line=self.inst.line, location=self.inst.location)
+        for slot in ("a", "b", "c", "e"):
+            value = slots.pop(slot, None)
+            if isinstance(value, Not):
+                inst.negated += slot
+                value = value.register
+            elif isinstance(value, Imm):
+                value = self.place_immediate(inst, slot, value)
+            setattr(inst, slot, value)
+        for key, value in slots.items():
+            setattr(inst, key, value)
+        for slot in neg:
+            inst.mods |= FIELDS["neg_" + slot].put(1)
+        self.append(inst)
+        return inst
+
+    def place_immediate(self, inst: Inst, slot: str, value: Imm) -> int | None:
+        if value.bits and not inst.slot and slot in immediate_slots(inst.op):
+            encoded = encode_immediate(inst.op, slot, value.bits)
+            if encoded is not None:
+                inst.slot, inst.imm = slot, encoded
+                return None
+        return self.reg(value, getattr(inst.op, slot)[0])
+
+    def append(self, inst: Inst):
+        guard, negated = self.guard
+        if guard is not None:
+            inst.guard = guard
+            inst.negated += "g" if negated else ""
+            inst.fresh = all(r >= self.first_temporary for r in inst.writes())
+        self.block.insts.append(inst)
+
+    def copy(self, dst: int | None, value):
+        """dst = value, in dst's own file."""
+        if dst is None:
+            return
+        file = self.body.files[dst]
+        if file == "P":
+            self.emit("PMOV", dst=dst, a=value)
+        elif file == "D" and isinstance(value, Imm) and encode_immediate(BY_NAME["MOV.64"], "a", value.bits) is None:
+            self.emit("MOVI.64", dst=dst, imm=value.bits)
+        else:
+            self.emit("MOV" if file == "R" else "MOV.64", dst=dst, a=value)
+
+
+_STATEMENTS = {
+    ast.Instruction: Lowering.instruction,
+    ast.Label: Lowering.place_label,
+    ast.Registers: Lowering.declare_registers,
+    ast.Variable: Lowering.declare_variable,
+    ast.Block: Lowering.statements,
+    ast.BranchTargets: lambda self, statement: None,
+    ast.CallPrototype: lambda self, statement: None,
+}
+
+
+def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
+    """Bodies of all functions that have one, in the module's order.
+
+    Raises UnsupportedInstruction that lists every instruction there is no lowering for, PtxError at anything invalid.
+    """
+    unsupported: list[str] = []
+    bodies = [Lowering(f, layout, module.name, unsupported).run() for f in module.functions if f.body]
+    if unsupported:
+        more = f"\n... and {len(unsupported) - 20} more" if len(unsupported) > 20 else ""
+        raise UnsupportedInstruction("unsupported " + "\nunsupported ".join(unsupported[:20]) + more)
+    return bodies

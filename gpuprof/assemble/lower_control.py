@@ -1,0 +1,275 @@
+"""Branches, calls, returns, system calls, and the instructions that only wait."""
+
+from gpuprof.assemble import ast
+from gpuprof.assemble.abi import Convention, Place, convention
+from gpuprof.assemble.lower_compare import compare
+from gpuprof.assemble.lower_memory import local_address, store
+from gpuprof.assemble.values import Imm, NoVariant
+
+SYSCALLS = {"vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4}
+
+
+# -- entering and leaving ----------------------------------------------------------------------------------------------------
+
+
+def enter_function(lo):
+    """Takes the parameters from where the convention puts them."""
+    function = lo.function
+    lo.convention = Convention({}, {}, 0) if function.is_kernel else convention(function.params, function.returns)
+    lo.parameter_values = {}
+    lo.outgoing = {}
+    for name, place in lo.convention.params.items():
+        if place.file != "M":
+            value = lo.temp(place.file)
+            lo.copy(value, fixed_register(lo, place))
+            lo.parameter_values[name] = value
+            declare_register_parameter(lo, name, place, value)
+    for name, place in lo.convention.returns.items():
+        if place.file != "M":
+            lo.parameter_values[name] = lo.temp(place.file)
+            declare_register_parameter(lo, name, place, lo.parameter_values[name])
+
+
+def declare_register_parameter(lo, name: str, place: Place, value: int):
+    """`.func (.reg .b32 r) f (.reg .b32 x)`: such parameters are used as registers."""
+    variables = {v.name: v for v in (*lo.function.params, *lo.function.returns)}
+    if name in variables and variables[name].space == "reg":
+        lo.declare_parameter_register(name, value, place.type)
+
+
+def fixed_register(lo, place: Place) -> int:
+    register = lo.temp(place.file)
+    lo.body.fixed[register] = place.index
+    return register
+
+
+def _ret(lo):
+    lo.modifiers.flag("uni")
+    lo.count(0)
+    if lo.body.is_kernel:
+        return lo.emit("EXIT")
+    uses = []
+    for name, place in lo.convention.returns.items():
+        if place.file != "M":
+            register = fixed_register(lo, place)
+            lo.copy(register, lo.parameter_values[name])
+            uses.append(register)
+    return lo.emit("RET", uses=tuple(uses))
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------------
+
+
+def _target(lo, operand) -> str:
+    label = lo.scope.label(operand.text) if isinstance(operand, ast.Name) else ""
+    if not label:
+        raise lo.error(f"{getattr(operand, 'text', operand)} is not a label of this function")
+    return label
+
+
+def _bra(lo):
+    lo.modifiers.flag("uni")
+    lo.count(1)
+    lo.emit("BRA", target=_target(lo, lo.operand(0)))
+
+
+def _brx(lo):
+    """A branch table becomes a balanced tree of comparisons: the targets stay visible to everything that looks for blocks."""
+    if not lo.modifiers.flag("idx"):
+        raise NoVariant("form of")
+    lo.modifiers.flag("uni")
+    lo.count(2)
+    name = lo.operand(1)
+    labels = lo.scope.find("targets", name.text) if isinstance(name, ast.Name) else None
+    if not labels:
+        raise lo.error("the second operand must be a .branchtargets label")
+    index = lo.reg(lo.src(lo.operand(0), "u32"), "R")
+    skip = ""
+    if lo.guard[0] is not None:
+        skip = lo.new_label()
+        guard, negated = lo.guard
+        lo.guard = (guard, not negated)
+        lo.emit("BRA", target=skip)
+        lo.guard = (None, False)
+    _branch_tree(lo, index, [_target(lo, ast.Name(label)) for label in labels], 0)
+    if skip:
+        lo.start_block(skip)
+
+
+def _branch_tree(lo, index: int, targets: list[str], first: int):
+    if len(set(targets)) == 1:
+        lo.emit("BRA", target=targets[0])
+        return
+    middle = len(targets) // 2
+    below = lo.temp("P")
+    compare(lo, "u32", "lt", index, Imm(first + middle), dst=below)
+    left = lo.new_label()
+    lo.emit("BRA", target=left, guard=below)
+    _branch_tree(lo, index, targets[middle:], first + middle)
+    lo.start_block(left)
+    _branch_tree(lo, index, targets[:middle], first)
+
+
+# -- calls -------------------------------------------------------------------------------------------------------------------
+
+
+def _split_call(inst: ast.Instruction) -> tuple[tuple, ast.Name, tuple, ast.Name | None]:
+    """(results, callee, arguments, prototype) of `call (r), f, (a), proto`."""
+    operands = list(inst.operands)
+    results = operands.pop(0).elements if operands and isinstance(operands[0], ast.Arguments) else ()
+    callee = operands.pop(0) if operands else None
+    arguments = operands.pop(0).elements if operands and isinstance(operands[0], ast.Arguments) else ()
+    return results, callee, arguments, operands[0] if operands else None
+
+
+def _convention_of_call(lo, callee, prototype) -> Convention | None:
+    function = lo.layout.functions.get(callee.text) if isinstance(callee, ast.Name) else None
+    if function:
+        return convention(function.params, function.returns)
+    found = lo.scope.find("prototypes", prototype.text) if isinstance(prototype, ast.Name) else None
+    return convention(found.params, found.returns) if found else None
+
+
+def prepare_calls(lo, block: ast.Block):
+    """Before a scope's statements are lowered: where the .param variables of its calls will be."""
+    for statement in block.statements:
+        if isinstance(statement, ast.Instruction) and statement.opcode == "call":
+            results, callee, arguments, prototype = _split_call(statement)
+            places = _convention_of_call(lo, callee, prototype)
+            if places is None:
+                continue
+            for names, group in ((arguments, places.params), (results, places.returns)):
+                for name, place in zip(names, group.values(), strict=False):
+                    if isinstance(name, ast.Name):
+                        _declare_argument(lo, name.text, place)
+
+
+def _declare_argument(lo, name: str, place: Place):
+    lo.outgoing.pop(name, None)
+    lo.parameter_values.pop(name, None)
+    if place.file == "M":
+        lo.outgoing[name] = place
+    elif not lo.find_register(ast.Name(name)):
+        lo.parameter_values[name] = lo.temp(place.file)
+
+
+def _call(lo):
+    lo.modifiers.flag("uni")
+    results, callee, arguments, prototype = _split_call(lo.inst)
+    if not isinstance(callee, ast.Name):
+        raise lo.error("what is called must be a function or a register")
+    if callee.text in SYSCALLS and not _has_body(lo, callee.text):
+        return _syscall(lo, callee.text, results, arguments)
+    places = _convention_of_call(lo, callee, prototype)
+    direct = callee.text in lo.layout.functions
+    if places is None:
+        raise lo.error(f"{callee.text} is not a function of this module" if not lo.find_register(callee) else "the prototype is missing")
+    if direct and not _has_body(lo, callee.text):
+        raise NoVariant(f"external function {callee.text} in")
+    if len(arguments) != len(places.params) or len(results) != len(places.returns):
+        raise lo.error(f"{callee.text} takes {len(places.params)} arguments and gives {len(places.returns)} results")
+    address = None if direct else lo.src(callee, "u64")
+    uses = []
+    for name, place in zip(arguments, places.params.values(), strict=True):
+        if place.file != "M":
+            register = fixed_register(lo, place)
+            lo.copy(register, _argument_value(lo, name, place))
+            uses.append(register)
+    defs = [(name, fixed_register(lo, place)) for name, place in zip(results, places.returns.values(), strict=True) if place.file != "M"]
+    registers = tuple(register for _, register in defs)
+    if direct:
+        lo.body.callees.add(callee.text)
+        lo.emit("CALL", target=callee.text, uses=tuple(uses), defs=registers)
+    else:
+        lo.body.indirect_calls = True
+        lo.emit("CALL.IND", a=address, uses=tuple(uses), defs=registers)
+    for name, register in defs:
+        lo.copy(_result_register(lo, name), register)
+    return None
+
+
+def _has_body(lo, name: str) -> bool:
+    function = lo.layout.functions.get(name)
+    return bool(function and function.body)
+
+
+def _argument_value(lo, name, place: Place):
+    if isinstance(name, ast.Name) and name.text in lo.parameter_values:
+        return lo.parameter_values[name.text]
+    return lo.src(name, place.type)
+
+
+def _result_register(lo, name) -> int:
+    if name.text in lo.parameter_values:
+        return lo.parameter_values[name.text]
+    register = lo.find_register(name)
+    if register is None:
+        raise lo.error(f"{name.text} is not declared")
+    return register.number
+
+
+# Arguments of __assertfail in the block it gets: (offset, type). Natural alignment, in order.
+_ASSERT_BLOCK = ((0, "u64"), (8, "u64"), (16, "u32"), (24, "u64"), (32, "u64"))
+_ASSERT_NBYTES = 40
+
+
+def _syscall(lo, name: str, results: tuple, arguments: tuple):
+    if len(arguments) != {"vprintf": 2, "malloc": 1, "free": 1, "__assertfail": 5}[name]:
+        raise lo.error(f"{name} has another number of arguments")
+    values = [lo.reg(_syscall_argument(lo, argument, "u64"), lo_file(lo, argument)) for argument in arguments]
+    if name == "__assertfail":
+        values = [_assert_block(lo, values)]
+    slots = dict(zip("ab", values, strict=False))
+    row = "SYSCALL.64" if name == "malloc" else "SYSCALL"
+    dst = _result_register(lo, results[0]) if results else None
+    lo.emit(row, imm=SYSCALLS[name], dst=dst, **slots)
+
+
+def _syscall_argument(lo, argument, kind: str):
+    value = lo.parameter_values.get(getattr(argument, "text", ""))
+    return value if value is not None else lo.src(argument, kind)
+
+
+def lo_file(lo, argument) -> str:
+    value = lo.parameter_values.get(getattr(argument, "text", ""))
+    return lo.body.files[value] if value is not None else "D"
+
+
+def _assert_block(lo, values: list[int]) -> int:
+    """Stores the arguments in local memory; their generic address is what the service gets."""
+    block = ast.Variable("#assert", "local", "b8", _ASSERT_NBYTES, 8, lo.inst.line, True)
+    if block.name not in lo.frame.offsets:
+        lo.frame.add(block)
+    start = lo.frame.offsets[block.name]
+    base = None if lo.body.is_kernel else local_address(lo, 0, "R")
+    for (offset, kind), value in zip(_ASSERT_BLOCK, values, strict=True):
+        store(lo, "local", [value], kind, {"a": base, "imm": start + offset})
+    return lo.op("CVTA.LOCAL", a=lo.reg(local_address(lo, start, "D"), "D"))
+
+
+# -- the rest ----------------------------------------------------------------------------------------------------------------
+
+
+def _plain(row: str):
+    def lower(lo):
+        lo.count(0)
+        lo.emit(row)
+
+    return lower
+
+
+def _nanosleep(lo):
+    lo.modifiers.type()
+    lo.count(1)
+    lo.emit("NANOSLEEP", b=lo.src(lo.operand(0), "u32"))
+
+
+def _pmevent(lo):
+    lo.modifiers.flag("mask")
+    lo.emit("NOP")
+
+
+TABLE = {
+    "ret": _ret, "exit": _plain("EXIT"), "bra": _bra, "brx": _brx, "call": _call, "trap": _plain("TRAP"), "brkpt": _plain("BRKPT"),
+    "nanosleep": _nanosleep, "pmevent": _pmevent,
+}  # fmt: skip

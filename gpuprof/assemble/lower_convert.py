@@ -1,0 +1,123 @@
+"""cvt: every pair of scalar types, rounding to integral values, packing of two floats, and cvta, isspacep."""
+
+from gpuprof.assemble import lower_memory
+from gpuprof.assemble.values import Imm, NoVariant
+from gpuprof.isa.modifiers import pack
+from gpuprof.isa.opcodes import FLOAT_TYPES, INTEGER_TYPES, type_file, type_nbits
+
+_TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+_ROUNDING = ("rn", "rz", "rm", "rp", "rna")
+
+
+def _cvt(lo):
+    integral = lo.modifiers.one_of(_TO_INTEGRAL)
+    rounding = lo.modifiers.one_of(_ROUNDING)
+    ftz, sat, relu = (int(lo.modifiers.flag(name)) for name in ("ftz", "sat", "relu"))
+    source = lo.modifiers.type()
+    to = lo.modifiers.type()
+    fields = {"rnd": _TO_INTEGRAL.get(integral) or rounding or "rn", "ftz": ftz, "sat": sat}
+    if to in ("f16x2", "bf16x2"):
+        lo.count(3)
+        a, b = (lo.reg(v, "R") for v in lo.srcs(1, source, 2))
+        return lo.emit(f"CVT.{to}.{source}".upper(), dst=lo.dst(lo.operand(0), to), a=a, b=b, mods=pack(**fields, nan=relu))
+    if relu:
+        raise NoVariant(".relu of")
+    lo.count(2)
+    if to == "tf32":
+        return lo.emit(
+            f"CVT.TF32.{source.upper()}",
+            dst=lo.dst(lo.operand(0), "b32"),
+            a=lo.src(lo.operand(1), source),
+            mods=pack(rnd=fields["rnd"], sat=sat),
+        )
+    return _scalar(lo, to, source, bool(integral), fields)
+
+
+def _scalar(lo, to: str, source: str, integral: bool, fields: dict):
+    if to not in INTEGER_TYPES + FLOAT_TYPES or source not in INTEGER_TYPES + FLOAT_TYPES:
+        raise NoVariant(f"types .{to}.{source} of")
+    value = lo.reg(lo.src(lo.operand(1), source), type_file(source))
+    if to in FLOAT_TYPES:
+        dst = lo.dst(lo.operand(0), to)
+        if to == source:
+            return _same_float(lo, dst, to, value, integral, fields)
+        return lo.emit(f"CVT.{to}.{source}".upper(), dst=dst, a=value, mods=pack(**fields))
+    return _to_integer(lo, to, source, value, fields)
+
+
+def _same_float(lo, dst, kind: str, value, integral: bool, fields: dict):
+    if integral:
+        return lo.emit(f"FRND.{kind}".upper(), dst=dst, a=value, mods=pack(**fields))
+    if not fields["sat"] and not fields["ftz"]:
+        return lo.copy(dst, value)
+    # x + -0 is x, but flushed and clamped.
+    row, minus_zero = {"f32": ("FADD", 1 << 31), "f64": ("DADD", 1 << 63), "f16": ("HADD", 1 << 15), "bf16": ("BADD", 1 << 15)}[kind]
+    return lo.emit(row, dst=dst, a=value, b=Imm(minus_zero), mods=pack(ftz=fields["ftz"], sat=fields["sat"]))
+
+
+def _to_integer(lo, to: str, source: str, value, fields: dict):
+    """The result is extended to the destination register's width by the sign of the destination type (PTX ISA, cvt)."""
+    register = lo.find_register(lo.operand(0))
+    if register is None:
+        raise lo.error("the destination must be a register")
+    nbits = register.nbits
+    if nbits < type_nbits(to):
+        raise lo.error(f"the destination register has only {nbits} bits")
+    wide = f"{to[0]}{nbits}"
+    if nbits == type_nbits(to):
+        return convert_integer(lo, register.number, to, source, value, fields)
+    if source in INTEGER_TYPES and not fields["sat"]:
+        narrower = min(type_nbits(to), type_nbits(source))
+        sign = source[0] if type_nbits(source) < type_nbits(to) else to[0]
+        if narrower == type_nbits(source) and sign != to[0] and sign == "s":
+            value = convert_integer(lo, lo.temp("R"), to, source, value, fields)
+            return convert_integer(lo, register.number, wide, to, value, fields)
+        if type_file(source) == "D" and narrower < 64:
+            value = lo.op("LO.64", a=value)
+        return convert_integer(lo, register.number, wide, f"{sign}{narrower}", value, fields)
+    value = convert_integer(lo, lo.temp("R"), to, source, value, fields)
+    return convert_integer(lo, register.number, wide, to, value, {"sat": 0})
+
+
+def convert_integer(lo, dst: int, to: str, source: str, value, fields: dict) -> int:
+    """dst = value converted, for a destination as wide as its register; plain moves where no bit changes."""
+    if source in FLOAT_TYPES:
+        lo.emit(f"CVT.{to}.{source}".upper(), dst=dst, a=value, mods=pack(**fields))
+    elif fields["sat"]:
+        lo.emit(f"CVT.{to}.{source}".upper(), dst=dst, a=value, mods=pack(sat=1))
+    elif type_nbits(to) == type_nbits(source):
+        lo.copy(dst, value)
+    elif type_nbits(to) == 32 and type_nbits(source) == 64:
+        lo.emit("LO.64", dst=dst, a=value)
+    else:
+        lo.emit(f"CVT.{to}.{source}".upper(), dst=dst, a=value)
+    return dst
+
+
+def _cvta(lo):
+    to = lo.modifiers.flag("to")
+    space = _space(lo)
+    kind = lo.modifiers.type()
+    if kind not in ("u64", "s64", "b64"):
+        raise NoVariant(f"type .{kind} of")
+    lo.count(2)
+    dst = lo.dst(lo.operand(0), "u64")
+    value = lo.src(lo.operand(1), "u64")
+    if space == "global":  # the generic window of global memory is the identity
+        return lo.copy(dst, value)
+    return lo.emit(f"CVTA.{'TO.' if to else ''}{space.upper()}", dst=dst, a=value)
+
+
+def _space(lo) -> str:
+    space = lower_memory.space_of(lo)
+    return "local" if space == "param" and not lo.body.is_kernel else space
+
+
+def _isspacep(lo):
+    space = lower_memory.space_of(lo)
+    lo.count(2)
+    value = lo.reg(lo.src(lo.operand(1), "u64"), "D")
+    lo.emit(f"ISSPACEP.{space.upper()}", dst=lo.dst(lo.operand(0), "pred"), a=value)
+
+
+TABLE = {"cvt": _cvt, "cvta": _cvta, "isspacep": _isspacep}

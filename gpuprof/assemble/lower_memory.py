@@ -1,0 +1,402 @@
+"""Loads, stores, atomics, fences, and where addresses come from."""
+
+from gpuprof.assemble import ast
+from gpuprof.assemble.abi import Place
+from gpuprof.assemble.ir import Inst
+from gpuprof.assemble.lower_move import join, split
+from gpuprof.assemble.values import Imm, NoVariant, pick
+from gpuprof.isa.modifiers import FIELDS, pack
+from gpuprof.isa.opcodes import LETTER_OF_SPACE, SPECIAL_INDEX, type_file, type_nbits
+
+_SPACES = {
+    "global": "global", "shared": "shared", "shared::cta": "shared", "local": "local", "const": "const", "param": "param",
+    "param::entry": "param", "param::func": "param",
+}  # fmt: skip
+_CACHES = ("ca", "cg", "cs", "lu", "cv", "wt", "nc", "wb")
+_ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc")
+_SCOPES = {"cta": "cta", "gpu": "gpu", "gl": "gpu", "sys": "sys"}
+# Cache hints change no result, and the model has no use for them.
+_HINTS = frozenset(
+    [
+        f"{level}::{policy}"
+        for level in ("L1", "L2")
+        for policy in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")
+    ]
+    + ["L2::64B", "L2::128B", "L2::256B"]
+)
+_ACCESS = {"b8": "U8", "u8": "U8", "s8": "S8", "b16": "U16", "u16": "U16", "s16": "S16", "f16": "U16", "bf16": "U16"}
+_MEMORY_TYPES = frozenset([*_ACCESS, "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64"])
+
+
+def space_of(lo) -> str:
+    return _SPACES.get(lo.modifiers.one_of(_SPACES), "generic")
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------------------
+
+
+def frame_base(lo, file: str) -> int:
+    """The function's `localbase` in a register of the file (device functions only: a kernel's is 0)."""
+    return lo.op("S2R.64" if file == "D" else "S2R", imm=SPECIAL_INDEX["localbase"])
+
+
+def local_address(lo, offset: int, file: str):
+    if lo.body.is_kernel:
+        return Imm(offset)
+    base = frame_base(lo, file)
+    return lo.op("IADD.64" if file == "D" else "IADD", a=base, b=Imm(offset)) if offset else base
+
+
+def address_of(lo, name: str, offset: int, file: str, generic: bool = False):
+    """The address of a variable or function as a value: Imm where it is known, else a register."""
+    kind, place = locate(lo, name)
+    if kind in ("global", "function"):
+        if file != "D":
+            raise lo.error(f"the address of {name} needs 64 bits")
+        return lo.op("MOVI.64", imm=offset, symbol=name)
+    value = local_address(lo, place + offset, file) if kind == "local" else shared_address(lo, name, place, offset, file)
+    if generic:
+        value = lo.op(f"CVTA.{kind.upper()}", a=lo.reg(value, "D"))
+    return value
+
+
+def shared_address(lo, name: str, place: int | None, offset: int, file: str):
+    """Imm of a variable at a known place. Dynamic shared memory seen from a device function starts behind the kernel's static part."""
+    if place is not None:
+        return Imm(place + offset & (0xFFFFFFFF if file == "R" else 0xFFFFFFFFFFFFFFFF))
+    total, dynamic = lo.special("total_smem_size", "R"), lo.special("dynamic_smem_size", "R")
+    start = lo.op("ISUB", a=total, b=dynamic)
+    start = lo.op("IADD", a=start, b=Imm(offset & 0xFFFFFFFF)) if offset else start
+    return lo.op("CVT.U64.U32", a=start) if file == "D" else start
+
+
+def locate(lo, name: str) -> tuple[str, int | None]:
+    """Space and offset of a variable; ("global" or "function", 0) when only the loader knows."""
+    layout = lo.layout
+    variable = lo.scope.find("variables", name) or layout.variables.get(name)
+    if variable is None:
+        params = layout.param_offsets.get(lo.function.name, {})
+        if name in params:
+            return "param", params[name]
+        place = lo.convention.params.get(name) or lo.convention.returns.get(name)
+        if place and place.file == "M":
+            return "local", place.index
+        if name in layout.functions:
+            return "function", 0
+        raise lo.error(f"{name} is not declared")
+    if variable.space == "local":
+        if name not in lo.frame.offsets:
+            raise lo.error(f"{name}: local variables stand inside functions")
+        return "local", lo.frame.offsets[name]
+    if variable.space == "shared":
+        return "shared", layout.shared_offsets[lo.function.name].get(name)
+    if variable.space == "const":
+        return "const", layout.const_offsets[name]
+    if variable.space == "param":
+        raise lo.error(f"the address of parameter {name} cannot be taken")
+    return "global", 0
+
+
+def memory_operand(lo, operand, space: str) -> dict:
+    """Slots `a`, `imm` and the addr64 bit of a memory instruction for `[base+offset]`."""
+    if not isinstance(operand, ast.Memory):
+        raise lo.error("expected an address in brackets")
+    if operand.base is None:
+        return {"a": None, "imm": operand.offset & 0xFFFFFFFF}
+    offset = operand.offset
+    if not -(1 << 31) <= offset < 1 << 31:
+        raise lo.error(f"offset {offset} does not fit into 32 bits")
+    register = lo.find_register(operand.base)
+    if register is not None:
+        wide = {32: 0, 64: 1}.get(register.nbits)
+        if wide is None:
+            raise lo.error("an address has 32 or 64 bits")
+        return {"a": register.number, "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(wide)}
+    return symbol_operand(lo, operand.base.text, offset, space)
+
+
+def symbol_operand(lo, name: str, offset: int, space: str) -> dict:
+    """`[variable+offset]`: a constant address where the place is known."""
+    kind, place = locate(lo, name)
+    wide = FIELDS["addr64"].put(1)
+    if kind == "local" and not lo.body.is_kernel and space in ("local", "param"):
+        return {"a": frame_base(lo, "R"), "imm": place + offset}
+    if kind == space or (kind == "local" and space == "param"):
+        value = address_of(lo, name, offset, "D" if kind == "global" else "R")
+        return {"a": None, "imm": value.bits} if isinstance(value, Imm) else {"a": value, "imm": 0, "mods": wide if kind == "global" else 0}
+    if space == "generic":
+        return {"a": lo.reg(address_of(lo, name, offset, "D", generic=kind != "global"), "D"), "imm": 0, "mods": wide}
+    raise lo.error(f"{name} is in {kind} memory, not in {space}")
+
+
+# -- ld and st ---------------------------------------------------------------------------------------------------------------
+
+
+def _access_modifiers(lo) -> tuple[str, int, int, str]:
+    """(space, mods, elements, type) of a load or store; hints are taken and forgotten."""
+    m = lo.modifiers
+    order = m.one_of(_ORDERS)
+    if m.flag("mmio"):
+        raise NoVariant(".mmio of")
+    scope = _SCOPES.get(m.one_of(_SCOPES), "")
+    space = space_of(lo)
+    cache = m.one_of(_CACHES)
+    while m.one_of(_HINTS):
+        pass
+    elements = {"v2": 2, "v4": 4}.get(m.one_of(("v2", "v4")), 1)
+    kind = m.type()
+    if kind not in _MEMORY_TYPES:
+        raise NoVariant(f"type .{kind} of")
+    order = "" if order == "weak" else order
+    cache = "" if cache == "wb" else cache
+    return space, pack(sem=order, scope=scope, cache=cache), elements, kind
+
+
+def access_of(elements: int, nbits: int, kind: str) -> str:
+    """The access of a row: 4 x b32 -> "V4.32"; small vectors are one access of their whole size."""
+    total = elements * nbits
+    if nbits >= 32 and elements > 1:
+        return f"V{elements}.{nbits}"
+    return _ACCESS.get(kind, str(total)) if elements == 1 else {16: "U16"}.get(total, str(total))
+
+
+def _ld(lo):
+    space, mods, elements, kind = _access_modifiers(lo)
+    lo.count(2)
+    targets = lo.operand(0).elements if isinstance(lo.operand(0), ast.Vector) else (lo.operand(0),)
+    if len(targets) != elements:
+        raise lo.error(f"{len(targets)} registers for {elements} elements")
+    if space == "param" and load_parameter(lo, targets, lo.operand(1), kind):
+        return
+    if space == "param" and not lo.body.is_kernel:
+        space = "local"
+    load(lo, space, targets, kind, memory_operand(lo, lo.operand(1), space), mods)
+
+
+def load(lo, space: str, targets: tuple, kind: str, address: dict, mods: int = 0):
+    """targets = memory: one access, then the fields of small vectors are taken apart."""
+    nbits, elements = type_nbits(kind), len(targets)
+    row = f"LD{LETTER_OF_SPACE[space]}.{access_of(elements, nbits, kind)}"
+    address["mods"] = address.get("mods", 0) | mods
+    if elements == 1:
+        return _load_scalar(lo, row, targets[0], kind, address)
+    if nbits >= 32:
+        group = tuple(lo.temp(type_file(kind)) for _ in targets)
+        lo.emit(row, dst=group, **address)
+        for target, value in zip(targets, group, strict=True):
+            put_loaded(lo, target, kind, value)
+        return None
+    value = lo.op(row, **address)
+    for target, field in zip(targets, split(lo, value, nbits * elements, nbits, [_is_sink(t) for t in targets]), strict=True):
+        if field is not None:
+            put_loaded(lo, target, kind, _sign_field(lo, field, kind))
+    return None
+
+
+def _is_sink(operand) -> bool:
+    return isinstance(operand, ast.Name) and operand.text == "_"
+
+
+def _sign_field(lo, value: int, kind: str) -> int:
+    return lo.op(f"CVT.S32.{kind.upper()}", a=value) if kind in ("s8", "s16") else value
+
+
+def _load_scalar(lo, row: str, target, kind: str, address: dict):
+    register = lo.find_register(target)
+    direct = (
+        register and lo.body.files[register.number] == type_file(kind) and not (kind == "s8" and register.nbits == 16) and kind != "s16"
+    )
+    if direct or (kind == "s16" and register and register.nbits == 32):
+        lo.emit(row, dst=register.number, **address)
+    else:
+        put_loaded(lo, target, kind, lo.op(row, **address))
+
+
+def put_loaded(lo, target, kind: str, value):
+    """Copies a loaded value into a register that may be wider than the type: extended by the type's sign."""
+    if _is_sink(target):
+        return
+    register = lo.find_register(target)
+    if register is None:
+        raise lo.error("the destination must be a register")
+    signed = kind[0] == "s"
+    if register.nbits < type_nbits(kind) and not (register.nbits == 16 and type_nbits(kind) == 8):
+        raise lo.error(f"the destination register has only {register.nbits} bits")
+    if register.nbits == 64 and type_nbits(kind) < 64:
+        lo.emit("CVT.S64.S32" if signed else "CVT.U64.U32", dst=register.number, a=lo.reg(value, "R"))
+    elif register.nbits == 16 and signed:
+        lo.emit("AND", dst=register.number, a=value, b=Imm(0xFFFF))
+    else:
+        lo.copy(register.number, value)
+
+
+def _st(lo):
+    space, mods, elements, kind = _access_modifiers(lo)
+    lo.count(2)
+    values = lo.operand(1).elements if isinstance(lo.operand(1), ast.Vector) else (lo.operand(1),)
+    if len(values) != elements:
+        raise lo.error(f"{len(values)} registers for {elements} elements")
+    if space == "param" and store_parameter(lo, values, lo.operand(0), kind):
+        return
+    if space == "param":
+        space = "local"
+    address = memory_operand(lo, lo.operand(0), space)
+    store(lo, space, [lo.src(v, store_type(kind)) for v in values], kind, address, mods)
+
+
+def store_type(kind: str) -> str:
+    """8-bit values are in 16-bit or wider registers."""
+    return kind if type_nbits(kind) > 8 else "b16"
+
+
+def store(lo, space: str, values: list, kind: str, address: dict, mods: int = 0) -> Inst:
+    if space == "const":
+        raise lo.error("constant memory cannot be written")
+    nbits, elements = type_nbits(kind), len(values)
+    access = access_of(elements, nbits, kind).replace("S", "U")
+    address["mods"] = address.get("mods", 0) | mods
+    file = type_file(kind)
+    if elements == 1:
+        b = lo.reg(values[0], file)
+    elif nbits >= 32:
+        b = tuple(lo.temp(file) for _ in values)
+        for register, value in zip(b, values, strict=True):
+            lo.copy(register, value)
+    else:
+        b = lo.reg(join(lo, values, nbits), "D" if nbits * elements == 64 else "R")
+    return lo.emit(f"ST{LETTER_OF_SPACE[space]}.{access}", b=b, **address)
+
+
+# -- parameters --------------------------------------------------------------------------------------------------------------
+
+
+def load_parameter(lo, targets: tuple, operand, kind: str) -> bool:
+    """ld.param of a named parameter or of a call's result; False when the address is in a register."""
+    if not isinstance(operand, ast.Memory) or operand.base is None or lo.find_register(operand.base):
+        return False
+    name, offset = operand.base.text, operand.offset
+    if lo.body.is_kernel and name in lo.layout.param_offsets[lo.function.name]:
+        _load_kernel_parameter(lo, targets, lo.layout.param_offsets[lo.function.name][name] + offset, kind)
+        return True
+    value = lo.parameter_values.get(name)
+    if value is not None:
+        _load_part(lo, targets, kind, value, offset)
+        return True
+    place = lo.outgoing.get(name)
+    if place is None:
+        return False
+    load(lo, "local", targets, kind, _outgoing_address(lo, place, offset))
+    return True
+
+
+def _load_kernel_parameter(lo, targets: tuple, offset: int, kind: str):
+    """32- and 64-bit parameters are operands in the constant bank; narrower ones are loaded."""
+    nbits = type_nbits(kind)
+    if nbits < 32:
+        return load(lo, "param", targets, kind, {"a": None, "imm": offset})
+    for index, target in enumerate(targets):
+        if not _is_sink(target):
+            value = lo.op("MOV.64" if nbits == 64 else "MOV", slot="a", const=True, imm=offset + index * nbits // 8)
+            put_loaded(lo, target, kind, value)
+    return None
+
+
+def _load_part(lo, targets: tuple, kind: str, value: int, offset: int):
+    """Part of a parameter that is in a register: all of it, or one half or field."""
+    nbits = type_nbits(kind)
+    held = 64 if lo.body.files[value] == "D" else 32
+    if len(targets) != 1 or offset * 8 % nbits or offset * 8 + nbits > held:
+        raise lo.error("this part of a parameter in a register cannot be read")
+    if held == nbits:
+        field = value
+    else:
+        index = offset * 8 // nbits
+        width = max(nbits, 8)
+        skip = [i != index for i in range(held // width)]
+        field = split(lo, value, held, width, skip)[index]
+    put_loaded(lo, targets[0], kind, _sign_field(lo, field, kind))
+
+
+def _outgoing_address(lo, place: Place, offset: int) -> dict:
+    return {"a": None if lo.body.is_kernel else frame_base(lo, "R"), "imm": place.index + offset, "outgoing": True}
+
+
+def store_parameter(lo, values: tuple, operand, kind: str) -> bool:
+    """st.param: an argument of a call, or the result of this function; False when the address is in a register."""
+    if not isinstance(operand, ast.Memory) or operand.base is None or lo.find_register(operand.base):
+        return False
+    name, offset = operand.base.text, operand.offset
+    register = lo.parameter_values.get(name)
+    if register is not None:
+        if offset or len(values) != 1:
+            raise lo.error("only the whole of a scalar parameter can be written")
+        file = lo.body.files[register]
+        value = lo.src(values[0], store_type(kind))
+        if file == "D" and type_file(kind) == "R":
+            value = lo.op("CVT.U64.U32", a=lo.reg(value, "R"))
+        lo.copy(register, value)
+        return True
+    place = lo.outgoing.get(name)
+    if place is None:
+        return False
+    store(lo, "local", [lo.src(v, store_type(kind)) for v in values], kind, _outgoing_address(lo, place, offset))
+    return True
+
+
+# -- atomics and fences ------------------------------------------------------------------------------------------------------
+
+_ATOMIC_TYPES = {"s32": {"ADD": "u32"}, "s64": {"ADD": "u64"}, "u32": {}, "u64": {}}
+_OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
+
+
+def _atomic(reduction: bool):
+    def lower(lo):
+        m = lo.modifiers
+        order, scope = m.one_of(_ORDERS), _SCOPES.get(m.one_of(_SCOPES), "")
+        space = space_of(lo)
+        while m.one_of(_HINTS):
+            pass
+        operation = m.one_of(_OPERATIONS).upper()
+        m.flag("noftz")
+        kind = m.type()
+        if m.rest or space not in ("global", "shared", "generic"):
+            raise NoVariant(f"form .{'.'.join([space, *m.rest])} of")
+        emit_atomic(lo, reduction, space, operation, kind, pack(sem=order, scope=scope))
+
+    return lower
+
+
+def emit_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods: int):
+    first = 0 if reduction else 1
+    lo.count(first + (3 if operation == "CAS" else 2))
+    kind_of_row = _ATOMIC_TYPES.get(kind, {}).get(operation, kind)
+    address = memory_operand(lo, lo.operand(first), space)
+    address["mods"] = address.get("mods", 0) | mods
+    file = type_file(kind)
+    values = [lo.reg(v, file) for v in lo.srcs(first + 1, kind, 2 if operation == "CAS" else 1)]
+    slots = dict(zip("bc", values, strict=False))
+    sink = reduction or _is_sink(lo.operand(0))
+    if sink and operation not in ("EXCH", "CAS"):
+        lo.emit(f"RED{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), **slots, **address)
+    else:
+        dst = None if sink else lo.dst(lo.operand(0), kind)
+        lo.emit(f"ATOM{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), dst=dst, **slots, **address)
+
+
+def _membar(lo):
+    lo.modifiers.one_of(("sc", "acq_rel", "acquire", "release"))
+    scope = pick(_SCOPES, lo.modifiers.one_of(_SCOPES))
+    lo.count(0)
+    lo.emit("MEMBAR", mods=pack(scope=scope))
+
+
+def _prefetch(lo):
+    """A hint without a result; kept as one issue slot."""
+    lo.modifiers.rest.clear()
+    lo.emit("NOP")
+
+
+TABLE = {
+    "ld": _ld, "ldu": _ld, "st": _st, "atom": _atomic(False), "red": _atomic(True), "membar": _membar, "fence": _membar,
+    "prefetch": _prefetch, "prefetchu": _prefetch,
+}  # fmt: skip

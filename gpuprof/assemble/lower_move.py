@@ -1,0 +1,86 @@
+"""mov: registers, constants, addresses, and packing of vectors."""
+
+from gpuprof.assemble import ast
+from gpuprof.assemble.values import Imm, NoVariant
+from gpuprof.isa.opcodes import type_nbits
+
+_TYPES = frozenset(["pred", "b16", "u16", "s16", "f16", "bf16", "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64"])
+
+
+def _mov(lo):
+    kind = lo.modifiers.type()
+    if kind not in _TYPES:
+        raise NoVariant(f"type .{kind} of")
+    lo.count(2)
+    target, source = lo.operand(0), lo.operand(1)
+    if isinstance(target, ast.Vector):
+        return unpack(lo, target.elements, kind, lo.reg(lo.src(source, kind), "D" if type_nbits(kind) == 64 else "R"))
+    dst = lo.dst(target, kind)
+    if isinstance(source, ast.Vector):
+        return lo.copy(dst, pack_vector(lo, source.elements, kind))
+    if kind == "pred" and isinstance(source, ast.Number):
+        raise lo.error("a predicate cannot be set from a constant")
+    return lo.copy(dst, lo.src(source, kind))
+
+
+def _element_nbits(lo, elements: tuple, nbits: int) -> int:
+    if not elements or nbits % len(elements) or nbits // len(elements) not in (8, 16, 32):
+        raise lo.error(f"{len(elements)} elements do not make {nbits} bits")
+    return nbits // len(elements)
+
+
+def unpack(lo, elements: tuple, kind: str, value: int | None):
+    """Registers of a vector from the bits of one value, lowest first."""
+    width = _element_nbits(lo, elements, type_nbits(kind))
+    fields = split(lo, value, type_nbits(kind), width, [isinstance(e, ast.Name) and e.text == "_" for e in elements])
+    for element, field in zip(elements, fields, strict=True):
+        if field is not None or not (isinstance(element, ast.Name) and element.text == "_"):
+            lo.copy(lo.dst(element, f"b{max(width, 16)}"), field)
+
+
+def split(lo, value: int | None, nbits: int, width: int, skip: list[bool]) -> list[int | None]:
+    """Fields of `width` bits of a value, each in an R register, zero-extended; None where skipped."""
+    words = [value] if nbits < 64 else [None, None]
+    if nbits == 64:
+        used = [not all(skip[i * 32 // width : (i + 1) * 32 // width]) for i in (0, 1)]
+        words = [lo.op(name, a=value) if use else None for name, use in zip(("LO.64", "HI.64"), used, strict=True)]
+    if width == 32:
+        return words
+    per_word = min(nbits, 32) // width
+    fields = []
+    for index, skipped in enumerate(skip):
+        word, position = words[index // per_word], index % per_word * width
+        fields.append(None if skipped else _field(lo, word, position, width, min(nbits, 32)))
+    return fields
+
+
+def _field(lo, word: int | None, position: int, width: int, word_nbits: int) -> int:
+    if position:
+        word = lo.op("SHR.U32", a=word, b=Imm(position))
+    if position + width == word_nbits:
+        return word
+    return lo.op("AND", a=word, b=Imm((1 << width) - 1))
+
+
+def pack_vector(lo, elements: tuple, kind: str) -> int | Imm | None:
+    nbits = type_nbits(kind)
+    width = _element_nbits(lo, elements, nbits)
+    return join(lo, [lo.src(e, f"b{max(width, 16)}") for e in elements], width)
+
+
+def join(lo, values: list, width: int) -> int | Imm | None:
+    """One value from fields of `width` bits, lowest first. The result is D for 64 bits, else R."""
+    if all(isinstance(v, Imm) for v in values):
+        mask = (1 << width) - 1
+        return Imm(sum((v.bits & mask) << width * i for i, v in enumerate(values)))
+    if width == 8:
+        if len(values) == 2:
+            return lo.op("PRMT", a=lo.reg(values[0], "R"), b=lo.reg(values[1], "R"), c=Imm(0x7740))
+        return join(lo, [join(lo, values[i : i + 2], 8) for i in range(0, len(values), 2)], 16)
+    if width == 16:
+        words = [lo.op("PRMT", a=lo.reg(x, "R"), b=lo.reg(y, "R"), c=Imm(0x5410)) for x, y in zip(values[::2], values[1::2], strict=True)]
+        return words[0] if len(words) == 1 else join(lo, words, 32)
+    return lo.op("PACK.64", a=lo.reg(values[0], "R"), b=lo.reg(values[1], "R"))
+
+
+TABLE = {"mov": _mov}

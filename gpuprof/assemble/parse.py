@@ -1,0 +1,550 @@
+"""PTX text to `ast` values. The grammar rule stands above each method; tokens come from `tokens`, source positions go to `lines`.
+
+References are to the PTX ISA manual 9.0, chapters 4 (syntax), 5 (state spaces, types and variables), 7 (ABI) and 11 (directives).
+"""
+
+import re
+import struct
+
+from gpuprof.assemble import ast
+from gpuprof.assemble.lines import LineTable
+from gpuprof.assemble.tokens import Positions, Token, tokenize
+from gpuprof.errors import PtxError
+
+TYPE_NBYTES = {
+    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4,
+    "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 1,
+}  # fmt: skip
+
+_SPACES = ("global", "const", "shared", "local", "param", "reg")
+_LINKAGE = ("extern", "visible", "weak", "common")
+_FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
+    "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
+    "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
+}  # fmt: skip
+_REGISTER_RANGE = re.compile(r"(.*?)(\d+)$")
+
+
+def parse(text: str, name: str = "<ptx>") -> ast.Module:
+    """The module written in a PTX text. Raises PtxError with name, line and column when it is not valid PTX."""
+    return _Parser(text, name).module()
+
+
+class _Parser:
+    def __init__(self, text: str, name: str):
+        self.name = name
+        self.where = Positions(text)
+        self.tokens = tokenize(text, name)
+        self.index = 0
+        self.token = self.tokens[0]
+        self.result = ast.Module(name)
+        self.lines = LineTable(self.result.files, text)
+        self.depth = 0
+
+    # -- tokens ----------------------------------------------------------------------------------------------------------
+
+    def error(self, message: str, token: Token | None = None) -> PtxError:
+        offset = (token or self.token).offset
+        return PtxError(message, self.name, self.where.line(offset), self.where.column(offset))
+
+    def advance(self) -> Token:
+        token = self.token
+        if token.kind != "end":
+            self.index += 1
+            self.token = self.tokens[self.index]
+        return token
+
+    def accept(self, text: str) -> bool:
+        if self.token.text == text and self.token.kind != "string":
+            self.advance()
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        if self.token.text != text or self.token.kind == "string":
+            raise self.error(f"expected {text!r}, found {self.token.text!r}")
+        return self.advance()
+
+    def expect_kind(self, kind: str, what: str) -> str:
+        if self.token.kind != kind:
+            raise self.error(f"expected {what}, found {self.token.text!r}")
+        return self.advance().text
+
+    def integer(self) -> int:
+        negative = self.accept("-")
+        token = self.token
+        number = self.number()
+        if number.kind != "int":
+            raise self.error("expected an integer", token)
+        return -number.value if negative else number.value
+
+    # number: [-] integer | float | 0fXXXXXXXX | 0dXXXXXXXXXXXXXXXX
+    def number(self) -> ast.Number:
+        token = self.token
+        text = self.expect_kind("number", "a number")
+        prefix = text[:2].lower()
+        if prefix == "0f":
+            return ast.Number(int(text[2:], 16), "f32")
+        if prefix == "0d":
+            return ast.Number(int(text[2:], 16), "f64")
+        if "." in text or ("e" in text.lower() and prefix != "0x"):
+            return ast.Number(struct.unpack("<Q", struct.pack("<d", float(text)))[0], "f64")
+        digits = text.rstrip("U")
+        octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+        try:
+            value = int(digits, 8 if octal else 0)
+        except ValueError:
+            raise self.error(f"{text!r} is not a number", token) from None
+        return ast.Number(value)
+
+    # -- module ----------------------------------------------------------------------------------------------------------
+
+    # module: { module_directive | variable | function }
+    def module(self) -> ast.Module:
+        while self.token.kind != "end":
+            if self.token.kind != "dot":
+                raise self.error(f"expected a directive, found {self.token.text!r}")
+            handler = _MODULE_DIRECTIVES.get(self.token.text[1:])
+            if handler:
+                self.advance()
+                handler(self)
+            else:
+                self.declaration()
+        if not self.result.version:
+            raise self.error("no .version directive: this is not a PTX file")
+        return self.result
+
+    def version(self):
+        self.result.version = self.expect_kind("number", "a version number")
+
+    # .target sm_80, texmode_independent, debug
+    def target(self):
+        names = [self.expect_kind("word", "a target")]
+        while self.accept(","):
+            names.append(self.expect_kind("word", "a target"))
+        self.result.target = names[0]
+
+    def address_size(self):
+        token = self.token
+        self.result.address_bits = self.integer()
+        if self.result.address_bits != 64:
+            raise self.error("only .address_size 64 is supported", token)
+
+    # .file N "name" [, timestamp, size]
+    def file(self):
+        index = self.integer()
+        name = self.expect_kind("string", "a file name")
+        self.result.files[index] = _unescape(name)
+        while self.accept(","):
+            self.integer()
+
+    # .section .debug_str { ... }
+    def section(self):
+        self.advance()
+        self.expect("{")
+        depth = 1
+        while depth:
+            if self.token.kind == "end":
+                raise self.error("the section is not closed")
+            depth += {"{": 1, "}": -1}.get(self.token.text, 0) if self.token.kind == "punct" else 0
+            self.advance()
+
+    # .pragma "text"{, "text"};
+    def pragma(self):
+        while not self.accept(";"):
+            if self.token.kind not in ("string", "punct"):
+                raise self.error(f"expected a string, found {self.token.text!r}")
+            self.advance()
+
+    # .alias f, g;
+    def alias(self):
+        raise self.error(".alias is not supported; call the aliased function itself")
+
+    # declaration: [linkage] ( function | variable )
+    def declaration(self):
+        linkage = self.advance().text[1:] if self.token.text[1:] in _LINKAGE else ""
+        keyword = self.token.text
+        if keyword in (".entry", ".func"):
+            self.advance()
+            self.add_function(self.function(keyword == ".entry", linkage))
+        elif self.token.kind == "dot" and keyword[1:] in _SPACES:
+            self.result.variables += self.variables(linkage)
+        else:
+            raise self.error(f"unknown directive {keyword!r}")
+
+    def add_function(self, function: ast.Function):
+        """A definition replaces the declaration of the same function."""
+        for index, known in enumerate(self.result.functions):
+            if known.name == function.name:
+                if known.body and function.body:
+                    raise PtxError(f"function {function.name} is defined twice", self.name, function.line, 1)
+                if function.body:
+                    del self.result.functions[index]
+                    break
+                return
+        self.result.functions.append(function)
+
+    # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
+    def function(self, is_kernel: bool, linkage: str) -> ast.Function:
+        line = self.where.line(self.token.offset)
+        function_directives: dict[str, tuple[int, ...]] = {}
+        self.function_directives(function_directives)
+        returns = self.params() if not is_kernel and self.token.text == "(" else ()
+        name = self.expect_kind("word", "a function name")
+        params = self.params() if self.token.text == "(" else ()
+        self.function_directives(function_directives)
+        function = ast.Function(name, is_kernel, params, returns, None, line, linkage, function_directives)
+        if not self.accept(";"):
+            self.lines.start_function(name)
+            function.body = self.block()
+        return function
+
+    def function_directives(self, found: dict[str, tuple[int, ...]]):
+        while self.token.kind == "dot":
+            name = self.token.text[1:]
+            if name == "pragma":
+                self.advance()
+                self.pragma()
+                continue
+            if name not in _FUNCTION_DIRECTIVES:
+                raise self.error(f"unknown function directive {self.token.text!r}")
+            self.advance()
+            numbers = []
+            while self.token.kind == "number" and len(numbers) < _FUNCTION_DIRECTIVES[name]:
+                numbers.append(self.integer())
+                self.accept(",")
+            found[name] = tuple(numbers)
+
+    # params: ( [ variable { , variable } ] )
+    def params(self) -> tuple[ast.Variable, ...]:
+        self.expect("(")
+        params = []
+        while not self.accept(")"):
+            params.append(self.param())
+            if self.token.text != ")":
+                self.expect(",")
+        return tuple(params)
+
+    # param: .param [.align N] .type [.ptr [.space] [.align N]] name [ [N] ]
+    def param(self) -> ast.Variable:
+        line = self.where.line(self.token.offset)
+        space = self.state_space()
+        align = self.alignment()
+        kind = self.type_name()
+        is_pointer = False
+        if self.accept(".ptr"):
+            is_pointer = True
+            if self.token.kind == "dot" and self.token.text[1:] in _SPACES:
+                self.advance()
+            self.alignment()
+        name = self.expect_kind("word", "a parameter name")
+        nbytes, is_array = self.extent(TYPE_NBYTES[kind])
+        return ast.Variable(name, space, kind, nbytes, align or TYPE_NBYTES[kind], line, is_array, is_pointer=is_pointer)
+
+    def state_space(self) -> str:
+        space = self.token.text[1:]
+        if self.token.kind != "dot" or space not in _SPACES:
+            raise self.error(f"expected a state space, found {self.token.text!r}")
+        self.advance()
+        return space
+
+    def alignment(self) -> int:
+        if not self.accept(".align"):
+            return 0
+        token = self.token
+        value = self.integer()
+        if value <= 0 or value & (value - 1) or value > 4096:
+            raise self.error("an alignment is a power of two", token)
+        return value
+
+    def type_name(self) -> str:
+        kind = self.token.text[1:]
+        if self.token.kind != "dot" or kind not in TYPE_NBYTES:
+            raise self.error(f"expected a type, found {self.token.text!r}")
+        self.advance()
+        return kind
+
+    # extent: { [ [N] ] }
+    def extent(self, nbytes: int) -> tuple[int, bool]:
+        is_array = False
+        while self.accept("["):
+            is_array = True
+            nbytes *= 0 if self.token.text == "]" else self.integer()
+            self.expect("]")
+        if not 0 <= nbytes <= 1 << 40:
+            raise self.error(f"a size of {nbytes} bytes")
+        return nbytes, is_array
+
+    # variables: .space [.align N] [.vN] .type name [extent] [= initial] {, ...} ;
+    def variables(self, linkage: str = "") -> list[ast.Variable]:
+        space = self.state_space()
+        align = self.alignment()
+        attribute = self.accept(".attribute")
+        if attribute:
+            self.skip_parentheses()
+            align = self.alignment() or align
+        vector = {".v2": 2, ".v4": 4}.get(self.token.text, 1)
+        if vector > 1:
+            self.advance()
+        kind = self.type_name()
+        result = []
+        while True:
+            line = self.where.line(self.token.offset)
+            name = self.expect_kind("word", "a variable name")
+            element_nbytes = TYPE_NBYTES[kind] * vector
+            nbytes, is_array = self.extent(element_nbytes)
+            initial = self.initial() if self.accept("=") else None
+            if initial is not None and is_array and nbytes == 0:
+                nbytes = len(initial) * TYPE_NBYTES[kind]
+            result.append(ast.Variable(name, space, kind, nbytes, align or element_nbytes, line, is_array, initial, linkage))
+            if not self.accept(","):
+                break
+        self.expect(";")
+        return result
+
+    def skip_parentheses(self):
+        self.expect("(")
+        while not self.accept(")"):
+            if self.token.kind == "end":
+                raise self.error("')' is missing")
+            self.advance()
+
+    # initial: value | { initial {, initial} }
+    def initial(self) -> list:
+        if not self.accept("{"):
+            return [self.initial_value()]
+        self.enter()
+        values: list = []
+        while not self.accept("}"):
+            values += self.initial()
+            if self.token.text != "}":
+                self.expect(",")
+        self.depth -= 1
+        return values
+
+    # value: number | name [+ N] | generic(name) [+ N]
+    def initial_value(self):
+        if self.token.kind == "word":
+            return self.symbol_value()
+        return self.signed_number()
+
+    def signed_number(self) -> ast.Number:
+        negative = self.accept("-")
+        number = self.number()
+        if not negative:
+            return number
+        sign = {"f32": 1 << 31, "f64": 1 << 63}.get(number.kind)
+        return ast.Number(-number.value) if sign is None else ast.Number(number.value ^ sign, number.kind)
+
+    def symbol_value(self):
+        name = self.advance().text
+        generic = name == "generic" and self.accept("(")
+        if generic:
+            name = self.expect_kind("word", "a variable")
+            self.expect(")")
+        offset = self.signed_offset()
+        if offset or generic:
+            return ast.Offset(name, offset, generic)
+        return ast.Name(name)
+
+    def signed_offset(self) -> int:
+        offset = 0
+        while self.token.text in ("+", "-") and self.token.kind == "punct":
+            sign = -1 if self.advance().text == "-" else 1
+            offset += sign * self.integer()
+        return offset
+
+    def enter(self):
+        """Deeper nesting than any compiler writes is refused, so that recursion cannot run out."""
+        self.depth += 1
+        if self.depth > 100:
+            raise self.error("nested too deeply")
+
+    # -- bodies ----------------------------------------------------------------------------------------------------------
+
+    # block: { { statement } }
+    def block(self) -> ast.Block:
+        self.expect("{")
+        self.enter()
+        block = ast.Block()
+        statements = block.statements
+        while True:
+            kind, text, _ = self.token
+            if kind == "word":
+                self.word_statement(statements)
+            elif kind == "dot":
+                self.directive(statements)
+            elif text == "@":
+                statements.append(self.instruction())
+            elif text == "{":
+                statements.append(self.block())
+            elif text == "}":
+                break
+            elif text == ";":
+                self.advance()
+            else:
+                raise self.error(f"expected an instruction, found {text!r}")
+        self.advance()
+        self.depth -= 1
+        return block
+
+    # label: name : [ .branchtargets labels ; | .callprototype ... ; ]
+    def word_statement(self, statements: list):
+        if self.tokens[self.index + 1].text != ":":
+            statements.append(self.instruction())
+            return
+        token = self.advance()
+        self.advance()
+        if self.accept(".branchtargets"):
+            statements.append(ast.BranchTargets(token.text, self.names()))
+        elif self.accept(".callprototype"):
+            statements.append(self.prototype(token.text))
+        elif self.accept(".calltargets"):
+            self.names()
+        else:
+            statements.append(ast.Label(token.text, self.where.line(token.offset)))
+
+    def names(self) -> tuple[str, ...]:
+        names = [self.expect_kind("word", "a name")]
+        while self.accept(","):
+            names.append(self.expect_kind("word", "a name"))
+        self.expect(";")
+        return tuple(names)
+
+    def prototype(self, name: str) -> ast.CallPrototype:
+        returns = self.params() if self.token.text == "(" else ()
+        self.expect_kind("word", "'_'")
+        params = self.params() if self.token.text == "(" else ()
+        self.accept(".noreturn")
+        self.expect(";")
+        return ast.CallPrototype(name, returns, params)
+
+    def directive(self, statements: list):
+        text = self.token.text
+        if text == ".loc":
+            self.advance()
+            self.loc()
+        elif text == ".reg":
+            self.advance()
+            statements.append(self.registers())
+        elif text[1:] in _SPACES:
+            statements += self.variables()
+        elif text == ".pragma":
+            self.advance()
+            self.pragma()
+        elif text == ".file":
+            self.advance()
+            self.file()
+        else:
+            raise self.error(f"unknown directive {text!r}")
+
+    # .loc file line column [, function_name label [+ N]] [, inlined_at file line column]
+    def loc(self):
+        file, line, column = self.integer(), self.integer(), self.integer()
+        function, call_site = "", None
+        while self.accept(","):
+            attribute = self.expect_kind("word", "function_name or inlined_at")
+            if attribute == "function_name":
+                function = self.expect_kind("word", "a label")
+                self.signed_offset()
+            elif attribute == "inlined_at":
+                call_site = (self.integer(), self.integer(), self.integer())
+            else:
+                raise self.error(f"unknown attribute {attribute!r} of .loc")
+        self.lines.loc(file, line, column, function, call_site)
+
+    # .reg [.vN] .type name [<N>] {, name [<N>]} ;
+    def registers(self) -> ast.Registers:
+        vector = {".v2": 2, ".v4": 4}.get(self.token.text, 1)
+        if vector > 1:
+            self.advance()
+        kind = self.type_name()
+        names = []
+        while True:
+            name = self.expect_kind("word", "a register name")
+            count = 0
+            if self.accept("<"):
+                count = self.integer()
+                self.expect(">")
+                if not 0 <= count <= 1 << 20:
+                    raise self.error(f"{count} registers")
+            names.append((name, count))
+            if not self.accept(","):
+                break
+        self.expect(";")
+        return ast.Registers(kind, tuple(names), vector)
+
+    # instruction: [@[!]p] opcode{.modifier} [operand {, operand}] ;
+    def instruction(self) -> ast.Instruction:
+        guard, negated = "", False
+        if self.accept("@"):
+            negated = self.accept("!")
+            guard = self.expect_kind("word", "a predicate")
+        token = self.token
+        opcode, *modifiers = self.expect_kind("word", "an instruction").split(".")
+        operands: list = []
+        if self.token.text != ";":
+            operands.append(self.operand())
+            while self.token.text == ",":
+                self.advance()
+                operands.append(self.operand())
+        self.expect(";")
+        return ast.Instruction(opcode, tuple(modifiers), operands, *self.where.place(token.offset), guard, negated, self.lines.current)
+
+    # operand: name [| name] | name + N | -name | !name | number | [address] | {operands} | (operands)
+    def operand(self):
+        kind, text, _ = self.token
+        if kind == "word":
+            value = self.symbol_value()
+            if self.token.text == "|":
+                self.advance()
+                return ast.Pair(value, ast.Name(self.expect_kind("word", "a register")))
+            return value
+        if kind == "number":
+            return self.number()
+        if text == "[":
+            return self.address()
+        if text == "{":
+            return ast.Vector(self.operand_list("{", "}"))
+        if text == "(":
+            return ast.Arguments(self.operand_list("(", ")"))
+        if text in ("!", "-"):
+            if text == "-" and self.tokens[self.index + 1].kind == "number":
+                return self.signed_number()
+            self.advance()
+            return ast.Negated(ast.Name(self.expect_kind("word", "a register")))
+        raise self.error(f"expected an operand, found {text!r}")
+
+    def operand_list(self, opening: str, closing: str) -> tuple:
+        self.expect(opening)
+        self.enter()
+        elements = []
+        while not self.accept(closing):
+            elements.append(self.operand())
+            if self.token.text != closing:
+                self.expect(",")
+        self.depth -= 1
+        return tuple(elements)
+
+    # address: [ name [+ N] ] | [ N ]
+    def address(self) -> ast.Memory:
+        self.expect("[")
+        base = None
+        offset = 0
+        if self.token.kind == "word":
+            value = self.symbol_value()
+            base, offset = (value, 0) if isinstance(value, ast.Name) else (ast.Name(value.name), value.offset)
+        else:
+            offset = self.integer()
+        self.expect("]")
+        return ast.Memory(base, offset)
+
+
+_MODULE_DIRECTIVES = {
+    "version": _Parser.version, "target": _Parser.target, "address_size": _Parser.address_size, "file": _Parser.file,
+    "section": _Parser.section, "pragma": _Parser.pragma, "alias": _Parser.alias, "loc": _Parser.loc,
+}  # fmt: skip
+
+
+def _unescape(quoted: str) -> str:
+    return re.sub(r"\\(.)", r"\1", quoted[1:-1])

@@ -1,0 +1,51 @@
+"""Operand values while lowering, besides plain virtual register numbers."""
+
+import struct
+from typing import NamedTuple
+
+from gpuprof.assemble.ast import Number
+from gpuprof.isa.opcodes import BY_NAME, Opcode
+
+
+class NoVariant(Exception):
+    """There is no lowering for this combination of modifiers and types. Caught per instruction, so that all are reported at once."""
+
+
+def row(name: str) -> Opcode:
+    """A row of the instruction table. Raises NoVariant when there is none of that name."""
+    if name not in BY_NAME:
+        raise NoVariant(f"variant {name} of")
+    return BY_NAME[name]
+
+
+def pick(table: dict, key):
+    """table[key]. Raises NoVariant when the key is missing."""
+    if key not in table:
+        raise NoVariant(f"variant {key} of")
+    return table[key]
+
+
+class Imm(NamedTuple):
+    """A constant, as unsigned bits of the operand's width."""
+
+    bits: int
+
+
+class Not(NamedTuple):
+    """A negated predicate register."""
+
+    register: int
+
+
+_FORMATS = {"f32": ("<f", "<I"), "f64": ("<d", "<Q")}
+
+
+def float_bits(number: Number, kind: str) -> int:
+    """Bits of a floating literal in another floating type ("f32" or "f64")."""
+    packed_float, packed_int = _FORMATS[number.kind]
+    value = struct.unpack(packed_float, struct.pack(packed_int, number.value))[0]
+    packed_float, packed_int = _FORMATS[kind]
+    try:
+        return struct.unpack(packed_int, struct.pack(packed_float, value))[0]
+    except OverflowError:
+        return 0xFF800000 if value < 0 else 0x7F800000
