@@ -15,12 +15,15 @@ def command(reason):
     or its short form (long_sb). `gpuprof list stalls` shows all.
     """
     from gpuprof.isa.stalls import REASONS, VOCABULARIES
+    from gpuprof.report.causes import CAUSES
 
     found = REASONS[find_reason(reason)]
     click.echo(f"{found.name}  ({found.column})\n")
-    facts = {"what it is": found.text, "what to do": found.advice}
-    facts |= {f"in {name}": words[found.name] for name, words in sorted(VOCABULARIES.items()) if name != "ncu"}
-    for label, text in facts.items():
+    facts = [("what it is", found.text)]
+    facts += [("causes" if index == 0 else "", cause) for index, cause in enumerate(CAUSES[found.name])]
+    facts += [("what to do", found.advice)]
+    facts += [(f"in {vocabulary}", words[found.name]) for vocabulary, words in sorted(VOCABULARIES.items()) if vocabulary != "ncu"]
+    for label, text in facts:
         click.echo(click.wrap_text(text, width=80, initial_indent=f"{label:<12}", subsequent_indent=" " * 12))
 
 

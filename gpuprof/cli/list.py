@@ -1,6 +1,9 @@
 """gpuprof list: what there is. Each kind of thing is a function that gives a heading and rows, and a row of KINDS."""
 
 import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,7 +50,13 @@ def sample(path: Path) -> tuple[str, int, str]:
     text = path.read_text(encoding="utf-8")
     opening = re.match(r"\s*(?:(?://|#)\s*(?P<comment>.+)|\"\"\"(?P<docstring>.+))", text)
     first = (opening["comment"] or opening["docstring"]) if opening else ""
-    return f"{SAMPLES.name}/{path.name}", len(LAUNCH.findall(text)), re.split(r"(?<=[.;:])\s", first.strip().rstrip('"'))[0].rstrip(".;:")
+    return shortest(path), len(LAUNCH.findall(text)), re.split(r"(?<=[.;:])\s", first.strip().rstrip('"'))[0].rstrip(".;:")
+
+
+def shortest(path: Path) -> str:
+    """The path as one would type it here: relative when it is below the working folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 KINDS: dict[str, Callable[[], Table]] = {"chips": chips, "stalls": stalls, "metrics": metrics, "samples": samples}
@@ -73,15 +82,20 @@ def command(kind, as_json):
     elif not rows:
         click.echo(f"none: no folder {SAMPLES.name}/ beside the package; the {kind} come with the source of gpuprof")
     else:
-        click.echo("\n".join(aligned([heading, *rows])))
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        click.echo("\n".join(aligned([heading, *rows], width)))
 
 
-def aligned(rows: list[tuple]) -> list[str]:
-    """Rows as columns: numbers to the right, text to the left, under the first row as heading."""
+def aligned(rows: list[tuple], width: int | None) -> list[str]:
+    """Rows as columns under the first row as heading: numbers to the right, text to the left, the last column wrapped to `width`."""
     texts = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     right = [isinstance(cell, (int, float)) for cell in rows[-1]]
-    return [
-        "  ".join(cell.rjust(width) if r else cell.ljust(width) for cell, width, r in zip(row, widths, right, strict=True)).rstrip()
-        for row in texts
-    ]
+    indent = sum(widths[:-1]) + 2 * len(widths[:-1])
+    lines = []
+    for row in texts:
+        cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True)]
+        line = "  ".join(cells).rstrip()
+        wrap = width is not None and width - indent >= 20
+        lines += textwrap.wrap(line, width, subsequent_indent=" " * indent, drop_whitespace=True) if wrap and len(line) > width else [line]
+    return lines

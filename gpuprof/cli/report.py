@@ -32,20 +32,20 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, widt
     from gpuprof.correlate.database import ensure_database
     from gpuprof.report.pages import Request, check_lines, check_measured, check_sampled, csv_page, json_page, text_page
     from gpuprof.report.queries import read_report
+    from gpuprof.report.screen import console_for, look_for, tolerant, write
 
     with closing(ensure_database(file)) as db:
         report = read_report(db, kernel, launch)
     check_measured(report)
     if lines is not None:
         check_lines(report, lines)
+    tolerant(sys.stdout)
     request = Request(page or ("source" if lines else ""), lines, isa)
     if as_csv:
         click.echo(csv_page(report, request), nl=False)
     elif as_json:
         click.echo(json_page(report, request), nl=False)
     else:
-        from gpuprof.report.screen import console_for, look_for, write
-
         console = console_for(sys.stdout)
         write(text_page(report, look_for(console, width), request), console)
         sys.stdout.flush()

@@ -1,5 +1,6 @@
 """Where text pages go: a terminal with its width and colours, or a pipe."""
 
+import io
 from collections.abc import Iterable
 from typing import TextIO
 
@@ -17,6 +18,12 @@ def console_for(out: TextIO) -> Console:
     if console.no_color:
         console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True, color_system=None)
     return console
+
+
+def tolerant(out: TextIO) -> None:
+    """Let characters the output's encoding lacks be written out ("\\u2026") instead of failing."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="backslashreplace")
 
 
 def look_for(console: Console, width: int | None = None) -> Look:
