@@ -1,0 +1,114 @@
+"""The baseline file: facts as sorted, readable TOML, made to be committed and to be read in a diff.
+
+Lines of source stand in it by their text, without numbers, so that an edit above a line does not touch its row.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
+from gpuprof.correlate.metrics import BY_NAME, METRICS
+from gpuprof.errors import FileFormatError, NotComparable, UsageError
+from gpuprof.files import replacing
+
+# 1: first version. A metric added to correlate.metrics needs a new one, since a count that is left out means zero.
+FORMAT = 1
+ORIGIN = ("model", "chip", "chip_sha256", "compiler")
+
+HEADER = f"""\
+# gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
+# The numbers are exact and the same on every machine. Counts of zero are left out.
+# lines: warp-cycles, file, text (and which of the lines that say the same), from {LINE_SHARE:.0%} of the launch on.
+"""
+
+
+def write_baseline(path: Path, facts: Facts) -> None:
+    """Write or replace a baseline; the same facts give the same bytes."""
+    with replacing(path) as partial:
+        partial.write_text("".join(baseline_lines(facts)), encoding="utf-8", newline="\n")
+
+
+def baseline_lines(facts: Facts) -> Iterator[str]:
+    yield HEADER
+    yield f"format = {FORMAT}\n"
+    yield f"tool = {quoted(facts.tool)}\n"
+    for name in ORIGIN:
+        yield f"{name} = {quoted(facts.origin[name])}\n"
+    for key, launch in sorted(facts.launches.items()):
+        yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
+        yield from (f"{m.name} = {launch.metrics[m.name]}\n" for m in METRICS if launch.metrics.get(m.name))
+        yield "lines = [\n"
+        yield from (f"  {line_row(line, cost)},\n" for line, cost in launch.lines.items() if is_costly(cost.warp_cycles, launch))
+        yield "]\n"
+
+
+def line_row(line: LineKey, cost: LineCost) -> str:
+    occurrence = f", {line.occurrence}" if line.occurrence > 1 else ""
+    return f"[{cost.warp_cycles}, {quoted(line.file)}, {quoted(line.text)}{occurrence}]"
+
+
+def quoted(text: str) -> str:
+    """A TOML basic string: JSON's escapes are among TOML's, and the text is printable."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def read_baseline(path: Path) -> Facts:
+    """Raises NotComparable when there is none, FileFormatError when it is damaged or newer."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotComparable(f"{path}: there is no baseline yet; `gpuprof check ... --baseline {path} --update` writes one") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: is not a baseline: {error}") from None
+    return _Reader(path).facts(values)
+
+
+class _Reader:
+    """Takes a baseline's values apart; whatever does not fit is a FileFormatError that names the place."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def facts(self, values: dict[str, Any]) -> Facts:
+        version = self.take(values, "format", int, "the file")
+        if version > FORMAT:
+            raise FileFormatError(f"{self.path}: has format {version}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof")
+        launches = [self.launch(self.expect(each, dict, "a launch")) for each in self.take(values, "launch", list, "the file")]
+        origin = {name: self.take(values, name, str, "the file") for name in ORIGIN}
+        if len(dict(launches)) != len(launches):
+            raise self.wrong("a launch stands in it twice")
+        return Facts(self.take(values, "tool", str, "the file"), origin, dict(launches))
+
+    def launch(self, values: dict[str, Any]) -> tuple[LaunchKey, LaunchFacts]:
+        key = LaunchKey(self.take(values, "kernel", str, "a launch"), self.take(values, "ordinal", int, "a launch"))
+        lines = dict(self.line(row, key) for row in self.take(values, "lines", list, str(key)))
+        metrics = {name: self.take(values, name, int, str(key)) for name in values if name not in ("kernel", "ordinal", "lines")}
+        unknown = sorted(metrics.keys() - BY_NAME.keys())
+        if unknown:
+            raise self.wrong(f"{key} has {unknown[0]!r}, which is no metric of this gpuprof")
+        return key, LaunchFacts(metrics, lines)
+
+    def line(self, row: Any, key: LaunchKey) -> tuple[LineKey, LineCost]:
+        types = [type(value) for value in row] if isinstance(row, list) else []
+        if types not in ([int, str, str], [int, str, str, int]):
+            raise self.wrong(f"{key} has a line {str(row)[:60]}, not [warp-cycles, file, text]")
+        cycles, file, text, occurrence = (*row, 1)[:4]
+        return LineKey(file, text, occurrence), LineCost(cycles)
+
+    def take(self, values: dict[str, Any], name: str, kind: type, where: str) -> Any:
+        if name not in values:
+            raise self.wrong(f"{where} has no {name!r}")
+        return self.expect(values[name], kind, f"{where}: {name}")
+
+    def expect(self, value: Any, kind: type, what: str) -> Any:
+        if type(value) is not kind:
+            raise self.wrong(f"{what} is {str(value)[:40]!r}, not of type {kind.__name__}")
+        return value
+
+    def wrong(self, what: str) -> FileFormatError:
+        return FileFormatError(f"{self.path}: damaged baseline: {what}; write it anew with --update")

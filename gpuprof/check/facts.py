@@ -1,0 +1,162 @@
+"""What a check compares: the exact numbers of every launch of a database, as plain values."""
+
+import hashlib
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from gpuprof.correlate.metrics import launch_values
+from gpuprof.errors import NotComparable
+from gpuprof.isa.printable import printable
+
+LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
+MAX_LINE_CHARACTERS = 120  # of a source line's text, kept to tell lines apart and to name them
+
+
+class LineKey(NamedTuple):
+    """A source line by what it says, so that it stays itself when lines above it come and go."""
+
+    file: str  # without its folders
+    text: str  # its words, one space between them
+    occurrence: int  # 1 for the first line of the file that says this, 2 for the next, ...
+
+
+class LineCost(NamedTuple):
+    warp_cycles: int
+    place: str = ""  # "path:line"; empty when it comes from a baseline
+
+
+class LaunchKey(NamedTuple):
+    name: str  # "saxpy<<<64, 256>>>"
+    ordinal: int  # 1 for the first launch of that name, 2 for the next, ...
+
+    def __str__(self) -> str:
+        return self.name if self.ordinal == 1 else f"{self.name} #{self.ordinal}"
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    metrics: dict[str, int]  # by name of correlate.metrics
+    lines: dict[LineKey, LineCost]  # in source order; from a baseline only the costly ones
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`origin` is what must agree for two sets of facts to be comparable."""
+
+    tool: str
+    origin: dict[str, str]
+    launches: dict[LaunchKey, LaunchFacts] = field(default_factory=dict)
+
+
+def is_costly(warp_cycles: int, launch: LaunchFacts) -> bool:
+    return warp_cycles > 0 and warp_cycles >= LINE_SHARE * launch.metrics.get("warp_cycles", 0)
+
+
+def measure(db: sqlite3.Connection, path: Path) -> Facts:
+    """The facts of a database; raises NotComparable when nothing was measured or the recording is not complete."""
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    if meta["complete"] != "1":
+        raise NotComparable(f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again")
+    values = launch_values(db)
+    if not any(metrics.get("warp_cycles") for metrics in values.values()):
+        raise NotComparable(f"{path}: nothing was measured in it ({len(values)} launches, no warp-cycles); collect again")
+    lines = line_costs(db)
+    launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}
+    return Facts(printable(meta["tool_version"]), origin(db, meta), dict(sorted(launches.items())))
+
+
+def origin(db: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
+    compilers = sorted(compiler for (compiler,) in db.execute("SELECT DISTINCT compiler FROM modules"))
+    values = {
+        "model": meta["model_version"],
+        "chip": meta["chip"],
+        "chip_sha256": hashlib.sha256(meta["chip_json"].encode()).hexdigest()[:16],  # a chip file can change under its name
+        "compiler": ", ".join(compilers),
+    }
+    return {name: printable(value) for name, value in values.items()}
+
+
+def launch_keys(db: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
+    seen = Counter()
+    for launch, kernel, grid, block, shared in db.execute(
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes FROM launches ORDER BY launch"
+    ):
+        shape = [dimensions(grid), dimensions(block)] + ([str(shared)] if shared else [])
+        name = printable(f"{kernel}<<<{', '.join(shape)}>>>")
+        seen[name] += 1
+        yield launch, LaunchKey(name, seen[name])
+
+
+def dimensions(text: str) -> str:
+    """ "64,1,1" as CUDA writes it: "64"; "8,8,1" is "(8, 8)"."""
+    sizes = text.split(",")
+    while len(sizes) > 1 and sizes[-1] == "1":
+        sizes.pop()
+    return sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def line_costs(db: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
+    """Launch -> the cost of each of its lines, in source order."""
+    place_of = places(db)
+    keys = line_keys(db)
+    sums: dict[int, Counter] = {}
+    for launch, pc, cycles in db.execute("SELECT launch, pc, SUM(cycles) FROM ledger GROUP BY launch, pc"):
+        if pc in place_of:
+            sums.setdefault(launch, Counter())[place_of[pc]] += cycles
+    return {launch: _by_key(keys, counted) for launch, counted in sums.items()}
+
+
+def _by_key(keys: "Keys", counted: Counter) -> dict[LineKey, LineCost]:
+    costs: dict[LineKey, LineCost] = {}
+    for (path, line), cycles in sorted(counted.items()):
+        key = keys.key(path, line)
+        before = costs.get(key, LineCost(0, f"{printable(path)}:{line}"))  # two files of one name and text share a key
+        costs[key] = LineCost(before.warp_cycles + cycles, before.place)
+    return costs
+
+
+def places(db: sqlite3.Connection) -> dict[int, tuple[str, int]]:
+    """pc -> path and line it is charged to: the innermost position in the file of the function that holds it.
+
+    Code inlined from headers is charged to the line of the kernel's own file that asked for it.
+    """
+    chains: dict[int, list[tuple[str, int]]] = {}
+    for query in (
+        "SELECT pc, path, line FROM instructions JOIN sources USING (source) WHERE line > 0",
+        "SELECT pc, path, line FROM inline_frames JOIN sources USING (source) ORDER BY pc, depth",
+    ):
+        for pc, path, line in db.execute(query):
+            chains.setdefault(pc, []).append((path, line))
+    return {pc: next(place for place in chain if place[0] == chain[-1][0]) for pc, chain in chains.items()}
+
+
+class Keys:
+    """Line keys of the sources of a database."""
+
+    def __init__(self, texts: dict[str, str | None]):
+        self._keys = {path: list(_keys_of(path, text or "")) for path, text in texts.items()}
+
+    def key(self, path: str, line: int) -> LineKey:
+        """A line whose text is not known is known by its number."""
+        keys = self._keys[path]
+        return keys[line - 1] if line <= len(keys) else LineKey(_file_name(path), f"line {line}", 1)
+
+
+def line_keys(db: sqlite3.Connection) -> Keys:
+    return Keys(dict(db.execute("SELECT path, text FROM sources")))
+
+
+def _keys_of(path: str, text: str) -> Iterator[LineKey]:
+    seen = Counter()
+    for line in text.split("\n"):
+        words = printable(" ".join(line.split()))[:MAX_LINE_CHARACTERS]
+        seen[words] += 1
+        yield LineKey(_file_name(path), words, seen[words])
+
+
+def _file_name(path: str) -> str:
+    return printable(PurePosixPath(path.replace("\\", "/")).name)

@@ -1,0 +1,119 @@
+"""A comparison as text or JSON."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange
+
+JSON_VERSION = 1
+MAX_LINES = 5  # blamed for one regression
+
+
+def text_report(comparison: Comparison) -> Iterator[str]:
+    """What changed more than the rules allow, with the lines it comes from; launches that are only on one side; a closing sentence."""
+    for launch in comparison.with_verdict("regressed"):
+        yield from (f"regressed  {launch.key}: {crossing_text(crossing)}" for crossing in launch.regressions)
+        yield from (f"             {line_text(line)}" for line in blamed(launch))
+    for launch in comparison.with_verdict("improved"):
+        yield from (f"improved   {launch.key}: {crossing_text(crossing)}" for crossing in launch.improvements)
+    yield from (f"missing    {key}: in the baseline, and not measured" for key in comparison.missing)
+    yield from (f"new        {key}: not in the baseline; --update adds it" for key in comparison.added)
+    yield closing(comparison)
+
+
+def closing(comparison: Comparison) -> str:
+    n_regressed, n_improved = len(comparison.with_verdict("regressed")), len(comparison.with_verdict("improved"))
+    counts = [f"{n_regressed} regressed", f"{n_improved} improved", f"{len(comparison.missing)} missing", f"{len(comparison.added)} new"]
+    told = ", ".join(count for count in counts if not count.startswith("0 ")) or "all within limits"
+    update = "; run with --update to keep the improvement" if n_improved and not n_regressed else ""
+    limits = " ".join(rule.text for rule in comparison.rules)
+    return f"{plural(len(comparison.launches), 'launch', 'launches')} compared ({limits}): {told}{update}"
+
+
+def plural(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def crossing_text(crossing: Crossing) -> str:
+    return f"{crossing.change.metric} {change_text(crossing.change)}, limit {crossing.rule.text.partition('=')[2]}"
+
+
+def change_text(change: Change) -> str:
+    return f"{change.old} -> {change.new} ({difference(change)})"
+
+
+def difference(change: Change) -> str:
+    percent = "" if change.percent is None else f", {change.percent:+.1f} %"
+    return f"{change.delta:+d}{percent}"
+
+
+def line_text(line: LineChange) -> str:
+    old = "little" if line.old is None else line.old
+    new = "gone" if line.new is None else line.new
+    return f"{line.place}  {old} -> {new} warp-cycles ({line.delta:+d})  {line.line.text}"
+
+
+def blamed(launch: LaunchComparison) -> list[LineChange]:
+    """The lines that cost more than before, the worst first."""
+    return [line for line in launch.lines if line.delta > 0][:MAX_LINES]
+
+
+def summary(comparison: Comparison) -> str:
+    """One sentence on what regressed, for the error message: the worst rule of the first launch, and its worst line."""
+    regressed = comparison.with_verdict("regressed")
+    first = regressed[0]
+    lines = blamed(first)
+    where = f", most at {lines[0].place}" if lines else ""
+    of_all = f"{len(regressed)} of {plural(len(comparison.launches), 'launch', 'launches')} regressed"
+    return f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is meant, run again with --update"
+
+
+def diff_table(comparison: Comparison) -> Iterator[str]:
+    """Every metric and every changed line of every launch, in aligned columns."""
+    for launch in comparison.launches:
+        yield f"{launch.key}  {launch.verdict}"
+        rows = [(c.metric, str(c.old), str(c.new), difference(c) if c.delta else "=") for c in launch.changes]
+        yield from aligned([("metric", "baseline", "now", "change"), *rows], "<>><")
+        rows = [(line.place, count(line.old), count(line.new), f"{line.delta:+d}", line.line.text) for line in launch.lines]
+        if rows:
+            yield from aligned([("warp-cycles by line", "baseline", "now", "change", ""), *rows], "<>>><")
+        yield ""
+
+
+def count(n: int | None) -> str:
+    return "-" if n is None else str(n)
+
+
+def aligned(rows: Sequence[Sequence[str]], alignments: str) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:{alignment}{width}}" for cell, alignment, width in zip(row, alignments, widths, strict=True))
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def json_report(comparison: Comparison) -> str:
+    """Everything, as one JSON object with a version."""
+    verdicts = {launch.verdict for launch in comparison.launches} | ({"missing"} if comparison.missing else set())
+    report = {
+        "version": JSON_VERSION,
+        "verdict": next((verdict for verdict in ("regressed", "missing", "improved") if verdict in verdicts), "same"),
+        "fail_on": [rule.text for rule in comparison.rules],
+        "launches": [_launch_json(launch) for launch in comparison.launches],
+        "missing": [key._asdict() for key in comparison.missing],
+        "added": [key._asdict() for key in comparison.added],
+    }
+    return json.dumps(report, indent=2)
+
+
+def _launch_json(launch: LaunchComparison) -> dict:
+    return launch.key._asdict() | {
+        "verdict": launch.verdict,
+        "regressions": [_crossing_json(crossing) for crossing in launch.regressions],
+        "improvements": [_crossing_json(crossing) for crossing in launch.improvements],
+        "metrics": {change.metric: {"old": change.old, "new": change.new} for change in launch.changes},
+        "lines": [{"place": line.place, "text": line.line.text, "old": line.old, "new": line.new} for line in launch.lines],
+    }
+
+
+def _crossing_json(crossing: Crossing) -> dict:
+    return {"fail_on": crossing.rule.text} | crossing.change._asdict()

@@ -1,0 +1,67 @@
+"""gpuprof check: a database against a committed baseline."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
+@click.option("--baseline", required=True, type=click.Path(path_type=Path), help="The committed text file to compare with.")
+@click.option(
+    "--fail-on",
+    "limits",
+    metavar="METRIC=LIMIT",
+    multiple=True,
+    help="What may grow by how much: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable. Default: cycles=1%|200.",
+)
+@click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
+@click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool, diff: bool, format_: str):
+    """Compare with a committed baseline.
+
+    Exit code 0: within limits. 3: a regression. 4: not comparable, no baseline, a kernel of the baseline is missing, or
+    nothing was measured. The numbers are exact, so any change is a change of the program.
+    """
+    from contextlib import closing
+
+    from gpuprof.check.baseline import read_baseline, write_baseline
+    from gpuprof.check.compare import compare
+    from gpuprof.check.facts import measure
+    from gpuprof.check.render import diff_table, json_report, plural, text_report
+    from gpuprof.check.rules import DEFAULT, parse_rule
+    from gpuprof.correlate.database import ensure_database
+    from gpuprof.errors import UsageError
+    from gpuprof.isa.printable import printable
+
+    rules = [parse_rule(limit) for limit in limits or DEFAULT]
+    if update and (diff or limits):
+        raise UsageError("--update writes the baseline and compares nothing: leave out --diff and --fail-on")
+    with closing(ensure_database(profile)) as db:
+        facts = measure(db, profile)
+    if update:
+        write_baseline(baseline, facts)
+        click.echo(f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written")
+        return
+    comparison = compare(read_baseline(baseline), facts, rules)
+    if format_ == "json":
+        click.echo(json_report(comparison))
+    else:
+        for line in [*(diff_table(comparison) if diff else ()), *text_report(comparison)]:
+            click.echo(printable(line))
+    judge(comparison, baseline)
+
+
+def judge(comparison, baseline: Path) -> None:
+    """Raise Regression or NotComparable when the comparison is no pass."""
+    from gpuprof.check.render import summary
+    from gpuprof.errors import NotComparable, Regression
+
+    if comparison.with_verdict("regressed"):
+        raise Regression(summary(comparison))
+    if comparison.missing:
+        names = ", ".join(map(str, comparison.missing))
+        raise NotComparable(f"{baseline}: not measured now: {names}; launch it, or take it out of the baseline with --update")
+    if not comparison.launches:
+        raise NotComparable(f"{baseline}: has no launch in common with this profile; write it anew with --update")

@@ -1,0 +1,77 @@
+"""The metrics of a launch: every exact count that a database has one of per launch, by name.
+
+Each is a non-negative integer, and less is better. They come from the ledger, the counters and the timing model, never from
+samples, so two runs of one program on one chip and model agree to the last digit.
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+from gpuprof.isa.stalls import REASONS
+
+
+class Metric(NamedTuple):
+    name: str
+    unit: str
+    text: str
+    sql: str  # an expression of one number for launch `l.launch`, NULL when it was not measured
+
+
+def _counter(name: str, unit: str, text: str) -> Metric:
+    return Metric(name, unit, text, f"(SELECT SUM({name}) FROM counters c WHERE c.launch = l.launch)")
+
+
+def _excess(name: str, unit: str, text: str) -> Metric:
+    return Metric(f"{name}_excessive", unit, text, f"(SELECT SUM({name} - {name}_ideal) FROM counters c WHERE c.launch = l.launch)")
+
+
+def _timing(name: str, unit: str, text: str) -> Metric:
+    return Metric(name, unit, text, f"(SELECT value FROM launch_metrics m WHERE m.launch = l.launch AND metric = '{name}')")
+
+
+def _stall(number: int, name: str, text: str) -> Metric:
+    sql = f"(SELECT COALESCE(SUM(cycles), 0) FROM ledger g WHERE g.launch = l.launch AND reason = {number})"
+    return Metric(f"warp_cycles_{name}", "warp-cycles", text, sql)
+
+
+METRICS = (
+    Metric("cycles", "cycles", "duration of the launch", "l.cycles"),
+    _counter("inst_executed", "instructions", "instructions executed by warps"),
+    _counter("thread_inst_executed", "instructions", "instructions executed by threads"),
+    _counter("thread_inst_executed_pred_on", "instructions", "of these, with a predicate that was true"),
+    _counter("divergent_branches", "branches", "branches that split a warp"),
+    _counter("l1_tag_requests_global", "requests", "128-byte lines asked of L1 for global memory"),
+    _counter("l2_sectors_global", "sectors", "32-byte sectors asked for by global accesses"),
+    _excess("l2_sectors_global", "sectors", "of these, more than packed accesses would take: uncoalesced access"),
+    _counter("l2_sectors_local", "sectors", "32-byte sectors asked for by local accesses (spills, arrays)"),
+    _counter("l1_wavefronts_shared", "wavefronts", "passes through the banks of shared memory"),
+    _excess("l1_wavefronts_shared", "wavefronts", "of these, more than needed without bank conflicts"),
+    Metric(
+        "dram_nbytes",
+        "bytes",
+        "bytes read from and written to DRAM",
+        "(SELECT SUM(value) FROM launch_metrics m WHERE m.launch = l.launch AND metric IN ('dram_read_nbytes', 'dram_write_nbytes'))",
+    ),
+    _timing("dram_read_nbytes", "bytes", "bytes read from DRAM"),
+    _timing("dram_write_nbytes", "bytes", "bytes written to DRAM"),
+    _timing("registers", "registers", "registers of a thread"),
+    _timing("shared_nbytes", "bytes", "static shared memory of a block"),
+    _timing("local_nbytes", "bytes", "local memory of a thread"),
+    Metric(
+        "warp_cycles",
+        "warp-cycles",
+        "cycles of every resident warp, added up",
+        "(SELECT SUM(cycles) FROM ledger g WHERE g.launch = l.launch)",
+    ),
+    *(_stall(number, reason.name, reason.text) for number, reason in enumerate(REASONS)),
+)
+BY_NAME = {metric.name: metric for metric in METRICS}
+
+
+def launch_values(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
+    """Launch -> metric -> value; a metric that was not measured is left out."""
+    columns = ", ".join(f"CAST({metric.sql} AS INTEGER)" for metric in METRICS)
+    rows = db.execute(f"SELECT l.launch, {columns} FROM launches l ORDER BY l.launch")
+    return {
+        launch: {metric.name: value for metric, value in zip(METRICS, values, strict=True) if value is not None} for launch, *values in rows
+    }
