@@ -1,0 +1,194 @@
+"""gpuprof collect: run kernels on the emulated GPU and record a profile."""
+
+from pathlib import Path
+
+import click
+
+KINDS = (".cu", ".ptx", ".gpubin", ".py")
+DEFAULT_PERIOD_CYCLES = 256
+
+
+class Period(click.ParamType):
+    name = "cycles"
+
+    def convert(self, value, param, ctx):
+        """0 (off), or a number of cycles; a power of two may be written 2^10."""
+        text = str(value)
+        try:
+            base, _, exponent = text.partition("^")
+            return int(base) ** int(exponent) if exponent and len(exponent) < 3 else int(text)
+        except ValueError:
+            self.fail(f"{text!r} is no number of cycles, such as 1024 or 2^10", param, ctx)
+
+
+@click.command("collect", short_help="Run kernels on the emulated GPU and record a profile.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("script_args", nargs=-1)
+@click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
+@click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]")
+@click.option(
+    "--period",
+    "period_cycles",
+    type=Period(),
+    default=DEFAULT_PERIOD_CYCLES,
+    show_default=True,
+    help="Sampling period, 2^5 to 2^31; 0 = off.",
+)
+@click.option(
+    "--mode", type=click.Choice(["random", "all"]), default="random", show_default=True, help="One random warp of each SM, or every warp."
+)
+@click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data and random sampling.")
+@click.option("--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel that runs longer.  [default: 2^26]")
+@click.option(
+    "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
+)
+@click.option("--clang", metavar="PATH", help="Another clang than the one that comes with gpuprof.")
+@click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in.")
+@click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gprec, in this folder.")
+def command(
+    file: Path,
+    script_args: tuple[str, ...],
+    launches: tuple[str, ...],
+    chip_name: str | None,
+    period_cycles: int,
+    mode: str,
+    record: str,
+    seed: int,
+    max_cycles: int | None,
+    max_registers: int | None,
+    clang: str | None,
+    include_dirs: tuple[str, ...],
+    defines: tuple[str, ...],
+    output: Path | None,
+):
+    """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that uses gpuprof.Device) and record what they do.
+
+    \b
+    gpuprof collect saxpy.cu --launch 'saxpy<<<64, 256>>>(16384, 2.0, f32[16384]=random, f32[16384])'
+    gpuprof collect train.py -- --steps 3
+    """
+    output = output or Path(f"{file.stem}.gprec")
+    _check_usage(file, output, launches, script_args)
+
+    from gpuprof.cli.progress import Terminal
+    from gpuprof.records.writer import RecordWriter
+    from gpuprof.session import DEFAULT_MAX_CYCLES, BuildOptions, Settings
+    from gpuprof.timing.sampling import Sampling
+
+    options = BuildOptions(include_dirs, defines, clang, max_registers)
+    sampling = Sampling(period_cycles, mode, seed)
+    with RecordWriter(output, record) as recorder, Terminal() as terminal:
+        settings = Settings(
+            chip_name=chip_name,
+            sampling=sampling,
+            recorder=recorder,
+            record=record,
+            max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
+            options=options,
+            observer=terminal,
+            command=_command_text(file, launches, chip_name, sampling, script_args),
+        )
+        if file.suffix == ".py":
+            _run_script(file, script_args, settings)
+        else:
+            _run_launches(file, launches, seed, settings)
+    terminal.say(f"{recorder.n_records:,} samples of {recorder.n_launches} launch{'es' if recorder.n_launches != 1 else ''} -> {output}")
+
+
+def _check_usage(file: Path, output: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:
+    from gpuprof.errors import UsageError
+
+    if not file.is_file():
+        raise UsageError(f"{file}: there is no such file")
+    if file.suffix not in KINDS:
+        raise UsageError(f"{file}: expected a file that ends in {', '.join(KINDS)}")
+    if file.suffix == ".py" and launches:
+        raise UsageError(f"{file}: a script makes its own launches; leave --launch out")
+    if file.suffix != ".py" and script_args:
+        raise UsageError(f"{script_args[0]!r}: only a .py script takes arguments of its own")
+    if output.exists() and output.samefile(file):
+        raise UsageError(f"{output}: the recording would replace the file it is made from; give another name with -o")
+
+
+def _command_text(file: Path, launches, chip_name, sampling, script_args) -> str:
+    """The command line as the report shows it: what decides the numbers, and no folders of this machine."""
+    import shlex
+
+    words = ["gpuprof", "collect", file.name]
+    for launch in launches:
+        words += ["--launch", launch]
+    if chip_name:
+        words += ["--chip", Path(chip_name).name]
+    words += ["--period", str(sampling.period_cycles)]
+    if script_args:
+        words += ["--", *script_args]
+    return shlex.join(words)
+
+
+def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) -> None:
+    from gpuprof.device.launch import kernel_names
+    from gpuprof.device.requests import run_requests
+    from gpuprof.session import open_device
+
+    requests = _command_line_requests(launches) or _comment_requests(file)
+    device = open_device(settings)
+    module = device.load(file, instantiate=kernel_names(requests))
+    requests = requests or _embedded_requests(file, module)
+    run_requests(device, module, requests, seed=seed, folder=Path() if launches else file.parent)
+
+
+def _command_line_requests(launches: tuple[str, ...]) -> list:
+    from gpuprof.device.launch import parse_launch
+
+    return [parse_launch(text, "--launch") for text in launches]
+
+
+def _comment_requests(file: Path) -> list:
+    """The launches that a source file names in its comments."""
+    if file.suffix == ".gpubin":
+        return []
+    return _parse_comments(file.read_text(encoding="utf-8", errors="replace"), str(file))
+
+
+def _parse_comments(text: str, place: str) -> list:
+    from gpuprof.device.launch import find_launch_comments, parse_launch
+
+    return [parse_launch(text, f"{place}:{line}") for line, text in find_launch_comments(text)]
+
+
+def _embedded_requests(file: Path, module) -> list:
+    """The launches named in the sources that a gpubin carries. Raises UsageError when there are none."""
+    from gpuprof.errors import UsageError
+
+    requests = [request for path, text in sorted(module.sources.items()) for request in _parse_comments(text, path)]
+    if not requests:
+        kernels = ", ".join(module.kernels) or "none"
+        raise UsageError(
+            f"{file}: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into the source as a comment "
+            f"`// LAUNCH: ...` (kernels: {kernels})"
+        )
+    return requests
+
+
+def _run_script(file: Path, script_args: tuple[str, ...], settings) -> None:
+    """Runs a script as `python FILE ARGS` would; the Devices it makes belong to this recording."""
+    import runpy
+    import sys
+
+    from gpuprof.errors import GpuprofError, NotComparable
+    from gpuprof.session import collecting
+
+    argv, path = sys.argv, sys.path
+    sys.argv, sys.path = [str(file), *script_args], [str(file.parent), *path]
+    try:
+        with collecting(settings):
+            runpy.run_path(str(file), run_name="__main__")
+    except SystemExit as exit:
+        if exit.code not in (None, 0):
+            raise GpuprofError(f"{file}: the script ended with {exit.code!r}") from None
+    finally:
+        sys.argv, sys.path = argv, path
+    if settings.recorder.n_launches == 0:
+        raise NotComparable(f"{file}: the script launched no kernel, so nothing was recorded")

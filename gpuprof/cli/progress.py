@@ -1,0 +1,68 @@
+"""What `collect` shows while it works: a progress bar on a terminal, the kernels' own output, a line per finished launch."""
+
+import sys
+import time
+
+import click
+
+from gpuprof.isa.printable import printable
+from gpuprof.session import Observer
+
+BAR_AFTER_SECONDS = 0.7
+BAR_WIDTH = 30
+
+
+class Terminal(Observer):
+    """Results go to stdout; the bar goes to stderr, only when that is a terminal, and only for work that takes a while."""
+
+    def __init__(self):
+        self._show_bar = sys.stderr.isatty()
+        self._bar_length = 0
+        self._since = time.monotonic()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._erase()
+
+    def say(self, text: str) -> None:
+        self._erase()
+        click.echo(printable(text))
+
+    def progress(self, launch, blocks_done: int) -> None:
+        if not self._show_bar or time.monotonic() - self._since < BAR_AFTER_SECONDS:
+            return
+        filled = BAR_WIDTH * blocks_done // launch.n_blocks
+        text = f"{printable(launch.function.display)[:30]} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {blocks_done:,}/{launch.n_blocks:,} blocks"
+        sys.stderr.write("\r" + text.ljust(self._bar_length))
+        sys.stderr.flush()
+        self._bar_length = len(text)
+
+    def output(self, text: str) -> None:
+        if text:
+            self._erase()
+            click.echo(printable(text, keep="\n\t"), nl=False)
+
+    def finished(self, result) -> None:
+        self._since = time.monotonic()
+        launch, timing = result.launch, result.timing
+        n_instructions = int(result.counters.inst_executed.sum())
+        dropped = f", {timing.samples_dropped:,} dropped" if timing.samples_dropped else ""
+        self.say(
+            f"{launch.function.display}<<<{_extent(launch.grid)}, {_extent(launch.block)}>>>  {timing.cycles:,} cycles"
+            f"  {n_instructions:,} warp instructions  {timing.samples_kept:,} samples{dropped}"
+        )
+
+    def _erase(self) -> None:
+        if self._bar_length:
+            sys.stderr.write("\r" + " " * self._bar_length + "\r")
+            sys.stderr.flush()
+            self._bar_length = 0
+
+
+def _extent(extent: tuple[int, int, int]) -> str:
+    x, y, z = extent
+    if (y, z) == (1, 1):
+        return str(x)
+    return f"({x}, {y})" if z == 1 else f"({x}, {y}, {z})"

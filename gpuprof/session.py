@@ -1,0 +1,302 @@
+"""Carries out a command stream: loads, copies and launches, in order; each launch is emulated, timed and recorded.
+
+    command ─> Session.submit ─> result of the command
+    Launch  ─> emulate (thread 1) ─ TracePiece ─> timing (thread 2) ─ records ─> RecordWriter
+
+There is one Session per `gpuprof collect`, or per Device of a script that runs on its own (nothing is recorded then).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+import gpuprof
+from gpuprof.ahead import ahead
+from gpuprof.chips import Chip, load_chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device
+from gpuprof.device.memory import AddressSpace
+from gpuprof.device.module import LoadedModule, load, next_load_base
+from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace import TracePiece
+from gpuprof.errors import KernelFault, UsageError
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.isa.program import Program
+from gpuprof.records.schema import COUNTERS_DTYPE
+from gpuprof.records.writer import RecordWriter
+from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.result import LaunchTiming
+from gpuprof.timing.simulate import power_on, simulate
+from gpuprof.timing.version import MODEL_VERSION
+
+DEFAULT_CHIP = "a100"
+DEFAULT_MAX_CYCLES = 1 << 26
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How sources become programs: the flags of `gpuprof compile`."""
+
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    clang: str | None = None
+    max_registers: int | None = None
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch gave, beside its effect on memory."""
+
+    launch: cmd.Launch
+    timing: LaunchTiming
+    counters: LaunchCounters
+
+
+class Observer:
+    """What a session tells its caller while it works. A command overrides what it wants to show."""
+
+    def progress(self, launch: cmd.Launch, blocks_done: int) -> None: ...
+
+    def output(self, text: str) -> None: ...
+
+    def finished(self, result: LaunchResult) -> None: ...
+
+
+def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = BuildOptions()) -> tuple[Program, bytes]:
+    """A source or gpubin file as a program and its ELF image. `names` are kernels that may be template instances.
+
+    Raises UsageError for a file that is not there or is of an unknown kind; what the compiler and the assembler raise.
+    """
+    from gpuprof.isa.gpubin import read_gpubin
+
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file")
+    if path.suffix == ".gpubin":
+        image = path.read_bytes()
+        return read_gpubin(image, str(path)), image
+    image = assemble_source(path, arch=arch, names=names, options=options)
+    return read_gpubin(image, str(path)), image
+
+
+def assemble_source(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = BuildOptions()) -> bytes:
+    """The gpubin of a .cu or .ptx file."""
+    from gpuprof.assemble import assemble
+    from gpuprof.compile import compile_cuda, read_ptx
+
+    if path.suffix == ".ptx":
+        module = read_ptx(path)
+    elif path.suffix in (".cu", ".cuh"):
+        module = compile_cuda(
+            path,
+            arch=arch,
+            instantiate=tuple(name for name in names if name.endswith(">")),
+            include_dirs=options.include_dirs,
+            defines=options.defines,
+            clang=options.clang,
+        )
+    else:
+        raise UsageError(f"{path}: expected a .cu, .ptx or .gpubin file, or a .py script")
+    return assemble(module, max_registers=options.max_registers)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
+
+    chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
+    sampling: Sampling = Sampling()
+    recorder: RecordWriter | None = None
+    record: str = "wide"
+    max_cycles: int = DEFAULT_MAX_CYCLES
+    options: BuildOptions = BuildOptions()
+    observer: Observer = field(default_factory=Observer)
+    command: str = ""
+
+
+class Session:
+    """Carries out commands on one emulated GPU. It is the Executor of `device.api`."""
+
+    def __init__(self, settings: Settings, chip: Chip):
+        self.settings, self.chip = settings, chip
+        self.recorder, self.observer = settings.recorder, settings.observer
+        self.memory = AddressSpace()
+        self.machine = power_on(self.chip)
+        self.modules: list[LoadedModule] = []
+        self.n_launches = 0
+        self.n_events = 0
+        self.cycle = 0  # when the last launch ended
+        self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
+        self._handlers: dict[type, Callable] = {
+            cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
+            cmd.Free: lambda c: self.memory.free(c.address),
+            cmd.CopyIn: lambda c: self.memory.write(c.address, c.data),
+            cmd.CopyOut: lambda c: self.memory.read(c.address, c.nbytes),
+            cmd.CopyWithin: lambda c: self.memory.write(c.destination, self.memory.read(c.source, c.nbytes)),
+            cmd.Fill: lambda c: self.memory.write(c.address, c.pattern * (c.nbytes // len(c.pattern))),
+            cmd.Load: self._load,
+            cmd.Launch: self._launch,
+            cmd.Event: lambda c: self.cycle,
+            # Commands are carried out in the order asked, one after the other: whatever is waited for is done.
+            cmd.Wait: lambda c: None,
+            cmd.TaskBegin: lambda c: None,
+            cmd.TaskEnd: lambda c: None,
+        }
+
+    def record_preamble(self) -> None:
+        """What a recording begins with: what made it, and the chip."""
+        sampling = self.settings.sampling
+        self.recorder.meta(
+            {
+                "tool": "gpuprof",
+                "tool_version": gpuprof.__version__,
+                "model_version": MODEL_VERSION,
+                "command": self.settings.command,
+                "chip": self.chip.name,
+                "sampling": {
+                    "period_cycles": sampling.period_cycles,
+                    "mode": sampling.mode,
+                    "seed": sampling.seed,
+                    "record": self.settings.record,
+                },
+            }
+        )
+        self.recorder.chip(asdict(self.chip))
+
+    def compile(self, path: Path, names: Iterable[str] = ()) -> Program:
+        """The program of a source file; see `build`."""
+        program, image = build(Path(path), arch=self.chip.arch, names=names, options=self.settings.options)
+        self._images[id(program)] = (program, image)
+        return program
+
+    def submit(self, command: cmd.Command):
+        """Carries out one command; returns what the command says it gives."""
+        return self._handlers[type(command)](command)
+
+    def _load(self, command: cmd.Load) -> LoadedModule:
+        module = load(command.program, self.memory, next_load_base(self.modules))
+        self.modules.append(module)
+        if self.recorder:
+            self._record_module(module)
+        return module
+
+    def _record_module(self, module: LoadedModule) -> None:
+        program = module.program
+        for path, text in sorted(program.sources.items()):
+            self.recorder.source(path, text)
+        self.recorder.module(
+            len(self.modules) - 1,
+            name=program.name,
+            load_base=module.load_base,
+            code_nbytes=module.end - module.load_base,
+            compiler=program.compiler,
+            arch=program.arch,
+            image=self._images[id(program)][1],
+        )
+
+    def _launch(self, launch: cmd.Launch) -> LaunchTiming:
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        if self.recorder:
+            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module)))
+        pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=self.settings.max_cycles, counters=counters)
+        try:
+            with_progress = self._progress(launch, ahead(pieces))
+            timing = simulate(self.machine, launch, with_progress, self.settings.sampling, self._sink(launch), self.settings.max_cycles)
+        except KernelFault as fault:
+            if self.recorder:
+                self.recorder.mark(str(fault), launch.index)
+            raise
+        self.n_launches += 1
+        self.cycle = timing.end_cycle
+        if self.recorder:
+            self._record_end(launch, timing, counters)
+        self.observer.finished(LaunchResult(launch, timing, counters))
+        return timing
+
+    def _sink(self, launch: cmd.Launch) -> Callable:
+        if not self.recorder:
+            return lambda samples: None
+        return lambda samples: self.recorder.samples(launch.index, samples)
+
+    def _progress(self, launch: cmd.Launch, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
+        for piece in pieces:
+            yield piece
+            self.observer.progress(launch, piece.first_block + piece.n_blocks)
+
+    def _record_end(self, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
+        base = launch.module.load_base
+        self.recorder.ledger(launch.index, timing.ledger, base)
+        self.recorder.counters(launch.index, counter_rows(counters, base))
+        self.recorder.launch_end(launch.index, timing)
+
+
+def open_device(settings: Settings, chip_name: str | None = None) -> Device:
+    """A Device of its own GPU. The settings' chip goes before the one asked for."""
+    session = Session(settings, load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
+    if session.recorder:
+        session.record_preamble()
+    return Device(session, session.chip)
+
+
+class _Collecting:
+    """The recording that a script's Devices belong to: they are one GPU."""
+
+    settings: Settings | None = None
+    device: Device | None = None
+
+
+@contextmanager
+def collecting(settings: Settings) -> Iterator[None]:
+    """Inside, `device_of_script` gives one Device that records."""
+    _Collecting.settings, _Collecting.device = settings, None
+    try:
+        yield
+    finally:
+        _Collecting.settings, _Collecting.device = None, None
+
+
+def device_of_script(chip_name: str | None = None) -> Device:
+    """`gpuprof.Device`: the GPU being recorded when `gpuprof collect` runs the script, otherwise one that records nothing.
+
+    `chip_name`: a name of `gpuprof list chips` or a .toml file; `collect --chip` goes before it. Raises UsageError when a
+    script that is being recorded asks for a second, different chip: a recording has one.
+    """
+    settings = _Collecting.settings
+    if settings is None:
+        return open_device(Settings(), chip_name)
+    if _Collecting.device is None:
+        _Collecting.device = open_device(settings, chip_name)
+    device = _Collecting.device
+    if chip_name and not settings.chip_name and load_chip(chip_name) != device.chip:
+        raise UsageError(f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or say --chip")
+    return device
+
+
+def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
+    """Counters as rows of records.schema.COUNTERS_DTYPE, one per instruction."""
+    rows = np.zeros(len(counters.inst_executed), COUNTERS_DTYPE)
+    rows["pc"] = load_base + INSTRUCTION_NBYTES * np.arange(len(rows))
+    for name in COUNTER_NAMES:
+        rows[name] = getattr(counters, name)
+    return rows
+
+
+def _launch_fields(launch: cmd.Launch, module: int) -> dict:
+    function = launch.function
+    return {
+        "launch": launch.index,
+        "module": module,
+        "kernel": function.display,
+        "symbol": function.name,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "dynamic_shared_nbytes": launch.dynamic_shared_nbytes,
+        "stream": launch.stream,
+        "registers": function.registers,
+        "shared_nbytes": function.shared_nbytes,
+        "local_nbytes": function.local_nbytes,
+        "text": launch.name,
+    }

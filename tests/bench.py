@@ -1,0 +1,123 @@
+"""`make bench`: measures what the README quotes. Prints a table and writes build/bench.json.
+
+Every figure is the median of several runs. Rates are per second of wall-clock time on this machine, one core each.
+"""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+GPUPROF = [sys.executable, "-m", "gpuprof"]
+REPEATS = 5
+
+
+def _run(*args: str, cwd: Path, **environment: str) -> float:
+    """Seconds of one gpuprof command."""
+    start = time.perf_counter()
+    subprocess.run([*GPUPROF, *args], cwd=cwd, check=True, capture_output=True, env=os.environ | environment)
+    return time.perf_counter() - start
+
+
+def _median(measure, repeats: int = REPEATS) -> float:
+    return statistics.median(measure() for _ in range(repeats))
+
+
+def cli_figures(folder: Path):
+    """`first` has empty caches: the kernel and the timing engine are both compiled."""
+    saxpy = str(ROOT / "samples" / "saxpy.cu")
+    with tempfile.TemporaryDirectory() as empty:
+        yield (
+            "cli.first",
+            _run("collect", saxpy, cwd=folder, XDG_CACHE_HOME=empty, NUMBA_CACHE_DIR=empty + "/numba"),
+            "s",
+            "gpuprof collect samples/saxpy.cu, empty caches",
+        )
+    _run("collect", saxpy, cwd=folder)
+    yield "cli.warm", _median(lambda: _run("collect", saxpy, cwd=folder)), "s", "gpuprof collect samples/saxpy.cu"
+    yield "cli.help", _median(lambda: _run("--help", cwd=folder)), "s", "gpuprof --help"
+
+
+def emulate_figures(_: Path):
+    from tests.bench_emulate import emulate_rate
+
+    for kind in ("converged", "divergent"):
+        yield f"emulate.{kind}", _median(lambda kind=kind: emulate_rate(kind), 3), "warp-instructions/s", f"tests/bench_emulate.py {kind}"
+
+
+def time_figures(_: Path):
+    from tests.bench_timing import timing_rate
+
+    for kind in ("compute", "memory"):
+        timing_rate(kind)
+        yield f"time.{kind}", _median(lambda kind=kind: timing_rate(kind), 3), "warp-instructions/s", f"tests/bench_timing.py {kind}"
+
+
+def sample_figures(folder: Path):
+    """Collecting with the sampler at its finest period against collecting without it: time, and simulated cycles."""
+    matmul = str(ROOT / "samples" / "matmul.cu")
+
+    def collect(period: int) -> float:
+        return _run("collect", matmul, "--period", str(period), "-o", f"p{period}.gprec", cwd=folder)
+
+    for period in (0, 256):
+        collect(period)
+    pairs = [(collect(256), collect(0)) for _ in range(REPEATS)]
+    overhead = statistics.median(on / off - 1 for on, off in pairs)
+    yield "sample.time", round(100 * overhead, 2), "%", "gpuprof collect samples/matmul.cu --period 256, against --period 0"
+    cycles = [_total_cycles(folder / f"p{period}.gprec") for period in (256, 0)]
+    yield "sample.cycles", cycles[0] - cycles[1], "cycles", "simulated cycles of the same two runs, on minus off"
+
+
+def _total_cycles(path: Path) -> int:
+    from gpuprof.records.reader import read_recording
+
+    return sum(launch.end["cycles"] for launch in read_recording(path).launches)
+
+
+def correlate_figures(folder: Path):
+    from gpuprof.correlate.correlate import correlate
+    from tests.big_recording import write_big_recording
+
+    n_records = 1_000_000
+    path = write_big_recording(folder / "big.gprec", folder / "p256.gprec", n_records)
+
+    def once() -> float:
+        start = time.perf_counter()
+        correlate(path, folder / "big.gpudb")
+        return n_records / (time.perf_counter() - start)
+
+    yield "correlate.records", _median(once, 3), "records/s", "a million wide records to a database"
+    yield "report.million", _median(lambda: _run("report", str(path), cwd=folder), 3), "s", "gpuprof report on a million records"
+
+
+def memory_figures(folder: Path):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    _run("collect", str(ROOT / "samples" / "matmul.cu"), cwd=folder)
+    peak = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    yield "peak.memory", round(peak / 1024), "MiB", "largest of all commands above"
+
+
+GROUPS = (emulate_figures, time_figures, cli_figures, sample_figures, correlate_figures, memory_figures)
+
+
+def main() -> None:
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for group in GROUPS:
+            for name, value, unit, command in group(Path(folder)):
+                value = float(f"{value:.4g}")
+                rows.append({"name": name, "value": value, "unit": unit, "command": command})
+                print(f"{name:20} {value:>14,.10g} {unit:20} {command}", flush=True)
+    (ROOT / "build").mkdir(exist_ok=True)
+    (ROOT / "build" / "bench.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
