@@ -53,7 +53,7 @@ def command(
         _say(f"{output}: PTX for {module.arch}")
         return
 
-    from gpuprof.assemble import assemble
+    from gpuprof.assemble.assemble import assemble
     from gpuprof.isa.gpubin import read_gpubin
 
     image = assemble(module, max_registers=max_registers)
