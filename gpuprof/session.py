@@ -28,13 +28,14 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.result import LaunchTiming
+from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import power_on, simulate
 from gpuprof.timing.version import MODEL_VERSION
 
 DEFAULT_CHIP = "a100"
 DEFAULT_MAX_CYCLES = 1 << 26
+NO_SAMPLING = Sampling()
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOpt
 
 def assemble_source(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = BuildOptions()) -> bytes:
     """The gpubin of a .cu or .ptx file."""
-    from gpuprof.assemble import assemble
+    from gpuprof.assemble.assemble import assemble
     from gpuprof.compile import compile_cuda, read_ptx
 
     if path.suffix == ".ptx":
@@ -108,7 +109,7 @@ class Settings:
     """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
 
     chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
-    sampling: Sampling = Sampling()
+    sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
     max_cycles: int = DEFAULT_MAX_CYCLES

@@ -145,6 +145,11 @@ class Module:
         names = (function.display for module in self._loaded for function in module.program.functions if function.is_kernel)
         return list(dict.fromkeys(names))
 
+    @property
+    def sources(self) -> dict[str, str]:
+        """Path -> text of the source files it was compiled from, as far as they were kept."""
+        return {path: text for module in self._loaded for path, text in module.program.sources.items()}
+
     def __getitem__(self, name: str) -> "Kernel":
         """A kernel. A template instance that the module does not have yet is compiled now, into a module of its own:
         its `__device__` variables are not those of the other kernels then. Device.load(instantiate=...) keeps them together.
