@@ -71,8 +71,7 @@ def test_inlined_code_reaches_dwarf_and_the_listing(folder, monkeypatch, capsys)
     lines = out.splitlines()
     inlined = next(i for i, line in enumerate(lines) if "scale.h:2" in line)
     assert lines[inlined].endswith(": __device__ inline float times(float v) { return v * N * FACTOR; }")
-    assert lines[inlined + 1].startswith("// inlined at scale.cu:6 in ")
-    assert lines[inlined + 1].endswith(": if (i < n) x[i] = times<N>(x[i]);")
+    assert lines[inlined + 1] == "// inlined at scale.cu:6: if (i < n) x[i] = times<N>(x[i]);"
     assert any("FMUL" in line for line in lines[inlined:])
 
 
@@ -160,24 +159,24 @@ def test_disasm_with_source_and_ptx(folder, monkeypatch, capsys):
 
 
 DISASM_SOURCE = """\
-// dir/a b.cu:10 in scan<256>: if (i >= n)
+// dir/a b.cu:10: if (i >= n)
   // PTX 2: mov.u32 %r1, %tid.x;
   0x0000  S2R R0, tid.x
 // helper.h:3 in help
-// inlined at dir/a b.cu:11 in scan<256>: return help(\\x1b[31mi);
+// inlined at dir/a b.cu:11: return help(\\x1b[31mi);
   0x0010  MOVI.64 D1, 0x0  // table+0x4
 // helper.h:90 in deeper
 // inlined at helper.h:3 in help
-// inlined at dir/a b.cu:11 in scan<256>: return help(\\x1b[31mi);
+// inlined at dir/a b.cu:11: return help(\\x1b[31mi);
   // PTX 3:
   0x0020  ISETP.U32.GE.AND P0, PT, R0, c[0x10], PT
   // PTX 4:
   0x0030  @P0 BRA L0
 // helper.h:3 in help
-// inlined at dir/a b.cu:11 in scan<256>: return help(\\x1b[31mi);
+// inlined at dir/a b.cu:11: return help(\\x1b[31mi);
   // PTX 5:
   0x0040  CALL twice, frame=0x10
-// dir/a b.cu:10 in scan<256>: if (i >= n)
+// dir/a b.cu:10: if (i >= n)
   // PTX 6:
   0x0050  STG.32 [D1], R0
 L0:

@@ -32,20 +32,24 @@ def listing(program: Program, function: Function, *, source: bool = False, ptx: 
     names = {f.first * INSTRUCTION_NBYTES: f.display for f in program.functions} | labels
     relocations = {r.index: f"{r.symbol}{r.addend:+#x}" if r.addend else r.symbol for r in program.relocations}
     # Lines as compilers count them: str.splitlines would also end one at a form feed.
-    source_texts = {path: text.split("\n") for path, text in program.sources.items()} if source else {}
+    sources = Sources(
+        {path: text.split("\n") for path, text in program.sources.items()} if source else {},
+        {f.name: f.display for f in program.functions},
+        function,
+    )
     ptx_text = program.ptx.split("\n") if ptx else []
     shown_location, shown_ptx = None, 0
     for index in range(function.first, function.first + function.count):
         pc = index * INSTRUCTION_NBYTES
         location, ptx_line = program.locations[index], int(program.ptx_lines[index])
+        if pc in labels:
+            yield Line("label", f"{labels[pc]}:")
         if source and location is not None and _place(location) != shown_location:
-            yield from _source_lines(location, source_texts)
+            yield from sources.lines(location)
             shown_location = _place(location)
         if ptx and ptx_line and ptx_line != shown_ptx:
             yield Line("ptx", f"  // PTX {ptx_line}: {_text_of(ptx_text, ptx_line)}".rstrip())
             shown_ptx = ptx_line
-        if pc in labels:
-            yield Line("label", f"{labels[pc]}:")
         text = disassemble(decode(program.code[index]), pc, names)
         address_of = f"  // {relocations[index]}" if index in relocations else ""
         yield Line("instruction", printable(f"  {pc:#06x}  {text}{address_of}"))
@@ -102,18 +106,26 @@ def _place(location: Location) -> tuple:
     return (location.file, location.line, location.function, _place(caller) if caller else None)
 
 
-def _source_lines(location: Location, texts: Mapping[str, list[str]]) -> Iterator[Line]:
-    yield Line("source", _source_line(location, texts, ""))
-    caller = location.inlined_at
-    while caller is not None:
-        yield Line("source", _source_line(caller, texts, "inlined at "))
-        caller = caller.inlined_at
+class Sources(NamedTuple):
+    """What the source lines of a listing are made of."""
 
+    texts: Mapping[str, list[str]]  # lines by path
+    display: Mapping[str, str]  # symbol -> name in the source
+    function: Function  # the one that is listed
 
-def _source_line(location: Location, texts: Mapping[str, list[str]], how: str) -> str:
-    within = f" in {location.function}" if location.function else ""
-    text = _text_of(texts.get(location.file, []), location.line)
-    return printable(f"// {how}{location.file}:{location.line}{within}") + (f": {text}" if text else "")
+    def lines(self, location: Location) -> Iterator[Line]:
+        """The source line, then the call sites that it was inlined through."""
+        yield Line("source", self._line(location, ""))
+        caller = location.inlined_at
+        while caller is not None:
+            yield Line("source", self._line(caller, "inlined at "))
+            caller = caller.inlined_at
+
+    def _line(self, location: Location, how: str) -> str:
+        is_own = location.function in ("", self.function.name, self.function.display)
+        within = "" if is_own else f" in {self.display.get(location.function, location.function)}"
+        text = _text_of(self.texts.get(location.file, []), location.line)
+        return printable(f"// {how}{location.file}:{location.line}{within}") + (f": {text}" if text else "")
 
 
 def _text_of(lines: list[str], number: int) -> str:
