@@ -100,7 +100,13 @@ class TraceLog:
 
         step_start = regroup.starts(self.step_warp.values, self.n_warps)
         steps = np.empty(self.step_warp.length, STEP_DTYPE)
-        regroup.place_steps(self.step_warp.values, self.step_block.values, self.step_mask.values, step_start[:-1].copy(), steps.view(np.uint32).reshape(-1, 2))
+        regroup.place_steps(
+            self.step_warp.values,
+            self.step_block.values,
+            self.step_mask.values,
+            step_start[:-1].copy(),
+            steps.view(np.uint32).reshape(-1, 2),
+        )
         access_start = regroup.starts(self.access_warp.values, self.n_warps)
         records = self.access.values
         sector_start = regroup.sector_starts(self.access_warp.values, records, self.n_warps)

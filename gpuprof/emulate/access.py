@@ -1,0 +1,107 @@
+"""One memory instruction of a set of lanes: its address, the check that it is allowed, its trace and its counters."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.build import Env, guard_reader
+from gpuprof.emulate.faults import fault_of_element, first_active
+from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
+from gpuprof.emulate.operands import U32, U64, source
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.modifiers import unpack
+
+
+class Site(NamedTuple):
+    """What is known of a memory instruction before it runs. `verb` is for messages: "read", "write", "atomic operation"."""
+
+    at: int
+    space: str
+    nbytes: int
+    verb: str
+    address: Callable[[Lanes], np.ndarray]  # int64 (n,)
+    guard: Callable[[Lanes], np.ndarray] | None
+
+    @property
+    def is_atomic(self) -> bool:
+        return self.verb == "atomic operation"
+
+
+def make_site(inst: Instruction, env: Env, verb: str) -> Site:
+    return Site(env.at, inst.op.space, inst.op.nbytes, verb, address_reader(inst, env), guard_reader(inst, env))
+
+
+def address_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]:
+    """lanes -> int64 (n,): source a plus the signed offset, in 64 bits with addr64 and wrapped to 32 bits without."""
+    wide = unpack(inst.mods, "addr64")
+    kind, index = source(inst, "a", U64 if wide else U32, env.pool)
+    offset = np.int64(inst.offset)
+
+    def read(x: Lanes) -> np.ndarray:
+        row = x.v[kind][index]
+        if wide:
+            address = row.view(np.int64)
+            address = address + offset if offset else address
+        else:
+            address = row.astype(np.int64)
+            address = (address + offset) & 0xFFFFFFFF if offset else address
+        return address if address.ndim else np.full(x.n, address)
+
+    return read
+
+
+class Touched(NamedTuple):
+    """Where an instruction's lanes are in their space's bytes: `flat` int64 (n,), `active` bool (n,) or None for all.
+
+    `contiguous`: all lanes are active and follow each other without a gap, from flat[0] on.
+    """
+
+    flat: np.ndarray
+    active: np.ndarray | None
+    contiguous: bool
+
+
+def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None) -> Touched:
+    """Checks, traces and counts the access of the active lanes to one space. Raises KernelFault."""
+    from gpuprof.emulate.coalesce import Totals, inspect
+
+    chunk = x.chunk
+    log = chunk.log
+    masks = x.masks if active is x.active else pack_masks(active)
+    pieces, stride = space.pieces(site.nbytes)
+    n_warps = len(masks)
+    records = log.access.room(n_warps)
+    sectors = log.sectors.room(WARP * pieces * n_warps)
+    traced = space.traced(x, address)
+    totals = Totals(*inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, records, sectors))
+    log.access_warp.append(x.step_warps)
+    log.access.keep(totals.n_accesses)
+    log.sectors.keep(totals.n_sectors)
+    chunk.count_access(site, space, totals)
+    if totals.hi >= 0:
+        check(x, site, space, address, active, totals, traced is address)
+    return Touched(space.flat(x, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
+
+
+def check(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:
+    """Raises KernelFault for the first active lane whose address is not aligned or not inside the space."""
+    if same:
+        lo, hi, low_bits = totals.lo, totals.hi, totals.low_bits
+    else:
+        used = address if active is None else address[active]
+        lo, hi, low_bits = int(used.min()), int(used.max()) + site.nbytes, int(np.bitwise_or.reduce(used))
+    aligned = not low_bits & (site.nbytes - 1)
+    if aligned and space.holds(lo, hi):
+        return
+    everyone = np.ones(x.n, np.bool_) if active is None else active
+    misaligned = everyone & (address & (site.nbytes - 1) != 0)
+    outside = everyone & ~space.inside(x, address, site.nbytes)
+    bad = misaligned | outside
+    if not bad.any():
+        return
+    element = first_active(x, bad)
+    value = int(address[element]) & 0xFFFFFFFFFFFFFFFF
+    why = "misaligned" if misaligned[element] else "out of bounds"
+    text = f"{why} {site.verb} of {site.nbytes} bytes in {site.space} memory at 0x{value:x}; {space.describe(value)}"
+    raise fault_of_element(x, site.at, element, text)

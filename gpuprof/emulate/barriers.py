@@ -1,0 +1,186 @@
+"""Barriers of blocks and of warps: who has arrived, who waits, and who may go on."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.build import Env, full_row, read_predicate
+from gpuprof.emulate.cfg import BasicBlock
+from gpuprof.emulate.control import End, fall_through, split_by_guard
+from gpuprof.emulate.faults import fault
+from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
+from gpuprof.emulate.operands import PRED, U32, destination, source
+from gpuprof.isa.encoding import RZ
+
+N_BARRIERS = 16
+
+
+class Waiting(NamedTuple):
+    """Lanes that stand at a barrier. `barrier` is -1 for a warp's own synchronisation."""
+
+    lanes: Lanes
+    barrier: int
+    after: int
+    at: int  # instruction
+    reduce: "Reduction | None"
+
+
+class Reduction(NamedTuple):
+    operation: str  # popc, and, or
+    kind: int
+    index: int
+
+
+class Barriers:
+    """Per block and barrier: lanes arrived, lanes for which a reduction's predicate held, and lanes expected (0: all that live)."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        shape = (chunk.n_blocks, N_BARRIERS)
+        self.arrived = np.zeros(shape, np.int64)
+        self.votes = np.zeros(shape, np.int64)
+        self.expected = np.zeros(shape, np.int64)
+        self.waiting: list[Waiting] = []
+        self.warp_arrived = np.zeros(chunk.n_warps, np.uint32)
+        self.warp_members = np.zeros(chunk.n_warps, np.uint32)
+
+    def lanes_per_block(self, x: Lanes, masks: np.ndarray) -> np.ndarray:
+        return np.bincount(x.warps // self.chunk.warps_per_block, np.bitwise_count(masks), self.chunk.n_blocks).astype(np.int64)
+
+    def arrive(self, x: Lanes, barrier: int, count: int, votes: np.ndarray | None = None) -> None:
+        """All active lanes of x arrive; `count` lanes are expected in all, 0 for the whole block."""
+        counts = self.lanes_per_block(x, x.masks)
+        self.arrived[:, barrier] += counts
+        self.expected[counts > 0, barrier] = count
+        if votes is not None:
+            self.votes[:, barrier] += self.lanes_per_block(x, pack_masks(votes))
+
+    def wait(
+        self, x: Lanes, barrier: int, count: int, after: int, at: int, reduce: Reduction | None = None, votes: np.ndarray | None = None
+    ) -> None:
+        if not self.waiting and count == 0 and reduce is None and not self.arrived[:, barrier].any() and self.chunk.is_everyone(x):
+            self.chunk.push(x, after)
+            return
+        self.arrive(x, barrier, count, votes)
+        x.flush()
+        self.waiting.append(Waiting(x, barrier, after, at, reduce))
+        self.release()
+
+    def sync_warp(self, x: Lanes, after: int, members: np.ndarray) -> None:
+        needed = members & self.chunk.live[x.warps]
+        if not (needed & ~x.masks & np.where(x.masks != 0, np.uint32(0xFFFFFFFF), np.uint32(0))).any():
+            self.chunk.push(x, after)
+            return
+        present = x.masks != 0
+        self.warp_arrived[x.warps] |= x.masks
+        self.warp_members[x.warps[present]] = members[present]
+        x.flush()
+        self.waiting.append(Waiting(x, -1, after, -1, None))
+        self.release()
+
+    def release(self) -> None:
+        """Lets all lanes go on whose barrier is complete."""
+        if not self.waiting:
+            return
+        block_live = np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block).sum(axis=1, dtype=np.int64)
+        needed = np.where(self.expected > 0, self.expected, block_live[:, None])
+        complete = (self.arrived > 0) & (self.arrived >= needed)
+        warp_complete = (self.warp_arrived != 0) & (self.warp_members & self.chunk.live & ~self.warp_arrived == 0)
+        if not complete.any() and not warp_complete.any():
+            return
+        waiting, self.waiting = self.waiting, []
+        for entry in waiting:
+            self._release_entry(entry, complete, warp_complete)
+        self.arrived[complete] = 0
+        self.votes[complete] = 0
+        self.expected[complete] = 0
+        self.warp_arrived[warp_complete] = 0
+
+    def _release_entry(self, entry: Waiting, complete: np.ndarray, warp_complete: np.ndarray) -> None:
+        x = entry.lanes
+        blocks = x.warps // self.chunk.warps_per_block
+        free = warp_complete[x.warps] if entry.barrier < 0 else complete[blocks, entry.barrier]
+        going = np.where(free, x.masks, np.uint32(0))
+        staying = x.masks & ~going
+        if going.any():
+            group = x.part(going)
+            if entry.reduce:
+                self._store_reduction(group, entry)
+            self.chunk.push(group, entry.after)
+        if staying.any():
+            self.waiting.append(entry._replace(lanes=x.part(staying)))
+
+    def _store_reduction(self, group: Lanes, entry: Waiting) -> None:
+        blocks = group.warps // self.chunk.warps_per_block
+        votes, arrived = self.votes[blocks, entry.barrier], self.arrived[blocks, entry.barrier]
+        values = {"popc": votes, "and": votes == arrived, "or": votes > 0}[entry.reduce.operation]
+        file = 2 if entry.reduce.kind == PRED else 0
+        rows = self.chunk.file.rows[file]
+        if entry.reduce.index >= len(rows):  # RZ or PT
+            return
+        row = rows[entry.reduce.index].reshape(-1, WARP)
+        merged = row[group.warps]
+        np.copyto(merged, values[:, None], where=unpack_masks(group.masks).reshape(-1, WARP), casting="unsafe")
+        row[group.warps] = merged
+
+    def deadlock(self):
+        """KernelFault that tells of the first lanes that wait for others that will never come."""
+        entry = min(self.waiting, key=lambda entry: int(entry.lanes.warps[0]))
+        warp = int(entry.lanes.step_warps[0])
+        lane = (int(entry.lanes.step_masks[0]) & -int(entry.lanes.step_masks[0])).bit_length() - 1
+        if entry.barrier < 0:
+            text = "deadlock: waits in a warp synchronisation for lanes that never reach it"
+            return fault(self.chunk, entry.after - 1, text, warp, lane)
+        block = warp // self.chunk.warps_per_block
+        arrived = int(self.arrived[block, entry.barrier])
+        live = int(np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block)[block].sum())
+        needed = int(self.expected[block, entry.barrier]) or live
+        text = f"deadlock: waits at barrier {entry.barrier}, where {arrived} of {needed} threads have arrived and no other thread of the block can run"
+        return fault(self.chunk, entry.at, text, warp, lane)
+
+
+def build_barrier(block: BasicBlock, env: Env) -> End:
+    """bar.sync, bar.arrive and bar.red; register 255 in a or b takes the low or high half of imm."""
+    inst = block.last
+    after, at = fall_through(block, env), block.after - 1
+    kind_a, a = source(inst, "a", U32, env.pool)
+    kind_b, b = source(inst, "b", U32, env.pool)
+    semantics = inst.op.semantics
+    reduce = vote = None
+    if semantics == "bar_red":
+        vote = read_predicate(inst.c, env)
+        reduce = Reduction(inst.op.types[0], *destination(inst, PRED if inst.op.dst == "P" else U32))
+
+    def act_uniform(x: Lanes, barrier: int, count: int) -> None:
+        if barrier >= N_BARRIERS or count % WARP:
+            raise fault(
+                x.chunk, at, f"barrier {barrier} with {count} threads: barriers are 0 to 15, counts multiples of 32", int(x.step_warps[0])
+            )
+        if semantics == "bar_arrive":
+            x.chunk.barriers.arrive(x, barrier, count)
+            x.chunk.push(x, after)
+            x.chunk.barriers.release()
+            return
+        votes = None
+        if vote is not None:
+            held = full_row(x, vote(x))
+            votes = held if x.active is None else held & x.active
+        x.chunk.barriers.wait(x, barrier, count, after, at, reduce, votes)
+
+    def act(x: Lanes) -> None:
+        barriers = np.full(x.n, inst.imm & 0xFFFF) if inst.a == RZ else full_row(x, x.v[kind_a][a])
+        counts = np.full(x.n, inst.imm >> 16) if inst.b == RZ else full_row(x, x.v[kind_b][b])
+        keys = barriers.astype(np.int64) << 32 | counts
+        active = np.ones(x.n, np.bool_) if x.active is None else x.active
+        for key in np.unique(keys[active])[1:]:
+            mine = pack_masks(active & (keys == key))
+            act_uniform(x.split_off(mine), int(key) >> 32, int(key) & 0xFFFFFFFF)
+        first = np.unique(keys[active])[0]
+        act_uniform(x, int(first) >> 32, int(first) & 0xFFFFFFFF)
+
+    if inst.a == RZ and inst.b == RZ:
+        return split_by_guard(block, env, lambda x: act_uniform(x, inst.imm & 0xFFFF, inst.imm >> 16))
+    return split_by_guard(block, env, act)
+
+
+ENDS = {"bar_sync": build_barrier, "bar_arrive": build_barrier, "bar_red": build_barrier}

@@ -1,0 +1,37 @@
+"""The call stack each lane keeps: where to return to, and how much of local memory the callers use."""
+
+import numpy as np
+
+from gpuprof.emulate.lanes import WARP, Lanes
+
+
+class CallStack:
+    """`base` int64 (warps, 32): where the present frame starts in local memory; one level of arrays per call depth."""
+
+    def __init__(self, n_warps: int):
+        self.n_warps = n_warps
+        self.base = np.zeros((n_warps, WARP), np.int64)
+        self.levels: list[tuple[np.ndarray, np.ndarray]] = []  # (return block, frame bytes), int64 (warps, 32) each
+
+    def enter(self, x: Lanes, return_block: int, frame_nbytes: int) -> None:
+        """All active lanes of x make a call; x.depth goes up."""
+        if x.depth == len(self.levels):
+            self.levels.append((np.zeros((self.n_warps, WARP), np.int64), np.zeros((self.n_warps, WARP), np.int64)))
+        blocks, frames = self.levels[x.depth]
+        warps, lanes = self._places(x)
+        blocks[warps, lanes] = return_block
+        frames[warps, lanes] = frame_nbytes
+        self.base[warps, lanes] += frame_nbytes
+        x.depth += 1
+
+    def leave(self, x: Lanes) -> np.ndarray:
+        """All active lanes return; x.depth goes down. Gives each lane's block to go on with, int64 (n,)."""
+        x.depth -= 1
+        blocks, frames = self.levels[x.depth]
+        warps, lanes = self._places(x)
+        self.base[warps, lanes] -= frames[warps, lanes]
+        return blocks[x.warps].reshape(-1)
+
+    def _places(self, x: Lanes) -> tuple[np.ndarray, np.ndarray]:
+        at = np.arange(x.n) if x.active is None else np.flatnonzero(x.active)
+        return x.warps[at // WARP], at % WARP

@@ -1,0 +1,135 @@
+"""The control-flow graph of a program's basic blocks, and the order in which waiting lanes are to run.
+
+Lanes of one warp that went different ways meet again when those that are behind run first. "Behind" is a block's position in a
+weak topological order (Bourdoncle 1993): every forward edge leads to a higher position, and the blocks of a loop are contiguous,
+so that all lanes leave a loop before any goes on after it. The code's own layout does not promise either.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.encoding import PT, Instruction, decode
+from gpuprof.isa.program import basic_block_starts
+
+FALLS_AFTER_GUARD = frozenset(["branch", "exit", "return", "branch_indirect", "trap"])
+LEAVES = frozenset(["exit", "return", "branch_indirect", "trap"])
+
+
+class BasicBlock(NamedTuple):
+    index: int
+    first: int  # instruction index
+    instructions: tuple[Instruction, ...]
+
+    @property
+    def last(self) -> Instruction:
+        return self.instructions[-1]
+
+    @property
+    def after(self) -> int:
+        """Instruction index that follows the block."""
+        return self.first + len(self.instructions)
+
+
+def branch_target(block: BasicBlock) -> int:
+    """Instruction index that a block's last instruction, a branch or call, leads to."""
+    return block.after + block.last.offset // 16
+
+
+class Graph:
+    """Blocks of a code array, decoded on first use."""
+
+    def __init__(self, code: np.ndarray):
+        self.code = code
+        self.starts = basic_block_starts(code)
+        self.ends = np.append(self.starts[1:], len(code))
+        self.block_at = {int(start): index for index, start in enumerate(self.starts)}
+        self._blocks: dict[int, BasicBlock] = {}
+
+    def block(self, index: int) -> BasicBlock:
+        found = self._blocks.get(index)
+        if found is None:
+            first, end = int(self.starts[index]), int(self.ends[index])
+            found = self._blocks[index] = BasicBlock(index, first, tuple(decode(row) for row in self.code[first:end]))
+        return found
+
+    def successors(self, index: int) -> list[int]:
+        """Blocks of the same function that may run next."""
+        block = self.block(index)
+        last = block.last
+        after = []
+        if last.op.semantics == "branch":
+            after.append(branch_target(block))
+        if last.op.semantics not in FALLS_AFTER_GUARD or last.guard & PT != PT:
+            after.append(block.after)
+        return [self.block_at[at] for at in after if at in self.block_at]
+
+    def callees(self, index: int) -> list[int]:
+        block = self.block(index)
+        return [self.block_at[branch_target(block)]] if block.last.op.semantics == "call" else []
+
+    def ranks(self, entry: int) -> dict[int, int]:
+        """Position of each block reachable from `entry` in a weak topological order."""
+        return {block: position for position, block in enumerate(_weak_topological_order(entry, self.successors))}
+
+
+def _weak_topological_order(entry: int, successors) -> list[int]:
+    """Strongly connected components in topological order; in each, the block entered first and then the rest, ordered alike."""
+    order: list[int] = []
+    pending = _tarjan([entry], _reachable(entry, successors), successors)[::-1]
+    while pending:
+        head, *rest = pending.pop()
+        order.append(head)
+        if rest:
+            roots = [after for after in successors(head) if after in rest]
+            pending.extend(_tarjan(roots, frozenset(rest), successors)[::-1])
+    return order
+
+
+def _reachable(entry: int, successors) -> frozenset[int]:
+    seen, stack = {entry}, [entry]
+    while stack:
+        for after in successors(stack.pop()):
+            if after not in seen:
+                seen.add(after)
+                stack.append(after)
+    return frozenset(seen)
+
+
+def _tarjan(roots: list[int], members: frozenset[int], successors) -> list[list[int]]:
+    """Strongly connected components within `members`, topologically ordered, each with the block entered first in front."""
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    found: list[list[int]] = []
+    for root in roots:
+        if root in number:
+            continue
+        trail = [(root, iter(successors(root)))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        on_stack.add(root)
+        while trail:
+            node, after = trail[-1]
+            for succ in after:
+                if succ not in members:
+                    continue
+                if succ not in number:
+                    number[succ] = low[succ] = len(number)
+                    stack.append(succ)
+                    on_stack.add(succ)
+                    trail.append((succ, iter(successors(succ))))
+                    break
+                if succ in on_stack:
+                    low[node] = min(low[node], number[succ])
+            else:
+                trail.pop()
+                if trail:
+                    low[trail[-1][0]] = min(low[trail[-1][0]], low[node])
+                if low[node] == number[node]:
+                    at = stack.index(node)
+                    found.append(stack[at:])
+                    on_stack.difference_update(stack[at:])
+                    del stack[at:]
+    return found[::-1]

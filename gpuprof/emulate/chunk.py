@@ -1,0 +1,179 @@
+"""Runs whole blocks together until all their lanes have exited.
+
+Lanes that stand at the same place form a group; the group that is behind the others (deepest call first, then earliest in
+the program's order) runs one basic block at a time. Groups that meet at the same place become one.
+"""
+
+import numpy as np
+
+from gpuprof.emulate import special
+from gpuprof.emulate.barriers import Barriers
+from gpuprof.emulate.calls import CallStack
+from gpuprof.emulate.faults import fault
+from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
+from gpuprof.emulate.program import Block, CompiledModule
+from gpuprof.emulate.trace import TraceLog
+
+# A group may run this many basic blocks while others wait, before the one that waits longest gets a turn of the same length.
+# A block with an instruction that waiting loops are made of counts SPIN_WEIGHT times.
+PATIENCE_BLOCKS = 20_000
+SPIN_WEIGHT = 400
+
+
+class Chunk:
+    """`n_blocks` blocks of a launch from `first_block` on. `live` uint32 (warps,): lanes that have not exited."""
+
+    def __init__(self, run, first_block: int, n_blocks: int):
+        self.run_state = run
+        self.launch = run.launch
+        self.module: CompiledModule = run.module
+        self.chip = run.chip
+        self.tally = run.tally
+        self.first_block = first_block
+        self.n_blocks = n_blocks
+        self.warps_per_block = run.warps_per_block
+        self.n_warps = n_blocks * self.warps_per_block
+        self.max_cycles = run.max_cycles
+        self.file = RegisterFile(self.n_warps * WARP, run.register_counts, run.constants)
+        self.direct_lists = self.file.direct_lists()
+        self.live = np.tile(live_masks(self.launch.threads_per_block, self.warps_per_block), n_blocks)
+        self.spaces = run.spaces(self)
+        self.calls = CallStack(self.n_warps)
+        self.barriers = Barriers(self)
+        self.log = TraceLog(self.n_warps)
+        self.executed = np.zeros(self.n_warps, np.int64)  # instructions, by warp
+        self.total = 0
+        self.next_check = run.max_cycles
+        self.ready: dict[tuple[int, int], list[Lanes]] = {}
+        self.block_of_rank = {rank: block for block, rank in self.module.ranks.items()}
+        self.rows: dict[str, np.ndarray] = {}
+        self.wide_rows: dict[tuple[int, int], np.ndarray] = {}
+        self.spent = 0
+        self.favoured: list[Lanes] | None = None
+
+    # Scheduling
+
+    def rank(self, block: int) -> int:
+        return self.module.ranks.get(block, -1)
+
+    def push(self, x: Lanes, block: int) -> None:
+        """x goes on with `block`."""
+        key = (-x.depth, self.rank(block))
+        waiting = self.ready.get(key)
+        if waiting is None:
+            self.ready[key] = [x]
+        else:
+            waiting.append(x)
+
+    def run(self) -> None:
+        everyone = self.live.copy()
+        self.push(
+            Lanes(self, np.arange(self.n_warps, dtype=np.int64), everyone, 0, direct=True),
+            self.module.graph.block_at[self.launch.function.first],
+        )
+        ready = self.ready
+        while True:
+            if not ready:
+                if self.barriers.waiting:
+                    raise self.barriers.deadlock()
+                return
+            key = next(iter(ready)) if len(ready) == 1 else self.choose()
+            groups = ready.pop(key)
+            x = groups[0] if len(groups) == 1 else self.merge(groups)
+            self.step(self.module.blocks[self.block_of_rank[key[1]]], x)
+
+    def choose(self) -> tuple[int, int]:
+        """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for ever."""
+        if self.spent < PATIENCE_BLOCKS:
+            return min(self.ready)
+        if self.spent > 2 * PATIENCE_BLOCKS:
+            self.spent = 0
+            return min(self.ready)
+        return next(iter(self.ready))
+
+    def merge(self, groups: list[Lanes]) -> Lanes:
+        """One set of all the groups' lanes."""
+        masks = np.zeros(self.n_warps, np.uint32)
+        for group in groups:
+            group.flush()
+            masks[group.warps] |= group.masks
+        return self.group(masks, groups[0].depth)
+
+    def group(self, masks: np.ndarray, depth: int) -> Lanes:
+        """A set of the lanes of `masks`, uint32 (all warps,), whose registers are all in the chunk's rows."""
+        warps = np.flatnonzero(masks)
+        if 2 * len(warps) > self.n_warps and (masks == self.live).all():
+            return Lanes(self, np.arange(self.n_warps, dtype=np.int64), masks, depth, direct=True)
+        return Lanes(self, warps, masks[warps], depth)
+
+    def is_everyone(self, x: Lanes) -> bool:
+        """Whether x holds all lanes that have not exited."""
+        return int(np.bitwise_count(self.live).sum()) == x.n_active
+
+    def step(self, block: Block, x: Lanes) -> None:
+        """Runs one basic block."""
+        n_warps = len(x.step_warps)
+        self.log.step(block.index, x.step_warps, x.step_masks)
+        self.tally.block(block.index, n_warps, x.n_active)
+        self.executed[x.step_warps] += block.n_instructions
+        self.total += block.n_instructions
+        if self.total >= self.next_check:
+            self.check_watchdog(block, x)
+        if self.ready:
+            self.spent += SPIN_WEIGHT if block.spins else 1
+        else:
+            self.spent = 0
+        x.prepare(block.needs, block.fresh, block.writes)
+        for op in block.ops:
+            op(x)
+        block.end(x)
+
+    def check_watchdog(self, block: Block, x: Lanes) -> None:
+        most = int(self.executed.max())
+        if most > self.max_cycles:
+            warp = int(np.argmax(self.executed))
+            text = f"still running after {self.max_cycles} instructions of a warp; if this is no endless loop, raise the limit with --max-cycles"
+            raise fault(self, block.first, text, warp)
+        self.next_check = self.total + self.max_cycles - most + 1
+
+    # What ops ask for
+
+    def leave(self, x: Lanes) -> None:
+        """All lanes of x exit."""
+        self.exited(x.warps, x.masks)
+
+    def exited(self, warps: np.ndarray, masks: np.ndarray) -> None:
+        self.live[warps] &= ~masks
+        self.barriers.release()
+
+    def special(self, name: str, x: Lanes) -> np.ndarray:
+        """The row of a special register."""
+        if name in special.CHANGING:
+            return special.CHANGING[name](self, x)
+        row = self.rows.get(name)
+        if row is None:
+            row = self.rows[name] = np.broadcast_to(special.FIXED[name](self), (self.n_warps, WARP))
+        return row.reshape(-1) if x.direct else row[x.warps].reshape(-1)
+
+    def wide_constant(self, ref, value: np.ndarray) -> np.ndarray:
+        row = self.wide_rows.get(ref)
+        if row is None:
+            row = self.wide_rows[ref] = np.full(self.n_warps * WARP, value)
+        return row
+
+    def count_guarded(self, at: int, held: np.ndarray) -> None:
+        self.tally.guarded[at] = self.tally.guarded.get(at, 0) + int(np.count_nonzero(held))
+
+    def count_divergence(self, at: int, masks: np.ndarray, rest: np.ndarray) -> None:
+        self.tally.counters.divergent_branches[at] += np.uint64(np.count_nonzero((masks != 0) & (rest != 0)))
+
+    def count_access(self, site, space, totals) -> None:
+        self.tally.access(site, space is self.spaces["global"], space is self.spaces["local"], space is self.spaces["shared"], totals)
+
+
+def live_masks(threads: int, warps: int) -> np.ndarray:
+    """uint32 (warps,): the lanes of each warp of a block that have a thread."""
+    masks = np.full(warps, FULL)
+    if threads % WARP:
+        masks[-1] = (1 << threads % WARP) - 1
+    return masks

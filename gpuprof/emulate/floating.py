@@ -1,0 +1,241 @@
+"""Single and double precision: arithmetic, comparisons, and the special functions.
+
+Arithmetic, division, square root and reciprocal are exact to the last bit in all rounding modes. The approximate functions
+(MUFU) are computed in double precision and rounded once: within 0.5 ulp of the true value, where the PTX manual allows the
+hardware 1 ulp (rcp), 2 (rsqrt, ex2), and absolute errors of 2^-20.5 (sin, cos), 2^-22 (lg2), relative 2^-11 (tanh).
+"""
+
+import numpy as np
+
+from gpuprof.emulate.build import Env, Op, elementwise, slot_kind
+from gpuprof.emulate.integer import finish_setp
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.operands import F64, destination, source
+from gpuprof.emulate.rounding import rounded
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.isa.opcodes import TESTP
+
+NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
+
+
+def canonical(row):
+    """Every single-precision NaN becomes the GPU's."""
+    return np.where(np.isnan(row), NAN32, row) if row.dtype == np.float32 else row
+
+
+def flush(row):
+    """Subnormals become zeros of the same sign."""
+    tiny = np.finfo(row.dtype).tiny
+    return np.where(np.abs(row) < tiny, np.copysign(row.dtype.type(0), row), row)
+
+
+def saturate(row):
+    """To [0, 1]; NaN becomes +0."""
+    zero, one = row.dtype.type(0), row.dtype.type(1)
+    return np.where(row > zero, np.minimum(row, one), zero)
+
+
+def arithmetic(name: str, double: bool):
+    """The row function of an arithmetic semantics name, in round to nearest."""
+    from gpuprof.emulate import fused
+
+    if double:
+        return {"fadd": np.add, "fmul": np.multiply, "ffma": fused.fma64}[name]
+    return {"fadd": fused.add32, "fmul": fused.multiply32, "ffma": fused.fma32}[name]
+
+
+def build_arithmetic(inst: Instruction, env: Env) -> Op:
+    """fadd, fmul, ffma with negated sources, rounding, flush to zero and saturation."""
+    kind = slot_kind(inst, "dst")
+    kd, d = destination(inst, kind)
+    slots = [slot for slot in "abc" if getattr(inst.op, slot)]
+    refs = [source(inst, slot, kind, env.pool) for slot in slots]
+    negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in slots]
+    function = arithmetic(inst.op.semantics, kind == F64)
+    mode = unpack_name(inst.mods, "rnd")
+    ftz, sat = unpack(inst.mods, "ftz"), unpack(inst.mods, "sat")
+    if mode == "rn" and not ftz and not sat and not any(negated):
+        return plain_arithmetic(function, (kd, d), refs)
+    directed = rounded(mode, function)
+
+    def op(x: Lanes) -> None:
+        rows = [x.wide(ref) for ref in refs]
+        if ftz:
+            rows = [flush(row) for row in rows]
+        rows = [np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]
+        result = directed(*rows)
+        if ftz:
+            result = flush(result)
+        x.v[kd][d][:] = saturate(result) if sat else result
+
+    return op
+
+
+def plain_arithmetic(function, dst, refs) -> Op:
+    kd, d = dst
+    if len(refs) == 2:
+        first, second = refs
+
+        def op(x: Lanes) -> None:
+            function(x.wide(first), x.wide(second), x.v[kd][d])
+
+        return op
+    first, second, third = refs
+
+    def op(x: Lanes) -> None:
+        function(x.wide(first), x.wide(second), x.wide(third), x.v[kd][d])
+
+    return op
+
+
+def build_unary(function):
+    """A function of one or two rows, with ftz and rnd where the row has them, and canonical NaNs."""
+
+    def build(inst: Instruction, env: Env) -> Op:
+        kind = slot_kind(inst, "dst")
+        mode = unpack_name(inst.mods, "rnd") if "rnd" in inst.op.fields else "rn"
+        directed = rounded(mode, function)
+        ftz = "ftz" in inst.op.fields and unpack(inst.mods, "ftz")
+        negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "ab" if getattr(inst.op, slot)]
+
+        def compute(*rows):
+            rows = [flush(row) for row in rows] if ftz else rows
+            rows = [np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]
+            result = canonical(directed(*rows))
+            return flush(result) if ftz else result
+
+        return elementwise(compute, kind, kind)(inst, env)
+
+    return build
+
+
+def minimum(a, b):
+    """The smaller; -0 below +0; a NaN gives way to a number."""
+    least = np.fmin(a, b)
+    bits = np.dtype(f"u{a.dtype.itemsize}")
+    return np.where(a == b, (np.asarray(a).view(bits) | np.asarray(b).view(bits)).view(a.dtype), least)
+
+
+def maximum(a, b):
+    most = np.fmax(a, b)
+    bits = np.dtype(f"u{a.dtype.itemsize}")
+    return np.where(a == b, (np.asarray(a).view(bits) & np.asarray(b).view(bits)).view(a.dtype), most)
+
+
+def build_extremum(function):
+    def build(inst: Instruction, env: Env) -> Op:
+        if not unpack(inst.mods, "nan"):
+            return build_unary(function)(inst, env)
+        return build_unary(lambda a, b: np.where(np.isnan(a) | np.isnan(b), a + b, function(a, b)))(inst, env)
+
+    return build
+
+
+COMPARE = {
+    "eq": np.equal, "ne": lambda a, b: (a < b) | (a > b), "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "equ": lambda a, b: ~((a < b) | (a > b)), "neu": np.not_equal, "ltu": lambda a, b: ~(a >= b), "leu": lambda a, b: ~(a > b),
+    "gtu": lambda a, b: ~(a <= b), "geu": lambda a, b: ~(a < b),
+    "num": lambda a, b: (a == a) & (b == b), "nan": lambda a, b: (a != a) | (b != b),
+}  # fmt: skip
+
+
+def build_setp(inst: Instruction, env: Env) -> Op:
+    kind = slot_kind(inst, "a")
+    refs = [source(inst, slot, kind, env.pool) for slot in "ab"]
+    negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "ab"]
+    function = COMPARE[unpack_name(inst.mods, "cmp")]
+    ftz = unpack(inst.mods, "ftz")
+
+    def compare(x: Lanes):
+        rows = [x.row(ref) for ref in refs]
+        rows = [flush(row) for row in rows] if ftz else rows
+        rows = [np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]
+        return function(*rows)
+
+    return finish_setp(inst, env, compare)
+
+
+def is_subnormal(a):
+    return (a != 0) & (np.abs(a) < np.finfo(a.dtype).tiny)
+
+
+TESTS = {
+    "finite": np.isfinite,
+    "infinite": np.isinf,
+    "number": lambda a: ~np.isnan(a),
+    "notanumber": np.isnan,
+    "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny),
+    "subnormal": is_subnormal,
+}
+
+
+def build_testp(inst: Instruction, env: Env) -> Op:
+    return elementwise(TESTS[TESTP[unpack(inst.mods, "lut")]])(inst, env)
+
+
+def build_sign(function):
+    """fneg, fabs: only the sign bit changes, so NaNs keep their bits."""
+
+    def build(inst: Instruction, env: Env) -> Op:
+        ftz = unpack(inst.mods, "ftz")
+        return elementwise(lambda a: function(flush(a) if ftz else a))(inst, env)
+
+    return build
+
+
+def in_double(function):
+    """Computes in double precision and rounds once to single."""
+    return lambda *rows: function(*[row.astype(np.float64) for row in rows]).astype(np.float32)
+
+
+def high_word(function):
+    """MUFU.*64H: the upper half of the double result; the lower half is zero."""
+
+    def compute(a):
+        return (function(a).view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+
+    return compute
+
+
+def reciprocal(a):
+    return np.divide(a.dtype.type(1), a)
+
+
+def reciprocal_root(a):
+    return np.divide(a.dtype.type(1), np.sqrt(a))
+
+
+def build_approximate(function):
+    def build(inst: Instruction, env: Env) -> Op:
+        wide = inst.op.types[0] == "f64"
+        return build_unary(high_word(function) if wide else in_double(function))(inst, env)
+
+    return build
+
+
+SEMANTICS = {
+    "fadd": build_arithmetic,
+    "fmul": build_arithmetic,
+    "ffma": build_arithmetic,
+    "fmin": build_extremum(minimum),
+    "fmax": build_extremum(maximum),
+    "fneg": build_sign(np.negative),
+    "fabs": build_sign(np.abs),
+    "fsetp": build_setp,
+    "copysign": elementwise(lambda a, b: np.copysign(b, a)),
+    "testp": build_testp,
+    "fdiv": build_unary(np.divide),
+    "frcp": build_unary(reciprocal),
+    "fsqrt": build_unary(np.sqrt),
+    "fdiv_full": build_unary(in_double(np.divide)),
+    "fdiv_approx": build_unary(in_double(np.divide)),
+    "approx_rcp": build_approximate(reciprocal),
+    "approx_sqrt": build_approximate(np.sqrt),
+    "approx_rsqrt": build_approximate(reciprocal_root),
+    "approx_sin": build_approximate(np.sin),
+    "approx_cos": build_approximate(np.cos),
+    "approx_ex2": build_approximate(np.exp2),
+    "approx_lg2": build_approximate(np.log2),
+    "approx_tanh": build_approximate(np.tanh),
+}

@@ -1,0 +1,63 @@
+"""Generic addresses: each lane's own decides whether it is global, shared or local memory."""
+
+import numpy as np
+
+from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.emulate.access import Site, Touched, touch
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.trace import ACCESS_DTYPE, TraceLog
+
+SPLIT_SPACES = frozenset(["generic"])
+WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW))
+
+
+def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray | None) -> list[tuple[object, Touched]]:
+    """As `access.touch`, for each space that some active lane's address lies in."""
+    spaces = x.chunk.spaces
+    everyone = np.ones(x.n, np.bool_) if active is None else active
+    found = []
+    rest = everyone
+    for name, base in WINDOWS:
+        inside = everyone & (address >= base) & (address < base + WINDOW_NBYTES)
+        if inside.any():
+            found.append((spaces[name], address - base, inside))
+            rest = rest & ~inside
+    if not found:
+        return [(spaces["global"], touch(x, site, spaces["global"], address, active))]
+    if rest.any():
+        found.append((spaces["global"], address, rest))
+    if len(found) == 1:
+        space, offset, _ = found[0]
+        return [(space, touch(x, site, space, offset, active))]
+    return touch_mixed(x, site, found)
+
+
+def touch_mixed(x: Lanes, site: Site, found: list) -> list[tuple[object, Touched]]:
+    """Lanes of several spaces in one instruction: each space's part is traced apart, then every warp's parts become one record."""
+    log = x.chunk.log
+    parts, touched = [], []
+    for space, offset, inside in found:
+        x.chunk.log = TraceLog(log.n_warps)
+        try:
+            touched.append((space, touch(x, site, space, offset, inside)))
+            parts.append(x.chunk.log)
+        finally:
+            x.chunk.log = log
+    append_merged(log, parts)
+    return touched
+
+
+def append_merged(log: TraceLog, parts: list[TraceLog]) -> None:
+    """Adds up the records of the same warps in `parts` and merges their sectors, ascending."""
+    records = [part.access.values.view(ACCESS_DTYPE) for part in parts]
+    merged = records[0].copy()
+    for other in records[1:]:
+        for name in ("n_sectors", "n_lines", "wavefronts", "ideal_wavefronts", "lanes"):
+            merged[name] += other[name]
+        merged["conflicts"] = np.maximum(merged["conflicts"], other["conflicts"])
+    merged["uniform"] = np.where(sum((record["lanes"] > 0).astype(int) for record in records) > 1, 0, merged["uniform"] | other["uniform"])
+    owner = np.concatenate([np.repeat(np.arange(len(record)), record["n_sectors"]) for record in records])
+    sectors = np.concatenate([part.sectors.values for part in parts])
+    log.access_warp.append(parts[0].access_warp.values)
+    log.access.append(merged.view(np.uint64))
+    log.sectors.append(sectors[np.lexsort((sectors, owner))])

@@ -1,0 +1,236 @@
+"""Integer arithmetic, comparisons, shifts and logic. Wraps around like the hardware; shifts past the width clamp.
+
+Division by zero gives all ones for quotient and remainder, as the instruction sequences that ptxas emits do; INT_MIN / -1 wraps.
+"""
+
+import numpy as np
+
+from gpuprof.emulate.build import Env, Op, by_type, elementwise, read_predicate, slot_kind, sources, ufunc
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.operands import KIND_OF_TYPE, PRED, S64, U64, destination, source
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.modifiers import unpack_name
+
+COMPARE = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+BOOL = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+
+
+def build_mad(inst: Instruction, env: Env) -> Op:
+    kd, d = destination(inst, slot_kind(inst, "dst"))
+    (ka, a), (kb, b), (kc, c) = sources(inst, env)
+    if (kc, c) == (kd, d):
+
+        def op(x: Lanes) -> None:
+            v = x.v
+            row = v[kd][d]
+            np.add(np.multiply(v[ka][a], v[kb][b]), row, row)
+
+        return op
+
+    def op(x: Lanes) -> None:
+        v = x.v
+        row = v[kd][d]
+        np.multiply(v[ka][a], v[kb][b], row)
+        np.add(row, v[kc][c], row)
+
+    return op
+
+
+def build_wide(inst: Instruction, env: Env) -> Op:
+    """mul.wide, mad.wide: 32 x 32 bits to 64, then a 64-bit addend."""
+    narrow = KIND_OF_TYPE[inst.op.types[0]]
+    kind = S64 if inst.op.types[0] == "s32" else U64
+    dtype = np.int64 if kind == S64 else np.uint64
+    kd, d = destination(inst, kind)
+    ka, a = source(inst, "a", narrow, env.pool)
+    kb, b = source(inst, "b", narrow, env.pool)
+    addend = source(inst, "c", kind, env.pool) if inst.op.c else None
+    in_place = addend is not None and addend == (kd, d)
+
+    def op(x: Lanes) -> None:
+        v = x.v
+        row = v[kd][d]
+        if in_place:
+            np.add(np.multiply(v[ka][a], v[kb][b], dtype=dtype), row, row)
+            return
+        np.multiply(v[ka][a], v[kb][b], row, dtype=dtype)
+        if addend is not None:
+            np.add(row, v[addend.kind][addend.index], row)
+
+    return op
+
+
+def build_carry(inst: Instruction, env: Env) -> Op:
+    """add/sub with carry (borrow) in e and out c."""
+    kind = slot_kind(inst, "dst")
+    kd, d = destination(inst, kind)
+    kc, c = destination(inst, PRED, "c")
+    (ka, a), (kb, b) = sources(inst, env, "ab")
+    carry_in = read_predicate(inst.e, env)
+    subtract = inst.op.semantics == "sub_carry"
+
+    def op(x: Lanes) -> None:
+        v = x.v
+        first, second = v[ka][a], v[kb][b]
+        carry = carry_in(x)
+        if subtract:
+            part = first - second
+            total = part - carry
+            out = (first < second) | (part < carry)
+        else:
+            part = first + second
+            total = part + carry
+            out = (part < first) | (total < part)
+        v[kd][d][:] = total
+        v[kc][c][:] = out
+
+    return op
+
+
+def finish_setp(inst: Instruction, env: Env, compare) -> Op:
+    """dst = compare(x) BOOL e, c = not compare(x) BOOL e."""
+    kd, d = destination(inst, PRED)
+    kc, c = destination(inst, PRED, "c")
+    has_second = inst.c & 0x7F != 0x7F
+    name = unpack_name(inst.mods, "bool")
+    if not name:
+
+        def op(x: Lanes) -> None:
+            v = x.v
+            held = compare(x)
+            if has_second:
+                np.logical_not(held, v[kc][c])
+            v[kd][d][:] = held
+
+        return op
+    combine, third = BOOL[name], read_predicate(inst.e, env)
+
+    def op(x: Lanes) -> None:
+        v = x.v
+        held, other = compare(x), third(x)
+        first = combine(held, other)
+        if has_second:
+            combine(~held, other, v[kc][c])
+        v[kd][d][:] = first
+
+    return op
+
+
+def build_setp(inst: Instruction, env: Env) -> Op:
+    (ka, a), (kb, b) = sources(inst, env, "ab")
+    function = COMPARE[unpack_name(inst.mods, "cmp")]
+    if inst.c & 0x7F == 0x7F and not unpack_name(inst.mods, "bool"):
+        kd, d = destination(inst, PRED)
+
+        def op(x: Lanes) -> None:
+            v = x.v
+            function(v[ka][a], v[kb][b], v[kd][d])
+
+        return op
+    return finish_setp(inst, env, lambda x: function(x.v[ka][a], x.v[kb][b]))
+
+
+def unsigned(row):
+    return row.view(np.dtype(f"u{row.dtype.itemsize}"))
+
+
+def divide_unsigned(a, b):
+    zero = b == 0
+    return np.where(zero, ~np.zeros((), a.dtype), a // np.where(zero, np.ones((), a.dtype), b))
+
+
+def remainder_unsigned(a, b):
+    zero = b == 0
+    return np.where(zero, ~np.zeros((), a.dtype), a % np.where(zero, np.ones((), a.dtype), b))
+
+
+def magnitude(a):
+    return unsigned(np.asarray(np.abs(a)))  # abs(INT_MIN) wraps to itself, which read as unsigned is right
+
+
+def divide_signed(a, b):
+    quotient = divide_unsigned(magnitude(a), magnitude(b)).view(a.dtype)
+    return np.where((b != 0) & ((a < 0) != (b < 0)), -quotient, quotient)
+
+
+def remainder_signed(a, b):
+    rest = remainder_unsigned(magnitude(a), magnitude(b)).view(a.dtype)
+    return np.where((b != 0) & (a < 0), -rest, rest)
+
+
+def multiply_high(t: str):
+    """Upper half of the double-width product."""
+    if t in ("s32", "u32"):
+        wide = np.int64 if t == "s32" else np.uint64
+        return lambda a, b: (np.multiply(a, b, dtype=wide) >> wide(32)).astype(a.dtype)
+    if t == "u64":
+        return multiply_high_u64
+
+    def signed(a, b):
+        ua, ub = unsigned(a), unsigned(b)
+        zero = np.uint64(0)
+        return (multiply_high_u64(ua, ub) - np.where(a < 0, ub, zero) - np.where(b < 0, ua, zero)).view(np.int64)
+
+    return signed
+
+
+def multiply_high_u64(a, b):
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a0, a1, b0, b1 = a & low, a >> half, b & low, b >> half
+    middle = a1 * b0 + (a0 * b0 >> half)
+    cross = a0 * b1 + (middle & low)
+    return a1 * b1 + (middle >> half) + (cross >> half)
+
+
+def multiply_add_high(t: str):
+    high = multiply_high(t)
+    return lambda a, b, c: high(a, b) + c
+
+
+def sum_of_absolute_difference(a, b, c):
+    return c + np.where(a > b, a - b, b - a)
+
+
+def dot_product(type_a: str, type_b: str, first_b: int, count: int):
+    """c + the sum of products of `count` narrow lanes of a (from lane 0) and of b (from lane first_b)."""
+    da, db = np.dtype(f"{'i' if type_a[0] == 's' else 'u'}{int(type_a[1:]) // 8}"), np.dtype("i1" if type_b[0] == "s" else "u1")
+    bits_a, mask_a = da.itemsize * 8, np.uint32((1 << da.itemsize * 8) - 1)
+
+    def function(a, b, c):
+        total = c.view(np.uint32) if c.dtype != np.uint32 else c
+        for lane in range(count):
+            left = ((a >> np.uint32(lane * bits_a)) & mask_a).astype(da.str.replace("i", "u")).view(da).astype(np.int64)
+            right = ((b >> np.uint32((first_b + lane) * 8)) & np.uint32(0xFF)).astype(np.uint8).view(db).astype(np.int64)
+            total = total + (left * right).astype(np.uint32)
+        return total
+
+    return function
+
+
+SEMANTICS = {
+    "add": ufunc(np.add),
+    "sub": ufunc(np.subtract),
+    "mul": ufunc(np.multiply),
+    "neg": ufunc(np.negative),
+    "abs": ufunc(np.abs),
+    "min": ufunc(np.minimum),
+    "max": ufunc(np.maximum),
+    "and": ufunc(np.bitwise_and),
+    "or": ufunc(np.bitwise_or),
+    "xor": ufunc(np.bitwise_xor),
+    "not": ufunc(np.bitwise_not),
+    "mad": build_mad,
+    "mul_wide": build_wide,
+    "mad_wide": build_wide,
+    "add_carry": build_carry,
+    "sub_carry": build_carry,
+    "setp": build_setp,
+    "div": by_type(lambda t: divide_signed if t[0] == "s" else divide_unsigned),
+    "rem": by_type(lambda t: remainder_signed if t[0] == "s" else remainder_unsigned),
+    "mul_high": by_type(multiply_high),
+    "mad_high": by_type(multiply_add_high),
+    "sad": elementwise(sum_of_absolute_difference),
+    "dp4a": by_type(lambda ta, tb: dot_product(ta, tb, 0, 4)),
+    "dp2a_lo": by_type(lambda ta, tb: dot_product(ta, tb, 0, 2)),
+    "dp2a_hi": by_type(lambda ta, tb: dot_product(ta, tb, 2, 2)),
+}

@@ -1,0 +1,103 @@
+"""Loads and stores. Where several lanes store to one place, the highest lane wins (among warps that run together, the highest warp)."""
+
+import numpy as np
+
+from gpuprof.emulate.access import Site, Touched, make_site, touch
+from gpuprof.emulate.build import Env, Op, full_row
+from gpuprof.emulate.generic import SPLIT_SPACES, touch_generic
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.operands import S32, U32, U64, Ref, source
+from gpuprof.isa.encoding import RZ, Instruction
+
+
+class Element:
+    """How an access's bytes are seen: `count` elements of `nbytes`, in rows of `kind`; `signed` ones are sign-extended."""
+
+    def __init__(self, count: int, nbytes: int, kind: int, signed: bool = False):
+        self.count, self.nbytes, self.kind, self.signed = count, nbytes, kind, signed
+        self.shift = nbytes.bit_length() - 1
+
+
+ELEMENTS = {
+    "u8": Element(1, 1, U32), "s8": Element(1, 1, S32, True), "u16": Element(1, 2, U32), "s16": Element(1, 2, S32, True),
+    "32": Element(1, 4, U32), "64": Element(1, 8, U64),
+    "v2.32": Element(2, 4, U32), "v4.32": Element(4, 4, U32), "v2.64": Element(2, 8, U64),
+}  # fmt: skip
+
+
+def resolve(x: Lanes, site: Site):
+    """(space, Touched) of each state space the lanes' addresses lie in; all but generic ones lie in one."""
+    address = site.address(x)
+    active = x.active if site.guard is None else site.guard(x)
+    if site.space in SPLIT_SPACES:
+        return touch_generic(x, site, address, active)
+    space = x.chunk.spaces[site.space]
+    return [(space, touch(x, site, space, address, active))]
+
+
+def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, n: int, row: np.ndarray, masked: bool) -> None:
+    """row = view[index] on the active lanes; on the others too unless `masked`."""
+    if touched.contiguous:
+        start = int(index[0])
+        row[:] = view[start : start + n]
+    elif masked:
+        np.copyto(row, view.take(index, mode="clip"), where=touched.active, casting="unsafe")
+    elif view.dtype == row.dtype:
+        view.take(index, out=row, mode="clip")
+    else:
+        row[:] = view.take(index, mode="clip")
+
+
+def build_load(inst: Instruction, env: Env) -> Op:
+    site = make_site(inst, env, "read")
+    element = ELEMENTS[inst.op.types[0]]
+    rows = [Ref(element.kind, inst.dst + k if inst.dst != RZ else RZ) for k in range(element.count)]
+    single = element.count == 1
+
+    def op(x: Lanes) -> None:
+        parts = resolve(x, site)
+        if inst.dst == RZ:
+            return
+        masked = site.guard is not None or len(parts) > 1
+        for space, touched in parts:
+            view = space.views[element.nbytes]
+            view = view.view(f"i{element.nbytes}") if element.signed else view
+            index = touched.flat >> element.shift
+            for k, ref in enumerate(rows):
+                part = touched if single else touched._replace(contiguous=False)
+                fetch(view, index + k if k else index, part, x.n, x.v[ref.kind][ref.index], masked)
+
+    return op
+
+
+def build_store(inst: Instruction, env: Env) -> Op:
+    site = make_site(inst, env, "write")
+    element = ELEMENTS[inst.op.types[0]]
+    if inst.b == RZ or inst.imm_slot == "b":
+        rows = [source(inst, "b", element.kind, env.pool)] * element.count
+    else:
+        rows = [Ref(element.kind, inst.b + k) for k in range(element.count)]
+
+    def op(x: Lanes) -> None:
+        for space, touched in resolve(x, site):
+            view = space.views[element.nbytes]
+            index = touched.flat >> element.shift
+            for k, ref in enumerate(rows):
+                put(view, index + k if k else index, x, x.v[ref.kind][ref.index], touched, element.count == 1)
+
+    return op
+
+
+def put(view: np.ndarray, index: np.ndarray, x: Lanes, values: np.ndarray, touched: Touched, single: bool) -> None:
+    """view[index] = values on the active lanes, the last one winning."""
+    active = touched.active
+    if touched.contiguous and single:
+        start = int(index[0])
+        view[start : start + x.n] = values
+    elif active is None:
+        view[index] = values
+    else:
+        view[index[active]] = full_row(x, values)[active]
+
+
+SEMANTICS = {"load": build_load, "store": build_store}

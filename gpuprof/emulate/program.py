@@ -1,0 +1,174 @@
+"""A module's code as basic blocks of callables, built once per module and shared by its launches."""
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gpuprof.emulate import barriers, bits, control, floating, integer, memory, moves
+from gpuprof.emulate.build import Env, Op, guard_reader
+from gpuprof.emulate.cfg import BasicBlock, Graph
+from gpuprof.emulate.control import End, build_fall
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
+from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
+
+SEMANTICS = integer.SEMANTICS | bits.SEMANTICS | moves.SEMANTICS | floating.SEMANTICS | memory.SEMANTICS
+ENDS = control.ENDS | barriers.ENDS
+FILES = "RDP"
+
+
+class Block(NamedTuple):
+    """A basic block ready to run. Registers are numbered file * 256 + index."""
+
+    index: int
+    first: int
+    n_instructions: int
+    ops: tuple[Op, ...]
+    end: End
+    needs: tuple[int, ...]  # registers whose old values it uses
+    fresh: tuple[int, ...]  # registers it only writes
+    writes: frozenset[int]
+    spins: bool  # looks like part of a loop that waits for other threads
+    guarded: tuple[int, ...]  # instructions that count their lanes themselves
+
+
+class CompiledModule:
+    """Blocks by index, each built when first asked for; `pool` grows with them."""
+
+    def __init__(self, code: np.ndarray, load_base: int, const_base: int):
+        self.graph = Graph(code)
+        self.env = Env(self.graph, Pool(), load_base, const_base)
+        self.blocks: dict[int, Block] = {}
+        self.ranks: dict[int, int] = {}
+
+    def prepare(self, first_instruction: int, functions) -> None:
+        """Builds all blocks that can run from a kernel's first instruction on."""
+        entries = [self.graph.block_at[first_instruction]]
+        done: set[int] = set()
+        while entries:
+            entry = entries.pop()
+            if entry in done:
+                continue
+            done.add(entry)
+            found = self._add_function(entry, functions)
+            entries.extend(found)
+
+    def _add_function(self, entry: int, functions) -> list[int]:
+        """Builds a function's blocks; gives the entries of those it calls. With indirect jumps, that is any function and label."""
+        ranks = self.graph.ranks(entry)
+        callees, indirect = [], False
+        for block in ranks:
+            callees += self.graph.callees(block)
+            indirect |= self.graph.block(block).last.op.semantics in ("call_indirect", "branch_indirect")
+        base = len(self.ranks)
+        order = [block for block in ranks if block not in self.ranks]
+        if indirect:
+            callees += [self.graph.block_at[function.first] for function in functions if function.first in self.graph.block_at]
+            order += [block for block in range(len(self.graph.starts)) if block not in self.ranks and block not in ranks]
+        for position, block in enumerate(order):
+            self.ranks[block] = base + position
+            self.blocks[block] = build_block(self.graph.block(block), self.env)
+        return callees
+
+
+_compiled: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def compiled(module) -> CompiledModule:
+    """The compiled form of a device.module.LoadedModule, kept as long as the module is."""
+    if module not in _compiled:
+        _compiled[module] = CompiledModule(module.code, module.load_base, module.const_base)
+    return _compiled[module]
+
+
+def code_of(operand: Operand) -> list[int]:
+    base = FILES.index(operand.file) * 256
+    return [base + operand.index + k for k in range(operand.count)]
+
+
+def build_block(block: BasicBlock, env: Env) -> Block:
+    ops: list[Op] = []
+    needs: dict[int, None] = {}
+    defined: dict[int, None] = {}
+    guarded: list[int] = []
+    last_is_end = block.last.op.semantics in ENDS
+    for k, inst in enumerate(block.instructions):
+        env.at = block.first + k
+        for operand in reads(inst):
+            needs.update((code, None) for code in code_of(operand) if code not in defined)
+        for operand in writes(inst):
+            if inst.guard != PT:
+                needs.update((code, None) for code in code_of(operand) if code not in defined)
+            defined.update((code, None) for code in code_of(operand))
+        if inst.guard != PT:
+            guarded.append(env.at)
+        if not (last_is_end and inst is block.last):
+            ops.append(build_op(inst, env))
+    end = ENDS[block.last.op.semantics](block, env) if last_is_end else build_fall(block, env)
+    fresh = [code for code in defined if code not in needs] + scratch_codes(block)
+    spins = any(block.first + k in env.spins for k in range(len(block.instructions)))
+    return Block(
+        block.index,
+        block.first,
+        len(block.instructions),
+        tuple(ops),
+        end,
+        tuple(needs),
+        tuple(fresh),
+        frozenset(defined),
+        spins,
+        tuple(guarded),
+    )
+
+
+def scratch_codes(block: BasicBlock) -> list[int]:
+    """Scratch rows a block may write: for results that nobody wants and for guarded instructions."""
+    found: set[int] = set()
+    for inst in block.instructions:
+        for slot in ("dst", "c", "e"):
+            spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
+            if not spec or (slot != "dst" and not spec.startswith(">")):
+                continue
+            file = FILES.index(spec.lstrip(">")[0])
+            if inst.guard != PT or getattr(inst, slot) in (RZ, PT):
+                found.update([file * 256 + TRASH, file * 256 + TRASH_P2] if file == 2 else [file * 256 + TRASH])
+    return sorted(found)
+
+
+def build_op(inst: Instruction, env: Env) -> Op:
+    """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard holds."""
+    semantics, kind = inst.op.semantics, inst.op.types[0] if inst.op.types else ""
+    builder = SEMANTICS.get((semantics, kind)) or SEMANTICS[semantics]
+    if inst.guard == PT or inst.op.space:
+        return builder(inst, env)
+    aimed, copies = retarget(inst)
+    run = builder(aimed, env)
+    guard = guard_reader(inst, env)
+
+    def op(x: Lanes) -> None:
+        held = guard(x)
+        run(x)
+        for (kind, to), (_, scratch) in copies:
+            np.copyto(x.v[kind][to], x.v[kind][scratch], where=held)
+
+    return op
+
+
+def retarget(inst: Instruction) -> tuple[Instruction, list[tuple[Ref, Ref]]]:
+    """The instruction with its results sent to scratch rows, and what to copy from there."""
+    copies = []
+    changes = {}
+    for slot in ("dst", "c", "e"):
+        spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
+        if not spec or (slot != "dst" and not spec.startswith(">")):
+            continue
+        file = FILES.index(spec.lstrip(">")[0])
+        index = getattr(inst, slot)
+        if index == (PT if file == 2 else RZ):
+            continue
+        second = file == 2 and slot != "dst"
+        changes[slot] = SCRATCH_P2 if second else PT if file == 2 else RZ
+        kind = KINDS_OF_FILE[file][0]
+        copies.append((Ref(kind, index), Ref(kind, TRASH_P2 if second else TRASH)))
+    return inst._replace(**changes), copies

@@ -1,0 +1,163 @@
+"""The state spaces as flat arrays of bytes: where a lane's address lies in them, and what is inside.
+
+Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
+`traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane), and `describe(address)`.
+All addresses are int64 rows of x.n elements.
+"""
+
+import numpy as np
+
+from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
+from gpuprof.emulate.lanes import WARP, Lanes
+
+LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
+CONST_TRACE_BASE = 1 << 46
+
+
+def typed_views(data: np.ndarray) -> dict[int, np.ndarray]:
+    return {1: data, 2: data.view(np.uint16), 4: data.view(np.uint32), 8: data.view(np.uint64)}
+
+
+def padded(nbytes: int, to: int = 16) -> int:
+    return -(-nbytes // to) * to
+
+
+class GlobalSpace:
+    has_sectors = True
+
+    def __init__(self, memory: AddressSpace):
+        self.memory = memory
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes the arena and the allocations as they are now."""
+        self.views = typed_views(self.memory.arena)
+        self.starts, self.ends = self.memory.starts, self.memory.ends
+
+    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        return address - GLOBAL_BASE
+
+    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        return address
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return 1, 0
+
+    def holds(self, lo: int, hi: int) -> bool:
+        """Whether one allocation holds [lo, hi)."""
+        index = int(np.searchsorted(self.starts, lo, "right")) - 1
+        return index >= 0 and hi <= self.ends[index]
+
+    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        if not len(self.starts):
+            return np.zeros(len(address), np.bool_)
+        index = np.searchsorted(self.starts, address, "right") - 1
+        return (index >= 0) & (address + nbytes <= self.ends[np.maximum(index, 0)])
+
+    def describe(self, address: int) -> str:
+        return self.memory.describe(address)
+
+
+class BlockSpace:
+    """Shared memory: `nbytes` for each block of the chunk."""
+
+    has_sectors = False
+
+    def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int):
+        self.nbytes = nbytes
+        self.stride = padded(nbytes)
+        self.views = typed_views(np.zeros(max(self.stride * n_blocks, 16), np.uint8))
+        self.warps_per_block = warps_per_block
+
+    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        base = x.warps // self.warps_per_block * self.stride
+        return (address.reshape(-1, WARP) + base[:, None]).reshape(-1)
+
+    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        return address
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return 1, 0
+
+    def holds(self, lo: int, hi: int) -> bool:
+        return lo >= 0 and hi <= self.nbytes
+
+    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        return (address >= 0) & (address + nbytes <= self.nbytes)
+
+    def describe(self, address: int) -> str:
+        return f"the block has {self.nbytes} bytes of shared memory"
+
+
+class LaneSpace:
+    """Local memory: `nbytes` for each lane, grown on demand up to `limit_nbytes`.
+
+    Caches see it as the hardware lays it out: 4-byte words of a warp's lanes side by side.
+    """
+
+    has_sectors = True
+
+    def __init__(self, n_lanes: int, nbytes: int, limit_nbytes: int, first_warp: int):
+        self.n_lanes = n_lanes
+        self.nbytes = nbytes
+        self.limit_nbytes = limit_nbytes
+        self.stride = padded(nbytes)
+        self.views = typed_views(np.zeros(max(self.stride * n_lanes, 16), np.uint8))
+        self.first_warp = first_warp
+
+    def grow(self, nbytes: int) -> None:
+        old, stride = self.views[1][: self.stride * self.n_lanes].reshape(self.n_lanes, -1), self.stride
+        self.nbytes, self.stride = nbytes, padded(nbytes)
+        data = np.zeros((self.n_lanes, self.stride), np.uint8)
+        data[:, :stride] = old
+        self.views = typed_views(data.reshape(-1))
+
+    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        return x.lane_ids() * self.stride + address
+
+    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        warp = (x.warps.astype(np.int64) + self.first_warp) * (WARP * padded(self.limit_nbytes)) + LOCAL_TRACE_BASE
+        words = (address >> 2 << 7) + (address & 3)
+        return (words.reshape(-1, WARP) + (warp[:, None] + np.arange(0, 4 * WARP, 4))).reshape(-1)
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return max(1, nbytes // 4), 4 * WARP
+
+    def holds(self, lo: int, hi: int) -> bool:
+        if self.nbytes < hi <= self.limit_nbytes:
+            self.grow(min(max(hi, 2 * self.nbytes), self.limit_nbytes))
+        return lo >= 0 and hi <= self.nbytes
+
+    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        return (address >= 0) & (address + nbytes <= self.nbytes)
+
+    def describe(self, address: int) -> str:
+        return f"the thread has {self.limit_nbytes} bytes of local memory"
+
+
+class ReadOnlySpace:
+    """The constant segment, and the parameter block: one copy for all."""
+
+    def __init__(self, data: bytes, name: str, has_sectors: bool):
+        self.nbytes = len(data)
+        self.views = typed_views(np.frombuffer(data.ljust(padded(len(data)) or 16, b"\0"), np.uint8))
+        self.name = name
+        self.has_sectors = has_sectors
+
+    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        return address
+
+    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+        return address + CONST_TRACE_BASE
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return 1, 0
+
+    def holds(self, lo: int, hi: int) -> bool:
+        return lo >= 0 and hi <= self.nbytes
+
+    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        return (address >= 0) & (address + nbytes <= self.nbytes)
+
+    def describe(self, address: int) -> str:
+        return f"the {self.name} has {self.nbytes} bytes"

@@ -1,0 +1,71 @@
+"""Special registers. FIXED ones are the same for a thread's whole life: chunk -> array that broadcasts to (warps, 32).
+
+Estimates, since what happens never depends on when: clock counts the warp's instructions, globaltimer is the same count, and
+smid deals blocks out to multiprocessors in turn.
+"""
+
+import numpy as np
+
+from gpuprof.emulate.lanes import WARP
+
+LANE = np.arange(WARP)
+
+
+def _thread(chunk):
+    """Number of each lane's thread in its block."""
+    return (np.arange(chunk.n_warps) % chunk.warps_per_block * WARP)[:, None] + LANE
+
+
+def _block(chunk):
+    return (chunk.first_block + np.arange(chunk.n_warps) // chunk.warps_per_block)[:, None]
+
+
+def _along(axis: int, extent: str, number):
+    """Coordinate `axis` of a linear number in the launch's grid or block."""
+
+    def compute(chunk):
+        shape = getattr(chunk.launch, extent)
+        return number(chunk) // int(np.prod(shape[:axis], dtype=np.int64)) % shape[axis]
+
+    return compute
+
+
+def _clock(chunk, x):
+    return np.repeat(chunk.executed[x.warps], WARP)
+
+
+def _clock_high(chunk, x):
+    return _clock(chunk, x) >> 32
+
+
+def _local_base(chunk, x):
+    return chunk.calls.base[x.warps].reshape(-1)
+
+
+FIXED = {
+    **{f"tid.{name}": _along(axis, "block", _thread) for axis, name in enumerate("xyz")},
+    **{f"ctaid.{name}": _along(axis, "grid", _block) for axis, name in enumerate("xyz")},
+    **{f"ntid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.block[axis]) for axis, name in enumerate("xyz")},
+    **{f"nctaid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.grid[axis]) for axis, name in enumerate("xyz")},
+    "laneid": lambda chunk: LANE,
+    "warpid": lambda chunk: (np.arange(chunk.n_warps) % chunk.warps_per_block)[:, None],
+    "nwarpid": lambda chunk: np.int64(chunk.warps_per_block),
+    "smid": lambda chunk: _block(chunk) % chunk.chip.sms,
+    "nsmid": lambda chunk: np.int64(chunk.chip.sms),
+    "gridid": lambda chunk: np.int64(chunk.launch.index),
+    "lanemask_eq": lambda chunk: 1 << LANE,
+    "lanemask_lt": lambda chunk: (1 << LANE) - 1,
+    "lanemask_le": lambda chunk: (2 << LANE) - 1,
+    "lanemask_gt": lambda chunk: 0xFFFFFFFF & ~((2 << LANE) - 1),
+    "lanemask_ge": lambda chunk: 0xFFFFFFFF & ~((1 << LANE) - 1),
+    "dynamic_smem_size": lambda chunk: np.int64(chunk.launch.dynamic_shared_nbytes),
+    "total_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
+    "envreg0": lambda chunk: np.int64(0),
+    "envreg1": lambda chunk: np.int64(0),
+    "envreg2": lambda chunk: np.int64(0),
+}
+CHANGING = {
+    "clock": _clock, "clock64": _clock, "clock_hi": _clock_high,
+    "globaltimer": _clock, "globaltimer_lo": _clock, "globaltimer_hi": _clock_high,
+    "localbase": _local_base,
+}  # fmt: skip
