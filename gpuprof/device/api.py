@@ -20,7 +20,7 @@ from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
 from gpuprof.device.bind import Value, parameter_block
-from gpuprof.device.host_arguments import HostArguments
+from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.kernels import find_kernel, has_kernel
 from gpuprof.device.limits import Extent, check_limits
 from gpuprof.device.module import LoadedModule
@@ -220,11 +220,10 @@ class ConfiguredKernel:
     def __call__(self, *arguments: Any) -> None:
         """Launches with numbers, device arrays and numpy arrays (copied in, and back out when the kernel writes them)."""
         kernel, device = self.kernel, self.kernel.device
-        given = HostArguments(device.submit, kernel.function, arguments)
-        text = f"{kernel.name}{self.config}({', '.join(given.texts)})"
-        device.launch(kernel.module, kernel.function, self.config, given.values, text)
-        given.copy_back()
-        given.release()
+        with host_arguments(device.submit, kernel.function, arguments) as given:
+            text = f"{kernel.name}{self.config}({', '.join(given.texts)})"
+            device.launch(kernel.module, kernel.function, self.config, given.values, text)
+            given.copy_back()
 
 
 def _extent(value: Any, what: str) -> Extent:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.device.elements import ELEMENTS, pack_number
-from gpuprof.device.launch import Null, Raw, Scalar
+from gpuprof.device.launch_values import Null, Raw, Scalar
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
 
@@ -143,9 +143,10 @@ def _same_kind(wanted: str, given: str) -> bool:
     match = re.fullmatch(r"(f|bf|[sub])(8|16|32|64)", wanted)
     if not match or not given:
         return True
-    row = ELEMENTS[given]
-    if row.nbytes * 8 != int(match.group(2)):
+    if 8 * ELEMENTS[given].nbytes != int(match.group(2)):
         return False
-    if match.group(1) == "b" or wanted in ("u16", "s16"):
-        return True
-    return wanted == given if match.group(1) in ("f", "bf") else row.kind == "int"
+    if wanted in ("f16", "f32", "f64"):
+        return given == wanted
+    if wanted == "bf16":  # numpy has no such type; its users hold the bits
+        return given in ("bf16", "u16")
+    return match.group(1) == "b" or wanted in ("s16", "u16") or ELEMENTS[given].kind == "int"

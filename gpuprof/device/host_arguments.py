@@ -1,6 +1,8 @@
 """What a Python call gives a kernel, as launch values. A plain numpy array is copied in, and back out when the kernel writes it."""
 
 import reprlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,24 +11,39 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, type_text
 from gpuprof.device.bind import ArrayValue, Value, can_hold_address, check_count, spelling
 from gpuprof.device.elements import element_of
-from gpuprof.device.launch import Null, Raw, Scalar
+from gpuprof.device.launch_values import Null, Raw, Scalar
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
 
 
-class HostArguments:
-    """The arguments of one call. `values` are ready to bind, `texts` name them; after the launch, `copy_back` and `release`."""
+@contextmanager
+def host_arguments(submit: Submit, function: Function, arguments: tuple[Any, ...]) -> Iterator["HostArguments"]:
+    """The arguments of one call, ready to bind. Temporary copies are freed at the end, whatever happened."""
+    check_count(function, len(arguments))
+    given = HostArguments(submit, function)
+    try:
+        for param, argument in zip(function.params, arguments, strict=True):
+            given.add(param, argument)
+        yield given
+    finally:
+        given.release()
 
-    def __init__(self, submit: Submit, function: Function, arguments: tuple[Any, ...]):
-        check_count(function, len(arguments))
+
+class HostArguments:
+    """`values` are ready to bind, `texts` name them; `copy_back` after the launch."""
+
+    def __init__(self, submit: Submit, function: Function):
         self._submit, self._function = submit, function
         self._written: list[tuple[np.ndarray, int]] = []  # host array, device address
         self._temporary: list[int] = []  # device addresses
         self.values: list[Value] = []
-        self.texts = [_text(argument) for argument in arguments]
-        for number, (param, argument) in enumerate(zip(function.params, arguments, strict=True), 1):
-            self.values.append(self._value(number, param, argument))
+        self.texts: list[str] = []
+
+    def add(self, param: Param, argument: Any) -> None:
+        """The next argument. Raises UsageError for what no kernel can be given."""
+        self.texts.append(_text(argument))
+        self.values.append(self._value(param, argument))
 
     def copy_back(self) -> None:
         """Puts what the kernel wrote into the host's arrays."""
@@ -40,11 +57,11 @@ class HostArguments:
             self._submit(cmd.Free(address))
         self._temporary.clear()
 
-    def _value(self, number: int, param: Param, argument: Any) -> Value:
+    def _value(self, param: Param, argument: Any) -> Value:
         if isinstance(argument, DeviceArray):
             return argument.as_argument()
         if isinstance(argument, np.ndarray) and can_hold_address(param):
-            return self._copied_in(number, param, argument)
+            return self._copied_in(param, argument)
         if isinstance(argument, bytes | np.void | np.ndarray) or _is_small_float_struct(param, argument):
             return Raw(_text(argument), argument if isinstance(argument, bytes) else argument.tobytes())
         if argument is None:
@@ -53,13 +70,13 @@ class HostArguments:
             return Scalar(str(argument), argument)
         if isinstance(argument, np.number | np.bool_) and argument.dtype.kind != "c":
             return Scalar(str(argument), argument.item())
-        raise UsageError(self._complaint(number, param, f"a {type(argument).__name__} cannot be given to a kernel"))
+        raise UsageError(self._complaint(param, f"a {type(argument).__name__} cannot be given to a kernel"))
 
-    def _copied_in(self, number: int, param: Param, array: np.ndarray) -> ArrayValue:
+    def _copied_in(self, param: Param, array: np.ndarray) -> ArrayValue:
         if param.is_written and not array.flags.writeable:
-            raise UsageError(self._complaint(number, param, "the kernel writes to it, and the array is read-only"))
+            raise UsageError(self._complaint(param, "the kernel writes to it, and the array is read-only"))
         data = host_array(array)
-        address = self._submit(cmd.Allocate(data.nbytes, f"argument {number} of {self._function.display}")).address
+        address = self._submit(cmd.Allocate(data.nbytes, f"argument {len(self.texts)} of {self._function.display}")).address
         self._temporary.append(address)
         self._submit(cmd.CopyIn(address, data.tobytes()))
         if param.is_written:
@@ -67,8 +84,8 @@ class HostArguments:
         element = element_of(data.dtype)
         return ArrayValue(address, element.name if element else "", data.nbytes)
 
-    def _complaint(self, number: int, param: Param, text: str) -> str:
-        return f"{self._function.display}: argument {number} ({spelling(param)}): {text}"
+    def _complaint(self, param: Param, text: str) -> str:
+        return f"{self._function.display}: argument {len(self.texts)} ({spelling(param)}): {text}"
 
 
 def _is_small_float_struct(param: Param, argument: Any) -> bool:

@@ -15,13 +15,12 @@ Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rou
 import math
 import operator
 import re
-from dataclasses import dataclass, field
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from gpuprof.device.elements import ELEMENTS, pack_numbers
+from gpuprof.device.launch_values import STARTS, Argument, ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
 from gpuprof.errors import UsageError
 
-STARTS = ("zeros", "ones", "arange", "random")
 RESERVED = frozenset(("true", "false", "null", "inf", "nan", "dim3"))
 MAX_NESTING = 50
 
@@ -33,73 +32,6 @@ _HEX_BYTES = re.compile(r"hex:([0-9a-fA-F]*)(?=\s*[,)])", re.ASCII)
 _FILE = re.compile(r'"([^"\n]*)"|([^\s,()"]+)', re.ASCII)
 _TEMPLATE_TEXT = re.compile(r"[A-Za-z0-9_$:,*&<>()\[\]+\-./%!|^~ '\t]", re.ASCII)
 _COMMENT = re.compile(r"^[ \t]*(?://|#)[ \t]*LAUNCH:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """A number or a truth value; `text` is how it was written."""
-
-    text: str
-    value: int | float | bool
-
-
-@dataclass(frozen=True)
-class Raw:
-    """The bytes of a structure or a vector, given as `hex:0000803f` or `f32(1.0, 2.0)`."""
-
-    text: str
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Null:
-    """The null pointer."""
-
-    text: str = "null"
-
-
-@dataclass(frozen=True)
-class ArraySpec:
-    """A new array. `name` is "" when later launches cannot refer to it; `start` is one of STARTS or the path of a .npy file."""
-
-    text: str
-    name: str
-    element: str
-    shape: tuple[int, ...]
-    start: str = "zeros"
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * ELEMENTS[self.element].nbytes
-
-
-@dataclass(frozen=True)
-class NamedArray:
-    """An array that an earlier launch (or an earlier argument) made."""
-
-    text: str
-    name: str
-
-
-Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray
-
-
-@dataclass(frozen=True)
-class LaunchRequest:
-    """A launch, as asked in text; whether it fits its kernel and its chip is for `bind` to say."""
-
-    text: str
-    kernel: str  # as written, blanks normalised: "scan<256, float>"
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_shared_nbytes: int = 0
-    stream: int = 0
-    arguments: tuple[Argument, ...] = ()
-    place: str = field(default="", compare=False)  # where it was written: "saxpy.cu:3"
 
 
 def parse_launch(text: str, place: str = "") -> LaunchRequest:

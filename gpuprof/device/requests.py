@@ -6,10 +6,10 @@ from pathlib import Path
 
 from gpuprof.device.api import Device, LaunchConfig, Module
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.bind import ArrayValue, Value, parameter_block
+from gpuprof.device.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.data import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
-from gpuprof.device.launch import Argument, ArraySpec, LaunchRequest, NamedArray
+from gpuprof.device.launch_values import Argument, ArraySpec, LaunchRequest, NamedArray
 from gpuprof.device.limits import check_limits
 from gpuprof.errors import UsageError
 
@@ -71,6 +71,7 @@ def _check_request(device: Device, module: Module, request: LaunchRequest, decla
     if request.stream < 0:
         raise UsageError(f"{function.display}: the stream is {request.stream}; it must not be negative")
     check_limits(function, request.grid, request.block, request.dynamic_shared_nbytes, device.chip)
+    check_count(function, len(request.arguments))
     parameter_block(function, [_dry_value(argument, declared) for argument in request.arguments])
 
 

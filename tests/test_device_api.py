@@ -1,0 +1,317 @@
+"""The Python face and text launches, over an executor that keeps the commands and carries out those on memory.
+
+Launches are carried out by a Python function, so that results are seen to come back.
+"""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuprof.chips import load_chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device
+from gpuprof.device.launch import parse_launch
+from gpuprof.device.memory import AddressSpace
+from gpuprof.device.module import load, next_load_base
+from gpuprof.device.requests import run_requests
+from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.isa.encoding import encode, make
+from gpuprof.isa.program import Function, Param, Program, Variable
+
+POINTER = {"type": "u64", "nbytes": 8, "align": 8, "is_pointer": True, "element": "f32"}
+AXPY = (
+    Param("n", "u32", 0, 4, 4),
+    Param("a", "f32", 4, 4, 4),
+    Param("x", offset=8, is_written=False, **POINTER),
+    Param("y", offset=16, **POINTER),
+)
+
+
+def run_axpy(memory: AddressSpace, params: bytes) -> None:
+    n, a, x, y = struct.unpack("<ifQQ", params)
+    result = a * np.frombuffer(memory.read(x, 4 * n), np.float32) + np.frombuffer(memory.read(y, 4 * n), np.float32)
+    memory.write(y, result)
+
+
+class FakeExecutor:
+    def __init__(self, kernels: tuple[str, ...] = ("saxpy", "ns::other")):
+        self.memory = AddressSpace()
+        self.kernels = kernels
+        self.commands: list[cmd.Command] = []
+        self.compiled: list[tuple[str, tuple[str, ...]]] = []
+        self.loaded = []
+        self.n_launches = 0
+
+    def compile(self, path, names=()):
+        self.compiled.append((str(path), tuple(names)))
+        displays = (*self.kernels, *names)
+        functions = tuple(Function(f"_Z{index}", display, index, 1, True, AXPY) for index, display in enumerate(displays))
+        variables = (Variable("counter", "global", 0, 4, 4, bytes(4)), Variable("weights", "const", 0, 8, 4, bytes(8)))
+        code = encode([make("EXIT")] * len(functions))
+        return Program(str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code))
+
+    def submit(self, command):
+        self.commands.append(command)
+        memory = self.memory
+        match command:
+            case cmd.Allocate(nbytes, name):
+                return memory.allocate(nbytes, name)
+            case cmd.Free(address):
+                return memory.free(address)
+            case cmd.CopyIn(address, data):
+                return memory.write(address, data)
+            case cmd.CopyOut(address, nbytes):
+                return memory.read(address, nbytes)
+            case cmd.CopyWithin(destination, source, nbytes):
+                return memory.write(destination, memory.read(source, nbytes))
+            case cmd.Fill(address, nbytes, pattern):
+                return memory.write(address, pattern * (nbytes // len(pattern)))
+            case cmd.Load(program):
+                self.loaded.append(load(program, memory, next_load_base(self.loaded)))
+                return self.loaded[-1]
+            case cmd.Launch(params=params):
+                self.n_launches += 1
+                return run_axpy(memory, params)
+            case cmd.Event():
+                return 1000 * len(self.commands)
+
+    def launches(self) -> list[cmd.Launch]:
+        return [command for command in self.commands if isinstance(command, cmd.Launch)]
+
+
+@pytest.fixture
+def executor() -> FakeExecutor:
+    return FakeExecutor()
+
+
+@pytest.fixture
+def gpu(executor) -> Device:
+    return Device(executor, load_chip("a100"))
+
+
+def message(call, *args, **kwargs) -> str:
+    with pytest.raises(UsageError) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+def test_a_script(gpu, executor):
+    module = gpu.load("axpy.cu")
+    del executor.commands[:]
+    x = gpu.to_device(np.arange(4, dtype=np.float32))
+    y = gpu.device_array(4, np.float32)
+    module.saxpy[1, (32, 2)](4, np.float64(0.5), x, y)
+    assert y.copy_to_host().tolist() == [0, 0.5, 1, 1.5]
+    launch = cmd.Launch(
+        0, executor.loaded[0], executor.loaded[0].program.functions[0], (1, 1, 1), (32, 2, 1), 0,
+        struct.pack("<ifQQ", 4, 0.5, x.address, y.address), 0, "saxpy<<<1, (32, 2)>>>(4, 0.5, float32[4], float32[4])",
+    )  # fmt: skip
+    assert executor.commands[:3] + executor.commands[4:] == [
+        cmd.Allocate(16, "array 1 of float32[4]"),
+        cmd.CopyIn(x.address, np.arange(4, dtype=np.float32).tobytes()),
+        cmd.Allocate(16, "array 2 of float32[4]"),
+        cmd.CopyOut(y.address, 16),
+    ]
+    assert vars(executor.commands[3]) == vars(launch)
+
+
+def test_plain_arrays_are_copied_in_and_out(gpu, executor):
+    module = gpu.load("axpy.cu")
+    x = np.ones((2, 4), np.float32)[:, ::2]  # not contiguous
+    y = np.full((2, 2), 10, ">f4")  # another byte order
+    x.flags.writeable = False  # the kernel only reads it
+    used_nbytes = executor.memory.used_nbytes
+    module["saxpy"][1, 32, 3, 512](4, 2, x, y)
+    assert y.tolist() == [[12, 12], [12, 12]] and y.dtype == ">f4"
+    assert executor.memory.used_nbytes == used_nbytes, "the temporary copies are gone"
+    (launch,) = executor.launches()
+    assert (launch.stream, launch.dynamic_shared_nbytes) == (3, 512)
+    assert launch.name == "saxpy<<<1, 32, 512, 3>>>(4, 2, float32[2,2], >f4[2,2])"
+    y.flags.writeable = False
+    assert message(module.saxpy[1, 32], 4, 2, x, y) == "saxpy: argument 4 (float *y): the kernel writes to it, and the array is read-only"
+
+
+def test_arguments_that_do_not_fit(gpu):
+    saxpy = gpu.load("axpy.cu").saxpy
+    x = gpu.device_array(4, np.float32)
+    assert message(saxpy[1, 32], 4, 2.0, x) == "saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given"
+    assert message(saxpy[1, 32], 4, x, x, x) == "saxpy: argument 2 (float a): expected a number, got an array"
+    assert message(saxpy[1, 32], 4, 2.0, x, 7) == "saxpy: argument 4 (float *y): expected an array, got the number 7"
+    assert message(saxpy[1, 32], 4, 2j, x, x) == "saxpy: argument 2 (float a): a complex cannot be given to a kernel"
+    assert message(saxpy[1, 32], 4.5, 2, x, x) == "saxpy: argument 1 (int n): expected an integer, got 4.5"
+    assert message(saxpy[1, 32], 4, 2, np.zeros(4), x) == "saxpy: argument 3 (const float *x): expected an array of float, got double (f64)"
+    assert message(saxpy[1, 2048], 4, 2, x, x) == "saxpy: the block's x extent is 2048; it must be 1 to 1024"
+    assert message(saxpy[1, (64, 32)], 4, 2, x, x) == "saxpy: a block of 64x32x1 has 2048 threads; a100 allows 1024"
+
+
+def test_configurations(gpu):
+    saxpy = gpu.load("axpy.cu").saxpy
+    assert saxpy[np.int64(2), [8, 8]].config == ((2, 1, 1), (8, 8, 1), 0, 0)
+    assert saxpy[(1, 2, 3), 4, gpu.stream(), 64].config == ((1, 2, 3), (4, 1, 1), 64, 1)
+    assert saxpy[1, 2, None].config == ((1, 1, 1), (2, 1, 1), 0, 0)
+    assert message(saxpy.__getitem__, 4) == "saxpy: launch it as saxpy[grid, block](...) or [grid, block, stream, shared_bytes]"
+    assert message(saxpy, 4) == "saxpy: needs a grid and a block: saxpy[grid, block](...)"
+    assert message(saxpy.__getitem__, (1.5, 2)) == "the grid must be an integer, not 1.5"
+    assert message(saxpy.__getitem__, ((1, 1, 1, 1), 2)) == "the grid has 1 to 3 dimensions, not 4"
+    assert message(saxpy.__getitem__, (1, 2, "s")) == "expected a stream or its number, got 's'"
+
+
+def test_kernels_and_templates(gpu, executor):
+    module = gpu.load(Path("axpy.cu"), instantiate=["scan<128>"])
+    assert module.kernels == ["saxpy", "ns::other", "scan<128>"]
+    assert module.other.name == "ns::other" and module["_Z0"].name == "saxpy"
+    assert module["scan<256>"].name == "scan<256>" and module["scan< 256 >"].name == "scan<256>"
+    assert executor.compiled == [("axpy.cu", ("scan<128>",)), ("axpy.cu", ("scan<256>",))]
+    assert module.kernels == ["saxpy", "ns::other", "scan<128>", "scan<256>"]
+    assert message(
+        getattr, module, "saxpi"
+    ) == "axpy.cu has no kernel saxpi; it has saxpy, ns::other, scan<128>. Did you mean saxpy?".replace("scan<128>", "scan<256>")
+    assert "saxpy" in dir(module) and not hasattr(module, "__wrapped__")
+    assert message(gpu.load("axpy.ptx").__getitem__, "scan<256>") == "axpy.ptx has no kernel scan<256>; it has saxpy, ns::other"
+
+
+def test_symbols(gpu, executor):
+    module = gpu.load("axpy.cu")
+    weights = module.symbol("weights", np.float32)
+    weights.copy_to_device(np.array([1, 2], np.float32))
+    executor.loaded[0].refresh_constants(executor.memory)
+    assert executor.loaded[0].const_segment == struct.pack("<2f", 1, 2)
+    assert message(module.symbol, "nothing") == "axpy.cu has no variable nothing; it has counter, weights"
+    assert message(module.symbol, "counter", np.float64) == "counter has 4 bytes, which is no whole number of float64"
+
+
+def test_device_arrays(gpu, executor):
+    matrix = np.arange(12, dtype=np.int32).reshape(4, 3)
+    a = gpu.to_device(matrix)
+    assert (a.shape, a.dtype, a.size, a.nbytes, a.ndim, len(a)) == ((4, 3), np.int32, 12, 48, 2, 4)
+    assert a[1:3].copy_to_host().tolist() == [[3, 4, 5], [6, 7, 8]]
+    assert a[-1:].address == a.address + 36 and a[9:].shape == (0, 3)
+    b = gpu.device_array_like(a)
+    b.copy_to_device(a)
+    b[:1].fill(7)
+    host = np.zeros((4, 3), np.int32)
+    assert b.copy_to_host(host) is host and host.tolist() == [[7, 7, 7], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+    gpu.to_device(matrix.T, to=gpu.device_array((3, 4), np.int32))
+    assert gpu.to_device([[1, 2]]).copy_to_host().tolist() == [[1, 2]]
+    assert gpu.device_array(()).shape == () and gpu.device_array((2, 0)).copy_to_host().shape == (2, 0)
+    assert message(a.copy_to_host, np.zeros(12, np.int32)) == "cannot copy between int32[12] and int32[4,3]"
+    assert message(a.copy_to_device, [1, 2]) == "expected an array, got list"
+    assert message(a.__getitem__, slice(0, 4, 2)) == f"{a!r} can be sliced as a[first:last] only; copy_to_host() gives single elements"
+    assert (
+        message(gpu.to_device, np.array([{}]))
+        == "an array of object holds Python objects, which a GPU cannot have; give it a numeric dtype"
+    )
+    assert message(gpu.device_array, (2, -1)) == "an array cannot have the shape [2, -1]"
+    assert message(gpu.device_array, 2.5) == "an array's extent must be an integer, not 2.5"
+    assert message(a[1:2].free) == f"<device array int32[1,3] at 0x{a.address + 12:x}> is a part of another array; free that one"
+    a.free()
+    with pytest.raises(DeviceMemoryError, match="was freed before"):
+        a.free()
+
+
+def test_streams_events_tasks(gpu, executor):
+    stream, start, end = gpu.stream(), gpu.event(), gpu.event()
+    assert message(start.elapsed_time, end) == "the event was not recorded: call record() first"
+    with gpu.task("layer 1"):
+        start.record(stream)
+        gpu.device_array(1).copy_to_host(stream=stream)
+        end.record(stream)
+    end.wait(gpu.stream())
+    end.synchronize()
+    gpu.synchronize()
+    address = 0x7_0000_0000
+    assert executor.commands == [
+        cmd.TaskBegin("layer 1"),
+        cmd.Event(0, 1),
+        cmd.Allocate(8, "array 1 of float64[1]"),
+        cmd.CopyOut(address, 8, 1),
+        cmd.Event(1, 1),
+        cmd.TaskEnd("layer 1"),
+        cmd.Wait(1, 2),
+        cmd.Wait(1, cmd.HOST),
+        cmd.Wait(cmd.EVERYTHING, cmd.HOST),
+    ]
+    assert start.elapsed_time(end) == pytest.approx((5000 - 2000) / 1410e6 * 1e3)
+
+
+def requests(*texts: str):
+    return [parse_launch(text, f"axpy.cu:{line}") for line, text in enumerate(texts, 1)]
+
+
+def test_launches_as_text(gpu, executor):
+    module = gpu.load("axpy.cu")
+    arrays = run_requests(
+        gpu,
+        module,
+        requests("saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=arange, sum: f32[4]=ones)", "ns::other<<<(2, 2), 64, 128, 1>>>(2, 1.0, x, sum)"),
+    )
+    assert arrays["sum"].copy_to_host().tolist() == [1, 4, 5, 7]
+    assert arrays[1, 3] is arrays["sum"] and arrays[0, 2] is arrays["x"]
+    first, second = executor.launches()
+    assert (first.index, first.grid, first.block, first.params) == (
+        0,
+        (1, 1, 1),
+        (32, 1, 1),
+        struct.pack("<ifQQ", 4, 2, arrays["x"].address, arrays["sum"].address),
+    )
+    assert (second.index, second.grid, second.dynamic_shared_nbytes, second.stream) == (1, (2, 2, 1), 128, 1)
+    assert second.name == "ns::other<<<(2, 2), 64, 128, 1>>>(2, 1.0, x, sum)"
+    assert [a.name for a in executor.memory.allocations[2:]] == ["x, f32[4]", "sum, f32[4]"]
+
+
+def test_random_data_does_not_depend_on_order_or_names_of_others(gpu):
+    module = gpu.load("axpy.cu")
+    one = run_requests(gpu, module, requests("saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=random, f32[4]=random)"))
+    two = run_requests(
+        gpu,
+        module,
+        requests("saxpy<<<1, 32>>>(1, 1.0, f32[1], f32[9]=random)", "saxpy<<<1, 32>>>(0, 0.0, y: f32[2]=random, x: f32[8]=random)"),
+    )
+    assert one["x"].copy_to_host().tolist() == two["x"].copy_to_host()[:4].tolist()
+    other_seed = run_requests(gpu, module, requests("saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=random, f32[4]=random)"), seed=1)
+    assert one["x"].copy_to_host().tolist() != other_seed["x"].copy_to_host().tolist()
+
+
+@pytest.mark.parametrize(
+    ("texts", "text"),
+    [
+        (
+            ["saxpi<<<1, 32>>>()"],
+            "axpy.cu:1: axpy.cu has no kernel saxpi; it has saxpy, ns::other. Did you mean saxpy?\n    saxpi<<<1, 32>>>()",
+        ),
+        (
+            ["saxpy<<<1, 32>>>(4, 2.0, x: f32[4], y: f32[4])", "saxpy<<<1, 32>>>(4, 2.0, z)"],
+            "axpy.cu:2: saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given\n    saxpy<<<1, 32>>>(4, 2.0, z)",
+        ),
+        (
+            ["saxpy<<<1, 32>>>(4, 2.0, x, f32[4])"],
+            "axpy.cu:1: there is no array x yet; make it where it is first used, as in x: f32[1024]=random\n    saxpy<<<1, 32>>>(4, 2.0, x, f32[4])",
+        ),
+        (
+            ["saxpy<<<1, 32>>>(4, 2.0, x: f32[4], x: f32[4])"],
+            "axpy.cu:1: there is an array x already; write just x to use it again\n    saxpy<<<1, 32>>>(4, 2.0, x: f32[4], x: f32[4])",
+        ),
+        (
+            ["saxpy<<<1, 32>>>(4, 2.0, x: f64[4], f32[4])"],
+            "axpy.cu:1: saxpy: argument 3 (const float *x): expected an array of float, got double (f64)\n    saxpy<<<1, 32>>>(4, 2.0, x: f64[4], f32[4])",
+        ),
+        (
+            ["saxpy<<<0, 32>>>(4, 2.0, f32[4], f32[4])"],
+            "axpy.cu:1: saxpy: the grid's x extent is 0; it must be 1 to 2147483647\n    saxpy<<<0, 32>>>(4, 2.0, f32[4], f32[4])",
+        ),
+        (
+            ["saxpy<<<1, 32, 0, -1>>>(4, 2.0, f32[4], f32[4])"],
+            "axpy.cu:1: saxpy: the stream is -1; it must not be negative\n    saxpy<<<1, 32, 0, -1>>>(4, 2.0, f32[4], f32[4])",
+        ),
+        (
+            ["saxpy<<<1, 32>>>(4, 2.0, f32[4], f32[4])", "saxpy<<<1, 32>>>(4, 2.0, f32[4]=none.npy, f32[4])"],
+            "axpy.cu:2: none.npy: there is no such file\n    saxpy<<<1, 32>>>(4, 2.0, f32[4]=none.npy, f32[4])",
+        ),
+    ],
+)
+def test_launches_that_do_not_fit(gpu, executor, texts, text):
+    module = gpu.load("axpy.cu")
+    assert message(run_requests, gpu, module, requests(*texts)) == text
+    assert executor.launches() == [], "nothing runs before everything is checked"

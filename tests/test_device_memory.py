@@ -1,0 +1,127 @@
+"""The address space: what the host sees of allocations, against a plain dictionary as the model."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+
+from gpuprof.device.memory import GLOBAL_BASE, GUARD_NBYTES, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace, Allocation
+from gpuprof.errors import DeviceMemoryError
+
+
+def test_first_fit_and_guard():
+    memory = AddressSpace()
+    x = memory.allocate(100, "x")
+    y = memory.allocate(256, "y")
+    z = memory.allocate(1, "z")
+    assert (x, y, z) == (Allocation(0x7_0000_0000, 100, "x"), Allocation(0x7_0000_0200, 256, "y"), Allocation(0x7_0000_0400, 1, "z"))
+    assert memory.starts.tolist() == [0x7_0000_0000, 0x7_0000_0200, 0x7_0000_0400]
+    assert memory.ends.tolist() == [0x7_0000_0064, 0x7_0000_0300, 0x7_0000_0401]
+    memory.write(y.address, b"\xff" * 256)
+    memory.free(y.address)
+    assert memory.allocate(200, "w") == Allocation(0x7_0000_0200, 200, "w")
+    assert memory.read(0x7_0000_0200, 200) == bytes(200), "memory used again is zero again"
+
+
+def test_arena_grows_and_keeps_its_content():
+    memory = AddressSpace()
+    x = memory.allocate(4, "x")
+    memory.write(x.address, b"abcd")
+    big = memory.allocate(3 << 20, "big")
+    assert memory.read(x.address, 4) == b"abcd"
+    memory.write(big.end - 4, np.array([7], np.int32))
+    assert memory.arena[big.end - 4 - GLOBAL_BASE] == 7
+
+
+def message(call, *args) -> str:
+    with pytest.raises(DeviceMemoryError) as caught:
+        call(*args)
+    return str(caught.value)
+
+
+def test_errors_say_what_and_where():
+    memory = AddressSpace(limit_nbytes=1000)
+    x = memory.allocate(100, "x")
+    y = memory.allocate(300, "y")
+    assert message(memory.allocate, 601, "z") == "out of device memory: 601 bytes asked for z, 400 of 1000 bytes are in use"
+    assert message(memory.allocate, -1) == "cannot allocate -1 bytes: the size is negative"
+    assert (
+        message(memory.read, x.address + 98, 4)
+        == "cannot read 4 bytes at 0x700000062: 0x700000062 is byte 98 of x (100 bytes at 0x700000000)"
+    )
+    assert message(memory.write, 0, b"1") == "cannot write 1 bytes at 0x0: 0x0 is the null address"
+    assert message(memory.free, x.address + 8) == (
+        "cannot free 0x700000008: no allocation starts there; 0x700000008 is byte 8 of x (100 bytes at 0x700000000)"
+    )
+    memory.free(y.address)
+    assert message(memory.free, y.address) == "cannot free 0x700000200: y (300 bytes at 0x700000200) was freed before"
+    assert message(AddressSpace().allocate, 1 << 47, "huge") == (
+        "out of device memory: 140737488355328 bytes asked for huge do not fit into the address space"
+    )
+
+
+def test_describe():
+    memory = AddressSpace()
+    assert memory.describe(0x1234) == "0x1234 is in no allocation; there is none"
+    x, y = memory.allocate(100, "x"), memory.allocate(16, "y")
+    assert memory.describe(x.end) == "0x700000064 is 0 bytes past the end of x (100 bytes at 0x700000000)"
+    assert memory.describe(y.address - 4) == "0x7000001fc is 4 bytes before y (16 bytes at 0x700000200)"
+    assert memory.describe(SHARED_WINDOW + 12) == "0x7e000000000c is byte 12 of the shared memory window"
+    assert memory.describe(LOCAL_WINDOW) == "0x7f0000000000 is byte 0 of the local memory window"
+    memory.free(x.address)
+    assert memory.describe(x.address + 4) == (
+        "0x700000004 is 508 bytes before y (16 bytes at 0x700000200); x (100 bytes at 0x700000000) was there and has been freed"
+    )
+
+
+class Model(RuleBasedStateMachine):
+    """Any sequence of requests: allocations keep their content and their distance."""
+
+    live = Bundle("live")
+
+    def __init__(self):
+        super().__init__()
+        self.memory = AddressSpace()
+        self.content: dict[int, bytes] = {}
+
+    @rule(target=live, nbytes=st.integers(0, 5000), byte=st.integers(0, 255))
+    def allocate(self, nbytes, byte):
+        allocation = self.memory.allocate(nbytes)
+        assert allocation.address % 256 == 0
+        assert self.memory.read(allocation.address, nbytes) == bytes(nbytes)
+        self.memory.write(allocation.address, bytes([byte]) * nbytes)
+        self.content[allocation.address] = bytes([byte]) * nbytes
+        return allocation
+
+    @rule(allocation=consumes(live))
+    def free(self, allocation):
+        self.memory.free(allocation.address)
+        del self.content[allocation.address]
+
+    @invariant()
+    def content_is_kept(self):
+        for address, data in self.content.items():
+            assert self.memory.read(address, len(data)) == data
+
+    @invariant()
+    def allocations_are_apart(self):
+        starts, ends = self.memory.starts, self.memory.ends
+        assert sorted(self.content) == starts.tolist()
+        assert (starts[1:] - ends[:-1] >= GUARD_NBYTES).all()
+        assert self.memory.used_nbytes == sum(map(len, self.content.values()))
+
+
+TestModel = Model.TestCase
+TestModel.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+
+
+@given(st.lists(st.integers(0, 100_000), max_size=20))
+@settings(max_examples=30, deadline=None)
+def test_freeing_everything_starts_over(sizes):
+    memory = AddressSpace()
+    first = [memory.allocate(nbytes).address for nbytes in sizes]
+    for address in reversed(first[::2] + first[1::2]):
+        memory.free(address)
+    assert memory.used_nbytes == 0
+    assert [memory.allocate(nbytes).address for nbytes in sizes] == first
