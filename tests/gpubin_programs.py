@@ -16,7 +16,7 @@ ISETP.U32.GE.AND P0, PT, R0, c[0x10], PT
 CALL .+0x20, frame=0x10
 STG.32 [D1], R0
 EXIT
-FMUL.FTZ R0, R0, -R0
+FMUL.FTZ R0, R0, -0x3fc00000
 RET"""
 
 
@@ -40,7 +40,7 @@ def small_program() -> Program:
             Variable("counter", "global", 16, 4, 4, bytes(4)),
             Variable("weights", "const", 0, 16, 16, bytes(16)),
         ),
-        relocations=(Relocation(1, "table", "abs64", 4), Relocation(7, "elsewhere", "abs32", -8)),
+        relocations=(Relocation(1, "table", "abs64", 4), Relocation(8, "elsewhere", "abs32", -8)),
         ptx="// ünï\n.version 7.0\n",
         ptx_lines=np.array([2, 2, 3, 4, 5, 6, 7, 0, 9], np.uint32),
         locations=(kernel, helper, deep, deep, helper, kernel, kernel, None, None),

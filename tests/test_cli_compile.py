@@ -145,8 +145,8 @@ L0:
 function twice()
   0 registers (0 R + 2 x 0 D), 0 predicates
   0 bytes shared, 0 bytes local, 0 bytes spilled, 0 barriers, 2 instructions
-  0x0070  FMUL.FTZ R0, R0, -R0  // elsewhere-0x8
-  0x0080  RET
+  0x0070  FMUL.FTZ R0, R0, -0x3fc00000  // 1.5
+  0x0080  RET  // elsewhere-0x8
 """
 
 

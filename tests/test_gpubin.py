@@ -199,7 +199,7 @@ def test_pyelftools_reads_the_relocations(elf):
         for section in (".rela.text._Z4scanILi256EEvPfi", ".rela.text.twice")
         for r in elf.get_section_by_name(section).iter_relocations()
     ]
-    assert found == [(0x18, 2, "table", 4), (0x78, 1, "elsewhere", -8)]
+    assert found == [(0x18, 2, "table", 4), (0x88, 1, "elsewhere", -8)]
 
 
 def line_rows(dwarf):

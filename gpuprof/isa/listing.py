@@ -1,11 +1,12 @@
 """A function's instructions as lines of text, with the source or PTX lines they came from between them."""
 
+import struct
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, decode
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.printable import printable
 from gpuprof.isa.program import Function, Location, Param, Program
@@ -50,9 +51,10 @@ def listing(program: Program, function: Function, *, source: bool = False, ptx: 
         if ptx and ptx_line and ptx_line != shown_ptx:
             yield Line("ptx", f"  // PTX {ptx_line}: {_text_of(ptx_text, ptx_line)}".rstrip())
             shown_ptx = ptx_line
-        text = disassemble(decode(program.code[index]), pc, names)
-        address_of = f"  // {relocations[index]}" if index in relocations else ""
-        yield Line("instruction", printable(f"  {pc:#06x}  {text}{address_of}"))
+        inst = decode(program.code[index])
+        remark = relocations.get(index) or _float_immediate(inst)
+        text = f"  {pc:#06x}  {disassemble(inst, pc, names)}" + (f"  // {remark}" if remark else "")
+        yield Line("instruction", printable(text))
 
 
 def branch_labels(program: Program, function: Function) -> dict[int, str]:
@@ -61,6 +63,18 @@ def branch_labels(program: Program, function: Function) -> dict[int, str]:
     at = np.flatnonzero(body["opcode"] == BRANCH)
     targets = (function.first + at + 1) * INSTRUCTION_NBYTES + body["imm"][at].astype(np.int32)
     return {int(target): f"L{number}" for number, target in enumerate(np.unique(targets))}
+
+
+def _float_immediate(inst: Instruction) -> str:
+    """The value of an immediate that is a floating-point number; "" for any other."""
+    if not inst.imm_slot or inst.reads_constant_bank:
+        return ""
+    match inst.op.types[-1]:
+        case "f32":
+            return f"{struct.unpack('<f', struct.pack('<I', inst.imm))[0]:.9g}"
+        case "f64":  # the immediate is the upper half
+            return f"{struct.unpack('<d', struct.pack('<Q', inst.imm << 32))[0]:.17g}"
+    return ""
 
 
 def _header(function: Function) -> Iterator[Line]:
