@@ -39,6 +39,10 @@ def command(
     """Compile FILE.cu or FILE.ptx. Prints a line for each kernel: what a thread and a block of it need."""
     output = output or Path(f"{file.stem}.{emit}")
     _check_files(file, output)
+    if file.suffix == ".ptx":
+        _refuse(f"{file}: a .ptx file is compiled already", {"--kernel": names, "-I": include_dirs, "-D": defines, "--clang": clang})
+    if emit == "ptx":
+        _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": max_registers})
 
     from gpuprof.chips import load_chip
     from gpuprof.compile import compile_cuda, read_ptx
@@ -68,6 +72,13 @@ def _check_files(file: Path, output: Path) -> None:
         raise UsageError(f"{file}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
     if output.exists() and output.samefile(file):
         raise UsageError(f"{output}: would replace the file it is made from; give another name with -o")
+
+
+def _refuse(why: str, flags: dict[str, object]) -> None:
+    """Raises UsageError when one of these flags is given: it would do nothing."""
+    given = [flag for flag, value in flags.items() if value]
+    if given:
+        raise UsageError(f"{why}; leave out {', '.join(given)}")
 
 
 def _write(path: Path, data: bytes) -> None:
