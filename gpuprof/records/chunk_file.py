@@ -11,7 +11,7 @@ class ChunkFile:
     """Nothing touches the disk before `create`; what was appended earlier is held in memory until then.
 
     A previous regular file is kept as NAME.old. Devices and pipes are written to as they are.
-    Raises UsageError when the path is a folder, GpuprofError when the disk refuses.
+    Raises UsageError when the path is a folder or in none, GpuprofError when the disk refuses.
     """
 
     def __init__(self, path: Path):
@@ -19,6 +19,8 @@ class ChunkFile:
         self.old_path = path.with_name(path.name + ".old")
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; give a file name to write the recording to")
+        if not self.path.absolute().parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {self.path.absolute().parent}")
         self._held: list[bytes] = []
         self._file = None
         self._moved_aside = False

@@ -28,44 +28,58 @@ SM_SHIFT = 22
 STALL_MASK = (1 << SM_SHIFT) - 1
 MAX_SMS = 1 << (32 - SM_SHIFT)
 
-COMPACT_DTYPE = np.dtype([("pc", "<u4"), ("stall_sm", "<u4")])
+ISSUED, SCHEDULER_ISSUED = 1, 2  # bits of a wide sample's flags
 
-# flags: bit 0 the warp issued in this cycle; bit 1 its scheduler issued (this warp or another).
-WIDE_DTYPE = np.dtype(
-    [
-        ("pc", "<u4"),  # code address: load base + 16 * instruction
-        ("stall_sm", "<u4"),
-        ("cycle", "<u8"),  # GPU cycle, from power-on
-        ("launch", "<u4"),  # launch index
-        ("block", "<u4"),  # linear block index in the grid
-        ("mask", "<u4"),  # active lanes
-        ("warp_slot", "u1"),  # in the SM
-        ("flags", "u1"),
-        ("warp", "<u2"),  # in the block
-    ]
+
+class Column(NamedTuple):
+    """A field of a row."""
+
+    name: str
+    type: str  # numpy's
+    text: str
+
+
+def _dtype(columns: tuple[Column, ...]) -> np.dtype:
+    return np.dtype([(column.name, column.type) for column in columns])
+
+
+COMPACT_COLUMNS = (
+    Column("pc", "<u4", "code address: load base + 16 * instruction"),
+    Column("stall_sm", "<u4", "the stall word"),
 )
+WIDE_COLUMNS = (
+    *COMPACT_COLUMNS,
+    Column("cycle", "<u8", "GPU cycle, from power-on"),
+    Column("launch", "<u4", "launch index"),
+    Column("block", "<u4", "linear block index in the grid"),
+    Column("mask", "<u4", "active lanes"),
+    Column("warp_slot", "u1", "in the SM"),
+    Column("flags", "u1", f"{ISSUED}: the warp issued in this cycle; {SCHEDULER_ISSUED}: its scheduler issued, this warp or another"),
+    Column("warp", "<u2", "in the block"),
+)
+# Exact, not sampled. The ledger is sparse: rows with zero cycles are left out.
+LEDGER_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("reason", "<u4", "number of the stall reason"),
+    Column("cycles", "<u8", "warp-cycles charged to it, never 0"),
+)
+COUNTERS_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("reserved", "<u4", "zero"),
+    Column("inst_executed", "<u8", "executions by warps"),
+    Column("thread_inst_executed", "<u8", "executions by threads"),
+    Column("thread_inst_executed_pred_on", "<u8", "of these, with a predicate that was true"),
+    Column("divergent_branches", "<u8", "executions that split a warp"),
+    Column("l1_tag_requests_global", "<u8", "distinct 128-byte lines asked for"),
+    Column("l2_sectors_global", "<u8", "distinct 32-byte sectors asked for"),
+    Column("l2_sectors_global_ideal", "<u8", "had the lanes' bytes been packed"),
+    Column("l2_sectors_local", "<u8", "distinct 32-byte sectors of local memory asked for"),
+    Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
+    Column("l1_wavefronts_shared_ideal", "<u8", "had there been no bank conflict"),
+)
+COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
+LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 assert COMPACT_DTYPE.itemsize == 8 and WIDE_DTYPE.itemsize == 32
-ISSUED, SCHEDULER_ISSUED = 1, 2
-
-# Exact, not sampled. The ledger is sparse: rows with zero cycles are left out. Rows ascend by (pc, reason).
-LEDGER_DTYPE = np.dtype([("pc", "<u4"), ("reason", "<u4"), ("cycles", "<u8")])
-
-COUNTERS_DTYPE = np.dtype(
-    [
-        ("pc", "<u4"),
-        ("reserved", "<u4"),
-        ("inst_executed", "<u8"),  # warp-level
-        ("thread_inst_executed", "<u8"),
-        ("thread_inst_executed_pred_on", "<u8"),
-        ("divergent_branches", "<u8"),
-        ("l1_tag_requests_global", "<u8"),
-        ("l2_sectors_global", "<u8"),
-        ("l2_sectors_global_ideal", "<u8"),
-        ("l2_sectors_local", "<u8"),
-        ("l1_wavefronts_shared", "<u8"),
-        ("l1_wavefronts_shared_ideal", "<u8"),
-    ]
-)
 
 
 class Field(NamedTuple):
@@ -91,7 +105,8 @@ class Chunk(NamedTuple):
     kind: str  # "json", "array" or "bytes"
     dtype: np.dtype | None
     text: str
-    fields: tuple[Field, ...] = ()
+    fields: tuple[Field, ...] = ()  # of json
+    columns: tuple[Column, ...] = ()  # of an array: the dtype's
 
 
 MAX_PAYLOAD_NBYTES = 1 << 24  # a longer payload is damage: no reader allocates more for one chunk
@@ -157,10 +172,16 @@ CHUNKS = (
     Chunk(b"IMAG", "bytes", None, "the ELF of module `id`, or its next piece"),
     Chunk(b"SRCF", "json", None, "a source file as it was when collecting", SOURCE_FIELDS),
     Chunk(b"LNCH", "json", None, "a launch begins", LAUNCH_FIELDS),
-    Chunk(b"SMPC", "array", COMPACT_DTYPE, "samples, compact"),
-    Chunk(b"SMPW", "array", WIDE_DTYPE, "samples, wide"),
-    Chunk(b"LEDG", "array", LEDGER_DTYPE, "the launch's exact stall ledger"),
-    Chunk(b"CNTR", "array", COUNTERS_DTYPE, "the launch's exact counters per instruction; rows ascend by pc, rows of zeros are left out"),
+    Chunk(b"SMPC", "array", COMPACT_DTYPE, "samples, compact", columns=COMPACT_COLUMNS),
+    Chunk(b"SMPW", "array", WIDE_DTYPE, "samples, wide", columns=WIDE_COLUMNS),
+    Chunk(b"LEDG", "array", LEDGER_DTYPE, "the launch's exact stall ledger; rows ascend by (pc, reason)", columns=LEDGER_COLUMNS),
+    Chunk(
+        b"CNTR",
+        "array",
+        COUNTERS_DTYPE,
+        "the launch's exact counters per instruction; rows ascend by pc, rows of zeros are left out",
+        columns=COUNTERS_COLUMNS,
+    ),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
     Chunk(
         b"MARK",

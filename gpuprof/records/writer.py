@@ -30,7 +30,7 @@ class RecordWriter:
     Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
     previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples arrive.
 
-    Raises UsageError when the path is a folder, GpuprofError when the disk refuses.
+    Raises UsageError when the path is a folder or in none, GpuprofError when the disk refuses.
     """
 
     def __init__(self, path: Path | str, record: str = "wide"):
@@ -42,6 +42,7 @@ class RecordWriter:
         self.n_records = 0
         self._file = ChunkFile(Path(path))
         self._file.append(file_header())
+        self._source_paths: set[str] = set()
         self._waiting: list[np.ndarray] = []  # samples of `_waiting_launch` that do not fill a chunk yet
         self._waiting_launch = 0
         self._n_waiting = 0
@@ -76,7 +77,10 @@ class RecordWriter:
             self._put(b"IMAG", encode_piece(id, image[start : start + PIECE_NBYTES]))
 
     def source(self, path: str, text: str) -> None:
-        """A source file as it was when collecting."""
+        """A source file as it was when collecting. A path that was given before is left as it is: modules share headers."""
+        if path in self._source_paths:
+            return
+        self._source_paths.add(path)
         for start in range(0, len(text) or 1, PIECE_CHARACTERS):
             self._json(b"SRCF", {"path": path, "text": text[start : start + PIECE_CHARACTERS]})
 
