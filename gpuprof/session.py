@@ -199,6 +199,7 @@ class Session:
         )
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming:
+        launch.module.refresh_constants(self.memory)
         counters = LaunchCounters.zeros(len(launch.module.code))
         if self.recorder:
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module)))
