@@ -1,0 +1,120 @@
+"""`gpuprof list` and `gpuprof explain`."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from gpuprof.cli import explain
+from gpuprof.cli import list as list_module
+from gpuprof.correlate.metrics import METRICS
+from gpuprof.errors import UsageError
+from gpuprof.isa.stalls import COLUMNS, NAMES
+from gpuprof.report.causes import CAUSES
+
+
+def run(command, *arguments):
+    result = CliRunner().invoke(command, arguments)
+    assert result.exception is None, result.exception
+    return result.stdout
+
+
+def first_words(text: str) -> list[str]:
+    return [line.split()[0] for line in text.splitlines()]
+
+
+def test_stalls_metrics_and_chips():
+    assert first_words(run(list_module.command, "stalls")) == ["name", *NAMES]
+    assert first_words(run(list_module.command, "metrics")) == ["name", *(metric.name for metric in METRICS)]
+    chips = run(list_module.command, "chips").splitlines()
+    assert chips[0].split() == [
+        "name",
+        "arch",
+        "sms",
+        "clock_mhz",
+        "warp_slots",
+        "registers",
+        "shared_nbytes",
+        "l2_nbytes",
+        "dram_gbytes_per_s",
+    ]
+    assert chips[1].split()[:6] == ["a100", "sm_80", "108", "1410", "64", "65536"]
+    assert {line.split()[0] for line in chips[1:]} >= {"a100", "v100", "h200", "ppu15"}
+
+
+def test_json():
+    document = json.loads(run(list_module.command, "stalls", "--json"))
+    assert document["version"] == 1
+    assert document["stalls"][3] == {
+        "name": "long_scoreboard",
+        "column": "stall_long_sb",
+        "text": "Waiting for data from L1TEX: global, local, surface or texture memory.",
+    }
+
+
+def test_samples(tmp_path, monkeypatch):
+    folder = tmp_path / "samples"
+    folder.mkdir()
+    (folder / "b.cu").write_text("// Adds numbers: slowly.\n//\n// LAUNCH: add<<<1, 32>>>(1)\n// LAUNCH: add<<<1, 64>>>(1)\n")
+    (folder / "a.py").write_text('"""Runs two kernels. And more."""\n')
+    (folder / "note.txt").write_text("not a sample")
+    monkeypatch.setattr(list_module, "SAMPLES", folder)
+    monkeypatch.chdir(tmp_path)
+    assert run(list_module.command, "samples") == (
+        "file          launches  text\n"  #
+        "samples/a.py         0  Runs two kernels\n"
+        "samples/b.cu         2  Adds numbers\n"
+    )
+    monkeypatch.setattr(list_module, "SAMPLES", tmp_path / "gone" / "samples")
+    assert (
+        run(list_module.command, "samples") == "none: no folder samples/ beside the package; the samples come with the source of gpuprof\n"
+    )
+
+
+def test_wrapped_to_a_terminal():
+    rows = [("name", "text"), ("a", "one two three four five six")]
+    assert list_module.aligned(rows, 26) == ["name  text", "a     one two three four", "      five six"]
+    assert list_module.aligned(rows, None) == ["name  text", "a     one two three four five six"]
+
+
+def test_every_reason_is_explained():
+    assert set(CAUSES) == set(NAMES)
+    for name in NAMES:
+        text = run(explain.command, name)
+        assert text.startswith(f"{name}  (") and all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_explain_whole():
+    assert run(explain.command, "barrier") == (
+        "barrier  (stall_barrier)\n"
+        "\n"
+        "what it is  Waiting at a barrier for the block's other warps.\n"
+        "causes      Some warps of the block have more to do before the barrier than\n"
+        "            others.\n"
+        "            Large blocks with few of them per multiprocessor, so that no other\n"
+        "            block can run meanwhile.\n"
+        "what to do  Balance the work between warps before the barrier; use smaller\n"
+        "            blocks so that other blocks fill the gap.\n"
+        "in cupti    SYNC\n"
+    )
+
+
+@pytest.mark.parametrize("number, name", list(enumerate(NAMES)))
+def test_every_spelling_finds_the_reason(number, name):
+    column = COLUMNS[number]
+    for spelling in (name, column, column.removeprefix("stall_"), name.upper(), f"stall_{name}", name.replace("_", "-")):
+        assert explain.find_reason(spelling) == number
+
+
+@pytest.mark.parametrize(
+    "typed, message",
+    [
+        ("lng_scoreboard", "unknown stall reason 'lng_scoreboard'; did you mean long_scoreboard or short_scoreboard?"),
+        ("stall_bariers", "unknown stall reason 'stall_bariers'; did you mean barrier?"),
+        ("xyzzy", "unknown stall reason 'xyzzy'; there are: " + ", ".join(NAMES)),
+    ],
+)
+def test_unknown_reasons(typed, message):
+    with pytest.raises(UsageError) as error:
+        explain.find_reason(typed)
+    assert str(error.value) == message
