@@ -31,6 +31,12 @@ class LazyGroup(click.Group):
             return None
         return importlib.import_module(f"gpuprof.cli.{name}").command
 
+    def invoke(self, ctx):
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # here, since click itself would make it exit code 1
+            _leave_quietly()
+
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -57,6 +63,11 @@ def _complain(error: GpuprofError) -> int:
     return error.exit_code
 
 
+def _leave_quietly() -> None:
+    """The reader of our output went away (`| head`): keep Python from complaining at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main():
     """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130 interrupted."""
     try:
@@ -72,6 +83,5 @@ def main():
         click.echo("gpuprof: interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`). Leave quietly, and keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_quietly()
         sys.exit(0)

@@ -1,0 +1,137 @@
+"""gpuprof records and gpuprof correlate, run as a user runs them; and the pages generated from the schemas."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recordings import META, SAMPLES, launch_fields, write_saxpy
+
+from gpuprof.correlate import describe as describe_database
+from gpuprof.records import describe as describe_records
+from gpuprof.records.writer import RecordWriter
+
+
+def gpuprof(*arguments, cwd=None) -> tuple[int, str, str]:
+    """Exit code, stdout, stderr."""
+    done = subprocess.run([sys.executable, "-m", "gpuprof", *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
+
+
+TEXT = """\
+launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 stalls=selected
+launch=0 pc=0x00001010 sm=1 cycle=164 block=1 mask=0x0000ffff warp_slot=6 issued=0 scheduler_issued=0 warp=0 stalls=long_scoreboard+drain
+launch=0 pc=0x00001010 sm=2 cycle=196 block=1 mask=0xffffffff warp_slot=7 issued=0 scheduler_issued=1 warp=1 stalls=wait
+"""
+COMPACT_TEXT = """\
+launch=0 pc=0x00001000 sm=1 stalls=selected
+launch=0 pc=0x00001010 sm=1 stalls=long_scoreboard+drain
+launch=0 pc=0x00001010 sm=2 stalls=wait
+"""
+CSV = """\
+launch,pc,sm,cycle,block,mask,warp_slot,issued,scheduler_issued,warp,stalls
+0,0x00001000,1,132,0,0xffffffff,5,1,1,1,selected
+0,0x00001010,1,164,1,0x0000ffff,6,0,0,0,long_scoreboard+drain
+0,0x00001010,2,196,1,0xffffffff,7,0,1,1,wait
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    write_saxpy(folder / "saxpy.gprec")
+    write_saxpy(folder / "compact.gprec", record="compact")
+    (folder / "cut.gprec").write_bytes((folder / "saxpy.gprec").read_bytes()[:-5])
+    with RecordWriter(folder / "two.gprec") as writer:
+        writer.meta(META)
+        writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")
+        for launch in (0, 1):
+            rows = SAMPLES.copy()
+            rows["launch"] = launch
+            writer.launch_begin(launch_fields(launch))
+            writer.samples(launch, rows[launch:])
+    with RecordWriter(folder / "none.gprec") as writer:
+        writer.meta(META)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["saxpy.gprec"], TEXT),
+        (["compact.gprec"], COMPACT_TEXT),
+        (["saxpy.gprec", "--format", "csv"], CSV),
+        (["saxpy.gprec", "--limit", "2"], "".join(TEXT.splitlines(keepends=True)[:2])),
+        (["two.gprec", "--launch", "1"], TEXT.partition("\n")[2].replace("launch=0", "launch=1")),
+        (["two.gprec", "--launch", "1", "--limit", "1"], TEXT.splitlines(keepends=True)[1].replace("launch=0", "launch=1")),
+    ],
+)
+def test_output(folder, arguments, expected):
+    assert gpuprof("records", *arguments, cwd=folder) == (0, expected, "")
+
+
+def test_json_lines_and_csv_agree(folder):
+    """The same records, read by the standard library's own readers."""
+    objects = [json.loads(line) for line in gpuprof("records", "saxpy.gprec", "--format", "json", cwd=folder)[1].splitlines()]
+    rows = list(csv.DictReader(io.StringIO(CSV)))
+    assert len(objects) == len(rows) == 3
+    for fields, row in zip(objects, rows, strict=True):
+        assert fields["stalls"] == row["stalls"].split("+")
+        assert {name: int(row[name], 0) for name in row if name != "stalls"} == {n: v for n, v in fields.items() if n != "stalls"}
+
+
+CUT = "at byte {} a chunk of 26 bytes is cut off after 21"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "out", "error"),
+    [
+        (["cut.gprec"], 1, TEXT, f"cut.gprec: {CUT}; the records above are whole"),
+        (["none.gprec"], 4, "", "none.gprec: no samples in it: collect with a --period, or a shorter one"),
+        (["two.gprec", "--launch", "2"], 2, "", "--launch 2: there is no such launch in two.gprec; it has launches 0 to 1"),
+        (["absent.gprec"], 2, "", "absent.gprec: cannot be read: No such file or directory"),
+        (["."], 2, "", ".: cannot be read: Is a directory"),
+    ],
+)
+def test_what_bad_input_gets(folder, arguments, code, out, error):
+    position = (folder / "saxpy.gprec").stat().st_size - 38
+    assert gpuprof("records", *arguments, cwd=folder) == (code, out, f"gpuprof: {error.format(position)}\n")
+
+
+def test_a_reader_that_leaves(folder):
+    """`gpuprof records | head -1`: no complaint."""
+    command = [sys.executable, "-m", "gpuprof", "records", folder / "saxpy.gprec"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert (process.wait(), process.stderr.read()) == (0, b"")
+    process.stderr.close()
+
+
+def test_correlate_command(tmp_path):
+    write_saxpy(tmp_path / "saxpy.gprec")
+    assert gpuprof("correlate", "saxpy.gprec", cwd=tmp_path) == (0, "saxpy.gpudb: 1 launch\n", "")
+    assert gpuprof("correlate", "saxpy.gprec", "-o", "other.db", cwd=tmp_path) == (0, "other.db: 1 launch\n", "")
+    assert (tmp_path / "saxpy.gpudb").read_bytes() == (tmp_path / "other.db").read_bytes()
+
+
+def test_correlate_of_a_damaged_recording(tmp_path, folder):
+    error = f"cut.gprec: {CUT.format((folder / 'saxpy.gprec').stat().st_size - 38)}; cut.gpudb holds what comes before"
+    assert gpuprof("correlate", "cut.gprec", "-o", tmp_path / "cut.gpudb", cwd=folder)[0] == 1
+    (tmp_path / "cut.gprec").write_bytes((folder / "cut.gprec").read_bytes())
+    assert gpuprof("correlate", "cut.gprec", cwd=tmp_path) == (1, "", f"gpuprof: {error}\n")
+
+
+def test_correlate_does_not_replace_its_input(tmp_path):
+    before = write_saxpy(tmp_path / "saxpy.gpudb").read_bytes()
+    error = "gpuprof: saxpy.gpudb: the database would replace the recording; give another name with -o\n"
+    assert gpuprof("correlate", "saxpy.gpudb", cwd=tmp_path) == (2, "", error)
+    assert (tmp_path / "saxpy.gpudb").read_bytes() == before
+
+
+@pytest.mark.parametrize(("page", "module"), [("gprec.md", describe_records), ("gpudb.md", describe_database)])
+def test_pages_are_in_step_with_the_schemas(page, module):
+    text = (Path(__file__).parents[1] / "docs" / page).read_text()
+    assert text == module.describe(), f"write it anew: python -m {module.__name__} > docs/{page}"
