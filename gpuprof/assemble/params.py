@@ -62,8 +62,7 @@ def _element_of_type(text: str) -> str:
 def _element_of_use(use: Use) -> str:
     if not use.types:
         return ""
-    kind = max(sorted(use.types), key=lambda name: use.types[name])
-    return "u" + kind[1:] if kind[0] == "b" and kind[1:].isdigit() else kind
+    return max(sorted(use.types), key=lambda name: use.types[name])  # b32 stays b32: LLVM loads floats so, too
 
 
 def _instructions(block: ast.Block) -> Iterator[ast.Instruction]:

@@ -62,7 +62,7 @@ def spelling(param: Param) -> str:
     name = "" if _POSITIONAL_NAME.match(param.name) else param.name
     if param.is_pointer:
         const = "const " if param.is_read and not param.is_written else ""
-        return f"{const}{_type_name(param.element) if param.element else 'void'} *{name}"
+        return f"{const}{_element_name(param.element) if param.element else 'void'} *{name}"
     kind = _type_name(param.type) if param.type != "b8" or param.nbytes == 1 else f"{param.nbytes}-byte struct"
     return f"{kind} {name}".rstrip()
 
@@ -73,12 +73,18 @@ def use(param: Param) -> str:
 
 
 def _type_name(name: str) -> str:
-    """C's name of a PTX type (or an element type); what is neither stays as it is."""
+    """C's name of a parameter's PTX type, which does not tell signs; a type that C does not have stays as it is."""
     if name in _FLOATS:
         return ELEMENTS[name].spelling
-    if bits := re.fullmatch(r"[subi](8|16|32|64)", name):
+    if bits := re.fullmatch(r"[sub](8|16|32|64)", name):
         return _INTEGER_SPELLING[int(bits.group(1)) // 8]
     return name
+
+
+def _element_name(name: str) -> str:
+    """C's name of an array's elements, by PTX's name or ours; a type that C does not have stays as it is."""
+    key = "i" + name[1:] if re.fullmatch(r"s\d+", name) else name
+    return ELEMENTS[key].spelling if key in ELEMENTS else name
 
 
 def _pack(param: Param, value: Value) -> bytes:
@@ -125,7 +131,7 @@ def _pack_array(param: Param, array: ArrayValue) -> bytes:
     if not can_hold_address(param):
         raise UsageError("expected a number, got an array" if param.type != "b8" else f"expected {param.nbytes} bytes, got an array")
     if not _same_kind(param.element, array.element):
-        raise UsageError(f"expected an array of {_type_name(param.element)}, got {_type_name(array.element)} ({array.element})")
+        raise UsageError(f"expected an array of {_element_name(param.element)}, got {_element_name(array.element)} ({array.element})")
     return struct.pack("<Q", array.address)
 
 

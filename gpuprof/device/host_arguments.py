@@ -73,13 +73,15 @@ class HostArguments:
         raise UsageError(self._complaint(param, f"a {type(argument).__name__} cannot be given to a kernel"))
 
     def _copied_in(self, param: Param, array: np.ndarray) -> ArrayValue:
-        if param.is_written and not array.flags.writeable:
+        if param.is_pointer and param.is_written and not array.flags.writeable:
             raise UsageError(self._complaint(param, "the kernel writes to it, and the array is read-only"))
         data = host_array(array)
         address = self._submit(cmd.Allocate(data.nbytes, f"argument {len(self.texts)} of {self._function.display}")).address
         self._temporary.append(address)
         self._submit(cmd.CopyIn(address, data.tobytes()))
-        if param.is_written:
+        if param.is_written or (
+            not param.is_pointer and array.flags.writeable
+        ):  # PTX by hand does not mark pointers: how it is used is not known
             self._written.append((array, address))
         element = element_of(data.dtype)
         return ArrayValue(address, element.name if element else "", data.nbytes)
