@@ -15,6 +15,7 @@ import numpy as np
 
 import gpuprof
 from gpuprof.ahead import ahead
+from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
@@ -33,19 +34,8 @@ from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import power_on, simulate
 from gpuprof.timing.version import MODEL_VERSION
 
-DEFAULT_CHIP = "a100"
 DEFAULT_MAX_CYCLES = 1 << 26
 NO_SAMPLING = Sampling()
-
-
-@dataclass(frozen=True)
-class BuildOptions:
-    """How sources become programs: the flags of `gpuprof compile`."""
-
-    include_dirs: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-    clang: str | None = None
-    max_registers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -67,43 +57,6 @@ class Observer:
     def finished(self, result: LaunchResult) -> None: ...
 
 
-def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = BuildOptions()) -> tuple[Program, bytes]:
-    """A source or gpubin file as a program and its ELF image. `names` are kernels that may be template instances.
-
-    Raises UsageError for a file that is not there or is of an unknown kind; what the compiler and the assembler raise.
-    """
-    from gpuprof.isa.gpubin import read_gpubin
-
-    if not path.is_file():
-        raise UsageError(f"{path}: there is no such file")
-    if path.suffix == ".gpubin":
-        image = path.read_bytes()
-        return read_gpubin(image, str(path)), image
-    image = assemble_source(path, arch=arch, names=names, options=options)
-    return read_gpubin(image, str(path)), image
-
-
-def assemble_source(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = BuildOptions()) -> bytes:
-    """The gpubin of a .cu or .ptx file."""
-    from gpuprof.assemble.assemble import assemble
-    from gpuprof.compile import compile_cuda, read_ptx
-
-    if path.suffix == ".ptx":
-        module = read_ptx(path)
-    elif path.suffix in (".cu", ".cuh"):
-        module = compile_cuda(
-            path,
-            arch=arch,
-            instantiate=tuple(name for name in names if name.endswith(">")),
-            include_dirs=options.include_dirs,
-            defines=options.defines,
-            clang=options.clang,
-        )
-    else:
-        raise UsageError(f"{path}: expected a .cu, .ptx or .gpubin file, or a .py script")
-    return assemble(module, max_registers=options.max_registers)
-
-
 @dataclass(frozen=True)
 class Settings:
     """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
@@ -113,7 +66,7 @@ class Settings:
     recorder: RecordWriter | None = None
     record: str = "wide"
     max_cycles: int = DEFAULT_MAX_CYCLES
-    options: BuildOptions = BuildOptions()
+    options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
 

@@ -72,9 +72,10 @@ def command(
     output = output or Path(f"{file.stem}.gprec")
     _check_usage(file, output, launches, script_args)
 
+    from gpuprof.build import BuildOptions
     from gpuprof.cli.progress import Terminal
     from gpuprof.records.writer import RecordWriter
-    from gpuprof.session import DEFAULT_MAX_CYCLES, BuildOptions, Settings
+    from gpuprof.session import DEFAULT_MAX_CYCLES, Settings
     from gpuprof.timing.sampling import Sampling
 
     options = BuildOptions(include_dirs, defines, clang, max_registers)

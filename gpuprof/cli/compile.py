@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
+from gpuprof.build import DEFAULT_CHIP, BuildOptions, check_source, read_source
 from gpuprof.errors import UsageError
-
-SOURCES = (".cu", ".cuh", ".ptx")
 
 
 @click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
@@ -15,7 +14,7 @@ SOURCES = (".cu", ".cuh", ".ptx")
     "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gpubin or .ptx, in this folder."
 )
 @click.option(
-    "--chip", "chip_name", default="a100", show_default=True, metavar="NAME", help="The chip to compile for; `gpuprof list chips`."
+    "--chip", "chip_name", default=DEFAULT_CHIP, show_default=True, metavar="NAME", help="The chip to compile for; `gpuprof list chips`."
 )
 @click.option("--emit", type=click.Choice(["gpubin", "ptx"]), default="gpubin", show_default=True, help="What to write.")
 @click.option(
@@ -45,13 +44,9 @@ def command(
         _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": max_registers})
 
     from gpuprof.chips import load_chip
-    from gpuprof.compile import compile_cuda, read_ptx
 
-    arch = load_chip(chip_name).arch
-    if file.suffix == ".ptx":
-        module = read_ptx(file)
-    else:
-        module = compile_cuda(file, arch=arch, instantiate=names, include_dirs=include_dirs, defines=defines, clang=clang)
+    options = BuildOptions(include_dirs, defines, clang, max_registers)
+    module = read_source(file, arch=load_chip(chip_name).arch, names=names, options=options)
     if emit == "ptx":
         _write(output, module.ptx.encode("utf-8", "surrogateescape"))
         _say(f"{output}: PTX for {module.arch}")
@@ -66,10 +61,7 @@ def command(
 
 
 def _check_files(file: Path, output: Path) -> None:
-    if not file.is_file():
-        raise UsageError(f"{file}: there is no such file")
-    if file.suffix not in SOURCES:
-        raise UsageError(f"{file}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
+    check_source(file)
     if output.exists() and output.samefile(file):
         raise UsageError(f"{output}: would replace the file it is made from; give another name with -o")
 

@@ -1,0 +1,70 @@
+"""From a source file to a program: the compiler for .cu, the PTX reader for .ptx, the assembler for both."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpuprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpuprof.compile import PtxModule
+    from gpuprof.isa.program import Program
+
+SOURCES = (".cu", ".cuh", ".ptx")
+DEFAULT_CHIP = "a100"
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """The flags of `gpuprof compile` that `gpuprof collect` has, too."""
+
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    clang: str | None = None
+    max_registers: int | None = None
+
+
+DEFAULT_OPTIONS = BuildOptions()
+
+
+def check_source(path: Path) -> None:
+    """Raises UsageError for a file that is not there or that is no source."""
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file")
+    if path.suffix not in SOURCES:
+        raise UsageError(f"{path}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
+
+
+def read_source(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS) -> "PtxModule":
+    """The compile.PtxModule of a .cu or .ptx file. `names` are kernels; the template instances among them are instantiated.
+
+    Raises what `check_source` and the compiler raise.
+    """
+    check_source(path)
+
+    from gpuprof.compile import compile_cuda, read_ptx
+
+    if path.suffix == ".ptx":
+        return read_ptx(path)
+    return compile_cuda(
+        path,
+        arch=arch,
+        instantiate=tuple(name for name in names if name.endswith(">")),
+        include_dirs=options.include_dirs,
+        defines=options.defines,
+        clang=options.clang,
+    )
+
+
+def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:
+    """The program of a .cu, .ptx or .gpubin file, and its ELF image. Raises what `read_source` and the assembler raise."""
+    from gpuprof.isa.gpubin import read_gpubin
+
+    if path.suffix == ".gpubin" and path.is_file():
+        image = path.read_bytes()
+    else:
+        from gpuprof.assemble.assemble import assemble
+
+        image = assemble(read_source(path, arch=arch, names=names, options=options), max_registers=options.max_registers)
+    return read_gpubin(image, str(path)), image
