@@ -10,8 +10,10 @@ from gpuprof.assemble.encode import encode_body
 from gpuprof.assemble.ir import Body, Clobbers
 from gpuprof.assemble.layout import Layout
 from gpuprof.assemble.lower import lower_functions
+from gpuprof.assemble.optimize import optimize
 from gpuprof.assemble.params import kernel_params
 from gpuprof.assemble.parse import parse
+from gpuprof.assemble.schedule import schedule
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
 from gpuprof.isa.program import Function, Program, Relocation
@@ -34,6 +36,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     bodies = {body.name: body for body in lower_functions(tree, layout)}
     for body in bodies.values():
         cfg.build(body)
+        optimize(body)
     return _Linker(module, tree, layout, bodies, max_registers).program()
 
 
@@ -112,6 +115,7 @@ class _Linker:
         return Clobbers(*(max((self.counts[t][i] for t in targets), default=0) for i in range(3)))
 
     def _allocate(self, body: Body) -> Allocation:
+        schedule(body, self.max_registers or 255)
         try:
             return allocate(body)
         except OutOfRegisters as error:

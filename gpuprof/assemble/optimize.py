@@ -1,0 +1,29 @@
+"""The passes between lowering and allocation, in order. Each takes a body and changes it."""
+
+from gpuprof.assemble.defs import remove_dead
+from gpuprof.assemble.fold import (
+    fold_float_negations,
+    fold_literals,
+    fold_offsets,
+    fold_parameters,
+    propagate_copies,
+    propagate_negations,
+    simplify,
+)
+from gpuprof.assemble.fuse import fuse_multiply_add, widen_shifts
+from gpuprof.assemble.ir import Body
+from gpuprof.assemble.predicate import convert_branches, guard_exits
+from gpuprof.assemble.remat import free_wide_multiplies, sink_constants
+
+_SIMPLIFY = (propagate_copies, fold_literals, simplify)
+
+PASSES = (
+    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
+    widen_shifts, remove_dead, fuse_multiply_add, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
+    remove_dead, guard_exits, convert_branches, sink_constants, remove_dead,
+)  # fmt: skip
+
+
+def optimize(body: Body) -> None:
+    for change in PASSES:
+        change(body)
