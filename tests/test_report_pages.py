@@ -207,6 +207,41 @@ def test_a_source_that_was_not_to_be_had(tmp_path):
     assert sum(line.endswith("(the source text was not to be had)") for line in lines) == 9  # lines 6 to 14
 
 
+def test_code_without_lines(tmp_path):
+    path = make_database(tmp_path / "t.gpudb")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE instructions SET source = NULL, line = 0")
+        db.execute("DELETE FROM inline_frames")
+        report = read_report(db)
+    assert lines_of(report, PIPE)[5:] == [
+        "# transpose_naive  100.0%",
+        "   line   exact  incl.  sampled    interval  stalls   why                     inst  lanes  source",
+        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLggg## long_sb:32,lg:32       40960   31.7  (code without a source line)",
+        "",
+        "# the code has no line information: see --page ptx or --page isa",
+        "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
+    ]
+
+
+def test_two_kernels(tmp_path):
+    """The summary has a table of kernels; the overview annotates only the one with the most cycles."""
+    path = make_database(tmp_path / "t.gpudb")
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO functions VALUES (1, 0, 'fill', 'fill', 1, 8192, 1, 8, 0, 0, 0)")
+        db.execute("INSERT INTO instructions VALUES (8192, 0, 1, 'EXIT', 'EXIT', 0, 1, 0, 0, '', '', 0)")
+        db.execute("INSERT INTO launches VALUES (2, 1, 'fill', '1,1,1', '32,1,1', 0, 0, 0, 30000, 30000, 0, 0, 0, 0, 1)")
+        db.execute("INSERT INTO ledger VALUES (2, 8192, 15, 30000)")
+        both, one = read_report(db), read_report(db, kernel="^transpose")
+    assert lines_of(both, PIPE, "")[5:8] == [
+        "share    time  cycles  launches  top stall        kernel",
+        "75.0%  21.3us   30000         1  drain            fill",
+        "25.0%  7.09us   10000         2  long_scoreboard  transpose_naive",
+    ]
+    listings = [line for line in lines_of(both, PIPE, "") if "transpose.cu:" in line and not line.startswith(("# hottest", "# 1.", "# 2."))]
+    assert listings == ["# fill  samples/transpose.cu:1-1  100.0%"]
+    assert one.header.kernels == ("transpose_naive",)
+
+
 HOSTILE = "evil\x1b[31m\x1b]0;title\x07\u202e[bold red]x[/]\x9b2J\r"
 
 

@@ -66,11 +66,22 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
         yield from map(columns.row, part)
     yield Text("")
     mark = Text("# " if look.plain else "")
+    if name == "source" and (hint := missing_source(kernel, sections)):
+        yield from flow(mark.copy(), [hint], look)
     if sum(kernel.cost.reasons):
         yield from flow(mark.copy(), legend(kernel.cost.reasons, look), look)
     if hidden:
         share = percent(sum(sum(s.cost.reasons) for s in hidden), sum(kernel.cost.reasons))
         yield clipped(mark.append(f"left out: {len(hidden)} inlined functions under 1% each, {share} together"), look)
+
+
+def missing_source(kernel: Kernel, sections: tuple[Section, ...]) -> str:
+    """What to do when there are no lines or no text to show; "" when there are."""
+    if not any(section.path for section in sections):
+        return "the code has no line information: see --page ptx or --page isa"
+    if all(kernel.sources.get(section.path) is None for section in sections):
+        return "the source text was not to be had when collecting: see --page ptx"
+    return ""
 
 
 def worth_showing(sections: tuple[Section, ...], whole: Cost) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
