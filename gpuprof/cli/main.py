@@ -44,7 +44,8 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="gpuprof")
-def cli():
+@click.pass_context
+def cli(context):
     """Profile GPU kernels on a machine that has no GPU.
 
     \b
@@ -52,6 +53,8 @@ def cli():
     gpuprof report kernel.gprec    the annotated listing
     gpuprof check kernel.gprec --baseline baseline.txt    for CI
     """
+    if os.environ.get("NO_COLOR"):
+        context.color = False
 
 
 def _complain(error: GpuprofError) -> int:
