@@ -215,8 +215,8 @@ def test_code_without_lines(tmp_path):
         report = read_report(db)
     assert lines_of(report, PIPE)[5:] == [
         "# transpose_naive  100.0%",
-        "   line   exact  incl.  sampled    interval  stalls   why                     inst  lanes  source",
-        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLggg## long_sb:32,lg:32       40960   31.7  (code without a source line)",
+        "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  source",
+        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7  (code without a source line)",
         "",
         "# the code has no line information: see --page ptx or --page isa",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
