@@ -98,14 +98,19 @@ def _merged(one: Unit, other: Unit, a: int, dst: int) -> Unit | None:
         return None
     if len(other.lanes) > len(one.lanes):
         one, other, a, dst = other, one, dst, a
-    if len(other.lanes) > 1:
-        return None
-    lane = next(lane for register, lane in one.members if register == a)
-    if overlap(one.lanes[lane], other.lanes[0]):
+    shift = _lane_of(one, a) - _lane_of(other, dst)
+    if shift and len(other.lanes) > 1:
         return None
     lanes = list(one.lanes)
-    lanes[lane] = union(lanes[lane], other.lanes[0])
-    return Unit(one.file, lanes, one.members + [(register, lane) for register, _ in other.members])
+    for lane, segments in enumerate(other.lanes, shift):
+        if overlap(lanes[lane], segments):
+            return None
+        lanes[lane] = union(lanes[lane], segments)
+    return Unit(one.file, lanes, one.members + [(register, lane + shift) for register, lane in other.members])
+
+
+def _lane_of(unit: Unit, register: int) -> int:
+    return next(lane for member, lane in unit.members if member == register)
 
 
 class _File:

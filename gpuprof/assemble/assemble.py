@@ -3,7 +3,8 @@
 import numpy as np
 
 from gpuprof.assemble import ast, cfg
-from gpuprof.assemble.allocate import Allocation, OutOfRegisters, allocate
+from gpuprof.assemble.abi import align_up
+from gpuprof.assemble.allocate import Allocation
 from gpuprof.assemble.callgraph import bottom_up, indirect_callees
 from gpuprof.assemble.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.encode import encode_body
@@ -14,9 +15,14 @@ from gpuprof.assemble.optimize import optimize
 from gpuprof.assemble.params import kernel_params
 from gpuprof.assemble.parse import parse
 from gpuprof.assemble.schedule import schedule
+from gpuprof.assemble.spill import DoesNotFit, allocate_within
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
 from gpuprof.isa.program import Function, Program, Relocation
+
+_MOST_REGISTERS = 255
+_FEWEST_REGISTERS = 16
+_REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
 
 
 def assemble(module, *, max_registers: int | None = None) -> bytes:
@@ -96,6 +102,7 @@ class _Linker:
         allocation = self._allocate(body)
         drop_identity_moves(body, allocation)
         drop_branches_to_next(body)
+        body.frame_nbytes = align_up(body.frame_nbytes, 16)
         self.code[name] = encode_body(body, allocation)
         own = (allocation.used["R"], allocation.used["D"], allocation.used["P"])
         self.counts[name] = Clobbers(
@@ -115,11 +122,24 @@ class _Linker:
         return Clobbers(*(max((self.counts[t][i] for t in targets), default=0) for i in range(3)))
 
     def _allocate(self, body: Body) -> Allocation:
-        schedule(body, self.max_registers or 255)
+        limit = self._register_limit(self.layout.functions[body.name])
+        schedule(body, limit)
         try:
-            return allocate(body)
-        except OutOfRegisters as error:
-            raise PtxError(f"function {body.name} needs more {error.file} registers than there are", self.module.name) from None
+            return allocate_within(body, limit)
+        except DoesNotFit:
+            raise PtxError(f"function {body.name} does not fit into {limit} registers; allow it more", self.module.name) from None
+
+    def _register_limit(self, function: ast.Function) -> int:
+        """The tightest of the caller's limit, .maxnreg, and what .maxntid blocks of .minnctapersm leave of the register file."""
+        limits = [_MOST_REGISTERS, *(function.directives.get("maxnreg") or ())]
+        if self.max_registers:
+            limits.append(self.max_registers)
+        threads = function.directives.get("maxntid") or function.directives.get("reqntid") or ()
+        if threads:
+            blocks = (function.directives.get("minnctapersm") or (1,))[0]
+            warps = -(-int(np.prod(threads)) // 32) * max(blocks, 1)
+            limits.append(max(_REGISTER_FILE // (max(warps, 1) * 32) // 8 * 8, _FEWEST_REGISTERS))
+        return min(limits)
 
     def _function_record(self, name: str, first: int) -> Function:
         tree = self.layout.functions[name]

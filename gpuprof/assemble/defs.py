@@ -47,16 +47,13 @@ def uses_of(body: Body) -> dict[int, list[Inst]]:
 
 
 def replace_reads(inst: Inst, new: dict[int, int]) -> None:
-    """Renames the registers an instruction reads."""
+    """Renames the registers an instruction reads. Tuples keep theirs: each member belongs to one tuple only."""
     if inst.guard in new:
         inst.guard = new[inst.guard]
     for slot in READ_SLOTS[inst.op.number]:
         value = getattr(inst, slot)
-        if value.__class__ is int:
-            if value in new:
-                setattr(inst, slot, new[value])
-        elif value is not None:
-            setattr(inst, slot, tuple(new.get(r, r) for r in value))
+        if value.__class__ is int and value in new:
+            setattr(inst, slot, new[value])
     if inst.uses:
         inst.uses = tuple(new.get(r, r) for r in inst.uses)
 
