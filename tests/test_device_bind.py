@@ -156,11 +156,31 @@ def test_finding_a_kernel(name):
 
 
 @pytest.mark.parametrize(
+    ("name", "display"),
+    [
+        ("scan2<>", "scan2<256>"),
+        ("scan<256>", "scan<256, float>"),  # the second has a default
+        ("scan<256, unsigned>", "scan<256, unsigned int>"),
+        ("scan<256u>", "scan<256U, float>"),
+        ("scan<uint8_t>", "ns::scan<unsigned char>"),
+        ("scan<Pair<int, 4>, 1>", "scan<Pair<int, 4>, 1>"),
+        ("scan<Pair<int, 4>>", "scan<Pair<int, 4>, 1>"),
+        ("Box<int>::run", "Box<int>::run<4>"),
+    ],
+)
+def test_a_template_instance_by_another_spelling(name, display):
+    assert find_kernel(kernels("scan<1, float>", display), name).display == display
+
+
+@pytest.mark.parametrize(
     ("program", "name", "text"),
     [
         (kernels("saxpy", "scale"), "saxpi", "m.cu has no kernel saxpi; it has saxpy, scale. Did you mean saxpy?"),
         (kernels("saxpy", "scale"), "helper", "m.cu has no kernel helper; it has saxpy, scale"),
         (kernels(), "saxpy", "m.cu has no kernel saxpy; it has no kernels at all"),
+        (kernels("scan"), "scan>", "m.cu has no kernel scan>; it has scan. Did you mean scan?"),
+        (kernels("scan<8, float>"), "scan<2*4>", "m.cu has no kernel scan<2*4>; it has scan<8, float>"),
+        (kernels("scan<4, float>", "scan<4, int>"), "scan<4>", "m.cu has 2 kernels called scan<4>; name one by its symbol: _Z0, _Z1"),
         (kernels("a::f", "b::f", "c"), "f", "m.cu has 2 kernels called f; name one by its symbol: _Z0, _Z1"),
     ],
 )

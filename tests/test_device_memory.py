@@ -1,5 +1,8 @@
 """The address space: what the host sees of allocations, against a plain dictionary as the model."""
 
+import resource
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,6 +35,15 @@ def test_arena_grows_and_keeps_its_content():
     assert memory.read(x.address, 4) == b"abcd"
     memory.write(big.end - 4, np.array([7], np.int32))
     assert memory.arena[big.end - 4 - GLOBAL_BASE] == 7
+
+
+def test_memory_is_provided_only_when_written():
+    """A large array that nothing writes costs no host memory: pages are mapped, not touched."""
+    memory = AddressSpace()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory.allocate(1 << 30, "large")
+    grown_nbytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * (1 if sys.platform == "darwin" else 1024)
+    assert grown_nbytes < 1 << 26
 
 
 def message(call, *args) -> str:

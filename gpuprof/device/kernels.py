@@ -1,10 +1,19 @@
 """Finding the kernel a launch names."""
 
+import re
 from difflib import get_close_matches
 
 from gpuprof.device.launch import normalised
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
+
+# A type has many names in C++; these are the ones compilers use in the names of template instances.
+_SPELLINGS = {
+    "unsigned": "unsigned int", "signed": "int", "signed int": "int", "short int": "short", "long int": "long", "long long int": "long long",
+    "unsigned short int": "unsigned short", "unsigned long int": "unsigned long", "unsigned long long int": "unsigned long long",
+    "int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long", "uint8_t": "unsigned char",
+    "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long", "size_t": "unsigned long", "half": "__half",
+}  # fmt: skip
 
 
 def find_kernel(program: Program, name: str) -> Function:
@@ -36,8 +45,46 @@ def _matches(program: Program, name: str) -> list[Function]:
     return (
         [kernel for kernel in kernels if kernel.name == name]
         or [kernel for kernel in kernels if normalised(kernel.display) == wanted]
-        or [kernel for kernel in kernels if _unqualified(normalised(kernel.display)) == wanted]
+        or [kernel for kernel in kernels if _means(wanted, kernel.display)]
+        or [kernel for kernel in kernels if _means(wanted, _unqualified(kernel.display))]
     )
+
+
+def _means(wanted: str, display: str) -> bool:
+    """Whether a name is a kernel's, default template arguments left out and types spelled otherwise: "scan<4u>", "scan<4, int>"."""
+    (base, arguments), (wanted_base, wanted_arguments) = _template(display), _template(wanted)
+    return base == wanted_base and arguments[: len(wanted_arguments)] == wanted_arguments
+
+
+def _template(name: str) -> tuple[str, list[str]]:
+    """The name before its last template arguments, and these, in one spelling: ("ns::scan", ["256", "unsigned int"])."""
+    text = normalised(name)
+    if not text.endswith(">") or _depth(text) != 0:
+        return text, []
+    opening = next(index for index in range(len(text) - 1, -1, -1) if text[index] == "<" and _depth(text[index:]) == 0)
+    return text[:opening], [_canonical(argument) for argument in _split(text[opening + 1 : -1]) if argument]
+
+
+def _depth(text: str) -> int:
+    """Angle brackets opened and not closed."""
+    return text.count("<") - text.count(">")
+
+
+def _split(arguments: str) -> list[str]:
+    """Template arguments, at the commas outside of brackets."""
+    parts = [""]
+    for piece in re.split(r"(, )", arguments):
+        if piece == ", " and all(parts[-1].count(a) == parts[-1].count(b) for a, b in ("<>", "()")):
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
+def _canonical(argument: str) -> str:
+    if number := re.fullmatch(r"(-?\d+)[uUlL]*", argument):
+        return number.group(1)
+    return _SPELLINGS.get(argument, argument)
 
 
 def _unqualified(display: str) -> str:

@@ -52,7 +52,8 @@ class AddressSpace:
         self._live: list[Allocation] = []  # ascending
         self._freed: dict[int, Allocation] = {}  # by address, for the message of a double free
         self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
-        self._top = GLOBAL_BASE
+        self._top = GLOBAL_BASE  # end of the allocations
+        self._used_top = GLOBAL_BASE  # the highest _top so far: memory above it was never written
         self._bounds: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -84,7 +85,7 @@ class AddressSpace:
         address = self._take_hole(taken_nbytes)
         if address is None:
             address = self._take_top(taken_nbytes, nbytes, name)
-        self._arena[address - GLOBAL_BASE : address - GLOBAL_BASE + nbytes] = 0
+        self._clear(address, nbytes)
         allocation = Allocation(address, nbytes, name)
         insort(self._live, allocation)
         self._freed.pop(address, None)
@@ -154,17 +155,28 @@ class AddressSpace:
         if address + taken_nbytes > SHARED_WINDOW:
             raise DeviceMemoryError(f"out of device memory: {nbytes} bytes asked{_for(name)} do not fit into the address space")
         if needed > len(self._arena):
-            self._grow(max(needed, 2 * len(self._arena)), needed, nbytes, name)
+            self._grow(needed, nbytes, name)
         self._top += taken_nbytes
         return address
 
-    def _grow(self, wanted: int, needed: int, nbytes: int, name: str) -> None:
+    def _clear(self, address: int, nbytes: int) -> None:
+        """Zeroes what was used before; memory that never was is zero, and touching it would make the host provide it."""
+        start, end = address - GLOBAL_BASE, min(address + nbytes, self._used_top) - GLOBAL_BASE
+        if start < end:
+            self._arena[start:end] = 0
+        self._used_top = max(self._used_top, self._top)
+
+    def _grow(self, needed: int, nbytes: int, name: str) -> None:
+        """Doubles the arena, so that growing costs little on average; takes just what is needed where that is too much."""
         old = self._arena
-        try:
-            self._arena = np.zeros(wanted if wanted < 1 << 30 else needed, np.uint8)
-        except MemoryError:
-            raise DeviceMemoryError(f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}") from None
-        self._arena[: len(old)] = old
+        for size in (max(needed, 2 * len(old)), needed):
+            try:
+                self._arena = np.zeros(size, np.uint8)
+            except MemoryError:
+                continue
+            self._arena[: len(old)] = old
+            return
+        raise DeviceMemoryError(f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}")
 
     def _return_range(self, start: int, end: int) -> None:
         """Puts a range among the holes, joined with its neighbours; a hole that reaches the top lowers the top."""
