@@ -25,8 +25,16 @@ def _excess(name: str, unit: str, text: str) -> Metric:
     return Metric(f"{name}_excessive", unit, text, f"(SELECT SUM({name} - {name}_ideal) FROM counters c WHERE c.launch = l.launch)")
 
 
+def _value(name: str) -> str:
+    return f"(SELECT value FROM launch_metrics m WHERE m.launch = l.launch AND metric = '{name}')"
+
+
 def _timing(name: str, unit: str, text: str) -> Metric:
-    return Metric(name, unit, text, f"(SELECT value FROM launch_metrics m WHERE m.launch = l.launch AND metric = '{name}')")
+    return Metric(name, unit, text, _value(name))
+
+
+def _missed(cache: str, text: str) -> Metric:
+    return Metric(f"{cache}_misses", "sectors", text, f"{_value(f'{cache}_sectors')} - {_value(f'{cache}_hits')}")
 
 
 def _stall(number: int, name: str, text: str) -> Metric:
@@ -54,6 +62,9 @@ METRICS = (
     ),
     _timing("dram_read_nbytes", "bytes", "bytes read from DRAM"),
     _timing("dram_write_nbytes", "bytes", "bytes written to DRAM"),
+    _missed("l1", "32-byte sectors that L1 had to ask of L2"),
+    _missed("l2", "32-byte sectors that L2 had to ask of DRAM"),
+    _timing("issue_slots", "slots", "issue slots used"),
     _timing("registers", "registers", "registers of a thread"),
     _timing("shared_nbytes", "bytes", "static shared memory of a block"),
     _timing("local_nbytes", "bytes", "local memory of a thread"),

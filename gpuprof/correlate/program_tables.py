@@ -22,7 +22,8 @@ class Code:
     """A module of the recording with its program, placed: instruction i is at load_base + 16 * i."""
 
     module: int
-    fields: dict
+    name: str  # for messages
+    fields: dict  # of its MODL chunk
     program: Program
     first_function: int  # number of its first function in the database
 
@@ -58,7 +59,7 @@ def _read_code(recording: Recording, number: int, module: Module, first_function
     nbytes = INSTRUCTION_NBYTES * len(program.code)
     if nbytes != module.fields["code_nbytes"]:
         raise FileFormatError(f"{name}: its image has {nbytes} bytes of code, where the recording says {module.fields['code_nbytes']}")
-    return Code(number, module.fields, program, first_function)
+    return Code(number, name, module.fields, program, first_function)
 
 
 def module_row(code: Code) -> tuple:
@@ -107,7 +108,7 @@ def _instruction_row(code: Code, number: int, index: int, labels: dict[int, str]
         instruction = decode(code.program.code[index])
         text = disassemble(instruction, pc, labels)
     except ValueError as error:
-        raise FileFormatError(f"module {code.module} ({code.fields['name']}): the instruction at {pc:#x} means nothing: {error}") from None
+        raise FileFormatError(f"{code.name}: the instruction at {pc:#x} means nothing: {error}") from None
     return pc, code.module, number, text, instruction.op.name, *place, int(code.program.ptx_lines[index]), *access(instruction.op)
 
 
