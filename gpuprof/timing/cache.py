@@ -1,0 +1,34 @@
+"""Set-associative lookup with least-recently-used replacement, for L1 and L2. A tag is the line's number plus one; 0 is empty."""
+
+from gpuprof.timing.jit import hot
+
+
+@hot
+def fold_bits(line):
+    """Spreads strides over sets, slices and channels; neighbouring lines stay apart."""
+    return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
+
+
+@hot
+def find(tag, first, ways, line):
+    """The place of a line in the set that starts at `first`, or -1."""
+    for place in range(first, first + ways):
+        if tag[place] == line + 1:
+            return place
+    return -1
+
+
+@hot
+def oldest(use, first, ways):
+    """The place in a set that was used longest ago; places never used count as oldest."""
+    best = first
+    for place in range(first + 1, first + ways):
+        if use[place] < use[best]:
+            best = place
+    return best
+
+
+@hot
+def n_sectors(mask):
+    """Sectors of a four-bit mask."""
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)

@@ -1,0 +1,115 @@
+"""Memory instructions: each partition's queue and address unit, and the load/store unit that the SM's partitions share.
+
+All is reserved at issue: the address unit takes one instruction in `address_cycles`, the load/store unit is busy for as long as the
+access takes wavefronts through its banks or lines through its tags. An entry of the queue is taken until shortly after that.
+"""
+
+import numpy as np
+
+from gpuprof.timing.fetch import constant_line
+from gpuprof.timing.jit import cold, hot
+from gpuprof.timing.l1 import load, send
+from gpuprof.timing.layout import ATOMIC_REQUEST, PORT_LSU, TICK_BITS, TICKS, TOKEN, WRITE
+from gpuprof.timing.scoreboard import write_results
+from gpuprof.timing.static import ATOMIC, CONSTANT, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
+
+LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
+
+
+@hot
+def enter(m, partition, t, ticks):
+    """An instruction that keeps the load/store unit for `ticks` issues at t; returns the cycle in which it is served."""
+    chip = m.chip[0]
+    part = m.core.part[partition]
+    sm = m.core.sm[part.sm]
+    address = max(t, part.address_free)
+    part.address_free = address + chip.address_cycles
+    tick = max(address << TICK_BITS, sm.lsu_tick)
+    sm.lsu_tick = tick + ticks
+    start = (tick + TICKS - 1) >> TICK_BITS
+    m.core.queue[partition, part.queued % chip.queue_depth] = start + chip.queue_hold_cycles
+    part.queued += 1
+    port = m.core.port[partition, PORT_LSU]
+    port.free = max(t + 1, m.core.queue[partition, part.queued % chip.queue_depth])
+    port.busy += port.free - t - 1
+    return start
+
+
+@cold
+def shuffle(m, wi, t):
+    inst = m.prog.inst[m.core.warp[wi].pc]
+    start = enter(m, m.core.warp[wi].partition, t, TICKS)
+    write_results(m, wi, inst, start + inst.latency)
+
+
+@cold
+def access(m, wi, t):
+    """Warp `wi` issues a memory instruction in cycle t: takes its access record and reserves what it needs."""
+    w = m.core.warp[wi]
+    inst = m.prog.inst[w.pc]
+    record = m.trace.access[w.access]
+    first = w.sector
+    w.access += 1
+    w.sector += np.int64(record.n_sectors)
+    kind = inst.kind
+    if kind == GENERIC:
+        kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
+    if record.lanes == 0:
+        write_results(m, wi, inst, enter(m, w.partition, t, TICKS) + 1)
+    elif kind == SHARED:
+        shared(m, wi, inst, record, t)
+    elif kind == CONSTANT:
+        constant(m, wi, inst, record, first, t)
+    else:
+        global_memory(m, wi, inst, record, first, t)
+
+
+@hot
+def shared(m, wi, inst, record, t):
+    """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
+    passes = np.int64(record.wavefronts)
+    extra = 0
+    if inst.operation == ATOMIC or inst.operation == REDUCTION:
+        passes = max(passes, np.int64(record.conflicts))
+        if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
+            extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
+    m.gpu[0].shared_wavefronts += passes
+    start = enter(m, m.core.warp[wi].partition, t, passes * TICKS)
+    write_results(m, wi, inst, start + inst.latency + extra + (passes - 1) * m.chip[0].shared_wavefront_cycles)
+
+
+@hot
+def constant(m, wi, inst, record, first, t):
+    """Different constants take turns. Parameters have no sectors: the launch brings them along, first use misses."""
+    w = m.core.warp[wi]
+    n = max(1, np.int64(record.n_sectors))
+    start = enter(m, w.partition, t, n * TICKS)
+    ready = start
+    for k in range(np.int64(record.n_sectors)):
+        line = LINES_OF_PARAMETERS + (m.trace.sector[first + k] >> 1)
+        ready = max(ready, constant_line(m, m.core.part[w.partition].sm, line, start))
+    write_results(m, wi, inst, ready + inst.latency + n - 1)
+
+
+@hot
+def global_memory(m, wi, inst, record, first, t):
+    w = m.core.warp[wi]
+    chip = m.chip[0]
+    n = np.int64(record.n_sectors)
+    tags = chip.tag_ticks + chip.tag_line_ticks * np.int64(record.n_lines)
+    start = enter(m, w.partition, t, max(chip.lsu_ticks, max(np.int64(record.wavefronts) * TICKS, tags)))
+    if inst.operation == LOAD:
+        done = start + inst.latency + (np.int64(record.wavefronts) - 1) * chip.l1_wavefront_cycles
+        write_results(m, wi, inst, load(m, wi, inst, first, n, start, done))
+    elif inst.operation == ATOMIC:
+        index = m.gpu[0].n_loads
+        m.memory.load[index].done = 0
+        m.memory.load[index].warp = wi
+        m.memory.load[index].pc = w.pc
+        m.gpu[0].n_loads += 1
+        send(m, wi, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts))
+        write_results(m, wi, inst, TOKEN + index)
+    else:
+        w.stores_quantum = m.gpu[0].quantum
+        kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
+        send(m, wi, first, n, start, kind, -1 - wi, np.int64(record.conflicts))

@@ -1,0 +1,38 @@
+"""What one timed launch gives."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class LaunchTiming:
+    """Exact numbers of one launch. Cycles count from power-on unless they are a duration.
+
+    ledger: uint64 (n_instructions, N_REASONS), warp-cycles by the instruction a warp waited to issue and the first reason that held
+    (columns in the order of isa.stalls.REASONS). Its sum is `resident_warp_cycles`; a test and an assertion hold that.
+    """
+
+    start_cycle: int
+    end_cycle: int
+    cycles: int
+    issue_slots: int  # issue slots used, all SMs
+    resident_warp_cycles: int
+    warps_launched: int
+    blocks_launched: int
+    blocks_per_sm: int
+    occupancy_limiter: str
+    samples_due: int
+    samples_kept: int
+    samples_dropped: int
+    buffer_full: bool
+    l1_sectors: int
+    l1_hits: int  # sectors
+    l2_sectors: int
+    l2_hits: int  # sectors
+    dram_read_nbytes: int
+    dram_write_nbytes: int
+    shared_wavefronts: int
+    sm_active_cycles: int  # sum over SMs of the cycles in which a warp was resident
+    active_cycles_of_sm: np.ndarray  # uint64 (n_sms,)
+    ledger: np.ndarray

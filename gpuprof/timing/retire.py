@@ -1,0 +1,53 @@
+"""The end of a warp and of its block."""
+
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.barrier import arrivals_after_exit
+from gpuprof.timing.jit import cold
+from gpuprof.timing.layout import EMPTY, TOKEN
+from gpuprof.timing.scoreboard import block_until_served, hold
+
+DRAIN = INDEX["drain"]
+
+
+@cold
+def stores_done(m, wi):
+    """The cycle by which the warp's stores are acknowledged, TOKEN while some of this quantum are not served yet."""
+    w = m.core.warp[wi]
+    return TOKEN if w.stores_quantum == m.gpu[0].quantum else w.stores_done
+
+
+@cold
+def finish(m, wi, t):
+    """The warp has issued its last instruction; t is the next cycle. It stays until its stores are out."""
+    done = stores_done(m, wi)
+    if done <= t:
+        release(m, wi, t)
+        return
+    hold(m, wi, DRAIN, t if done == TOKEN else done)
+    if done == TOKEN:
+        block_until_served(m, wi)
+
+
+@cold
+def release(m, wi, t):
+    """The warp is gone from cycle t on."""
+    w = m.core.warp[wi]
+    gpu = m.gpu[0]
+    part = m.core.part[w.partition]
+    sm = m.core.sm[part.sm]
+    block = m.core.block[w.block_slot]
+    gpu.resident_warp_cycles += t - w.start
+    gpu.end_cycle = max(gpu.end_cycle, t)
+    w.state = EMPTY
+    sm.warps -= 1
+    if sm.warps == 0:
+        sm.active_cycles += t - sm.active_since
+    block.live -= 1
+    if block.live:
+        arrivals_after_exit(m, w.block_slot, t)
+        return
+    block.used = 0
+    block.free = t
+    sm.blocks -= 1
+    sm.block_free = min(sm.block_free, t)
+    gpu.done_blocks += 1

@@ -1,0 +1,156 @@
+"""A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the youngest ready one.
+
+A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
+"""
+
+from gpuprof.timing.barrier import arrive
+from gpuprof.timing.jit import cold, hot
+from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, STARTING, TICK_BITS, TOKEN
+from gpuprof.timing.ledger import charge_hold, charge_issue
+from gpuprof.timing.lsu import access, shuffle
+from gpuprof.timing.retire import DRAIN, finish, release, stores_done
+from gpuprof.timing.scoreboard import become_ready, block_until_served, hold, next_instruction, wait_for_dependencies, write_results
+from gpuprof.timing.static import ARRIVE, BARRIER, MEMBAR, SHUFFLE, SLEEP
+from gpuprof.isa.stalls import INDEX
+
+MEMBAR_REASON, SLEEPING = INDEX["membar"], INDEX["sleeping"]
+
+
+@hot
+def wake(m, p, t):
+    """Looks at the warps of partition p that asked for it by cycle t."""
+    part = m.core.part[p]
+    slots = m.chip[0].warps_per_partition
+    for k in range(slots):
+        if m.core.lane[p, k].wake <= t:
+            m.core.lane[p, k].wake = NEVER
+            wake_warp(m, p * slots + k, t)
+    soonest = NEVER
+    for k in range(slots):
+        soonest = min(soonest, m.core.lane[p, k].wake)
+    part.next_wake = soonest
+
+
+@cold
+def wake_warp(m, wi, t):
+    w = m.core.warp[wi]
+    if w.state == HOLDING:
+        charge_hold(m, wi, t)
+        if w.hold_reason == DRAIN:
+            release(m, wi, t)
+            return
+    if w.state == HOLDING or w.state == STARTING:
+        if next_instruction(m, wi, t) == 0:
+            finish(m, wi, t)
+    else:
+        become_ready(m, wi, w.ready)
+
+
+@hot
+def pick(m, p, t, only_current):
+    """The slot to issue from in cycle t, or -1."""
+    current = m.core.part[p].current
+    if can_issue(m, p, current, t):
+        return current
+    best = -1
+    if not only_current:
+        youngest = -1
+        for k in range(m.chip[0].warps_per_partition):
+            if m.core.lane[p, k].age > youngest and can_issue(m, p, k, t):
+                best = k
+                youngest = m.core.lane[p, k].age
+    return best
+
+
+@hot
+def can_issue(m, p, k, t):
+    lane = m.core.lane[p, k]
+    return lane.ready != 0 and m.core.port[p, lane.port].free <= t and m.core.warp[p * m.chip[0].warps_per_partition + k].ready <= t
+
+
+@hot
+def schedule(m, p, t):
+    """Cycle t of partition p: issues, and works out when there is something to do next."""
+    part = m.core.part[p]
+    if part.n_ready:
+        for unit in range(m.chip[0].dispatch_units):
+            k = pick(m, p, t, unit > 0)
+            if k < 0:
+                break
+            part.current = k
+            issue(m, p, k, t)
+    soonest = part.next_wake
+    if part.n_ready:
+        for k in range(m.chip[0].warps_per_partition):
+            lane = m.core.lane[p, k]
+            if lane.ready:
+                soonest = min(soonest, max(t + 1, m.core.port[p, lane.port].free))
+    part.next_event = soonest
+
+
+@hot
+def issue(m, p, k, t):
+    """Warp k of partition p issues one slot of its instruction in cycle t."""
+    wi = p * m.chip[0].warps_per_partition + k
+    w = m.core.warp[wi]
+    inst = m.prog.inst[w.pc]
+    lane = m.core.lane[p, k]
+    charge_issue(m, wi, t)
+    lane.ready = 0
+    part = m.core.part[p]
+    part.n_ready -= 1
+    part.issued = t
+    m.gpu[0].issue_slots += 1
+    if lane.port != PORT_LSU:
+        occupy(m.core.port[p, lane.port], inst.port_ticks, t)
+    earliest = t + 2 - m.chip[0].dispatch_units
+    if w.slots_left > 1:
+        w.slots_left -= 1
+        for c in range(N_CLASSES):
+            m.core.until[wi, c] = 0
+        m.core.until[wi, CLASS_WAIT] = t + inst.chain
+        wait_for_dependencies(m, wi, earliest)
+    else:
+        execute(m, wi, inst, t)
+        if inst.kind not in HOLDS and next_instruction(m, wi, earliest) == 0:
+            finish(m, wi, t + 1)
+
+
+HOLDS = (BARRIER, MEMBAR, SLEEP)
+
+
+@hot
+def occupy(port, ticks, t):
+    """A pipe takes an instruction in cycle t. Pipes wider than a warp take the next one within the same cycle."""
+    port.tick = max(port.tick, t << TICK_BITS) + ticks
+    port.free = port.tick >> TICK_BITS
+    port.busy += max(0, port.free - t - 1)
+
+
+@cold
+def execute(m, wi, inst, t):
+    """The last slot of an instruction issues in cycle t: what it sets going."""
+    kind = inst.kind
+    if inst.has_access:
+        access(m, wi, t)
+    elif kind == SHUFFLE:
+        shuffle(m, wi, t)
+    else:
+        write_results(m, wi, inst, t + inst.latency)
+    if kind == BARRIER or kind == ARRIVE:
+        arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
+    elif kind == SLEEP:
+        hold(m, wi, SLEEPING, t + m.chip[0].sleep_cycles)
+    elif kind == MEMBAR:
+        fence(m, wi, t)
+
+
+@hot
+def fence(m, wi, t):
+    """A memory barrier keeps its warp until the warp's stores are acknowledged."""
+    done = stores_done(m, wi)
+    least = t + m.chip[0].membar_cycles
+    hold(m, wi, MEMBAR_REASON, NEVER if done == TOKEN else max(least, done))
+    if done == TOKEN:
+        m.core.warp[wi].ready = least
+        block_until_served(m, wi)

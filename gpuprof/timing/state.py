@@ -1,0 +1,245 @@
+"""The arrays of a simulated GPU, in a few named tuples, one per group of units.
+
+A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The rest is made
+anew for each launch. Places in the arrays: partition p of SM s is number s * partitions + p, warp slot k of it is number
+(s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks + b.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.isa.stalls import N_REASONS
+from gpuprof.records.schema import WIDE_DTYPE
+from gpuprof.timing import layout
+from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
+from gpuprof.timing.occupancy import Occupancy
+from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.static import StaticProgram
+
+LINE_NBYTES, SECTOR_NBYTES = 128, 32
+CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
+SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
+
+
+class Program(NamedTuple):
+    inst: np.ndarray
+    dep: np.ndarray
+    block: np.ndarray
+
+
+class Trace(NamedTuple):
+    """The live trace: all pieces of which a block is still to be run or running, back to back."""
+
+    step_start: np.ndarray
+    step: np.ndarray
+    access_start: np.ndarray
+    access: np.ndarray
+    sector_start: np.ndarray
+    sector: np.ndarray
+
+
+class Core(NamedTuple):
+    warp: np.ndarray
+    until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
+    board: np.ndarray  # int64 (warps, registers): scoreboard entries
+    part: np.ndarray
+    lane: np.ndarray  # (partitions, warps of a partition)
+    port: np.ndarray  # (partitions, N_PORTS)
+    queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
+    sm: np.ndarray
+    block: np.ndarray
+    arrived: np.ndarray  # int32 (block slots, barriers)
+    blocked: np.ndarray  # int64: warps that wait for the quantum's requests
+    ledger: np.ndarray  # int64 (instructions, N_REASONS)
+
+
+class Fetch(NamedTuple):
+    l0_tag: np.ndarray  # int64 (partitions, lines)
+    l0_ready: np.ndarray
+    l1_tag: np.ndarray  # int64 (SMs, lines)
+    l1_ready: np.ndarray
+    constant_tag: np.ndarray  # int64 (SMs, lines)
+    constant_ready: np.ndarray
+
+
+class Memory(NamedTuple):
+    l1_tag: np.ndarray  # int64 (SMs * lines,)
+    l1_use: np.ndarray
+    l1_line: np.ndarray
+    miss_free: np.ndarray  # int64 (SMs, miss registers)
+    l2_tag: np.ndarray
+    l2_use: np.ndarray
+    l2_line: np.ndarray
+    slice_tick: np.ndarray
+    channel_tick: np.ndarray
+    request: np.ndarray
+    load: np.ndarray
+    bucket: np.ndarray  # int32: first request of each cycle
+
+
+class Cell(NamedTuple):
+    record: np.ndarray
+    warp: np.ndarray  # int64: warp of each record
+    drained: np.ndarray  # int64 (SMs, FIFO depth): when the last records leave
+    most_per_quantum: np.ndarray  # int64 (1,)
+
+
+class State(NamedTuple):
+    prog: Program
+    trace: Trace
+    core: Core
+    fetch: Fetch
+    memory: Memory
+    cell: Cell
+    gpu: np.ndarray  # layout.GPU (1,)
+    chip: np.ndarray  # the chip's numbers and the launch's, (1,)
+
+
+@dataclass
+class Machine:
+    """A GPU that is switched on. `cycle` is its clock; everything else belongs to the units."""
+
+    chip: Chip
+    cycle: int
+    fetch: Fetch
+    l2_tag: np.ndarray
+    l2_use: np.ndarray
+    l2_line: np.ndarray
+    l2_uses: int
+    slice_tick: np.ndarray
+    channel_tick: np.ndarray
+
+
+def power_on(chip: Chip) -> Machine:
+    """A machine with cold caches at cycle 0."""
+    l2_lines = l2_sets(chip) * chip.l2_ways
+    partitions = chip.sms * chip.partitions
+    fetch = Fetch(
+        *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
+    )
+    return Machine(
+        chip,
+        0,
+        fetch,
+        np.zeros(l2_lines, np.int64),
+        np.zeros(l2_lines, np.int64),
+        np.zeros(l2_lines, layout.CACHE_LINE),
+        0,
+        np.zeros(chip.l2_slices, np.int64),
+        np.zeros(chip.dram_channels, np.int64),
+    )
+
+
+def l2_sets(chip: Chip) -> int:
+    return max(1, chip.l2_nbytes // LINE_NBYTES // chip.l2_ways)
+
+
+def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
+    """Sets of the L1 that remain beside the shared memory that a full SM needs."""
+    shared = 0
+    if chip.l1_shared_pool:
+        need = occupancy.blocks_per_sm * occupancy.shared_nbytes_per_block
+        shared = min(chip.shared_nbytes, -(-need // CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES)
+    return max(1, (chip.l1_nbytes - shared) // LINE_NBYTES // chip.l1_ways)
+
+
+def new_core(chip: Chip, program: StaticProgram, start_cycle: int, blocks_per_sm: int) -> Core:
+    partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
+    core = Core(
+        warp=np.zeros(warps, layout.WARP),
+        until=np.zeros((warps, layout.N_CLASSES), np.int64),
+        board=np.zeros((warps, program.n_registers), np.int64),
+        part=np.zeros(partitions, layout.PARTITION),
+        lane=np.zeros((partitions, chip.warps_per_partition), layout.LANE),
+        port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
+        queue=np.zeros((partitions, chip.queue_depth), np.int64),
+        sm=np.zeros(chip.sms, layout.SM),
+        block=np.zeros(slots, layout.BLOCK),
+        arrived=np.zeros((slots, N_BARRIERS), np.int32),
+        blocked=np.zeros(warps, np.int64),
+        ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
+    )
+    core.part["next_event"] = core.part["next_wake"] = NEVER
+    core.part["issued"] = -1
+    core.part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
+    core.lane["wake"] = NEVER
+    core.lane["age"] = -1
+    core.sm["next_event"] = core.sm["next_sample"] = NEVER
+    core.sm["block_free"] = start_cycle
+    core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
+    core.block["free"] = start_cycle
+    return core
+
+
+def new_memory(machine: Machine, occupancy: Occupancy) -> Memory:
+    chip = machine.chip
+    lines = l1_sets(chip, occupancy) * chip.l1_ways
+    # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes on.
+    accesses = chip.sms * chip.partitions * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
+    requests = 2 * accesses * chip.warp_lanes
+    return Memory(
+        l1_tag=np.zeros(chip.sms * lines, np.int64),
+        l1_use=np.zeros(chip.sms * lines, np.int64),
+        l1_line=np.zeros(chip.sms * lines, layout.CACHE_LINE),
+        miss_free=np.zeros((chip.sms, chip.l1_mshrs), np.int64),
+        l2_tag=machine.l2_tag,
+        l2_use=machine.l2_use,
+        l2_line=machine.l2_line,
+        slice_tick=machine.slice_tick,
+        channel_tick=machine.channel_tick,
+        request=np.empty(requests, layout.REQUEST),
+        load=np.empty(accesses, layout.LOAD_RECORD),
+        bucket=np.full(N_BUCKETS, -1, np.int32),
+    )
+
+
+def new_cell(chip: Chip, sampling: Sampling) -> Cell:
+    most = chip.sms * (QUANTUM // max(1, sampling.period_cycles) + 1) * (chip.warp_slots if sampling.mode == "all" else 1)
+    most = most if sampling.period_cycles else 0
+    room = max(SAMPLE_ROOM, 2 * most) if sampling.period_cycles else 1
+    return Cell(
+        record=np.zeros(room, WIDE_DTYPE),
+        warp=np.zeros(room, np.int64),
+        drained=np.zeros((chip.sms, sampling.fifo_depth), np.int64),
+        most_per_quantum=np.array([most], np.int64),
+    )
+
+
+def chip_record(chip: Chip, occupancy: Occupancy, sampling: Sampling, launch: int, load_base: int) -> np.ndarray:
+    """The numbers the inner loop reads, as one record: the chip's own, some in ticks, and those of the launch."""
+    nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
+    sets = l1_sets(chip, occupancy)
+    numbers = {name: value for name, value in chip.values.items() if isinstance(value, int)}
+    numbers |= {
+        "quantum": QUANTUM,
+        "warps_per_partition": chip.warps_per_partition,
+        "lsu_ticks": round(chip.lsu_cycles * TICKS),
+        "tag_ticks": round(chip.tag_cycles * TICKS),
+        "tag_line_ticks": round(chip.tag_cycles_per_line * TICKS),
+        "l1_sets": sets,
+        "l1_lines": sets * chip.l1_ways,
+        "noc_ticks": max(1, round(SECTOR_NBYTES * TICKS / chip.noc_nbytes_per_cycle)),
+        "l2_sets": l2_sets(chip),
+        "slice_ticks": max(1, round(SECTOR_NBYTES * TICKS / chip.l2_slice_nbytes_per_cycle)),
+        "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
+        "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
+        "dram_ticks": max(1, round(SECTOR_NBYTES * TICKS / nbytes_per_cycle)),
+        "distributor_ticks": round(chip.distributor_cycles * TICKS),
+        "warps_per_block": occupancy.warps_per_block,
+        "blocks_per_sm": occupancy.blocks_per_sm,
+        "period_cycles": sampling.period_cycles,
+        "every_warp": int(sampling.mode == "all"),
+        "seed": sampling.seed & (1 << 63) - 1,
+        "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
+        "launch": launch,
+        "load_base": load_base,
+    }
+    record = np.zeros(1, np.dtype([(name, "i8") for name in sorted(numbers)]))
+    for name, value in numbers.items():
+        record[name] = value
+    return record

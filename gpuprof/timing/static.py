@@ -1,0 +1,137 @@
+"""What timing needs to know of each instruction, worked out once per launch from the code, the instruction table and the chip.
+
+Registers get dense scoreboard numbers: only those the code names, in the order R, D, P.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import Opcode
+from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, PORT_INDEX, PORTS, TICKS
+
+# What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
+PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP = range(12)
+LOAD, STORE, ATOMIC, REDUCTION = range(4)
+
+KIND_OF_SPACE = {"global": GLOBAL, "local": GLOBAL, "generic": GENERIC, "shared": SHARED, "const": CONSTANT, "param": CONSTANT}
+KIND_OF_SEMANTICS = {"bar_sync": BARRIER, "bar_red": BARRIER, "bar_arrive": ARRIVE, "membar": MEMBAR, "exit": EXIT, "trap": EXIT, "nanosleep": SLEEP}
+# Latency classes whose result is waited for with a scoreboard, not by a fixed count.
+SCOREBOARD = {
+    "memory": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT, "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
+    "xu": CLASS_SHORT, "conversion": CLASS_SHORT, "s2r": CLASS_SHORT, "shuffle": CLASS_SHORT,
+}  # fmt: skip
+# Expansions in which only every third slot runs on the row's own pipe, the others being moves, compares and integer steps
+# (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
+MIXED = frozenset(("division", "iterative", "iterative64"))
+PIPE_OF_ROW = {"tex": "lsu"}
+BYPASS_L1 = frozenset(("cg", "cv"))
+
+
+class StaticProgram(NamedTuple):
+    """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps], the written ones
+    last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n."""
+
+    inst: np.ndarray
+    dep: np.ndarray
+    block: np.ndarray
+    n_registers: int
+
+
+def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
+    """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`."""
+    decoded = [decode(row) for row in code]
+    numbers = _scoreboard_numbers(decoded)
+    inst = np.zeros(len(code), INSTRUCTION)
+    dep: list[int] = []
+    for index, instruction in enumerate(decoded):
+        read = _registers(reads(instruction), numbers)
+        written = _registers(writes(instruction), numbers)
+        row = inst[index]
+        row["first_dep"], row["n_deps"], row["n_writes"] = len(dep), len(read) + len(written), len(written)
+        dep += read + written
+        _fill(row, instruction, chip)
+        row["line"] = (load_base + INSTRUCTION_NBYTES * index) // chip.instruction_line_nbytes
+    starts = basic_block_starts(code)
+    block = np.append(starts, len(code)).astype(np.int32)
+    return StaticProgram(inst, np.array(dep or [0], np.int32), block, max(1, len(numbers)))
+
+
+def accesses_per_block(program: StaticProgram) -> np.ndarray:
+    """int64 (n_blocks,): access records that one run of each basic block writes."""
+    total = np.concatenate([[0], np.cumsum(program.inst["has_access"], dtype=np.int64)])
+    return total[program.block[1:]] - total[program.block[:-1]]
+
+
+def _scoreboard_numbers(decoded: list[Instruction]) -> dict[tuple[str, int], int]:
+    named = set()
+    for instruction in decoded:
+        for operand in (*reads(instruction), *writes(instruction)):
+            named.update((operand.file, operand.index + k) for k in range(operand.count))
+    return {register: number for number, register in enumerate(sorted(named, key=lambda r: ("RDP".index(r[0]), r[1])))}
+
+
+def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
+    found = [numbers[operand.file, operand.index + k] for operand in operands for k in range(operand.count)]
+    return list(dict.fromkeys(found))
+
+
+def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
+    op = instruction.op
+    row["kind"] = _kind(op)
+    row["operation"] = _operation(op)
+    row["has_access"] = op.space in KIND_OF_SPACE
+    row["is_local"] = op.space == "local"
+    row["slots"] = op.slots
+    row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
+    row["mixed"] = op.latency in MIXED
+    row["latency"] = chip.latency.get(op.latency, 1)
+    row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
+    row["port"] = _port(op)
+    row["port_ticks"] = port_ticks(chip)[row["port"]]
+    row["throttle"] = _throttle(op)
+    row["bypass_l1"] = "cache" in op.fields and FIELDS["cache"].names[FIELDS["cache"].get(instruction.mods)] in BYPASS_L1
+    row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
+    if row["kind"] in (BARRIER, ARRIVE):
+        row["barrier"] = instruction.imm & 15 if instruction.a == RZ else 0
+        row["barrier_threads"] = instruction.imm >> 16 if instruction.b == RZ else 0
+
+
+def _kind(op: Opcode) -> int:
+    if op.slots == 0:
+        return FOLDED
+    if op.semantics in KIND_OF_SEMANTICS:
+        return KIND_OF_SEMANTICS[op.semantics]
+    if op.space in KIND_OF_SPACE:
+        return KIND_OF_SPACE[op.space]
+    return SHUFFLE if op.pipe == "lsu" else PLAIN
+
+
+def _operation(op: Opcode) -> int:
+    if op.semantics.startswith("atom_"):
+        return ATOMIC
+    if op.semantics.startswith("red_"):
+        return REDUCTION
+    return STORE if op.semantics == "store" else LOAD
+
+
+def _port(op: Opcode) -> int:
+    if _kind(op) in (BARRIER, ARRIVE, MEMBAR):
+        return PORT_INDEX["none"]
+    return PORT_INDEX[PIPE_OF_ROW.get(op.pipe, op.pipe)]
+
+
+def _throttle(op: Opcode) -> int:
+    if op.pipe == "lsu":
+        return INDEX["lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"]
+    return INDEX["tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"]
+
+
+def port_ticks(chip: Chip) -> list[int]:
+    """Ticks that one warp instruction occupies each port; the memory queue and the port of no pipe have none."""
+    return [round(TICKS * chip.warp_lanes / chip.lanes[name]) if name in chip.lanes else 0 for name in PORTS]

@@ -1,0 +1,72 @@
+"""Programs and traces written by hand, for the tests of the timing model."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
+from gpuprof.isa.encoding import encode, make
+from gpuprof.isa.program import Function, basic_block_starts
+from gpuprof.timing import Sampling, power_on, simulate
+
+NEVER_RECORDS = lambda records: None  # noqa: E731
+
+
+def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1):
+    """One access record and its sectors."""
+    sectors = sorted(sectors)
+    lines = len({s >> 2 for s in sectors})
+    return (len(sectors), lines, wavefronts, 1, lanes, conflicts, 0, 0), sectors
+
+
+def warp(blocks, accesses=(), masks=None):
+    """One warp's trace: the basic blocks it runs, and its memory accesses in order."""
+    return blocks, list(accesses), masks or [0xFFFFFFFF] * len(blocks)
+
+
+def piece(warps, warps_per_block=1, first_block=0):
+    """A TracePiece of warps as `warp` gives them."""
+    steps = [(b, m) for blocks, _, masks in warps for b, m in zip(blocks, masks, strict=True)]
+    records = [record for _, accesses, _ in warps for record, _ in accesses]
+    sectors = [s for _, accesses, _ in warps for _, some in accesses for s in some]
+
+    def starts(counts):
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    return TracePiece(
+        first_block,
+        len(warps) // warps_per_block,
+        warps_per_block,
+        starts([len(w[0]) for w in warps]),
+        np.array(steps, STEP_DTYPE),
+        starts([len(w[1]) for w in warps]),
+        np.array(records, ACCESS_DTYPE),
+        starts([sum(len(s) for _, s in w[1]) for w in warps]),
+        np.array(sectors, np.int64),
+    )
+
+
+def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0):
+    """What simulate needs of a device.Launch."""
+    function = Function("k", "k", 0, len(code), True, registers=registers, shared_nbytes=shared)
+    module = SimpleNamespace(code=code, load_base=0x1000)
+    return SimpleNamespace(index=index, module=module, function=function, grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_shared_nbytes=0)
+
+
+def run(chip, instructions, warps, *, warps_per_block=1, sampling=None, machine=None, pieces=None, max_cycles=1 << 40):
+    """Times one launch of hand-made traces; returns the LaunchTiming and the records."""
+    code = encode(instructions)
+    records = []
+    blocks = len(warps) // warps_per_block if warps else sum(p.n_blocks for p in pieces)
+    timing = simulate(
+        machine or power_on(chip),
+        launch(code, blocks=blocks, threads=32 * warps_per_block),
+        iter(pieces or [piece(warps, warps_per_block)]),
+        sampling or Sampling(),
+        lambda some: records.append(some.copy()),
+        max_cycles,
+    )
+    return timing, np.concatenate(records) if records else None
+
+
+__all__ = ["access", "basic_block_starts", "encode", "launch", "make", "piece", "run", "warp"]
