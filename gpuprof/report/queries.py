@@ -17,13 +17,15 @@ def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int |
     """
     check_reasons(db)
     meta = dict(db.execute("SELECT key, value FROM meta"))
+    missing = [key for key in ("tool_version", "model_version", "chip", "period_cycles", "complete") if key not in meta]
+    if missing:
+        raise FileFormatError(f"the database's meta table lacks {', '.join(missing)}: correlate the recording again")
     chosen = choose_functions(db, kernel, launch)
     sources = dict(db.execute("SELECT path, text FROM sources"))
-    kernels = tuple(
-        sorted((read_kernel(db, function, launch, sources) for function in chosen), key=lambda k: (-k.cycles, k.name, k.symbol))
-    )
+    kernels = [read_kernel(db, function, launch, sources) for function in chosen]
+    kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
     not_issued = db.execute("SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)").fetchone()[0]
-    return Report(read_header(meta, kernels), chip_facts(meta), kernels, bool(not_issued))
+    return Report(read_header(meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
 
 
 def check_reasons(db: sqlite3.Connection) -> None:

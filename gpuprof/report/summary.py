@@ -88,6 +88,9 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
         yield f"{grouped(kernel.cycles)} cycles"
     if len(kernel.launches) > 1:
         yield f"{len(kernel.launches)} launches"
+    cut_off = sum(not launch.complete for launch in kernel.launches)
+    if cut_off:
+        yield f"{cut_off} of the launches did not finish and have no time"
     if len(report.kernels) > 1:
         yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
 
