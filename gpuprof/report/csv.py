@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuprof.isa.printable import printable
-from gpuprof.isa.stalls import COLUMNS, INDEX, NAMES
+from gpuprof.isa.stalls import COLUMNS, NAMES
 from gpuprof.report.intervals import wilson
 from gpuprof.report.launches import launch_rows
 from gpuprof.report.listing import LISTINGS, select_lines
@@ -39,7 +39,7 @@ class CsvColumn(NamedTuple):
 
 
 def ratio(part: float, whole: float) -> object:
-    return round(part / whole, 4) if whole else ""
+    return round(part / whole, 6) if whole else ""
 
 
 def distinct(instructions: Sequence[Instruction], fact: Callable[[Instruction], str]) -> str:
@@ -55,7 +55,7 @@ def not_issued(number: Callable[[Cost], int]) -> Callable[[Line], object]:
     return lambda line: number(line.row.cost) if line.report.has_not_issued else ""
 
 
-def counter(name: str) -> CsvColumn | Callable[[Line], object]:
+def counter(name: str) -> Callable[[Line], object]:
     return lambda line: getattr(line.counters, name)
 
 
@@ -78,14 +78,14 @@ def exact_column(column: str) -> CsvColumn:
     return CsvColumn(f"{column} (Exact)", lambda line: line.row.cost.cycles[index])
 
 
-def low(line: Line) -> object:
-    n = line.kernel.cost.n_samples
-    return round(wilson(line.row.cost.n_samples, n).low, 6) if n else ""
+def bound(end: int) -> Callable[[Line], object]:
+    """The lower (0) or upper (1) end of the sampled share's 95 % interval; empty without samples."""
 
+    def cell(line: Line) -> object:
+        n = line.kernel.cost.n_samples
+        return round(wilson(line.row.cost.n_samples, n)[end], 6) if n else ""
 
-def high(line: Line) -> object:
-    n = line.kernel.cost.n_samples
-    return round(wilson(line.row.cost.n_samples, n).high, 6) if n else ""
+    return cell
 
 
 # stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
@@ -130,19 +130,15 @@ OUR_COLUMNS = (
     CsvColumn("Line", lambda line: line.row.number),
     CsvColumn("Function", lambda line: printable(line.section.function)),
     CsvColumn("Warp Cycles (Exact)", lambda line: line.row.cost.warp_cycles),
-    CsvColumn("Exact Share", lambda line: ratio6(line.row.cost.warp_cycles, line.kernel.cost.warp_cycles)),
+    CsvColumn("Exact Share", lambda line: ratio(line.row.cost.warp_cycles, line.kernel.cost.warp_cycles)),
     CsvColumn("Warp Cycles With Inlined (Exact)", lambda line: line.row.inclusive.warp_cycles),
-    CsvColumn("Sampled Share", lambda line: ratio6(line.row.cost.n_samples, line.kernel.cost.n_samples)),
-    CsvColumn("Sampled Share Low 95%", low),
-    CsvColumn("Sampled Share High 95%", high),
+    CsvColumn("Sampled Share", lambda line: ratio(line.row.cost.n_samples, line.kernel.cost.n_samples)),
+    CsvColumn("Sampled Share Low 95%", bound(0)),
+    CsvColumn("Sampled Share High 95%", bound(1)),
     reason_column("stall_gmma"),
     not_issued_column("stall_gmma"),
     *(exact_column(column) for column in COLUMNS),
 )
-
-
-def ratio6(part: float, whole: float) -> object:
-    return round(part / whole, 6) if whole else ""
 
 
 def listing(report: Report, name: str, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
@@ -187,8 +183,8 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
         sums = totals(kernel, report.chip)
         facts = {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
-        facts |= {f"warp_cycles.{NAMES[INDEX[name]]}": kernel.cost.cycles[INDEX[name]] for name in NAMES}
-        facts |= {f"samples.{name}": kernel.cost.samples[INDEX[name]] for name in NAMES if report.header.period_cycles}
+        facts |= {f"warp_cycles.{name}": number for name, number in zip(NAMES, kernel.cost.cycles, strict=True)}
+        facts |= {f"samples.{name}": number for name, number in zip(NAMES, kernel.cost.samples, strict=True) if report.header.period_cycles}
         facts |= kernel.cost.counters._asdict()
         for name, value in facts.items():
             yield [printable(kernel.name), name, cell(value)]
