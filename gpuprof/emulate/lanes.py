@@ -5,6 +5,8 @@ anything. A `Lanes` object either works on the chunk's own rows (`direct`, when 
 copies of the registers it needs, fetched on first use and written back by `flush`.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from gpuprof.emulate.operands import DTYPES, KINDS_OF_FILE, N_KINDS, POOL, TRASH, TRASH_P2
@@ -168,6 +170,14 @@ class Lanes:
             self._set_masks(rest)
         else:
             self._stay(rest)
+
+    @contextmanager
+    def only(self, active: np.ndarray):
+        """For one operation, the lanes of `active` are the only active ones."""
+        before = self.active, self.masks
+        self.active, self.masks = active, pack_masks(active)
+        yield
+        self.active, self.masks = before
 
     def row(self, ref) -> np.ndarray:
         return self.v[ref.kind][ref.index]

@@ -8,6 +8,7 @@ from gpuprof.emulate.generic import SPLIT_SPACES, touch_generic
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import S32, U32, U64, Ref, source
 from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.isa.modifiers import unpack_name
 
 
 class Element:
@@ -53,6 +54,8 @@ def build_load(inst: Instruction, env: Env) -> Op:
     element = ELEMENTS[inst.op.types[0]]
     rows = [Ref(element.kind, inst.dst + k if inst.dst != RZ else RZ) for k in range(element.count)]
     single = element.count == 1
+    if unpack_name(inst.mods, "sem"):
+        env.spins.add(env.at)
 
     def op(x: Lanes) -> None:
         parts = resolve(x, site)

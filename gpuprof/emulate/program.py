@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpuprof.emulate import barriers, bits, control, floating, integer, memory, moves
+from gpuprof.emulate import atomic, barriers, bits, control, convert, floating, half, integer, memory, moves, services, warp
 from gpuprof.emulate.build import Env, Op, guard_reader
 from gpuprof.emulate.cfg import BasicBlock, Graph
 from gpuprof.emulate.control import End, build_fall
@@ -13,8 +13,10 @@ from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 
-SEMANTICS = integer.SEMANTICS | bits.SEMANTICS | moves.SEMANTICS | floating.SEMANTICS | memory.SEMANTICS
-ENDS = control.ENDS | barriers.ENDS
+FAMILIES = (integer, bits, moves, floating, half, convert, memory, atomic, warp)
+# (semantics, type) -> builder where a type needs its own, else semantics -> builder.
+SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
+ENDS = control.ENDS | barriers.ENDS | services.ENDS
 FILES = "RDP"
 
 
@@ -146,9 +148,15 @@ def build_op(inst: Instruction, env: Env) -> Op:
     run = builder(aimed, env)
     guard = guard_reader(inst, env)
 
+    between_lanes = semantics in warp.SEMANTICS
+
     def op(x: Lanes) -> None:
         held = guard(x)
-        run(x)
+        if between_lanes:
+            with x.only(held):
+                run(x)
+        else:
+            run(x)
         for (kind, to), (_, scratch) in copies:
             np.copyto(x.v[kind][to], x.v[kind][scratch], where=held)
 

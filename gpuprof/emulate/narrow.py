@@ -1,0 +1,78 @@
+"""Half-precision formats (f16, bf16) as rows of 16-bit patterns: to and from wider floats, in every rounding mode, rounded once."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Format(NamedTuple):
+    nan: int  # canonical
+    infinity: int
+    one: int
+
+
+FORMATS = {"f16": Format(0x7FFF, 0x7C00, 0x3C00), "bf16": Format(0x7FFF, 0x7F80, 0x3F80)}
+
+
+def widen(bits: np.ndarray, t: str) -> np.ndarray:
+    """16-bit patterns (in uint32 or uint16) to float32, exactly."""
+    if t == "f16":
+        return bits.astype(np.uint16).view(np.float16).astype(np.float32)
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float64 sum and its rounding error, exact (Knuth); the error is NaN where the sum is not finite."""
+    total = a + b
+    second = total - a
+    return total, (a - (total - second)) + (b - second)
+
+
+def round_to_odd(value: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """float64 value + error, where |error| < ulp: the neighbour with an odd last bit when error is not 0, so that a later
+    rounding to fewer bits comes out as if from the exact sum (Boldo and Melquiond 2008)."""
+    odd = (value.view(np.uint64) & np.uint64(1)).astype(np.bool_)
+    toward = np.nextafter(value, np.where(error > 0, np.inf, -np.inf))
+    return np.where((error != 0) & ~odd & np.isfinite(value), toward, value)
+
+
+def single_to_odd(value: np.ndarray) -> np.ndarray:
+    """float64 to float32, rounded to odd."""
+    near = value.astype(np.float32)
+    back = near.astype(np.float64)
+    # An overflow comes back as the largest number: odd, and on the right side of every halfway point of a narrower format.
+    largest = np.finfo(np.float32).max
+    near = np.where(np.isinf(near) & np.isfinite(value), np.copysign(largest, near), near)
+    even = ~(near.view(np.uint32) & np.uint32(1)).astype(np.bool_)
+    toward = np.nextafter(near, np.where(value > back, np.float32(np.inf), np.float32(-np.inf)))
+    return np.where((back != value) & even & np.isfinite(value), toward, near)
+
+
+def _nearest(value: np.ndarray, t: str) -> np.ndarray:
+    """float64 to 16-bit patterns, to nearest even."""
+    if t == "f16":
+        return value.astype(np.float16).view(np.uint16).astype(np.uint32)
+    bits = single_to_odd(value).view(np.uint32)
+    return (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+
+
+def narrow(value: np.ndarray, t: str, mode: str = "rn") -> np.ndarray:
+    """float64 to 16-bit patterns, uint32, in rounding mode rn, rz, rm or rp; NaNs become the canonical one."""
+    bits = _nearest(value, t)
+    if mode != "rn":
+        back = widen(bits, t).astype(np.float64)
+        negative = np.signbit(value)
+        too_high, too_low = back > value, back < value
+        away = np.where(negative, too_low, too_high)  # the magnitude was rounded up
+        toward = np.where(negative, too_high, too_low)
+        down = {"rz": away, "rm": away & ~negative, "rp": away & negative}[mode]
+        up = {"rz": np.zeros_like(away), "rm": toward & negative, "rp": toward & ~negative}[mode]
+        bits = bits - down.astype(np.uint32) + up.astype(np.uint32)
+    return np.where(np.isnan(value), np.uint32(FORMATS[t].nan), bits)
+
+
+def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """a * b + c of widened half-precision values as a float64 that rounds to half precision like the exact result."""
+    product = a.astype(np.float64) * b.astype(np.float64)  # exact: at most 22 bits
+    total, error = two_sum(product, c.astype(np.float64))
+    return round_to_odd(total, error)

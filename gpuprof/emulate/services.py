@@ -1,0 +1,153 @@
+"""SYSCALL: what a kernel can ask of the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed.
+
+Lanes are served in ascending order. Text goes to `LaunchCounters.output`.
+"""
+
+import re
+import struct
+
+import numpy as np
+
+from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.emulate.build import Env, full_row
+from gpuprof.emulate.cfg import BasicBlock
+from gpuprof.emulate.control import End, fall_through, split_by_guard
+from gpuprof.emulate.faults import fault_of_element
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.operands import TRASH, U32, U64, destination, source
+from gpuprof.errors import DeviceMemoryError
+
+LONGEST_TEXT = 4096
+DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%])")
+
+
+def read_bytes(x: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes:
+    """Memory at a generic address as the thread of `element` sees it; raises KernelFault outside of what there is."""
+    for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("global", 0)):
+        if name == "global" or base <= address < base + WINDOW_NBYTES:
+            break
+    space = x.chunk.spaces[name]
+    offset = np.full(x.n, address - base, np.int64)
+    if not space.inside(x, offset, nbytes)[element]:
+        raise fault_of_element(
+            x, at, element, f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}"
+        )
+    start = int(space.flat(x, offset)[element])
+    return space.views[1][start : start + nbytes].tobytes()
+
+
+def read_text(x: Lanes, at: int, element: int, address: int) -> str:
+    """A string up to its zero byte."""
+    raw = bytearray()
+    while len(raw) < LONGEST_TEXT:
+        byte = read_bytes(x, at, element, address + len(raw), 1)
+        if byte == b"\0":
+            break
+        raw += byte
+    return raw.decode("utf-8", "replace")
+
+
+class Arguments:
+    """The argument block of vprintf: values in order, each at its natural alignment."""
+
+    def __init__(self, x: Lanes, at: int, element: int, address: int):
+        self.place = (x, at, element)
+        self.address, self.offset = address, 0
+
+    def take(self, code: str):
+        nbytes = struct.calcsize(code)
+        self.offset = -(-self.offset // nbytes) * nbytes
+        raw = read_bytes(*self.place, self.address + self.offset, nbytes)
+        self.offset += nbytes
+        return struct.unpack("<" + code, raw)[0]
+
+
+def convert(match: re.Match, arguments: Arguments) -> str:
+    """One directive of the format with its argument."""
+    flags, width, precision, length, letter = match.groups()
+    if letter == "%":
+        return "%"
+    width = str(arguments.take("i")) if width == "*" else width or ""
+    precision = f".{arguments.take('i')}" if precision == ".*" else precision or ""
+    spec = f"%{flags}{width}{precision}"
+    long = length in ("l", "ll", "j", "z", "t")
+    if letter in "di":
+        return (spec + "d") % arguments.take("q" if long else "i")
+    if letter in "uoxX":
+        return (spec + ("d" if letter == "u" else letter)) % arguments.take("Q" if long else "I")
+    if letter == "c":
+        return (spec + "s") % chr(arguments.take("i") & 0xFF)
+    if letter == "p":
+        return (f"%{flags}{width}s") % f"0x{arguments.take('Q'):x}"
+    if letter == "s":
+        return (spec + "s") % read_text(*arguments.place, arguments.take("Q"))
+    value = arguments.take("d")
+    return hexadecimal(value, letter) if letter in "aA" else (spec + letter) % value
+
+
+def hexadecimal(value: float, letter: str) -> str:
+    text = value.hex()
+    return text.upper() if letter == "A" else text
+
+
+def print_formatted(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    arguments = Arguments(x, at, element, b)
+    text = read_text(x, at, element, a)
+    x.chunk.tally.counters.output.append(DIRECTIVE.sub(lambda match: convert(match, arguments), text))
+    return sum(match.group(5) != "%" for match in DIRECTIVE.finditer(text))
+
+
+def allocate(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    """Device malloc: a null pointer when there is no room."""
+    space = x.chunk.spaces["global"]
+    try:
+        address = space.memory.allocate(a, "malloc in a kernel").address
+    except DeviceMemoryError:
+        return 0
+    space.refresh()
+    return address
+
+
+def release(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    space = x.chunk.spaces["global"]
+    if a == 0:
+        return 0
+    try:
+        space.memory.free(a)
+    except DeviceMemoryError as error:
+        raise fault_of_element(x, at, element, str(error)) from None
+    space.refresh()
+    return 0
+
+
+def fail_assertion(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    """a: address of {message, file, line, function, character size}."""
+    block = Arguments(x, at, element, a)
+    message, file, line, function = block.take("Q"), block.take("Q"), block.take("I"), block.take("Q")
+    texts = [read_text(x, at, element, address) for address in (message, file, function)]
+    raise fault_of_element(x, at, element, f"assertion `{texts[0]}' failed in {texts[2]} ({texts[1]}:{line})")
+
+
+SERVICES = {1: print_formatted, 2: allocate, 3: release, 4: fail_assertion}
+
+
+def build_service(block: BasicBlock, env: Env) -> End:
+    inst = block.last
+    after, at = fall_through(block, env), block.after - 1
+    service = SERVICES[inst.imm]
+    ka, a = source(inst, "a", U64, env.pool)
+    kb, b = source(inst, "b", U64, env.pool)
+    kd, d = destination(inst, U64 if inst.op.dst == "D" else U32)
+
+    def act(x: Lanes) -> None:
+        first, second = full_row(x, x.v[ka][a]), full_row(x, x.v[kb][b])
+        for element in range(x.n) if x.active is None else np.flatnonzero(x.active):
+            result = service(x, at, int(element), int(first[element]), int(second[element]))
+            if d != TRASH:
+                x.v[kd][d][element] = result
+        x.chunk.push(x, after)
+
+    return split_by_guard(block, env, act)
+
+
+ENDS = {"syscall": build_service}

@@ -1,0 +1,210 @@
+"""Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are looked at as (warps, 32).
+
+Only lanes that are active and named by a lane's own member mask take part in what that lane sees.
+"""
+
+import numpy as np
+
+from gpuprof.emulate.build import Env, Op, full_row, read_predicate, slot_kind
+from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
+from gpuprof.emulate.operands import PRED, U32, destination, source
+from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.isa.modifiers import unpack, unpack_name
+
+LANE = np.arange(WARP, dtype=np.int64)
+BIT = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
+
+
+def member_reader(inst: Instruction, env: Env, slot: str = "b"):
+    """lanes -> uint32 (warps, 32) or broadcastable: the lanes that take part, as each lane sees it."""
+    if getattr(inst, slot) == RZ:
+        mask = np.uint32(inst.imm)
+        return lambda x: (x.masks & mask)[:, None]
+    kind, index = source(inst, slot, U32, env.pool)
+    return lambda x: full_row(x, x.v[kind][index]).reshape(-1, WARP) & x.masks[:, None]
+
+
+def spread(x: Lanes, values: np.ndarray) -> np.ndarray:
+    """(warps, 1) or (warps, 32) to a row."""
+    return np.broadcast_to(values, (len(x.masks), WARP)).reshape(-1)
+
+
+# Shuffles
+
+
+def shuffle_source(inst: Instruction, env: Env):
+    """lanes -> (source lane of each lane, whether it is in range), int64 and bool (warps, 32) or (32,). Pseudocode of the PTX manual."""
+    mode = unpack_name(inst.mods, "shfl")
+    fixed_lane = unpack(inst.mods, "lane") if unpack(inst.mods, "has_lane") else None
+    fixed_clamp = unpack(inst.mods, "clamp") if unpack(inst.mods, "has_clamp") else None
+    kb, b = source(inst, "b", U32, env.pool)
+    kc, c = source(inst, "c", U32, env.pool)
+
+    def rows(x: Lanes, fixed, kind, index):
+        return np.int64(fixed) if fixed is not None else full_row(x, x.v[kind][index]).reshape(-1, WARP).astype(np.int64)
+
+    def compute(x: Lanes):
+        b_value, c_value = rows(x, fixed_lane, kb, b) & 31, rows(x, fixed_clamp, kc, c)
+        segment = c_value >> 8 & 31
+        clamp = c_value & 31
+        most = LANE & segment | clamp & ~segment
+        if mode == "up":
+            wanted = LANE - b_value
+            valid = wanted >= most
+        else:
+            wanted = {"down": LANE + b_value, "bfly": LANE ^ b_value, "idx": LANE & segment | b_value & ~segment}[mode]
+            valid = wanted <= most
+        return np.where(valid, wanted, LANE), valid
+
+    return compute
+
+
+def build_shuffle(inst: Instruction, env: Env) -> Op:
+    kd, d = destination(inst, U32)
+    ka, a = source(inst, "a", U32, env.pool)
+    where = shuffle_source(inst, env)
+
+    def op(x: Lanes) -> None:
+        lane, _ = where(x)
+        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+        picked = values[:, lane] if lane.ndim == 1 else np.take_along_axis(values, lane, axis=1)
+        x.v[kd][d][:] = picked.reshape(-1)
+
+    return op
+
+
+def build_shuffle_valid(inst: Instruction, env: Env) -> Op:
+    kd, d = destination(inst, PRED)
+    where = shuffle_source(inst, env)
+
+    def op(x: Lanes) -> None:
+        x.v[kd][d][:] = spread(x, where(x)[1])
+
+    return op
+
+
+# Votes
+
+
+def ballot(x: Lanes, held: np.ndarray) -> np.ndarray:
+    """uint32 (warps, 1): the active lanes for which `held`."""
+    row = full_row(x, held)
+    return (pack_masks(row) & x.masks)[:, None]
+
+
+VOTES = {
+    "vote_all": lambda yes, members: yes & members == members,
+    "vote_any": lambda yes, members: yes & members != 0,
+    "vote_uni": lambda yes, members: (yes & members == members) | (yes & members == 0),
+    "vote_ballot": lambda yes, members: yes & members,
+}
+
+
+def build_vote(inst: Instruction, env: Env) -> Op:
+    kd, d = destination(inst, slot_kind(inst, "dst"))
+    held, members = read_predicate(inst.a, env), member_reader(inst, env)
+    function = VOTES[inst.op.semantics]
+
+    def op(x: Lanes) -> None:
+        x.v[kd][d][:] = spread(x, function(ballot(x, held(x)), members(x)))
+
+    return op
+
+
+def build_activemask(inst: Instruction, env: Env) -> Op:
+    kd, d = destination(inst, U32)
+
+    def op(x: Lanes) -> None:
+        x.v[kd][d][:] = np.repeat(x.masks, WARP)
+
+    return op
+
+
+def build_elect(inst: Instruction, env: Env) -> Op:
+    """dst: the lowest member lane; c: whether this lane is the one."""
+    kd, d = destination(inst, U32)
+    kc, c = destination(inst, PRED, "c")
+    members = member_reader(inst, env)
+
+    def op(x: Lanes) -> None:
+        present = members(x)
+        leader = np.bitwise_count((present & -present.astype(np.int64)) - 1).astype(np.uint32)
+        x.v[kd][d][:] = spread(x, leader)
+        x.v[kc][c][:] = spread(x, leader == LANE)
+
+    return op
+
+
+# Matches and reductions
+
+
+def build_match(inst: Instruction, env: Env) -> Op:
+    """any: the members with the same value; all: all members when they agree, else 0, and c tells."""
+    kind = slot_kind(inst, "a")
+    kd, d = destination(inst, U32)
+    ka, a = source(inst, "a", kind, env.pool)
+    kc, c = destination(inst, PRED, "c") if inst.op.c else (None, 0)
+    members = member_reader(inst, env)
+
+    def op(x: Lanes) -> None:
+        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+        equal = np.zeros(values.shape, np.uint32)
+        for lane in range(WARP):
+            equal |= np.where(values == values[:, lane : lane + 1], BIT[lane], np.uint32(0))
+        present = members(x)
+        same = equal & present
+        if kc is None:
+            x.v[kd][d][:] = spread(x, same)
+            return
+        agree = same == present
+        x.v[kd][d][:] = spread(x, np.where(agree, same, np.uint32(0)))
+        x.v[kc][c][:] = spread(x, agree)
+
+    return op
+
+
+REDUCTIONS = {
+    "redux_add": (np.add, 0),
+    "redux_min": (np.minimum, None),
+    "redux_max": (np.maximum, None),
+    "redux_and": (np.bitwise_and, 0xFFFFFFFF),
+    "redux_or": (np.bitwise_or, 0),
+    "redux_xor": (np.bitwise_xor, 0),
+}
+
+
+def build_redux(inst: Instruction, env: Env) -> Op:
+    kind = slot_kind(inst, "a")
+    kd, d = destination(inst, kind)
+    ka, a = source(inst, "a", kind, env.pool)
+    members = member_reader(inst, env)
+    function, neutral = REDUCTIONS[inst.op.semantics]
+
+    def op(x: Lanes) -> None:
+        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+        if neutral is None:
+            info = np.iinfo(values.dtype)
+            idle = values.dtype.type(info.max if function is np.minimum else info.min)
+        else:
+            idle = values.dtype.type(neutral)
+        present = np.broadcast_to(members(x), values.shape)
+        out = np.empty(values.shape, values.dtype)
+        for mask in np.unique(present):
+            mine = present == mask
+            taking_part = np.where(mask & BIT != 0, values, idle)
+            np.copyto(out, function.reduce(taking_part, axis=1, dtype=values.dtype)[:, None], where=mine)
+        x.v[kd][d][:] = out.reshape(-1)
+
+    return op
+
+
+SEMANTICS = {
+    "shuffle": build_shuffle,
+    "shuffle_valid": build_shuffle_valid,
+    **dict.fromkeys(VOTES, build_vote),
+    "activemask": build_activemask,
+    "elect": build_elect,
+    "match_any": build_match,
+    "match_all": build_match,
+    **dict.fromkeys(REDUCTIONS, build_redux),
+}
