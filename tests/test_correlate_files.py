@@ -176,15 +176,13 @@ def test_a_cut_recording_gives_what_comes_before(tmp_path):
 
 IMAGE = write_gpubin(saxpy_program())
 NONSENSE_CODE = saxpy_program().code.copy()
-NONSENSE_CODE["mods"][1] = 0xFFFFFFFF  # cache, sem: values without a name
+NONSENSE_CODE["opcode"][1] = 0xFFFF
 
 HOSTILE = {
     "modules 0 and 1 overlap at address 0x1020": {"modules": [(0, 0x1000, IMAGE, 48), (1, 0x1020, IMAGE, 48)]},
     "module 0 (saxpy.cu): its image has 48 bytes of code, where the recording says 64": {"modules": [(0, 0x1000, IMAGE, 64)]},
     "module 0 (saxpy.cu): not a gpubin": {"modules": [(0, 0x1000, b"\x89PNG", 48)]},
-    "module 0 (saxpy.cu): the instruction at 0x1010 means nothing": {
-        "modules": [(0, 0x1000, write_gpubin(replace(saxpy_program(), code=NONSENSE_CODE)), 48)]
-    },
+    "module 0 (saxpy.cu): damaged gpubin: ": {"modules": [(0, 0x1000, write_gpubin(replace(saxpy_program(), code=NONSENSE_CODE)), 48)]},
     "launch 0 is of 'nosuch', which module 0 does not have": {"launch": launch_fields(symbol="nosuch")},
     "the ledger of launch 0 has reason 19; there are 19": {"ledger_rows": np.array([(0x1000, 19, 4)], LEDGER_DTYPE)},
     "cycles of launch 0 is 9223372036854775808, more than 2^63 - 1": {"ledger_rows": np.array([(0x1000, 1, 1 << 63)], LEDGER_DTYPE)},

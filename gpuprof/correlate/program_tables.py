@@ -104,11 +104,8 @@ def _instruction_row(code: Code, number: int, index: int, labels: dict[int, str]
     pc = code.pc(index)
     location = code.program.locations[index]
     place = (source_numbers[location.file], location.line, location.column) if location else (None, 0, 0)
-    try:
-        instruction = decode(code.program.code[index])
-        text = disassemble(instruction, pc, labels)
-    except ValueError as error:
-        raise FileFormatError(f"{code.name}: the instruction at {pc:#x} means nothing: {error}") from None
+    instruction = decode(code.program.code[index])
+    text = disassemble(instruction, pc, labels)
     return pc, code.module, number, text, instruction.op.name, *place, int(code.program.ptx_lines[index]), *access(instruction.op)
 
 
