@@ -31,7 +31,8 @@ from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.simulate import power_on, simulate
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state import power_on
 from gpuprof.timing.version import MODEL_VERSION
 
 DEFAULT_MAX_CYCLES = 1 << 26
