@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import NEGATED, PT, RZ, Instruction
 
 U32, S32, F32, U64, S64, F64, PRED = range(7)
