@@ -8,7 +8,7 @@ first, then results.
 from typing import NamedTuple
 
 from gpuprof.assemble import ast
-from gpuprof.isa.opcodes import type_file
+from gpuprof.assemble.values import type_file
 
 
 class Place(NamedTuple):

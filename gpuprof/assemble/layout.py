@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import align_up, convention
+from gpuprof.assemble.ast import TYPE_NBYTES
 from gpuprof.errors import PtxError
 from gpuprof.isa.program import Variable
 
@@ -170,8 +171,6 @@ def _reachable(name: str, calls: dict[str, set[str]]) -> set[str]:
 
 
 def _image(variable: ast.Variable, module_name: str) -> bytes:
-    from gpuprof.assemble.parse import TYPE_NBYTES
-
     width = TYPE_NBYTES[variable.type]
     image = b""
     for value in variable.initial or ():

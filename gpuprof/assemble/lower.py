@@ -22,10 +22,10 @@ from gpuprof.assemble.abi import Convention, Place
 from gpuprof.assemble.ir import Block, Body, Inst, encode_immediate, immediate_slots
 from gpuprof.assemble.layout import Layout
 from gpuprof.assemble.modifiers import Modifiers
-from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row
+from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX, type_file, type_nbits
+from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
@@ -213,6 +213,8 @@ class Lowering:
     def src(self, operand, kind: str):
         """Value of a source operand: a virtual register, an Imm, or a Not. A wider register gives its low part."""
         file = type_file(kind)
+        if isinstance(operand, ast.Number) and file == "P":
+            return None if operand.value else Not(None)
         if isinstance(operand, ast.Number):
             return Imm(self.literal(operand, kind))
         if isinstance(operand, ast.Negated) and file == "P":
@@ -233,8 +235,6 @@ class Lowering:
 
     def literal(self, number: ast.Number, kind: str) -> int:
         """Bits of a literal in a type's width. 16-bit and narrower values are zero-extended."""
-        if kind == "pred":
-            raise self.error("a predicate cannot be a constant here")
         nbits = type_nbits(kind)
         if number.kind == "int":
             return number.value & ((1 << nbits) - 1)

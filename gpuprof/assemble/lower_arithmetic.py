@@ -2,9 +2,8 @@
 
 from gpuprof.assemble import lower_float
 from gpuprof.assemble.modifiers import Modifiers
-from gpuprof.assemble.values import Imm, NoVariant, pick
+from gpuprof.assemble.values import Imm, NoVariant, pick, type_nbits
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import type_nbits
 
 FLOATS = frozenset(["f16", "f16x2", "bf16", "bf16x2", "f32", "f64"])
 INTEGERS = frozenset(["u16", "s16", "u32", "s32", "u64", "s64"])

@@ -1,9 +1,8 @@
 """Logic, shifts and bit fields."""
 
 from gpuprof.assemble.lower_arithmetic import SUFFIX, extend, typed
-from gpuprof.assemble.values import Imm, Not, NoVariant, pick
+from gpuprof.assemble.values import Imm, Not, NoVariant, pick, type_nbits
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import type_nbits
 
 BITS = {"b16": 16, "b32": 32, "b64": 64}
 

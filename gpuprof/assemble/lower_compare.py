@@ -3,9 +3,9 @@
 from gpuprof.assemble import ast
 from gpuprof.assemble.lower_arithmetic import FLOATS, extend
 from gpuprof.assemble.lower_float import row_of
-from gpuprof.assemble.values import Imm, Not, NoVariant, pick
+from gpuprof.assemble.values import Imm, Not, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.modifiers import COMPARISONS, pack
-from gpuprof.isa.opcodes import TESTP, type_file, type_nbits
+from gpuprof.isa.opcodes import TESTP
 
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _ALL_ONES = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000}

@@ -4,9 +4,9 @@ from gpuprof.assemble import ast
 from gpuprof.assemble.abi import Place
 from gpuprof.assemble.ir import Inst
 from gpuprof.assemble.lower_move import join, split
-from gpuprof.assemble.values import Imm, NoVariant, pick
+from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.modifiers import FIELDS, pack
-from gpuprof.isa.opcodes import LETTER_OF_SPACE, SPECIAL_INDEX, type_file, type_nbits
+from gpuprof.isa.opcodes import LETTER_OF_SPACE, SPECIAL_INDEX
 
 _SPACES = {
     "global": "global", "shared": "shared", "shared::cta": "shared", "local": "local", "const": "const", "param": "param",

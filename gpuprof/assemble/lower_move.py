@@ -1,8 +1,7 @@
 """mov: registers, constants, addresses, and packing of vectors."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.values import Imm, NoVariant
-from gpuprof.isa.opcodes import type_nbits
+from gpuprof.assemble.values import Imm, NoVariant, type_nbits
 
 _TYPES = frozenset(["pred", "b16", "u16", "s16", "f16", "bf16", "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64"])
 
@@ -18,8 +17,6 @@ def _mov(lo):
     dst = lo.dst(target, kind)
     if isinstance(source, ast.Vector):
         return lo.copy(dst, pack_vector(lo, source.elements, kind))
-    if kind == "pred" and isinstance(source, ast.Number):
-        raise lo.error("a predicate cannot be set from a constant")
     return lo.copy(dst, lo.src(source, kind))
 
 

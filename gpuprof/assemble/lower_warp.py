@@ -1,7 +1,7 @@
 """Barriers, and what lanes of a warp do together: shuffles, votes, matches, reductions."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.values import Imm, Not, NoVariant, pick
+from gpuprof.assemble.values import Imm, NoVariant, pick
 from gpuprof.isa.modifiers import FIELDS, pack
 
 BARRIERS = 16
@@ -101,11 +101,7 @@ def _vote(lo):
     mode = lo.modifiers.one_of(("all", "any", "uni", "ballot"))
     kind = lo.modifiers.type()
     lo.count(3)
-    source = lo.operand(1)
-    if isinstance(source, ast.Number):
-        predicate = None if source.value else Not(None)
-    else:
-        predicate = lo.src(source, "pred")
+    predicate = lo.src(lo.operand(1), "pred")
     lo.emit(f"VOTE.{mode.upper()}", dst=lo.dst(lo.operand(0), kind), a=predicate, **_mask(lo, lo.operand(2)))
 
 

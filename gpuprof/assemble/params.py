@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.parse import TYPE_NBYTES
+from gpuprof.assemble.ast import TYPE_NBYTES
 from gpuprof.isa.program import Param
 
 _FOLLOWED = frozenset(["mov", "add", "sub", "cvta", "selp", "mad", "and", "or", "cvt", "min", "max"])

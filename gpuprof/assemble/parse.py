@@ -7,14 +7,10 @@ import re
 import struct
 
 from gpuprof.assemble import ast
+from gpuprof.assemble.ast import TYPE_NBYTES
 from gpuprof.assemble.lines import LineTable
 from gpuprof.assemble.tokens import Positions, Token, tokenize
 from gpuprof.errors import PtxError
-
-TYPE_NBYTES = {
-    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4,
-    "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 1,
-}  # fmt: skip
 
 _SPACES = ("global", "const", "shared", "local", "param", "reg")
 _LINKAGE = ("extern", "visible", "weak", "common")

@@ -19,8 +19,8 @@ assert all(row.latency in LATENCY_CYCLES for row in TABLE)
 
 WEIGHT = {"R": 1, "D": 2, "P": 0}  # what a register costs a thread
 _LARGEST_REGION = 256  # instructions; the work grows with its square
-_ALWAYS_FREE = 24  # registers a thread may use without a thought: no chip loses a warp by it
-_SLACK = 6  # registers the schedule may add to what the program's own order needs
+_ALWAYS_FREE = 30  # registers a thread may use without a thought: 2048 threads of an SM share 65536
+_SLACK = 1  # registers the schedule may add to what the program's own order needs
 
 
 @dataclass(slots=True)

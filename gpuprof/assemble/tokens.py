@@ -10,7 +10,7 @@ from gpuprof.errors import PtxError
 _TOKEN = re.compile(
     r"""
     (?P<space>(?:\s+|//[^\n]*|/\*(?s:.*?)\*/)+)
-  | (?P<word>[A-Za-z_$%][\w$]*(?:(?:\.|::)[A-Za-z_]\w*|\.\d\w*)*)
+  | (?P<word>[A-Za-z_$%][\w$]*(?:(?:\.|::)\w+)*)
   | (?P<dot>\.[A-Za-z_]\w*(?:(?:\.|::)\w+)*)
   | (?P<number>0[fF][0-9a-fA-F]{8}(?!\w)|0[dD][0-9a-fA-F]{16}(?!\w)|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?
       |\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?)

@@ -3,12 +3,28 @@
 import struct
 from typing import NamedTuple
 
-from gpuprof.assemble.ast import Number
+from gpuprof.assemble.ast import TYPE_NBYTES, Number
 from gpuprof.isa.opcodes import BY_NAME, Opcode
 
 
 class NoVariant(Exception):
     """There is no lowering for this combination of modifiers and types. Caught per instruction, so that all are reported at once."""
+
+
+_NBITS = {kind: 8 * nbytes for kind, nbytes in TYPE_NBYTES.items()} | {"pred": 1}
+
+
+def type_nbits(kind: str) -> int:
+    """Bits of a PTX type. Raises NoVariant when there is no such type."""
+    return pick(_NBITS, kind)
+
+
+def type_file(kind: str) -> str:
+    """The register file a value of a type lives in."""
+    nbits = type_nbits(kind)
+    if nbits > 64:
+        raise NoVariant(f"type .{kind} of")
+    return "P" if nbits == 1 else "D" if nbits == 64 else "R"
 
 
 def row(name: str) -> Opcode:
