@@ -56,14 +56,14 @@ def ufunc(function: np.ufunc) -> Builder:
 
             def op(x: Lanes) -> None:
                 v = x.v
-                function(v[ka][a], v[kd][d])
+                function(v[ka][a], out=v[kd][d])
 
             return op
         (ka, a), (kb, b) = refs
 
         def op(x: Lanes) -> None:
             v = x.v
-            function(v[ka][a], v[kb][b], v[kd][d])
+            function(v[ka][a], v[kb][b], out=v[kd][d])
 
         return op
 
