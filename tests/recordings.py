@@ -1,11 +1,16 @@
 """A small synthetic recording, for the tests of records, correlate, check and report."""
 
+import contextlib
+import io
+import sys
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 
 from gpuprof.assemble.elf import write_gpubin
+from gpuprof.cli.main import main
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
@@ -107,6 +112,22 @@ def saxpy_program() -> Program:
         arch="sm_80",
         compiler="clang 22",
     )
+
+
+def gpuprof(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command line `gpuprof ARGUMENTS` in a folder, without the cost of a process."""
+    out, error = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(folder),
+        mock.patch.object(sys, "argv", ["gpuprof", *arguments]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(error),
+    ):
+        try:
+            main()
+        except SystemExit as exit:
+            return exit.code, out.getvalue(), error.getvalue()
+    raise AssertionError("main always exits")
 
 
 def write_saxpy(path: Path, *, record: str = "wide") -> Path:

@@ -8,18 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from recordings import META, SAMPLES, launch_fields, write_saxpy
+from recordings import META, SAMPLES, gpuprof, launch_fields, write_saxpy
 
 from gpuprof.correlate import describe as describe_database
 from gpuprof.records import describe as describe_records
 from gpuprof.records.writer import RecordWriter
-
-
-def gpuprof(*arguments, cwd=None) -> tuple[int, str, str]:
-    """Exit code, stdout, stderr."""
-    done = subprocess.run([sys.executable, "-m", "gpuprof", *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
-    return done.returncode, done.stdout, done.stderr
-
 
 TEXT = """\
 launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 stalls=selected
@@ -70,12 +63,12 @@ def folder(tmp_path_factory):
     ],
 )
 def test_output(folder, arguments, expected):
-    assert gpuprof("records", *arguments, cwd=folder) == (0, expected, "")
+    assert gpuprof(folder, "records", *arguments) == (0, expected, "")
 
 
 def test_json_lines_and_csv_agree(folder):
     """The same records, read by the standard library's own readers."""
-    objects = [json.loads(line) for line in gpuprof("records", "saxpy.gprec", "--format", "json", cwd=folder)[1].splitlines()]
+    objects = [json.loads(line) for line in gpuprof(folder, "records", "saxpy.gprec", "--format", "json")[1].splitlines()]
     rows = list(csv.DictReader(io.StringIO(CSV)))
     assert len(objects) == len(rows) == 3
     for fields, row in zip(objects, rows, strict=True):
@@ -98,7 +91,7 @@ CUT = "at byte {} a chunk of 26 bytes is cut off after 21"
 )
 def test_what_bad_input_gets(folder, arguments, code, out, error):
     position = (folder / "saxpy.gprec").stat().st_size - 38
-    assert gpuprof("records", *arguments, cwd=folder) == (code, out, f"gpuprof: {error.format(position)}\n")
+    assert gpuprof(folder, "records", *arguments) == (code, out, f"gpuprof: {error.format(position)}\n")
 
 
 def test_a_reader_that_leaves(folder):
@@ -112,22 +105,22 @@ def test_a_reader_that_leaves(folder):
 
 def test_correlate_command(tmp_path):
     write_saxpy(tmp_path / "saxpy.gprec")
-    assert gpuprof("correlate", "saxpy.gprec", cwd=tmp_path) == (0, "saxpy.gpudb: 1 launch\n", "")
-    assert gpuprof("correlate", "saxpy.gprec", "-o", "other.db", cwd=tmp_path) == (0, "other.db: 1 launch\n", "")
+    assert gpuprof(tmp_path, "correlate", "saxpy.gprec") == (0, "saxpy.gpudb: 1 launch\n", "")
+    assert gpuprof(tmp_path, "correlate", "saxpy.gprec", "-o", "other.db") == (0, "other.db: 1 launch\n", "")
     assert (tmp_path / "saxpy.gpudb").read_bytes() == (tmp_path / "other.db").read_bytes()
 
 
 def test_correlate_of_a_damaged_recording(tmp_path, folder):
     error = f"cut.gprec: {CUT.format((folder / 'saxpy.gprec').stat().st_size - 38)}; cut.gpudb holds what comes before"
-    assert gpuprof("correlate", "cut.gprec", "-o", tmp_path / "cut.gpudb", cwd=folder)[0] == 1
+    assert gpuprof(folder, "correlate", "cut.gprec", "-o", str(tmp_path / "cut.gpudb"))[0] == 1
     (tmp_path / "cut.gprec").write_bytes((folder / "cut.gprec").read_bytes())
-    assert gpuprof("correlate", "cut.gprec", cwd=tmp_path) == (1, "", f"gpuprof: {error}\n")
+    assert gpuprof(tmp_path, "correlate", "cut.gprec") == (1, "", f"gpuprof: {error}\n")
 
 
 def test_correlate_does_not_replace_its_input(tmp_path):
     before = write_saxpy(tmp_path / "saxpy.gpudb").read_bytes()
     error = "gpuprof: saxpy.gpudb: the database would replace the recording; give another name with -o\n"
-    assert gpuprof("correlate", "saxpy.gpudb", cwd=tmp_path) == (2, "", error)
+    assert gpuprof(tmp_path, "correlate", "saxpy.gpudb") == (2, "", error)
     assert (tmp_path / "saxpy.gpudb").read_bytes() == before
 
 

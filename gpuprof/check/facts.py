@@ -63,7 +63,8 @@ def measure(db: sqlite3.Connection, path: Path) -> Facts:
         raise NotComparable(f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again")
     values = launch_values(db)
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
-        raise NotComparable(f"{path}: nothing was measured in it ({len(values)} launches, no warp-cycles); collect again")
+        n_launches = f"{len(values)} launch{'es' * (len(values) != 1)}"
+        raise NotComparable(f"{path}: nothing was measured in it ({n_launches}, no warp-cycles); collect again")
     lines = line_costs(db)
     launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}
     return Facts(printable(meta["tool_version"]), origin(db, meta), dict(sorted(launches.items())))
