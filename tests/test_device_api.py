@@ -1,7 +1,4 @@
-"""The Python face and text launches, over an executor that keeps the commands and carries out those on memory.
-
-Launches are carried out by a Python function, so that results are seen to come back.
-"""
+"""The Python face and text launches: the commands they make, and what comes back."""
 
 import struct
 from pathlib import Path
@@ -13,72 +10,9 @@ from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.launch import parse_launch
-from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import load, next_load_base
 from gpuprof.device.requests import run_requests
 from gpuprof.errors import DeviceMemoryError, UsageError
-from gpuprof.isa.encoding import encode, make
-from gpuprof.isa.program import Function, Param, Program, Variable
-
-POINTER = {"type": "u64", "nbytes": 8, "align": 8, "is_pointer": True, "element": "f32"}
-AXPY = (
-    Param("n", "u32", 0, 4, 4),
-    Param("a", "f32", 4, 4, 4),
-    Param("x", offset=8, is_written=False, **POINTER),
-    Param("y", offset=16, **POINTER),
-)
-
-
-def run_axpy(memory: AddressSpace, params: bytes) -> None:
-    n, a, x, y = struct.unpack("<ifQQ", params)
-    result = a * np.frombuffer(memory.read(x, 4 * n), np.float32) + np.frombuffer(memory.read(y, 4 * n), np.float32)
-    memory.write(y, result)
-
-
-class FakeExecutor:
-    def __init__(self, kernels: tuple[str, ...] = ("saxpy", "ns::other")):
-        self.memory = AddressSpace()
-        self.kernels = kernels
-        self.commands: list[cmd.Command] = []
-        self.compiled: list[tuple[str, tuple[str, ...]]] = []
-        self.loaded = []
-        self.n_launches = 0
-
-    def compile(self, path, names=()):
-        self.compiled.append((str(path), tuple(names)))
-        displays = (*self.kernels, *names)
-        functions = tuple(Function(f"_Z{index}", display, index, 1, True, AXPY) for index, display in enumerate(displays))
-        variables = (Variable("counter", "global", 0, 4, 4, bytes(4)), Variable("weights", "const", 0, 8, 4, bytes(8)))
-        code = encode([make("EXIT")] * len(functions))
-        return Program(str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code))
-
-    def submit(self, command):
-        self.commands.append(command)
-        memory = self.memory
-        match command:
-            case cmd.Allocate(nbytes, name):
-                return memory.allocate(nbytes, name)
-            case cmd.Free(address):
-                return memory.free(address)
-            case cmd.CopyIn(address, data):
-                return memory.write(address, data)
-            case cmd.CopyOut(address, nbytes):
-                return memory.read(address, nbytes)
-            case cmd.CopyWithin(destination, source, nbytes):
-                return memory.write(destination, memory.read(source, nbytes))
-            case cmd.Fill(address, nbytes, pattern):
-                return memory.write(address, pattern * (nbytes // len(pattern)))
-            case cmd.Load(program):
-                self.loaded.append(load(program, memory, next_load_base(self.loaded)))
-                return self.loaded[-1]
-            case cmd.Launch(params=params):
-                self.n_launches += 1
-                return run_axpy(memory, params)
-            case cmd.Event():
-                return 1000 * len(self.commands)
-
-    def launches(self) -> list[cmd.Launch]:
-        return [command for command in self.commands if isinstance(command, cmd.Launch)]
+from tests.device_support import FakeExecutor
 
 
 @pytest.fixture

@@ -77,7 +77,8 @@ def test_describe():
     memory = AddressSpace()
     assert memory.describe(0x1234) == "0x1234 is in no allocation; there is none"
     x, y = memory.allocate(100, "x"), memory.allocate(16, "y")
-    assert memory.describe(x.end) == "0x700000064 is 0 bytes past the end of x (100 bytes at 0x700000000)"
+    assert memory.describe(x.end) == "0x700000064 is just past the end of x (100 bytes at 0x700000000)"
+    assert memory.describe(x.end + 8) == "0x70000006c is 8 bytes past the end of x (100 bytes at 0x700000000)"
     assert memory.describe(y.address - 4) == "0x7000001fc is 4 bytes before y (16 bytes at 0x700000200)"
     assert memory.describe(SHARED_WINDOW + 12) == "0x7e000000000c is byte 12 of the shared memory window"
     assert memory.describe(LOCAL_WINDOW) == "0x7f0000000000 is byte 0 of the local memory window"

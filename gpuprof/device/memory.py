@@ -244,4 +244,5 @@ def _where(address: int, allocation: Allocation) -> str:
         return f"0x{address:x} is {allocation.address - address} bytes before {_named(allocation)}"
     if address < allocation.end:
         return f"0x{address:x} is byte {address - allocation.address} of {_named(allocation)}"
-    return f"0x{address:x} is {address - allocation.end} bytes past the end of {_named(allocation)}"
+    past = f"{address - allocation.end} bytes past" if address > allocation.end else "just past"
+    return f"0x{address:x} is {past} the end of {_named(allocation)}"

@@ -1,0 +1,44 @@
+"""docs/python-api.md: its Python runs, its launches parse, its error is the one shown."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpuprof
+from gpuprof.chips import load_chip
+from gpuprof.device.api import Device
+from gpuprof.device.elements import ELEMENTS
+from gpuprof.device.launch import find_launch_comments, parse_launch
+from gpuprof.errors import UsageError
+from tests.device_support import FakeExecutor
+
+PAGE = Path(__file__).parent.parent / "docs" / "python-api.md"
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_python(monkeypatch):
+    monkeypatch.setattr(gpuprof, "Device", lambda name: Device(FakeExecutor(), load_chip(name)), raising=False)
+    names: dict = {}
+    for language, text in BLOCKS:
+        if language == "python":
+            exec(text, names)
+    np.testing.assert_array_equal(names["result"], 2 * np.linspace(0, 1, 1000, dtype=np.float32))
+
+
+def test_the_launches():
+    (_, text), *_ = [block for block in BLOCKS if "// LAUNCH" in block[1]]
+    assert [parse_launch(launch).kernel for _, launch in find_launch_comments(text)] == ["saxpy", "saxpy"]
+
+
+def test_the_error():
+    message = BLOCKS[-1][1]
+    place, launch = message.partition(": launch")[0], message.splitlines()[1].strip()
+    with pytest.raises(UsageError) as caught:
+        parse_launch(launch, place)
+    assert str(caught.value) == message.rstrip("\n")
+
+
+def test_the_element_types():
+    assert f"`{' '.join(ELEMENTS)}`" in PAGE.read_text(encoding="utf-8")
