@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuprof.device.data import array_seed, make_array, splitmix64
+from gpuprof.device.data import CHUNK, array_seed, make_array, splitmix64
 from gpuprof.device.elements import ELEMENTS, bfloat16_bits, pack_number
 from gpuprof.errors import DeviceMemoryError, UsageError
 
@@ -27,6 +27,13 @@ def splitmix64_by_definition(seed: int, n: int) -> list[int]:
 @pytest.mark.parametrize("seed", [0, 1, (1 << 64) - 1])
 def test_splitmix64_against_plain_integers(seed):
     assert splitmix64(seed, 1000).tolist() == splitmix64_by_definition(seed, 1000)
+    assert splitmix64(seed, 100, first=900).tolist() == splitmix64_by_definition(seed, 1000)[900:]
+
+
+def test_random_in_pieces_is_random_in_one():
+    n = 2 * CHUNK + 5
+    expected = np.array([bits >> 40 for bits in splitmix64_by_definition(9, n)]) * 2.0**-24
+    assert make_array("f32", (n,), "random", 9).tolist() == expected.tolist()
 
 
 def test_array_seeds():

@@ -17,6 +17,7 @@ from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits
 from gpuprof.errors import DeviceMemoryError, UsageError
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+CHUNK = 1 << 14  # elements made at a time: they stay in the host's cache
 GAMMA = 0x9E3779B97F4A7C15  # splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
 
 
@@ -39,12 +40,16 @@ def array_seed(seed: int, key: str) -> int:
     return int.from_bytes(hashlib.blake2b(f"{seed}:{key}".encode(), digest_size=8).digest(), "little")
 
 
-def splitmix64(seed: int, n: int) -> np.ndarray:
-    """uint64 (n,): the first n outputs of splitmix64 from `seed`."""
-    z = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(GAMMA) + np.uint64(seed)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def splitmix64(seed: int, n: int, first: int = 0) -> np.ndarray:
+    """uint64 (n,): outputs first, first + 1, ... of splitmix64 from `seed`."""
+    z = np.arange(first + 1, first + 1 + n, dtype=np.uint64)
+    z *= np.uint64(GAMMA)
+    z += np.uint64(seed)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z ^= z >> np.uint64(shift)
+        z *= np.uint64(factor)
+    z ^= z >> np.uint64(31)
+    return z
 
 
 def _zeros(row: Element, n: int, seed: int) -> np.ndarray:
@@ -63,9 +68,16 @@ def _arange(row: Element, n: int, seed: int) -> np.ndarray:
 
 
 def _random(row: Element, n: int, seed: int) -> np.ndarray:
-    bits = splitmix64(seed, n)
+    values = np.empty(n, row.dtype)
+    for first in range(0, n, CHUNK):
+        chunk = values[first : first + CHUNK]
+        chunk[:] = _random_chunk(row, splitmix64(seed, len(chunk), first))
+    return values
+
+
+def _random_chunk(row: Element, bits: np.ndarray) -> np.ndarray:
     if row.kind == "int":
-        return (bits >> np.uint64(57 if row.name == "i8" else 56)).astype(row.dtype)
+        return bits >> np.uint64(57 if row.name == "i8" else 56)
     significand = SIGNIFICAND_BITS[row.name]
     return _as_element(row, (bits >> np.uint64(64 - significand)).astype(np.float64) * 2.0**-significand)
 
