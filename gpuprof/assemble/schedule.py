@@ -4,7 +4,9 @@ The latencies are a rough guide for the order only (issue to use, cycles, Ampere
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from gpuprof.assemble.fold import constant_of
 from gpuprof.assemble.ir import Block, Body, Inst
 from gpuprof.assemble.liveness import block_liveness, members
 from gpuprof.assemble.memory_order import conflict, is_access, is_fence, is_read_only, is_write
@@ -17,7 +19,6 @@ LATENCY_CYCLES = {
 }  # fmt: skip
 assert all(row.latency in LATENCY_CYCLES for row in TABLE)
 
-WEIGHT = {"R": 1, "D": 2, "P": 0}  # what a register costs a thread
 _LARGEST_REGION = 256  # instructions; the work grows with its square
 _ALWAYS_FREE = 30  # registers a thread may use without a thought: 2048 threads of an SM share 65536
 _SLACK = 1  # registers the schedule may add to what the program's own order needs
@@ -31,45 +32,60 @@ class _Node:
     waiting: int = 0
     height: int = 0  # cycles from here to the end of the region
     ready: int = 0
+    is_constant: bool = False
 
 
 def schedule(body: Body, max_registers: int) -> None:
     """Reorders the instructions of every block; a thread should stay below `max_registers` (R + 2 * D) where it can."""
     _, live_out = block_liveness(body)
-    limit = min(max(_ALWAYS_FREE, most_pressure(body) + _SLACK), max_registers)
+    floor = most_live(body)
+    budget = Budget(floor, min(max(_ALWAYS_FREE, floor["R"] + 2 * floor["D"] + _SLACK), max_registers))
     for block, out in zip(body.blocks, live_out, strict=True):
-        _schedule_block(body, block, set(members(out)), limit)
+        _schedule_block(body, block, set(members(out)), budget)
 
 
-def most_pressure(body: Body) -> int:
-    """The largest R + 2 * D that is live at once in the order as it stands."""
+class Budget(NamedTuple):
+    """A thread pays for the most R and the most D it ever has live, also when that is at different places."""
+
+    floor: dict[str, int]  # what the program's own order needs anyway, by file
+    limit: int  # of R + 2 * D
+
+    def cost(self, r: int, d: int) -> int:
+        return max(r, self.floor["R"]) + 2 * max(d, self.floor["D"])
+
+
+def most_live(body: Body) -> dict[str, int]:
+    """The largest number of registers of each file that are live at once in the order as it stands."""
     _, live_out = block_liveness(body)
-    most = 0
+    most = {"R": 0, "D": 0, "P": 0}
     for block, out in zip(body.blocks, live_out, strict=True):
         live = set(members(out))
-        pressure = sum(WEIGHT[body.files[r]] for r in live)
-        most = max(most, pressure)
+        count = {"R": 0, "D": 0, "P": 0}
+        for register in live:
+            count[body.files[register]] += 1
+        most = {file: max(n, count[file]) for file, n in most.items()}
         for inst in reversed(block.insts):
             if inst.kills:
                 for register in inst.writes():
                     if register in live:
                         live.discard(register)
-                        pressure -= WEIGHT[body.files[register]]
+                        count[body.files[register]] -= 1
             for register in inst.reads():
                 if register not in live:
                     live.add(register)
-                    pressure += WEIGHT[body.files[register]]
-            most = max(most, pressure)
+                    file = body.files[register]
+                    count[file] += 1
+                    most[file] = max(most[file], count[file])
     return most
 
 
-def _schedule_block(body: Body, block: Block, live_out: set[int], limit: int):
+def _schedule_block(body: Body, block: Block, live_out: set[int], budget: Budget):
     """Regions are scheduled from the last to the first, so that what later ones read is known."""
     live = live_out
     result: list[list[Inst]] = []
     for region, movable in reversed(_regions(body, block.insts)):
         before = _live_before(region, live)
-        result.append(_list_schedule(body, region, before, live, limit) if movable and len(region) > 2 else region)
+        result.append(_list_schedule(body, region, before, live, budget) if movable and len(region) > 2 else region)
         live = before
     block.insts = [inst for region in reversed(result) for inst in region]
 
@@ -95,7 +111,7 @@ def _live_before(region: list[Inst], live_after: set[int]) -> set[int]:
     return live
 
 
-def _list_schedule(body: Body, region: list[Inst], live: set[int], live_after: set[int], limit: int) -> list[Inst]:
+def _list_schedule(body: Body, region: list[Inst], live: set[int], live_after: set[int], budget: Budget) -> list[Inst]:
     nodes = _dependences(region)
     _heights(nodes)
     pressure = _Pressure(body.files, region, live, live_after)
@@ -103,7 +119,7 @@ def _list_schedule(body: Body, region: list[Inst], live: set[int], live_after: s
     order: list[Inst] = []
     now = 0
     while ready:
-        node = _choose(ready, now, pressure, limit)
+        node = _choose(_wanted(ready, nodes), now, pressure, budget)
         ready.remove(node)
         order.append(node.inst)
         pressure.issue(node.inst)
@@ -118,51 +134,74 @@ def _list_schedule(body: Body, region: list[Inst], live: set[int], live_after: s
     return order
 
 
-def _choose(ready: list[_Node], now: int, pressure: "_Pressure", limit: int) -> _Node:
+def _wanted(ready: list[_Node], nodes: list[_Node]) -> list[_Node]:
+    """Without the constants nobody waits for yet: they have no operands and would all come first."""
+    wanted = [node for node in ready if not node.is_constant or any(nodes[s].waiting == 1 for s in node.successors)]
+    return wanted or ready
+
+
+def _choose(ready: list[_Node], now: int, pressure: "_Pressure", budget: Budget) -> _Node:
     """The longest path among what can start now; when registers run short, what frees most."""
     if len(ready) == 1:
         return ready[0]
-    if pressure.now >= limit:
-        return min(ready, key=lambda node: (pressure.change(node.inst), node.index))
-    fits = [node for node in ready if pressure.now + pressure.change(node.inst) <= limit] or ready
-    return min(fits, key=lambda node: (max(node.ready - now, 0), -node.height, node.index))
+    if budget.cost(pressure.r, pressure.d) < budget.limit:
+        fits = [node for node in ready if budget.cost(*pressure.after(node.inst)) <= budget.limit]
+        if fits:
+            return min(fits, key=lambda node: (max(node.ready - now, 0), -node.height, node.index))
+    return min(ready, key=lambda node: (pressure.change(node.inst), node.index))
 
 
 class _Pressure:
-    """Registers that are live between the instructions issued so far and the rest."""
+    """Registers (r, d) that are live between the instructions issued so far and the rest."""
 
     def __init__(self, files: list[str], region: list[Inst], live: set[int], live_after: set[int]):
         self.files = files
         self.live = set(live)
         self.live_after = live_after
-        self.now = sum(WEIGHT[files[r]] for r in live)
+        self.r = sum(files[r] == "R" for r in live)
+        self.d = sum(files[r] == "D" for r in live)
         self.readers: dict[int, int] = {}
         for inst in region:
             for register in set(inst.reads()):
                 self.readers[register] = self.readers.get(register, 0) + 1
 
     def _ends(self, register: int) -> bool:
-        return self.readers.get(register, 0) == 1 and register not in self.live_after
+        return self.readers[register] == 1 and register not in self.live_after
+
+    def after(self, inst: Inst) -> tuple[int, int]:
+        """(r, d) if it were issued now."""
+        change = {"R": 0, "D": 0, "P": 0}
+        for register in set(inst.reads()):
+            if self._ends(register) and register in self.live:
+                change[self.files[register]] -= 1
+        for register in inst.writes():
+            if register not in self.live:
+                change[self.files[register]] += 1
+        return self.r + change["R"], self.d + change["D"]
 
     def change(self, inst: Inst) -> int:
-        """Registers it adds, less those it frees."""
-        freed = sum(WEIGHT[self.files[r]] for r in set(inst.reads()) if self._ends(r))
-        return sum(WEIGHT[self.files[r]] for r in inst.writes() if r not in self.live) - freed
+        """What it adds to R + 2 * D."""
+        r, d = self.after(inst)
+        return r - self.r + 2 * (d - self.d)
 
     def issue(self, inst: Inst):
         for register in set(inst.reads()):
-            if self._ends(register) and register in self.live:
+            if self._ends(register):
+                self._count(register, register in self.live, -1)
                 self.live.discard(register)
-                self.now -= WEIGHT[self.files[register]]
             self.readers[register] -= 1
         for register in inst.writes():
             if register not in self.live and (self.readers.get(register) or register in self.live_after):
+                self._count(register, True, 1)
                 self.live.add(register)
-                self.now += WEIGHT[self.files[register]]
+
+    def _count(self, register: int, counts: bool, step: int):
+        self.r += step if counts and self.files[register] == "R" else 0
+        self.d += step if counts and self.files[register] == "D" else 0
 
 
 def _dependences(region: list[Inst]) -> list[_Node]:
-    nodes = [_Node(inst, index) for index, inst in enumerate(region)]
+    nodes = [_Node(inst, index, is_constant=constant_of(inst) is not None) for index, inst in enumerate(region)]
     writer: dict[int, int] = {}
     readers: dict[int, list[int]] = {}
     for node in nodes:
