@@ -74,7 +74,7 @@ def _leave_quietly() -> None:
 def main():
     """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130 interrupted."""
     try:
-        code = cli(standalone_mode=False)
+        code = cli(prog_name="gpuprof", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except GpuprofError as error:

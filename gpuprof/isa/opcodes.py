@@ -5,8 +5,8 @@ A row says what the assembler, the disassembler, the emulator and the timing mod
 * operands by register file: R (32-bit), D (64-bit), P (predicate); a digit is a count of consecutive registers ("R4");
   "A" is an address, D when the `addr64` modifier is set and R otherwise, to which the signed `imm` is added.
   A ">" marks a slot that is written. The slots are dst, a, b, c, e (see `encoding`).
-* `pipe`: the unit that executes it. `slots`: how many issue slots it takes in the common path (what the real assembler
-  expands the operation to; measured with ptxas 13.0 for sm_80, in `docs/isa.md`). `latency`: a key of a chip file's
+* `pipe`: the unit that executes it. `slots`: how many issue slots it takes in the common path, which is what the real
+  assembler expands the operation to (measured with ptxas 13.0 for sm_80 for what kernels use most, estimated for the rest). `latency`: a key of a chip file's
   `[latency]` table; it is the distance from the last slot to the first use of the result.
 * `semantics` and `types`: what it computes, by name; `emulate` has one function per name.
 
