@@ -142,6 +142,26 @@ def test_launches_of_an_interrupted_recording(tmp_path):
     assert "\n".join(lines_of(report_of(tmp_path, complete=False, dropped=3), PIPE, "launches")) + "\n" == LAUNCHES_IN_A_PIPE
 
 
+def test_a_launch_that_was_cut_off(tmp_path):
+    """It has samples, but neither a ledger nor a time."""
+    path = make_database(tmp_path / "t.gpudb", launches=1, complete=False, with_ledger=False)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE launches SET start_cycle = 0, end_cycle = 0, cycles = 0")
+        db.execute("DELETE FROM launch_metrics")
+        report = read_report(db)
+    lines = lines_of(report, PIPE, "summary")
+    assert lines[2:9] == [
+        "# samples    916, period 512 cycles (random), dropped 0, buffer full: no",
+        "# recording  NOT COMPLETE, it was cut off; the numbers are those up to there",
+        "# note       interrupted by the user",
+        "",
+        "# transpose_naive",
+        "# time       unknown: it did not finish",
+        "# launch     grid 4x4, block 32x8, 24 registers",
+    ]
+    assert lines[-1] == "# 3. 916 samples are few: shares are sure to within the interval shown."
+
+
 def test_source_lines_bring_their_instructions(tmp_path):
     assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[5:] == [
         "# transpose_naive  samples/transpose.cu:13-13  4.7%",
@@ -221,6 +241,16 @@ def test_code_without_lines(tmp_path):
         "# the code has no line information: see --page ptx or --page isa",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
     ]
+
+
+def test_paths_below_the_working_folder_are_relative(tmp_path, monkeypatch):
+    path = make_database(tmp_path / "t.gpudb")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE sources SET path = ? || path", (f"{tmp_path}/",))
+        report = read_report(db)
+    assert lines_of(report, PIPE)[5] == f"# transpose_naive  {tmp_path}/samples/transpose.cu:5-16  93.8%"
+    monkeypatch.chdir(tmp_path)
+    assert lines_of(report, PIPE)[5] == "# transpose_naive  samples/transpose.cu:5-16  93.8%"
 
 
 def test_two_kernels(tmp_path):

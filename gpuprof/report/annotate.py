@@ -6,7 +6,7 @@ from rich.text import Text
 
 from gpuprof.report.bars import legend
 from gpuprof.report.cells import Cells, View, columns_for
-from gpuprof.report.figures import base_name, percent
+from gpuprof.report.figures import base_name, near_name, percent
 from gpuprof.report.listing import LISTINGS, hottest, select_lines
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.model import Cost, Kernel, Report, Row, Section
@@ -41,7 +41,7 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
     )
     for index, (section, part) in enumerate(zip(shown_sections, views, strict=True)):
         yield Text("")
-        yield from heading(section, kernel, look)
+        yield from heading(section, kernel, name == "source", look)
         if index == 0:
             yield columns.heading()
         yield from map(columns.row, part)
@@ -76,13 +76,13 @@ def worth_showing(sections: tuple[Section, ...], whole: Cost) -> tuple[tuple[Sec
     return tuple(sections[i] for i in kept), tuple(s for i, s in enumerate(sections) if i not in kept)
 
 
-def heading(section: Section, kernel: Kernel, look: Look) -> Iterator[Text]:
+def heading(section: Section, kernel: Kernel, with_span: bool, look: Look) -> Iterator[Text]:
     mark, whole = "# " if look.plain else "", sum(kernel.cost.reasons)
     text = Text(mark).append(shown(section.function), BOLD)
     if section.path:
         numbers = [row.number for row in section.rows if row.number]
-        span = f":{numbers[0]}-{numbers[-1]}" if section.path in kernel.sources else ""
-        text.append(f"  {shown(section.path)}{span}")
+        span = f":{numbers[0]}-{numbers[-1]}" if with_span else ""
+        text.append(f"  {shown(near_name(section.path))}{span}")
     yield clipped(text.append(f"  {percent(sum(section.cost.reasons), whole)}", DIM), look)
     if section.call_sites:
         places = [f"{shown(base_name(site.path))}:{site.line} ({percent(sum(cost.reasons), whole)})" for site, cost in section.call_sites]

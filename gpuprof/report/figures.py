@@ -1,5 +1,7 @@
 """Facts as text: shares, counts, times, names."""
 
+import os
+
 
 def percent(part: float, whole: float) -> str:
     """ "12.3%"; "-" when there is no whole."""
@@ -51,3 +53,9 @@ def extent(dimensions: tuple[int, ...]) -> str:
 def base_name(path: str) -> str:
     """The file's name without its folders, whichever way the compiler wrote them."""
     return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def near_name(path: str) -> str:
+    """The path as one would type it here: relative when it is below the working folder."""
+    here = os.getcwd().rstrip(os.sep) + os.sep
+    return path.removeprefix(here)

@@ -198,9 +198,8 @@ def sampling(case: Case) -> Iterator[Finding]:
     if dropped:
         yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since the buffer was full: collect with a longer --period.")
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
-        yield Finding(
-            "sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown; the exact column is sure."
-        )
+        sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
+        yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")
 
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (

@@ -81,16 +81,16 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
 
 
 def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
-    if report.chip.clock_mhz:
+    cut_off = sum(not launch.complete for launch in kernel.launches)
+    if kernel.cycles and report.chip.clock_mhz:
         yield time_of(kernel, report.chip)
         yield f"{grouped(kernel.cycles)} cycles at {report.chip.clock_mhz:g} MHz"
-    else:
+    elif kernel.cycles:
         yield f"{grouped(kernel.cycles)} cycles"
     if len(kernel.launches) > 1:
         yield f"{len(kernel.launches)} launches"
-    cut_off = sum(not launch.complete for launch in kernel.launches)
     if cut_off:
-        yield f"{cut_off} of the launches did not finish and have no time"
+        yield f"unknown for {cut_off} that did not finish" if kernel.cycles else "unknown: it did not finish"
     if len(report.kernels) > 1:
         yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
 
