@@ -66,7 +66,7 @@ def write_blur(path: Path, cycles=(200,), lines=(40, 900, 60), source=SOURCE, fi
         writer.launch_begin(launch_fields(launch, kernel="blur", symbol="_Z4blurPf", grid=[8, 8, 1]) | launch_changes)
         writer.ledger(launch, ledger * np.uint64(launch + 1), 0)
         writer.counters(launch, counters)
-        writer.launch_end(launch, timing(cycles=duration, end_cycle=100 + duration))
+        writer.launch_end(launch, timing(cycles=duration, end_cycle=100 + duration, samples_due=0, samples_kept=0))
     writer.end() if complete else writer.keep("interrupted")
     return path
 

@@ -40,7 +40,6 @@ class Parts:
         self.launch = launch_fields()
         self.samples = SAMPLES
         self.ledger_rows = np.array([(0x1000, 0, 4)], LEDGER_DTYPE)
-        self.timing = timing()
         vars(self).update(changes)
 
     def write(self, path: Path) -> Path:
@@ -54,8 +53,7 @@ class Parts:
             writer.launch_begin(self.launch)
             writer.samples(0, self.samples)
             writer._rows(b"LEDG", 0, self.ledger_rows)
-            if self.timing:
-                writer.launch_end(0, self.timing)
+            writer.launch_end(0, timing(samples_due=len(self.samples), samples_kept=len(self.samples)))
         return path
 
 

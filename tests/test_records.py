@@ -13,6 +13,7 @@ from recordings import CHIP, LAUNCH_END, META, SAMPLES, counters, launch_fields,
 
 from gpuprof.assemble.elf import write_gpubin
 from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.reader import read_chunks, read_recording
 from gpuprof.records.schema import COMPACT_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, WIDE_DTYPE
@@ -249,6 +250,8 @@ CONTRADICTIONS = {
     "a launch of module 0, which it has not named": [(b"META", META), (b"LNCH", launch_fields())],
     "data of launch 0, which has not begun": [(b"META", META), (b"LEND", LAUNCH_END)],
     "a second module 0": [(b"META", META), (b"MODL", None), (b"MODL", None)],
+    "0 records, where its last chunk counts 3": [(b"META", META), (b"ENDF", {"launches": 0, "records": 3})],
+    "0 samples of launch 0, which kept 3": [(b"META", META), (b"MODL", None), (b"LNCH", launch_fields()), (b"LEND", LAUNCH_END)],
     "0 launches, where its last chunk counts 2": [(b"META", META), (b"ENDF", {"launches": 2, "records": 0})],
 }
 MODULE = {"id": 0, "name": "a", "load_base": 0, "code_nbytes": 0, "compiler": "", "arch": ""}
@@ -292,6 +295,18 @@ def test_no_file_and_a_folder(tmp_path):
 
 
 # Any rows.
+
+
+@given(hnp.arrays(np.uint64, st.tuples(st.integers(0, 5), st.just(N_REASONS)), elements=st.sampled_from([0, 0, 0, 1, 2**64 - 1])))
+@settings(max_examples=50, deadline=None)
+def test_any_ledger_comes_back_sparse(tmp_path_factory, cycles):
+    path = tmp_path_factory.mktemp("ledger") / "a.gprec"
+    with RecordWriter(path) as writer:
+        begin(writer)
+        writer.ledger(0, cycles, 0x4000)
+    rows = read_recording(path).launches[0].ledger
+    expected = [(0x4000 + 16 * i, reason, int(n)) for (i, reason), n in np.ndenumerate(cycles) if n]
+    assert rows.tolist() == expected
 
 
 def rows_of(dtype: np.dtype):

@@ -1,5 +1,6 @@
 """Reads NAME.gprec: a stream of chunks in bounded memory, or the whole recording as one value."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,6 +168,7 @@ class _Builder:
         self.recording = recording
         self.sample_sink = sample_sink or self._keep_rows
         self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
+        self.n_samples: Counter[int] = Counter()  # by launch
 
     def add(self, chunk: Chunk, payload: Payload) -> None:
         if not self.recording.meta and chunk.type != b"META":
@@ -208,10 +210,14 @@ class _Builder:
         self.recording.launches[fields["launch"]] = Launch(fields)
 
     def _launch_end(self, chunk: Chunk, fields: dict) -> None:
-        self._begun(fields["launch"]).end = fields
+        launch, n_samples = fields["launch"], self.n_samples[fields["launch"]]
+        if fields["samples_kept"] != n_samples:
+            raise self._contradiction(f"{n_samples} samples of launch {launch}, which kept {fields['samples_kept']}")
+        self._begun(launch).end = fields
 
     def _samples(self, chunk: Chunk, rows: Rows) -> None:
         self._begun(rows.launch)
+        self.n_samples[rows.launch] += len(rows.rows)
         self.sample_sink(chunk, rows)
 
     def _keep_rows(self, chunk: Chunk, rows: Rows) -> None:
@@ -225,8 +231,9 @@ class _Builder:
         self.recording.marks.append(fields)
 
     def _end(self, chunk: Chunk, fields: dict) -> None:
-        if fields["launches"] != len(self.recording.launches):
-            raise self._contradiction(f"{len(self.recording.launches)} launches, where its last chunk counts {fields['launches']}")
+        for name, found in (("launches", len(self.recording.launches)), ("records", self.n_samples.total())):
+            if fields[name] != found:
+                raise self._contradiction(f"{found} {name}, where its last chunk counts {fields[name]}")
 
     def _begun(self, launch: int) -> Launch:
         if launch not in self.recording.launches:
