@@ -11,6 +11,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.launch import parse_launch
 from gpuprof.device.requests import run_requests
+from gpuprof.device.variables import source_name
 from gpuprof.errors import DeviceMemoryError, UsageError
 from tests.device_support import FakeExecutor
 
@@ -96,14 +97,36 @@ def test_configurations(gpu):
 def test_kernels_and_templates(gpu, executor):
     module = gpu.load(Path("axpy.cu"), instantiate=["scan<128>"])
     assert module.kernels == ["saxpy", "ns::other", "scan<128>"]
-    assert module.other.name == "ns::other" and module["_Z0"].name == "saxpy"
+    assert module.other.name == "ns::other" and module["_Z_saxpy"].name == "saxpy"
     assert module["scan<256>"].name == "scan<256>" and module["scan< 256 >"].name == "scan<256>"
     assert executor.compiled == [("axpy.cu", ("scan<128>",)), ("axpy.cu", ("scan<256>",))]
     assert module.kernels == ["saxpy", "ns::other", "scan<128>", "scan<256>"]
-    expected = "axpy.cu has no kernel saxpi; it has saxpy, ns::other, scan<256>. Did you mean saxpy?"
+    expected = "axpy.cu has no kernel saxpi; it has saxpy, ns::other, scan<128>. Did you mean saxpy?"
     assert message(getattr, module, "saxpi") == expected
     assert "saxpy" in dir(module) and not hasattr(module, "__wrapped__")
     assert message(gpu.load("axpy.ptx").__getitem__, "scan<256>") == "axpy.ptx has no kernel scan<256>; it has saxpy, ns::other"
+
+
+def test_an_instance_that_the_compiler_names_otherwise(gpu, executor):
+    executor.names_of_instances = {"scan<2*128>": "scan<256, float>", "scan<M>": "scan<8, float>"}
+    module = gpu.load("axpy.cu", instantiate=["scan<2*128>"])
+    assert module["scan<2*128>"].name == "scan<256, float>" and module["scan<2*128>"].module is executor.loaded[0]
+    assert module["scan<M>"].name == "scan<8, float>" and module["scan<M>"].module is executor.loaded[1]
+    assert executor.compiled == [("axpy.cu", ("scan<2*128>",)), ("axpy.cu", ("scan<2*128>",)), ("axpy.cu", ("scan<M>",))]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("counter", "counter"),
+        ("_ZL7weights", "weights"),
+        ("_ZN2ns5inner1wE", "ns::inner::w"),
+        ("_ZN12_GLOBAL__N_11wE", "w"),
+        ("_Zx", "_Zx"),
+    ],
+)
+def test_names_of_variables(symbol, name):
+    assert source_name(symbol) == name
 
 
 def test_symbols(gpu, executor):
@@ -139,7 +162,9 @@ def test_device_arrays(gpu, executor):
     )
     assert message(gpu.device_array, (2, -1)) == "an array cannot have the shape [2, -1]"
     assert message(gpu.device_array, 2.5) == "an array's extent must be an integer, not 2.5"
-    assert message(a[1:2].free) == f"<device array int32[1,3] at 0x{a.address + 12:x}> is a part of another array; free that one"
+    assert (
+        message(a[1:2].free) == f"<device array int32[1,3] at 0x{a.address + 12:x}> is a part of something else and cannot be freed alone"
+    )
     a.free()
     with pytest.raises(DeviceMemoryError, match="was freed before"):
         a.free()

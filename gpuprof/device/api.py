@@ -21,10 +21,11 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
 from gpuprof.device.bind import Value, parameter_block
 from gpuprof.device.host_arguments import host_arguments
-from gpuprof.device.kernels import find_kernel, has_kernel
+from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
 from gpuprof.device.limits import Extent, check_limits
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
+from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
 
@@ -137,7 +138,8 @@ class Module:
     def __init__(self, device: Device, path: Path, instantiate: Sequence[str] = ()):
         self._device, self._path = device, path
         self._loaded: list[LoadedModule] = []
-        self._load(tuple(instantiate))
+        self._found: dict[str, tuple[LoadedModule, Function]] = {}  # by the names asked for
+        self._load(device.executor.compile(path, tuple(instantiate)))
 
     @property
     def kernels(self) -> list[str]:
@@ -154,13 +156,9 @@ class Module:
         """A kernel. A template instance that the module does not have yet is compiled now, into a module of its own:
         its `__device__` variables are not those of the other kernels then. Device.load(instantiate=...) keeps them together.
         """
-        for module in self._loaded:
-            if has_kernel(module.program, name):
-                return Kernel(self._device, module, find_kernel(module.program, name))
-        if name.endswith(">") and self._path.suffix in CUDA_SUFFIXES:
-            self._load((name,))
-        module = self._loaded[-1]
-        return Kernel(self._device, module, find_kernel(module.program, name))
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return Kernel(self._device, *self._found[name])
 
     def __getattr__(self, name: str) -> "Kernel":
         if name.startswith("_"):  # Python's own probes, and mistakes inside this class
@@ -173,17 +171,35 @@ class Module:
     def symbol(self, name: str, dtype: Any = np.uint8) -> DeviceArray:
         """A `__device__` or `__constant__` variable as an array of `dtype`, to copy to and from. Raises UsageError for an unknown name."""
         for module in self._loaded:
-            for variable in module.program.variables:
-                if variable.name == name:
-                    kind = plain_dtype(dtype)
-                    if variable.nbytes % kind.itemsize:
-                        raise UsageError(f"{name} has {variable.nbytes} bytes, which is no whole number of {kind}")
-                    return DeviceArray(self._device.submit, module.global_symbols[name], (variable.nbytes // kind.itemsize,), kind, name)
-        known = sorted({variable.name for module in self._loaded for variable in module.program.variables})
+            if variable := find_variable(module.program, name):
+                kind = plain_dtype(dtype)
+                if variable.nbytes % kind.itemsize:
+                    raise UsageError(f"{name} has {variable.nbytes} bytes, which is no whole number of {kind}")
+                shape = (variable.nbytes // kind.itemsize,)
+                return DeviceArray(self._device.submit, module.global_symbols[variable.name], shape, kind, name, is_part=True)
+        known = sorted({source_name(variable.name) for module in self._loaded for variable in module.program.variables})
         raise UsageError(f"{self._path} has no variable {name}; it has {', '.join(known) or 'none'}")
 
-    def _load(self, names: tuple[str, ...]) -> None:
-        self._loaded.append(self._device.submit(cmd.Load(self._device.executor.compile(self._path, names))))
+    def _find(self, name: str) -> tuple[LoadedModule, Function]:
+        for module in self._loaded:
+            if has_kernel(module.program, name):
+                return module, find_kernel(module.program, name)
+        if name.endswith(">") and self._path.suffix in CUDA_SUFFIXES:
+            return self._instantiate(name)
+        return self._loaded[0], find_kernel(self._loaded[0].program, name)
+
+    def _instantiate(self, name: str) -> tuple[LoadedModule, Function]:
+        """Compiles one more instance. The compiler may name it otherwise ("scan<2*128>" is scan<256>): then there may be one already."""
+        program = self._device.executor.compile(self._path, (name,))
+        function = find_instance(program, name)
+        for module in self._loaded:
+            if has_kernel(module.program, function.name):
+                return module, find_kernel(module.program, function.name)
+        return self._load(program), function
+
+    def _load(self, program: Program) -> LoadedModule:
+        self._loaded.append(self._device.submit(cmd.Load(program)))
+        return self._loaded[-1]
 
 
 class Kernel:

@@ -15,10 +15,8 @@ from gpuprof.errors import UsageError
 class DeviceArray:
     """C-ordered elements of `dtype` at `address`. Made by Device.to_device, Device.device_array and by slicing another."""
 
-    def __init__(
-        self, submit: Submit, address: int, shape: tuple[int, ...], dtype: np.dtype, name: str = "", base: "DeviceArray | None" = None
-    ):
-        self._submit, self._base = submit, base
+    def __init__(self, submit: Submit, address: int, shape: tuple[int, ...], dtype: np.dtype, name: str = "", is_part: bool = False):
+        self._submit, self._is_part = submit, is_part
         self.address, self.shape, self.dtype, self.name = address, shape, dtype, name
 
     @property
@@ -58,8 +56,8 @@ class DeviceArray:
 
     def free(self) -> None:
         """Gives the memory back. Arrays that are not freed stay until the device goes."""
-        if self._base is not None:
-            raise UsageError(f"{self!r} is a part of another array; free that one")
+        if self._is_part:
+            raise UsageError(f"{self!r} is a part of something else and cannot be freed alone")
         self._submit(cmd.Free(self.address))
 
     def as_argument(self) -> ArrayValue:
@@ -77,7 +75,7 @@ class DeviceArray:
         first, last, _ = part.indices(self.shape[0])
         row_nbytes = math.prod(self.shape[1:]) * self.dtype.itemsize
         shape = (max(last - first, 0), *self.shape[1:])
-        return DeviceArray(self._submit, self.address + first * row_nbytes, shape, self.dtype, self.name, self)
+        return DeviceArray(self._submit, self.address + first * row_nbytes, shape, self.dtype, self.name, is_part=True)
 
     def __iter__(self):
         raise TypeError("a device array cannot be iterated; use copy_to_host()")

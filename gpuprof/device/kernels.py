@@ -35,6 +35,20 @@ def has_kernel(program: Program, name: str) -> bool:
     return bool(_matches(program, name))
 
 
+def find_instance(program: Program, name: str) -> Function:
+    """The template instance that a program was compiled for, though its arguments may be written otherwise: constants, type aliases.
+
+    Raises UsageError when it cannot be told from the program's other instances.
+    """
+    base = _template(name)[0]
+    instances = [
+        kernel for kernel in _kernels(program) if base in (_template(kernel.display)[0], _template(_unqualified(kernel.display))[0])
+    ]
+    if len(instances) == 1 and not has_kernel(program, name):
+        return instances[0]
+    return find_kernel(program, name)
+
+
 def _kernels(program: Program) -> list[Function]:
     return [function for function in program.functions if function.is_kernel]
 
