@@ -210,10 +210,11 @@ class _Builder:
         self.recording.launches[fields["launch"]] = Launch(fields)
 
     def _launch_end(self, chunk: Chunk, fields: dict) -> None:
-        launch, n_samples = fields["launch"], self.n_samples[fields["launch"]]
+        launch = self._begun(fields["launch"])
+        n_samples = self.n_samples[fields["launch"]]
         if fields["samples_kept"] != n_samples:
-            raise self._contradiction(f"{n_samples} samples of launch {launch}, which kept {fields['samples_kept']}")
-        self._begun(launch).end = fields
+            raise self._contradiction(f"{n_samples} samples of launch {fields['launch']}, which kept {fields['samples_kept']}")
+        launch.end = fields
 
     def _samples(self, chunk: Chunk, rows: Rows) -> None:
         self._begun(rows.launch)
