@@ -196,6 +196,7 @@ def test_nothing_measured(tmp_path, bend):
         (["--source-lines", "ten"], "--source-lines 'ten': expected a line or a range of lines, as in 10 or 10-20"),
         (["--source-lines", "1-2"], "--source-lines 1-2: no kernel has code there; transpose_naive is in lines 5-16"),
         (["--source-lines", "10", "--page", "isa"], "--source-lines picks lines of the source page; it does not go with --page isa"),
+        (["--isa", "--csv"], "--isa puts instructions under the source page's lines as text; for all instructions give --page isa"),
         (["--csv", "--json"], "--csv and --json exclude each other: give one"),
         (["--kernel", "x"], "--kernel 'x' finds no kernel; the file has: transpose_naive"),
     ],

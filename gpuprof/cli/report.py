@@ -28,6 +28,8 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, widt
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and page not in (None, "source"):
         raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
+    if isa and (as_csv or as_json or page not in (None, "source")):
+        raise UsageError("--isa puts instructions under the source page's lines as text; for all instructions give --page isa")
 
     from gpuprof.correlate.database import ensure_database
     from gpuprof.report.pages import Request, check_lines, check_measured, check_sampled, csv_page, json_page, text_page
