@@ -50,7 +50,9 @@ def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0):
     """What simulate needs of a device.Launch."""
     function = Function("k", "k", 0, len(code), True, registers=registers, shared_nbytes=shared)
     module = SimpleNamespace(code=code, load_base=0x1000)
-    return SimpleNamespace(index=index, module=module, function=function, grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_shared_nbytes=0)
+    return SimpleNamespace(
+        index=index, module=module, function=function, grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_shared_nbytes=0
+    )
 
 
 def run(chip, instructions, warps, *, warps_per_block=1, sampling=None, machine=None, pieces=None, max_cycles=1 << 40):

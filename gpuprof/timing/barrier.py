@@ -8,6 +8,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import HOLDING, N_BARRIERS, NEVER
 from gpuprof.timing.scoreboard import hold, sleep
+from gpuprof.timing.tables import arrived_at, block_at, warp_at
 
 BARRIER = INDEX["barrier"]
 ANY = -1
@@ -16,17 +17,17 @@ ANY = -1
 @cold
 def arrive(m, wi, barrier, threads, waits, t):
     """Warp `wi` arrives in cycle t, and waits there unless `waits` is 0."""
-    w = m.core.warp[wi]
-    block = m.core.block[w.block_slot]
-    m.core.arrived[w.block_slot, barrier] += 1
+    w = warp_at(m, wi)
+    block = block_at(m, w.block_slot)
+    arrived_at(m, w.block_slot, barrier).value += 1
     if waits:
         w.barrier = barrier
         block.waiting += 1
         hold(m, wi, BARRIER, NEVER)
-    lanes = m.chip[0].warp_lanes
+    lanes = m.warp_lanes
     wanted = block.live if threads == 0 else min(block.live, (threads + lanes - 1) // lanes)
-    if m.core.arrived[w.block_slot, barrier] >= wanted:
-        m.core.arrived[w.block_slot, barrier] = 0
+    if arrived_at(m, w.block_slot, barrier).value >= wanted:
+        arrived_at(m, w.block_slot, barrier).value = 0
         open_barrier(m, w.block_slot, barrier, t)
     elif block.waiting >= block.live:
         open_all(m, w.block_slot, t)
@@ -35,12 +36,12 @@ def arrive(m, wi, barrier, threads, waits, t):
 @cold
 def arrivals_after_exit(m, block_slot, t):
     """A warp has left the block at cycle t: those that wait may have waited for it."""
-    block = m.core.block[block_slot]
+    block = block_at(m, block_slot)
     if block.waiting == 0:
         return
     for barrier in range(N_BARRIERS):
-        if m.core.arrived[block_slot, barrier] >= block.live:
-            m.core.arrived[block_slot, barrier] = 0
+        if arrived_at(m, block_slot, barrier).value >= block.live:
+            arrived_at(m, block_slot, barrier).value = 0
             open_barrier(m, block_slot, barrier, t)
     if block.waiting and block.waiting >= block.live:
         open_all(m, block_slot, t)
@@ -48,19 +49,20 @@ def arrivals_after_exit(m, block_slot, t):
 
 @cold
 def open_all(m, block_slot, t):
-    m.core.arrived[block_slot, :] = 0
+    for barrier in range(N_BARRIERS):
+        arrived_at(m, block_slot, barrier).value = 0
     open_barrier(m, block_slot, ANY, t)
 
 
 @cold
 def open_barrier(m, block_slot, barrier, t):
     """Wakes the block's warps that wait at `barrier`."""
-    slots = m.chip[0].warp_slots
-    first = block_slot // m.chip[0].max_blocks * slots
+    slots = m.warp_slots
+    first = block_slot // m.max_blocks * slots
     for wi in range(first, first + slots):
-        w = m.core.warp[wi]
+        w = warp_at(m, wi)
         waits = w.state == HOLDING and w.hold_reason == BARRIER and w.ready == NEVER and w.block_slot == block_slot
         if waits and (barrier == ANY or w.barrier == barrier):
-            w.ready = t + m.chip[0].barrier_cycles
-            m.core.block[block_slot].waiting -= 1
+            w.ready = t + m.barrier_cycles
+            block_at(m, block_slot).waiting -= 1
             sleep(m, wi, w.ready)

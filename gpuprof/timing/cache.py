@@ -1,6 +1,7 @@
 """Set-associative lookup with least-recently-used replacement, for L1 and L2. A tag is the line's number plus one; 0 is empty."""
 
 from gpuprof.timing.jit import hot
+from gpuprof.timing.tables import word_at
 
 
 @hot
@@ -13,7 +14,7 @@ def fold_bits(line):
 def find(tag, first, ways, line):
     """The place of a line in the set that starts at `first`, or -1."""
     for place in range(first, first + ways):
-        if tag[place] == line + 1:
+        if word_at(tag, place).value == line + 1:
             return place
     return -1
 
@@ -23,7 +24,7 @@ def oldest(use, first, ways):
     """The place in a set that was used longest ago; places never used count as oldest."""
     best = first
     for place in range(first + 1, first + ways):
-        if use[place] < use[best]:
+        if word_at(use, place).value < word_at(use, best).value:
             best = place
     return best
 

@@ -5,31 +5,31 @@ all SMs. Its warps go to the partitions with the most free warp slots.
 """
 
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import EMPTY, NEVER, STARTING, TICK_BITS
+from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, STARTING, TICK_BITS
 from gpuprof.timing.scoreboard import sleep
+from gpuprof.timing.tables import access_start_at, arrived_at, block_at, board_at, lane_at, sector_start_at, sm_at, step_start_at, warp_at
 
 
 @cold
 def start_blocks(m):
     """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet; else 1."""
-    gpu = m.gpu[0]
-    while gpu.next_block < gpu.total_blocks:
+    while m.next_block < m.total_blocks:
         sm = free_sm(m)
         if sm < 0:
             break
-        if gpu.next_block == gpu.known_blocks:
+        if m.next_block == m.known_blocks:
             return 0
         start_block(m, sm)
-        gpu.next_block += 1
+        m.next_block += 1
     return 1
 
 
 @hot
 def free_sm(m):
     best = -1
-    for sm in range(m.chip[0].sms):
-        s = m.core.sm[sm]
-        if s.block_free < NEVER and (best < 0 or sooner(s, m.core.sm[best])):
+    for sm in range(m.sms):
+        s = sm_at(m, sm)
+        if s.block_free < NEVER and (best < 0 or sooner(s, sm_at(m, best))):
             best = sm
     return best
 
@@ -42,60 +42,57 @@ def sooner(a, b):
 @hot
 def start_block(m, sm):
     """Puts the next block on an SM."""
-    chip = m.chip[0]
-    gpu = m.gpu[0]
-    s = m.core.sm[sm]
+    s = sm_at(m, sm)
     slot = take_slot(m, sm)
-    block = m.core.block[slot]
-    tick = max((block.free + chip.block_launch_cycles) << TICK_BITS, gpu.distributor_tick)
-    gpu.distributor_tick = tick + chip.distributor_ticks
+    block = block_at(m, slot)
+    tick = max((block.free + m.block_launch_cycles) << TICK_BITS, m.distributor_tick)
+    m.distributor_tick = tick + m.distributor_ticks
     start = tick >> TICK_BITS
     block.used = 1
-    block.index = gpu.next_block
-    block.live = chip.warps_per_block
+    block.index = m.next_block
+    block.live = m.warps_per_block
     block.waiting = 0
-    m.core.arrived[slot, :] = 0
+    for barrier in range(N_BARRIERS):
+        arrived_at(m, slot, barrier).value = 0
     if s.warps == 0:
         s.active_since = start
-        if chip.period_cycles:
-            s.next_sample = (start + chip.period_cycles - 1) // chip.period_cycles * chip.period_cycles
+        if m.period_cycles:
+            s.next_sample = (start + m.period_cycles - 1) // m.period_cycles * m.period_cycles
     s.blocks += 1
-    for number in range(chip.warps_per_block):
+    for number in range(m.warps_per_block):
         start_warp(m, sm, slot, number, start)
 
 
 @hot
 def take_slot(m, sm):
     """The block slot that has been free for longest, the SM's next best noted."""
-    chip = m.chip[0]
-    first = sm * chip.max_blocks
+    first = sm * m.max_blocks
     best = -1
     second = NEVER
-    for slot in range(first, first + chip.blocks_per_sm):
-        block = m.core.block[slot]
+    for slot in range(first, first + m.blocks_per_sm):
+        block = block_at(m, slot)
         if block.used:
             continue
-        if best < 0 or block.free < m.core.block[best].free:
+        if best < 0 or block.free < block_at(m, best).free:
             if best >= 0:
-                second = min(second, m.core.block[best].free)
+                second = min(second, block_at(m, best).free)
             best = slot
         else:
             second = min(second, block.free)
-    m.core.sm[sm].block_free = second
+    sm_at(m, sm).block_free = second
     return best
 
 
 @hot
 def take_lane(m, sm):
     """A free warp slot in the partition that has the most of them: its number among the warps of the GPU."""
-    chip = m.chip[0]
     best = -1
     most = 0
-    for p in range(sm * chip.partitions, (sm + 1) * chip.partitions):
+    for p in range(sm * m.partitions, (sm + 1) * m.partitions):
         free = 0
         first = -1
-        for wi in range(p * chip.warps_per_partition, (p + 1) * chip.warps_per_partition):
-            if m.core.warp[wi].state == EMPTY:
+        for wi in range(p * m.warps_per_partition, (p + 1) * m.warps_per_partition):
+            if warp_at(m, wi).state == EMPTY:
                 free += 1
                 if first < 0:
                     first = wi
@@ -107,19 +104,17 @@ def take_lane(m, sm):
 
 @hot
 def start_warp(m, sm, slot, number, start):
-    chip = m.chip[0]
-    gpu = m.gpu[0]
     wi = take_lane(m, sm)
-    w = m.core.warp[wi]
-    row = (gpu.next_block - gpu.first_block) * chip.warps_per_block + number
+    w = warp_at(m, wi)
+    row = (m.next_block - m.first_block) * m.warps_per_block + number
     w.state = STARTING
     w.pc = -1
     w.block_end = -1
-    w.partition = wi // chip.warps_per_partition
-    w.lane = wi % chip.warps_per_partition
+    w.partition = wi // m.warps_per_partition
+    w.lane = wi % m.warps_per_partition
     w.block_slot = slot
     w.in_block = number
-    w.block = gpu.next_block
+    w.block = m.next_block
     w.alias = 0
     w.mask = 0
     w.line = -1
@@ -128,12 +123,13 @@ def start_warp(m, sm, slot, number, start):
     w.start = start
     w.last = start - 1
     w.ready = start
-    w.step = m.trace.step_start[row]
-    w.step_end = m.trace.step_start[row + 1]
-    w.access = m.trace.access_start[row]
-    w.sector = m.trace.sector_start[row]
-    m.core.board[wi, :] = 0
-    m.core.lane[w.partition, w.lane].age = gpu.ages
-    gpu.ages += 1
-    m.core.sm[sm].warps += 1
+    w.step = step_start_at(m, row).value
+    w.step_end = step_start_at(m, row + 1).value
+    w.access = access_start_at(m, row).value
+    w.sector = sector_start_at(m, row).value
+    for register in range(m.n_registers):
+        board_at(m, wi, register).value = 0
+    lane_at(m, w.partition, w.lane).age = m.ages
+    m.ages += 1
+    sm_at(m, sm).warps += 1
     sleep(m, wi, start)

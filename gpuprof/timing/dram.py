@@ -3,25 +3,26 @@
 from gpuprof.timing.cache import fold_bits
 from gpuprof.timing.jit import hot
 from gpuprof.timing.layout import TICK_BITS
+from gpuprof.timing.tables import channel_tick_at
 
 
 @hot
 def reserve(m, line, sectors, tick):
     """Takes a line's channel for some sectors; returns the tick in which the transfer begins."""
-    channel = fold_bits(line) // 2 % m.chip[0].dram_channels
-    tick = max(tick, m.memory.channel_tick[channel])
-    m.memory.channel_tick[channel] = tick + sectors * m.chip[0].dram_ticks
+    channel = fold_bits(line) // 2 % m.dram_channels
+    tick = max(tick, channel_tick_at(m, channel).value)
+    channel_tick_at(m, channel).value = tick + sectors * m.dram_ticks
     return tick
 
 
 @hot
 def read(m, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
-    m.gpu[0].dram_read_sectors += sectors
-    return (reserve(m, line, sectors, tick) >> TICK_BITS) + m.chip[0].dram_cycles
+    m.dram_read_sectors += sectors
+    return (reserve(m, line, sectors, tick) >> TICK_BITS) + m.dram_cycles
 
 
 @hot
 def write(m, line, sectors, tick):
-    m.gpu[0].dram_write_sectors += sectors
+    m.dram_write_sectors += sectors
     reserve(m, line, sectors, tick)

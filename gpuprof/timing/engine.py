@@ -12,10 +12,11 @@ from numba import njit
 from gpuprof.timing.distributor import start_blocks
 from gpuprof.timing.jit import OPTIONS, cold
 from gpuprof.timing.l2 import serve_requests
-from gpuprof.timing.layout import NEVER
+from gpuprof.timing.layout import NEVER, QUANTUM
 from gpuprof.timing.sampler import complete, sample
 from gpuprof.timing.scheduler import schedule, wake
 from gpuprof.timing.served import settle
+from gpuprof.timing.tables import part_at, sm_at
 
 DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK = range(6)
 
@@ -23,49 +24,48 @@ DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK = range(6)
 @cold
 def run_sm(m, sm, end):
     """Runs one SM up to cycle `end`."""
-    s = m.core.sm[sm]
-    first = sm * m.chip[0].partitions
-    last = first + m.chip[0].partitions
+    s = sm_at(m, sm)
+    first = sm * m.partitions
+    last = first + m.partitions
     t = s.next_event
     while t < end:
         for p in range(first, last):
-            if m.core.part[p].next_wake <= t:
+            if part_at(m, p).next_wake <= t:
                 wake(m, p, t)
-        n_samples = m.gpu[0].n_samples
+        n_samples = m.n_samples
         sampled = t == s.next_sample
         if sampled:
             sample(m, sm, t)
-            s.next_sample = t + m.chip[0].period_cycles
+            s.next_sample = t + m.period_cycles
         for p in range(first, last):
-            if m.core.part[p].next_event <= t:
+            if part_at(m, p).next_event <= t:
                 schedule(m, p, t)
         if sampled:
             complete(m, sm, n_samples, t)
-        t = s.next_sample if s.warps and m.chip[0].period_cycles else NEVER
+        t = s.next_sample if s.warps and m.period_cycles else NEVER
         for p in range(first, last):
-            t = min(t, m.core.part[p].next_event)
+            t = min(t, part_at(m, p).next_event)
     s.next_event = t
 
 
 @cold
 def soonest_event(m):
     soonest = NEVER
-    for sm in range(m.chip[0].sms):
-        soonest = min(soonest, m.core.sm[sm].next_event)
+    for sm in range(m.sms):
+        soonest = min(soonest, sm_at(m, sm).next_event)
     return soonest
 
 
 @cold
 def run_quantum(m, now):
     """All SMs from cycle `now`, a multiple of the quantum, to the next."""
-    gpu = m.gpu[0]
-    gpu.now = now
-    gpu.quantum += 1
-    end = now + m.chip[0].quantum
-    for sm in range(m.chip[0].sms):
-        if m.core.sm[sm].next_event < end:
+    m.now = now
+    m.quantum_number += 1
+    end = now + QUANTUM
+    for sm in range(m.sms):
+        if sm_at(m, sm).next_event < end:
             run_sm(m, sm, end)
-    if gpu.n_requests:
+    if m.n_requests:
         serve_requests(m)
     settle(m)
 
@@ -75,23 +75,22 @@ def _compiled(sources: int):
     which would not notice by itself that a function in another file has changed."""
 
     @njit(cache=True, **OPTIONS)
-    def run(m, n_quanta):
+    def run(machine, n_quanta):
         """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
         if sources < 0:
             return STUCK
-        gpu = m.gpu[0]
-        room = m.cell.record.shape[0] - m.cell.most_per_quantum[0]
+        m = machine[0]
         for _ in range(n_quanta):
             if start_blocks(m) == 0:
                 return NEED_BLOCKS
             t = soonest_event(m)
             if t == NEVER:
-                return DONE if gpu.done_blocks == gpu.total_blocks else STUCK
-            if t > gpu.max_cycle:
+                return DONE if m.done_blocks == m.total_blocks else STUCK
+            if t > m.max_cycle:
                 return TOO_LONG
-            if gpu.n_samples > room:
+            if m.n_samples > m.sample_room:
                 return SAMPLES_FULL
-            run_quantum(m, t - t % m.chip[0].quantum)
+            run_quantum(m, t - t % QUANTUM)
         return BUDGET_SPENT
 
     return run

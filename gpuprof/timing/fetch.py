@@ -5,30 +5,31 @@ misses once. What misses the L1 comes from the L2 after a fixed time; it does no
 """
 
 from gpuprof.timing.jit import cold, hot
+from gpuprof.timing.tables import constant_ready_at, constant_tag_at, inst_at, l0_ready_at, l0_tag_at, l1i_ready_at, l1i_tag_at
 
 
 @hot
 def request_line(m, partition, sm, line, t):
     """The cycle at which a line is in the L0, asking for it at cycle t when it is not there."""
-    place = line % m.chip[0].l0i_lines
-    if m.fetch.l0_tag[partition, place] == line:
-        return m.fetch.l0_ready[partition, place]
-    place_1 = line % m.chip[0].l1i_lines
-    if m.fetch.l1_tag[sm, place_1] != line:
-        m.fetch.l1_tag[sm, place_1] = line
-        m.fetch.l1_ready[sm, place_1] = t + m.chip[0].l1i_miss_cycles
-    ready = max(t, m.fetch.l1_ready[sm, place_1]) + m.chip[0].l0i_miss_cycles
-    m.fetch.l0_tag[partition, place] = line
-    m.fetch.l0_ready[partition, place] = ready
+    place = line % m.l0i_lines
+    if l0_tag_at(m, partition, place).value == line:
+        return l0_ready_at(m, partition, place).value
+    place_1 = line % m.l1i_lines
+    if l1i_tag_at(m, sm, place_1).value != line:
+        l1i_tag_at(m, sm, place_1).value = line
+        l1i_ready_at(m, sm, place_1).value = t + m.l1i_miss_cycles
+    ready = max(t, l1i_ready_at(m, sm, place_1).value) + m.l0i_miss_cycles
+    l0_tag_at(m, partition, place).value = line
+    l0_ready_at(m, partition, place).value = ready
     return ready
 
 
 @cold
 def fetch(m, partition, line, t):
     """The cycle from which a warp can issue from an instruction line it comes to at cycle t."""
-    sm = partition // m.chip[0].partitions
+    sm = partition // m.partitions
     ready = request_line(m, partition, sm, line, t)
-    last = min(line + m.chip[0].prefetch_lines, m.prog.inst[len(m.prog.inst) - 1].line)
+    last = min(line + m.prefetch_lines, inst_at(m, m.n_instructions - 1).line)
     for ahead in range(line + 1, last + 1):
         request_line(m, partition, sm, ahead, t)
     return ready
@@ -37,8 +38,8 @@ def fetch(m, partition, line, t):
 @cold
 def constant_line(m, sm, line, t):
     """The cycle from which a 64-byte line is in the SM's constant cache. Lines count through both constant segments."""
-    place = line % m.chip[0].constant_lines
-    if m.fetch.constant_tag[sm, place] != line:
-        m.fetch.constant_tag[sm, place] = line
-        m.fetch.constant_ready[sm, place] = t + m.chip[0].constant_miss_cycles
-    return m.fetch.constant_ready[sm, place]
+    place = line % m.constant_lines
+    if constant_tag_at(m, sm, place).value != line:
+        constant_tag_at(m, sm, place).value = line
+        constant_ready_at(m, sm, place).value = t + m.constant_miss_cycles
+    return constant_ready_at(m, sm, place).value

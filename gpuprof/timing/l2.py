@@ -9,60 +9,71 @@ from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.dram import read, write
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import ATOMIC_REQUEST, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
-
-
+from gpuprof.timing.tables import (
+    bucket_at,
+    l1_line_at,
+    l1_tag_at,
+    l2_line_at,
+    l2_tag_at,
+    l2_use_at,
+    load_at,
+    miss_free_at,
+    request_at,
+    slice_tick_at,
+    sm_at,
+    warp_at,
+)
 
 
 @cold
 def serve_requests(m):
     """Serves all requests of the quantum and tells the loads and stores that wait for them."""
-    gpu = m.gpu[0]
     last = order_requests(m)
     for bucket in range(last + 1):
-        index = m.memory.bucket[bucket]
-        m.memory.bucket[bucket] = -1
+        index = bucket_at(m, bucket).value
+        bucket_at(m, bucket).value = -1
         while index >= 0:
             serve(m, index)
-            index = m.memory.request[index].next
-    gpu.n_requests = 0
+            index = request_at(m, index).next
+    m.n_requests = 0
 
 
 @hot
 def order_requests(m):
     """Chains requests by arrival cycle, first come first; returns the last bucket in use."""
     last = -1
-    for index in range(m.gpu[0].n_requests - 1, -1, -1):
-        r = m.memory.request[index]
-        bucket = min(r.arrival - m.gpu[0].now, N_BUCKETS - 1)
-        r.next = m.memory.bucket[bucket]
-        m.memory.bucket[bucket] = index
+    for index in range(m.n_requests - 1, -1, -1):
+        r = request_at(m, index)
+        bucket = min(r.arrival - m.now, N_BUCKETS - 1)
+        r.next = bucket_at(m, bucket).value
+        bucket_at(m, bucket).value = index
         last = max(last, bucket)
     return last
 
 
 @hot
 def serve(m, index):
-    r = m.memory.request[index]
+    r = request_at(m, index)
     if r.kind == MERGE:
-        r.done = m.memory.request[r.place].done
+        r.done = request_at(m, r.place).done
     else:
         r.done = reach_slice(m, r)
     if r.kind == READ:
-        m.memory.miss_free[r.sm, r.slot] = r.done
+        miss_free_at(m, r.sm, r.slot).value = r.done
         fill_l1(m, r)
     if r.target >= 0:
-        load = m.memory.load[r.target]
+        load = load_at(m, r.target)
         load.done = max(load.done, r.done)
     else:
-        w = m.core.warp[-1 - r.target]
+        w = warp_at(m, -1 - r.target)
         w.stores_done = max(w.stores_done, r.done)
 
 
 @hot
 def fill_l1(m, r):
     """The line that a miss reserved gets its time of arrival, if it has not been given to another since."""
-    if r.place >= 0 and m.memory.l1_tag[r.place] == r.line + 1:
-        entry = m.memory.l1_line[r.place]
+    if r.place >= 0 and l1_tag_at(m, r.place).value == r.line + 1:
+        entry = l1_line_at(m, r.place)
         if entry.pending_until >= TOKEN:
             entry.pending_until = r.done
         else:
@@ -72,48 +83,45 @@ def fill_l1(m, r):
 @hot
 def reach_slice(m, r):
     """The completion cycle of a request, after its SM's link and its slice."""
-    chip = m.chip[0]
-    s = m.core.sm[r.sm]
+    s = sm_at(m, r.sm)
     n = n_sectors(r.sectors)
     tick = max(r.arrival << TICK_BITS, s.noc_tick)
-    s.noc_tick = tick + n * chip.noc_ticks
+    s.noc_tick = tick + n * m.noc_ticks
     hashed = fold_bits(r.line)
-    number = hashed % chip.l2_slices
-    tick = max(tick, m.memory.slice_tick[number])
-    ticks = n * chip.slice_ticks
+    number = hashed % m.l2_slices
+    tick = max(tick, slice_tick_at(m, number).value)
+    ticks = n * m.slice_ticks
     if r.kind == ATOMIC_REQUEST:
-        ticks = max(ticks, r.conflicts * chip.atomic_ticks)
-    m.memory.slice_tick[number] = tick + ticks
-    far = number * 2 // chip.l2_slices != s.half
-    latency = chip.l2_far_cycles if far else chip.l2_near_cycles
+        ticks = max(ticks, r.conflicts * m.atomic_ticks)
+    slice_tick_at(m, number).value = tick + ticks
+    far = number * 2 // m.l2_slices != s.half
+    latency = m.l2_far_cycles if far else m.l2_near_cycles
     cycle = tick >> TICK_BITS
     if r.kind == WRITE:
         touch(m, r, n, tick)
-        return cycle + latency - chip.l2_near_cycles + chip.l2_store_cycles
+        return cycle + latency - m.l2_near_cycles + m.l2_store_cycles
     done = max(cycle + latency, touch(m, r, n, tick))
     if r.kind == ATOMIC_REQUEST:
-        return done + (ticks >> TICK_BITS) + chip.atomic_extra_cycles
+        return done + (ticks >> TICK_BITS) + m.atomic_extra_cycles
     return done
 
 
 @hot
 def touch(m, r, n, tick):
     """Looks a request's line up, allocates it, and fetches what a read misses; returns when that arrives, or 0."""
-    chip = m.chip[0]
-    gpu = m.gpu[0]
-    base = fold_bits(r.line) % chip.l2_sets * chip.l2_ways
-    place = find(m.memory.l2_tag, base, chip.l2_ways, r.line)
+    base = fold_bits(r.line) % m.l2_sets * m.l2_ways
+    place = find(m.l2_tag_table, base, m.l2_ways, r.line)
     if place < 0:
-        place = oldest(m.memory.l2_use, base, chip.l2_ways)
+        place = oldest(m.l2_use_table, base, m.l2_ways)
         evict(m, place, tick)
-        m.memory.l2_tag[place] = r.line + 1
-    gpu.l2_use += 1
-    m.memory.l2_use[place] = gpu.l2_use
-    entry = m.memory.l2_line[place]
+        l2_tag_at(m, place).value = r.line + 1
+    m.l2_uses += 1
+    l2_use_at(m, place).value = m.l2_uses
+    entry = l2_line_at(m, place)
     sectors = r.sectors
     missing = 0 if r.kind == WRITE else sectors & ~entry.valid
-    gpu.l2_sectors += n
-    gpu.l2_hits += n - n_sectors(missing)
+    m.l2_sectors += n
+    m.l2_hits += n - n_sectors(missing)
     arrives = entry.pending_until if entry.valid & sectors and r.kind != WRITE else 0
     if missing:
         arrives = max(arrives, read(m, r.line, n_sectors(missing), tick))
@@ -127,9 +135,9 @@ def touch(m, r, n, tick):
 @hot
 def evict(m, place, tick):
     """Frees a place; what was written goes to the DRAM."""
-    entry = m.memory.l2_line[place]
+    entry = l2_line_at(m, place)
     if entry.dirty:
-        write(m, m.memory.l2_tag[place] - 1, n_sectors(entry.dirty), tick)
+        write(m, l2_tag_at(m, place).value - 1, n_sectors(entry.dirty), tick)
     entry.valid = 0
     entry.dirty = 0
     entry.pending_until = 0

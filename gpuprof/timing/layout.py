@@ -5,10 +5,15 @@ for load number `cycle - TOKEN` of the current quantum and is replaced when the 
 ticks, 64 to the cycle, since some are busy for a fraction of one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from gpuprof.chips.fields import FIELDS
+from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.opcodes import PIPES
 from gpuprof.isa.stalls import INDEX
+from gpuprof.records.schema import WIDE_DTYPE
 
 QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
@@ -159,35 +164,123 @@ REQUEST = np.dtype(
 )
 LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4")], align=True)
 
-GPU = np.dtype(
-    [
-        ("now", "i8"),  # start of the current quantum
-        ("quantum", "i8"),  # its number
-        ("next_block", "i8"),  # next block to start, and one past the last that is there
-        ("known_blocks", "i8"),
-        ("total_blocks", "i8"),
-        ("done_blocks", "i8"),
-        ("first_block", "i8"),  # of the live trace
-        ("distributor_tick", "i8"),
-        ("ages", "i8"),
-        ("max_cycle", "i8"),
-        ("end_cycle", "i8"),
-        ("n_requests", "i8"),
-        ("n_loads", "i8"),
-        ("n_blocked", "i8"),
-        ("n_samples", "i8"),
-        ("l2_use", "i8"),
-        ("issue_slots", "i8"),
-        ("resident_warp_cycles", "i8"),
-        ("samples_due", "i8"),
-        ("samples_dropped", "i8"),
-        ("l1_sectors", "i8"),
-        ("l1_hits", "i8"),
-        ("l2_sectors", "i8"),
-        ("l2_hits", "i8"),
-        ("dram_read_sectors", "i8"),
-        ("dram_write_sectors", "i8"),
-        ("shared_wavefronts", "i8"),
-    ],
-    align=True,
+# The machine's counters and clocks.
+COUNTERS = (
+    "now",  # start of the current quantum
+    "quantum_number",  # its number
+    "next_block",  # next block to start, and one past the last that is there
+    "known_blocks",
+    "total_blocks",
+    "done_blocks",
+    "first_block",  # of the live trace
+    "distributor_tick",
+    "ages",
+    "max_cycle",
+    "end_cycle",
+    "n_requests",
+    "n_loads",
+    "n_blocked",
+    "n_samples",
+    "l2_uses",
+    "issue_slots",
+    "resident_warp_cycles",
+    "samples_due",
+    "samples_dropped",
+    "l1_sectors",
+    "l1_hits",
+    "l2_sectors",
+    "l2_hits",
+    "dram_read_sectors",
+    "dram_write_sectors",
+    "shared_wavefronts",
+)
+# The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the launch's.
+CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
+DERIVED_NUMBERS = (
+    "warps_per_partition",
+    "lsu_ticks",
+    "tag_ticks",
+    "tag_line_ticks",
+    "l1_sets",
+    "l1_lines",  # per SM
+    "noc_ticks",  # per sector, like the next and that of DRAM
+    "l2_sets",
+    "slice_ticks",
+    "atomic_ticks",
+    "atomic_extra_cycles",  # of an atomic over a load
+    "dram_ticks",
+    "distributor_ticks",
+)
+LAUNCH_NUMBERS = (
+    "warps_per_block",
+    "blocks_per_sm",
+    "period_cycles",
+    "every_warp",
+    "seed",
+    "fifo_depth",
+    "drain_cycles",
+    "sample_room",  # a quantum may start with this many records waiting, at most
+    "launch",
+    "load_base",
+    "n_instructions",
+    "n_registers",
+)
+CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers")
+
+
+class Table(NamedTuple):
+    """A table of the machine: its rows, and for tables with two indexes the machine's number that counts its columns."""
+
+    dtype: np.dtype
+    columns: str = ""
+
+
+WORD, SHORT = np.dtype([("value", "i8")]), np.dtype([("value", "i4")])
+TABLES = {
+    "inst": Table(INSTRUCTION),
+    "dep": Table(SHORT),
+    "first_of_block": Table(SHORT),
+    "step_start": Table(WORD),
+    "access_start": Table(WORD),
+    "sector_start": Table(WORD),
+    "step": Table(STEP_DTYPE),
+    "access": Table(ACCESS_DTYPE),
+    "sector": Table(WORD),
+    "warp": Table(WARP),
+    "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
+    "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
+    "blocked": Table(WORD),  # warps that wait for the quantum's requests
+    "part": Table(PARTITION),
+    "lane": Table(LANE, "warps_per_partition"),  # by partition
+    "port": Table(PORT, "n_ports"),  # by partition
+    "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
+    "sm": Table(SM),
+    "block": Table(BLOCK),
+    "arrived": Table(SHORT, "n_barriers"),  # by block slot
+    "ledger": Table(WORD, "n_reasons"),  # by instruction
+    "l0_tag": Table(WORD, "l0i_lines"),  # by partition
+    "l0_ready": Table(WORD, "l0i_lines"),
+    "l1i_tag": Table(WORD, "l1i_lines"),  # by SM
+    "l1i_ready": Table(WORD, "l1i_lines"),
+    "constant_tag": Table(WORD, "constant_lines"),  # by SM
+    "constant_ready": Table(WORD, "constant_lines"),
+    "l1_tag": Table(WORD),
+    "l1_use": Table(WORD),
+    "l1_line": Table(CACHE_LINE),
+    "miss_free": Table(WORD, "l1_mshrs"),  # by SM
+    "l2_tag": Table(WORD),
+    "l2_use": Table(WORD),
+    "l2_line": Table(CACHE_LINE),
+    "slice_tick": Table(WORD),
+    "channel_tick": Table(WORD),
+    "request": Table(REQUEST),
+    "load": Table(LOAD_RECORD),
+    "bucket": Table(SHORT),  # first request of each cycle
+    "record": Table(WIDE_DTYPE),
+    "sampled": Table(WORD),  # warp of each record
+    "drained": Table(WORD, "fifo_depth"),  # by SM: when the last records leave the FIFO
+}
+MACHINE = np.dtype(
+    [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *LAUNCH_NUMBERS, *CONSTANTS)]
+    + [(f"{name}_table", "i8") for name in TABLES]
 )

@@ -8,6 +8,7 @@ instruction needs was busy in that time.
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import hot
 from gpuprof.timing.layout import N_CLASSES, REASON_OF_CLASS
+from gpuprof.timing.tables import inst_at, lane_at, ledger_at, port_at, until_at, warp_at
 
 SELECTED, NOT_SELECTED = INDEX["selected"], INDEX["not_selected"]
 
@@ -21,28 +22,28 @@ def busy_cycles(port, cycle):
 @hot
 def charge_issue(m, wi, t):
     """Accounts for warp `wi` up to and with cycle t, in which it issues."""
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     pc = w.pc
     at = w.last + 1
     if t > at:
         for c in range(N_CLASSES):
-            end = min(m.core.until[wi, c], t)
+            end = min(until_at(m, wi, c).value, t)
             if end > at:
-                m.core.ledger[pc, REASON_OF_CLASS[c]] += end - at
+                ledger_at(m, pc, REASON_OF_CLASS[c]).value += end - at
                 at = end
         if t > at:
-            port = m.core.port[w.partition, m.core.lane[w.partition, w.lane].port]
+            port = port_at(m, w.partition, lane_at(m, w.partition, w.lane).port)
             busy = busy_cycles(port, t) - w.busy_mark
-            m.core.ledger[pc, m.prog.inst[pc].throttle] += busy
-            m.core.ledger[pc, NOT_SELECTED] += t - at - busy
+            ledger_at(m, pc, inst_at(m, pc).throttle).value += busy
+            ledger_at(m, pc, NOT_SELECTED).value += t - at - busy
     if t > w.last:
-        m.core.ledger[pc, SELECTED] += 1
+        ledger_at(m, pc, SELECTED).value += 1
     w.last = t
 
 
 @hot
 def charge_hold(m, wi, t):
     """Accounts for warp `wi` up to cycle t, the first one after a hold."""
-    w = m.core.warp[wi]
-    m.core.ledger[w.pc, w.hold_reason] += t - 1 - w.last
+    w = warp_at(m, wi)
+    ledger_at(m, w.pc, w.hold_reason).value += t - 1 - w.last
     w.last = t - 1

@@ -32,9 +32,9 @@ class LiveTrace:
         self._drop_finished(state)
         self.pieces.append(piece)
         self.known_blocks += piece.n_blocks
-        gpu = state.gpu[0]
-        gpu["known_blocks"], gpu["first_block"] = self.known_blocks, self.pieces[0].first_block
-        return state._replace(trace=_joined(self.pieces))
+        machine = state.machine[0]
+        machine["known_blocks"], machine["first_block"] = self.known_blocks, self.pieces[0].first_block
+        return state._replace(trace=_joined(self.pieces)).link()
 
     def _check(self, piece: TracePiece) -> None:
         assert piece.first_block == self.known_blocks, f"a piece starts at block {piece.first_block}, not {self.known_blocks}"
@@ -49,7 +49,7 @@ class LiveTrace:
     def _drop_finished(self, state: State) -> None:
         """Frees the pieces before the first block that still runs or is to come; the running warps' places move along."""
         block = state.core.block
-        first = min([int(state.gpu[0]["next_block"]), *block["index"][block["used"] == 1].tolist()])
+        first = min([int(state.machine[0]["next_block"]), *block["index"][block["used"] == 1].tolist()])
         while self.pieces and self.pieces[0].first_block + self.pieces[0].n_blocks <= first:
             gone = self.pieces.pop(0)
             warp = state.core.warp

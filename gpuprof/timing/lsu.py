@@ -12,6 +12,7 @@ from gpuprof.timing.l1 import load, send
 from gpuprof.timing.layout import ATOMIC_REQUEST, PORT_LSU, TICK_BITS, TICKS, TOKEN, WRITE
 from gpuprof.timing.scoreboard import write_results
 from gpuprof.timing.static import ATOMIC, CONSTANT, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
+from gpuprof.timing.tables import access_at, inst_at, load_at, part_at, port_at, queue_at, sector_at, sm_at, warp_at
 
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
@@ -19,35 +20,34 @@ LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those
 @hot
 def enter(m, partition, t, ticks):
     """An instruction that keeps the load/store unit for `ticks` issues at t; returns the cycle in which it is served."""
-    chip = m.chip[0]
-    part = m.core.part[partition]
-    sm = m.core.sm[part.sm]
+    part = part_at(m, partition)
+    sm = sm_at(m, part.sm)
     address = max(t, part.address_free)
-    part.address_free = address + chip.address_cycles
+    part.address_free = address + m.address_cycles
     tick = max(address << TICK_BITS, sm.lsu_tick)
     sm.lsu_tick = tick + ticks
     start = (tick + TICKS - 1) >> TICK_BITS
-    m.core.queue[partition, part.queued % chip.queue_depth] = start + chip.queue_hold_cycles
+    queue_at(m, partition, part.queued % m.queue_depth).value = start + m.queue_hold_cycles
     part.queued += 1
-    port = m.core.port[partition, PORT_LSU]
-    port.free = max(t + 1, m.core.queue[partition, part.queued % chip.queue_depth])
+    port = port_at(m, partition, PORT_LSU)
+    port.free = max(t + 1, queue_at(m, partition, part.queued % m.queue_depth).value)
     port.busy += port.free - t - 1
     return start
 
 
 @cold
 def shuffle(m, wi, t):
-    inst = m.prog.inst[m.core.warp[wi].pc]
-    start = enter(m, m.core.warp[wi].partition, t, TICKS)
+    inst = inst_at(m, warp_at(m, wi).pc)
+    start = enter(m, warp_at(m, wi).partition, t, TICKS)
     write_results(m, wi, inst, start + inst.latency)
 
 
 @cold
 def access(m, wi, t):
     """Warp `wi` issues a memory instruction in cycle t: takes its access record and reserves what it needs."""
-    w = m.core.warp[wi]
-    inst = m.prog.inst[w.pc]
-    record = m.trace.access[w.access]
+    w = warp_at(m, wi)
+    inst = inst_at(m, w.pc)
+    record = access_at(m, w.access)
     first = w.sector
     w.access += 1
     w.sector += np.int64(record.n_sectors)
@@ -73,43 +73,42 @@ def shared(m, wi, inst, record, t):
         passes = max(passes, np.int64(record.conflicts))
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
-    m.gpu[0].shared_wavefronts += passes
-    start = enter(m, m.core.warp[wi].partition, t, passes * TICKS)
-    write_results(m, wi, inst, start + inst.latency + extra + (passes - 1) * m.chip[0].shared_wavefront_cycles)
+    m.shared_wavefronts += passes
+    start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
+    write_results(m, wi, inst, start + inst.latency + extra + (passes - 1) * m.shared_wavefront_cycles)
 
 
 @hot
 def constant(m, wi, inst, record, first, t):
     """Different constants take turns. Parameters have no sectors: the launch brings them along, first use misses."""
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     n = max(1, np.int64(record.n_sectors))
     start = enter(m, w.partition, t, n * TICKS)
     ready = start
     for k in range(np.int64(record.n_sectors)):
-        line = LINES_OF_PARAMETERS + (m.trace.sector[first + k] >> 1)
-        ready = max(ready, constant_line(m, m.core.part[w.partition].sm, line, start))
+        line = LINES_OF_PARAMETERS + (sector_at(m, first + k).value >> 1)
+        ready = max(ready, constant_line(m, part_at(m, w.partition).sm, line, start))
     write_results(m, wi, inst, ready + inst.latency + n - 1)
 
 
 @hot
 def global_memory(m, wi, inst, record, first, t):
-    w = m.core.warp[wi]
-    chip = m.chip[0]
+    w = warp_at(m, wi)
     n = np.int64(record.n_sectors)
-    tags = chip.tag_ticks + chip.tag_line_ticks * np.int64(record.n_lines)
-    start = enter(m, w.partition, t, max(chip.lsu_ticks, max(np.int64(record.wavefronts) * TICKS, tags)))
+    tags = m.tag_ticks + m.tag_line_ticks * np.int64(record.n_lines)
+    start = enter(m, w.partition, t, max(m.lsu_ticks, max(np.int64(record.wavefronts) * TICKS, tags)))
     if inst.operation == LOAD:
-        done = start + inst.latency + (np.int64(record.wavefronts) - 1) * chip.l1_wavefront_cycles
+        done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
         write_results(m, wi, inst, load(m, wi, inst, first, n, start, done))
     elif inst.operation == ATOMIC:
-        index = m.gpu[0].n_loads
-        m.memory.load[index].done = 0
-        m.memory.load[index].warp = wi
-        m.memory.load[index].pc = w.pc
-        m.gpu[0].n_loads += 1
+        index = m.n_loads
+        load_at(m, index).done = 0
+        load_at(m, index).warp = wi
+        load_at(m, index).pc = w.pc
+        m.n_loads += 1
         send(m, wi, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts))
         write_results(m, wi, inst, TOKEN + index)
     else:
-        w.stores_quantum = m.gpu[0].quantum
+        w.stores_quantum = m.quantum_number
         kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
         send(m, wi, first, n, start, kind, -1 - wi, np.int64(record.conflicts))

@@ -5,6 +5,7 @@ from gpuprof.timing.barrier import arrivals_after_exit
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import EMPTY, TOKEN
 from gpuprof.timing.scoreboard import block_until_served, hold
+from gpuprof.timing.tables import block_at, part_at, sm_at, warp_at
 
 DRAIN = INDEX["drain"]
 
@@ -12,8 +13,8 @@ DRAIN = INDEX["drain"]
 @cold
 def stores_done(m, wi):
     """The cycle by which the warp's stores are acknowledged, TOKEN while some of this quantum are not served yet."""
-    w = m.core.warp[wi]
-    return TOKEN if w.stores_quantum == m.gpu[0].quantum else w.stores_done
+    w = warp_at(m, wi)
+    return TOKEN if w.stores_quantum == m.quantum_number else w.stores_done
 
 
 @cold
@@ -31,13 +32,12 @@ def finish(m, wi, t):
 @cold
 def release(m, wi, t):
     """The warp is gone from cycle t on."""
-    w = m.core.warp[wi]
-    gpu = m.gpu[0]
-    part = m.core.part[w.partition]
-    sm = m.core.sm[part.sm]
-    block = m.core.block[w.block_slot]
-    gpu.resident_warp_cycles += t - w.start
-    gpu.end_cycle = max(gpu.end_cycle, t)
+    w = warp_at(m, wi)
+    part = part_at(m, w.partition)
+    sm = sm_at(m, part.sm)
+    block = block_at(m, w.block_slot)
+    m.resident_warp_cycles += t - w.start
+    m.end_cycle = max(m.end_cycle, t)
     w.state = EMPTY
     sm.warps -= 1
     if sm.warps == 0:
@@ -50,4 +50,4 @@ def release(m, wi, t):
     block.free = t
     sm.blocks -= 1
     sm.block_free = min(sm.block_free, t)
-    gpu.done_blocks += 1
+    m.done_blocks += 1

@@ -24,7 +24,9 @@ class Sampling:
 
     def __post_init__(self):
         if self.period_cycles and not MIN_PERIOD_CYCLES <= self.period_cycles <= MAX_PERIOD_CYCLES:
-            raise UsageError(f"sampling period {self.period_cycles}: it must be 0 (off) or {MIN_PERIOD_CYCLES} to {MAX_PERIOD_CYCLES} cycles")
+            raise UsageError(
+                f"sampling period {self.period_cycles}: it must be 0 (off) or {MIN_PERIOD_CYCLES} to {MAX_PERIOD_CYCLES} cycles"
+            )
         if self.mode not in MODES:
             raise UsageError(f"sampling mode {self.mode!r}: it must be one of {', '.join(MODES)}")
         if not 1 <= self.fifo_depth <= 4096:

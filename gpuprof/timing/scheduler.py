@@ -3,6 +3,7 @@
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
 
+from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrive
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, STARTING, TICK_BITS, TOKEN
@@ -11,7 +12,7 @@ from gpuprof.timing.lsu import access, shuffle
 from gpuprof.timing.retire import DRAIN, finish, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, block_until_served, hold, next_instruction, wait_for_dependencies, write_results
 from gpuprof.timing.static import ARRIVE, BARRIER, MEMBAR, SHUFFLE, SLEEP
-from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 
 MEMBAR_REASON, SLEEPING = INDEX["membar"], INDEX["sleeping"]
 
@@ -19,21 +20,21 @@ MEMBAR_REASON, SLEEPING = INDEX["membar"], INDEX["sleeping"]
 @hot
 def wake(m, p, t):
     """Looks at the warps of partition p that asked for it by cycle t."""
-    part = m.core.part[p]
-    slots = m.chip[0].warps_per_partition
+    part = part_at(m, p)
+    slots = m.warps_per_partition
     for k in range(slots):
-        if m.core.lane[p, k].wake <= t:
-            m.core.lane[p, k].wake = NEVER
+        if lane_at(m, p, k).wake <= t:
+            lane_at(m, p, k).wake = NEVER
             wake_warp(m, p * slots + k, t)
     soonest = NEVER
     for k in range(slots):
-        soonest = min(soonest, m.core.lane[p, k].wake)
+        soonest = min(soonest, lane_at(m, p, k).wake)
     part.next_wake = soonest
 
 
 @cold
 def wake_warp(m, wi, t):
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     if w.state == HOLDING:
         charge_hold(m, wi, t)
         if w.hold_reason == DRAIN:
@@ -49,31 +50,31 @@ def wake_warp(m, wi, t):
 @hot
 def pick(m, p, t, only_current):
     """The slot to issue from in cycle t, or -1."""
-    current = m.core.part[p].current
+    current = part_at(m, p).current
     if can_issue(m, p, current, t):
         return current
     best = -1
     if not only_current:
         youngest = -1
-        for k in range(m.chip[0].warps_per_partition):
-            if m.core.lane[p, k].age > youngest and can_issue(m, p, k, t):
+        for k in range(m.warps_per_partition):
+            if lane_at(m, p, k).age > youngest and can_issue(m, p, k, t):
                 best = k
-                youngest = m.core.lane[p, k].age
+                youngest = lane_at(m, p, k).age
     return best
 
 
 @hot
 def can_issue(m, p, k, t):
-    lane = m.core.lane[p, k]
-    return lane.ready != 0 and m.core.port[p, lane.port].free <= t and m.core.warp[p * m.chip[0].warps_per_partition + k].ready <= t
+    lane = lane_at(m, p, k)
+    return lane.ready != 0 and port_at(m, p, lane.port).free <= t and warp_at(m, p * m.warps_per_partition + k).ready <= t
 
 
 @hot
 def schedule(m, p, t):
     """Cycle t of partition p: issues, and works out when there is something to do next."""
-    part = m.core.part[p]
+    part = part_at(m, p)
     if part.n_ready:
-        for unit in range(m.chip[0].dispatch_units):
+        for unit in range(m.dispatch_units):
             k = pick(m, p, t, unit > 0)
             if k < 0:
                 break
@@ -81,34 +82,34 @@ def schedule(m, p, t):
             issue(m, p, k, t)
     soonest = part.next_wake
     if part.n_ready:
-        for k in range(m.chip[0].warps_per_partition):
-            lane = m.core.lane[p, k]
+        for k in range(m.warps_per_partition):
+            lane = lane_at(m, p, k)
             if lane.ready:
-                soonest = min(soonest, max(t + 1, m.core.port[p, lane.port].free))
+                soonest = min(soonest, max(t + 1, port_at(m, p, lane.port).free))
     part.next_event = soonest
 
 
 @hot
 def issue(m, p, k, t):
     """Warp k of partition p issues one slot of its instruction in cycle t."""
-    wi = p * m.chip[0].warps_per_partition + k
-    w = m.core.warp[wi]
-    inst = m.prog.inst[w.pc]
-    lane = m.core.lane[p, k]
+    wi = p * m.warps_per_partition + k
+    w = warp_at(m, wi)
+    inst = inst_at(m, w.pc)
+    lane = lane_at(m, p, k)
     charge_issue(m, wi, t)
     lane.ready = 0
-    part = m.core.part[p]
+    part = part_at(m, p)
     part.n_ready -= 1
     part.issued = t
-    m.gpu[0].issue_slots += 1
+    m.issue_slots += 1
     if lane.port != PORT_LSU:
-        occupy(m.core.port[p, lane.port], inst.port_ticks, t)
-    earliest = t + 2 - m.chip[0].dispatch_units
+        occupy(port_at(m, p, lane.port), inst.port_ticks, t)
+    earliest = t + 2 - m.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
         for c in range(N_CLASSES):
-            m.core.until[wi, c] = 0
-        m.core.until[wi, CLASS_WAIT] = t + inst.chain
+            until_at(m, wi, c).value = 0
+        until_at(m, wi, CLASS_WAIT).value = t + inst.chain
         wait_for_dependencies(m, wi, earliest)
     else:
         execute(m, wi, inst, t)
@@ -137,10 +138,10 @@ def execute(m, wi, inst, t):
         shuffle(m, wi, t)
     else:
         write_results(m, wi, inst, t + inst.latency)
-    if kind == BARRIER or kind == ARRIVE:
+    if kind in (BARRIER, ARRIVE):
         arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
     elif kind == SLEEP:
-        hold(m, wi, SLEEPING, t + m.chip[0].sleep_cycles)
+        hold(m, wi, SLEEPING, t + m.sleep_cycles)
     elif kind == MEMBAR:
         fence(m, wi, t)
 
@@ -149,8 +150,8 @@ def execute(m, wi, inst, t):
 def fence(m, wi, t):
     """A memory barrier keeps its warp until the warp's stores are acknowledged."""
     done = stores_done(m, wi)
-    least = t + m.chip[0].membar_cycles
+    least = t + m.membar_cycles
     hold(m, wi, MEMBAR_REASON, NEVER if done == TOKEN else max(least, done))
     if done == TOKEN:
-        m.core.warp[wi].ready = least
+        warp_at(m, wi).ready = least
         block_until_served(m, wi)

@@ -23,6 +23,20 @@ from gpuprof.timing.layout import (
 )
 from gpuprof.timing.ledger import busy_cycles
 from gpuprof.timing.static import FOLDED
+from gpuprof.timing.tables import (
+    blocked_at,
+    board_at,
+    dep_at,
+    first_of_block_at,
+    inst_at,
+    lane_at,
+    part_at,
+    port_at,
+    sm_at,
+    step_at,
+    until_at,
+    warp_at,
+)
 
 DRAIN = INDEX["drain"]
 
@@ -33,34 +47,34 @@ def write_results(m, wi, inst, cycle):
     entry = cycle << ENTRY_SHIFT | inst.port << ENTRY_PORT_SHIFT | inst.result_class
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
-        m.core.board[wi, m.prog.dep[k]] = entry
+        board_at(m, wi, dep_at(m, k).value).value = entry
 
 
 @hot
 def fold(m, wi, inst):
     """A folded instruction renames registers: its result is ready when its last source is."""
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     end = inst.first_dep + inst.n_deps
     entry = 0
     for k in range(inst.first_dep, end - inst.n_writes):
-        entry = max(entry, m.core.board[wi, m.prog.dep[k]])
+        entry = max(entry, board_at(m, wi, dep_at(m, k).value).value)
     if entry >> ENTRY_SHIFT >= TOKEN:
         w.alias = 1
     for k in range(end - inst.n_writes, end):
-        m.core.board[wi, m.prog.dep[k]] = entry
+        board_at(m, wi, dep_at(m, k).value).value = entry
 
 
 @hot
 def register_waits(m, wi, inst):
     """Raises the ends of the register classes to those of the registers that an instruction names."""
     for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
-        entry = m.core.board[wi, m.prog.dep[k]]
+        entry = board_at(m, wi, dep_at(m, k).value).value
         kind = entry & ENTRY_CLASS_MASK
         cycle = entry >> ENTRY_SHIFT
         if kind == CLASS_WAIT and (entry >> ENTRY_PORT_SHIFT & ENTRY_PORT_MASK) != inst.port:
-            cycle += m.chip[0].cross_pipe_cycles
-        if cycle > m.core.until[wi, kind]:
-            m.core.until[wi, kind] = cycle
+            cycle += m.cross_pipe_cycles
+        if cycle > until_at(m, wi, kind).value:
+            until_at(m, wi, kind).value = cycle
 
 
 @hot
@@ -76,44 +90,44 @@ def slot_port(inst, slots_left):
 @cold
 def sleep(m, wi, cycle):
     """Warp `wi` is looked at again at `cycle`."""
-    w = m.core.warp[wi]
-    m.core.lane[w.partition, w.lane].wake = cycle
-    part = m.core.part[w.partition]
+    w = warp_at(m, wi)
+    lane_at(m, w.partition, w.lane).wake = cycle
+    part = part_at(m, w.partition)
     part.next_wake = min(part.next_wake, cycle)
     part.next_event = min(part.next_event, cycle)
-    sm = m.core.sm[part.sm]
+    sm = sm_at(m, part.sm)
     sm.next_event = min(sm.next_event, cycle)
 
 
 @cold
 def block_until_served(m, wi):
     """Warp `wi` depends on memory whose time is known when the quantum's requests are served."""
-    m.core.blocked[m.gpu[0].n_blocked] = wi
-    m.gpu[0].n_blocked += 1
+    blocked_at(m, m.n_blocked).value = wi
+    m.n_blocked += 1
 
 
 @cold
 def become_ready(m, wi, cycle):
     """No dependency is left from `cycle` on."""
-    w = m.core.warp[wi]
-    inst = m.prog.inst[w.pc]
-    lane = m.core.lane[w.partition, w.lane]
+    w = warp_at(m, wi)
+    inst = inst_at(m, w.pc)
+    lane = lane_at(m, w.partition, w.lane)
     lane.port = slot_port(inst, w.slots_left)
     lane.ready = 1
     lane.wake = NEVER
-    m.core.part[w.partition].n_ready += 1
+    part_at(m, w.partition).n_ready += 1
     w.state = READY
     w.ready = cycle
-    w.busy_mark = busy_cycles(m.core.port[w.partition, lane.port], max(cycle, w.last + 1))
+    w.busy_mark = busy_cycles(port_at(m, w.partition, lane.port), max(cycle, w.last + 1))
 
 
 @cold
 def wait_for_dependencies(m, wi, earliest):
     """Puts the warp to sleep until the last of its dependencies ends; ready at once when that is by `earliest`."""
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     ready = earliest
     for c in range(N_CLASSES):
-        ready = max(ready, m.core.until[wi, c])
+        ready = max(ready, until_at(m, wi, c).value)
     if ready == earliest:
         become_ready(m, wi, ready)
         return
@@ -128,7 +142,7 @@ def wait_for_dependencies(m, wi, earliest):
 @cold
 def hold(m, wi, reason, cycle):
     """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so."""
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     w.state = HOLDING
     w.hold_reason = reason
     w.ready = cycle
@@ -139,18 +153,18 @@ def hold(m, wi, reason, cycle):
 @hot
 def advance(m, wi):
     """Moves to the next instruction of the trace: 0 there is none, 1 it follows in the code, 2 it is the target of a jump."""
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     if w.pc + 1 < w.block_end:
         w.pc += 1
         return 1
     if w.step == w.step_end:
         return 0
-    step = m.trace.step[w.step]
+    step = step_at(m, w.step)
     w.step += 1
     w.mask = step.mask
     before = w.pc
-    w.pc = m.prog.block[step.block]
-    w.block_end = m.prog.block[step.block + 1]
+    w.pc = first_of_block_at(m, step.block).value
+    w.block_end = first_of_block_at(m, step.block + 1).value
     return 1 if w.pc == before + 1 else 2
 
 
@@ -160,7 +174,7 @@ def next_instruction(m, wi, earliest):
 
     Returns 1, or 0 when the warp has come to its end and stands at its last instruction.
     """
-    w = m.core.warp[wi]
+    w = warp_at(m, wi)
     last = w.pc
     jumped = False
     while True:
@@ -169,22 +183,22 @@ def next_instruction(m, wi, earliest):
             w.pc = last
             return 0
         jumped = jumped or (way == 2 and last >= 0)
-        if m.prog.inst[w.pc].kind != FOLDED:
+        if inst_at(m, w.pc).kind != FOLDED:
             break
-        fold(m, wi, m.prog.inst[w.pc])
-    inst = m.prog.inst[w.pc]
+        fold(m, wi, inst_at(m, w.pc))
+    inst = inst_at(m, w.pc)
     w.slots_left = inst.slots
     for c in range(N_CLASSES):
-        m.core.until[wi, c] = 0
+        until_at(m, wi, c).value = 0
     register_waits(m, wi, inst)
     asked = w.last + 1
     if jumped:
-        asked = w.last + m.chip[0].branch_cycles
-        m.core.until[wi, CLASS_BRANCH] = asked
+        asked = w.last + m.branch_cycles
+        until_at(m, wi, CLASS_BRANCH).value = asked
     if inst.line != w.line:
         w.line = inst.line
-        m.core.until[wi, CLASS_FETCH] = fetch(m, w.partition, inst.line, asked)
+        until_at(m, wi, CLASS_FETCH).value = fetch(m, w.partition, inst.line, asked)
     if inst.constant_line >= 0:
-        m.core.until[wi, CLASS_CONSTANT] = constant_line(m, m.core.part[w.partition].sm, inst.constant_line, asked)
+        until_at(m, wi, CLASS_CONSTANT).value = constant_line(m, part_at(m, w.partition).sm, inst.constant_line, asked)
     wait_for_dependencies(m, wi, earliest)
     return 1

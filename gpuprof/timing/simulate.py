@@ -7,12 +7,11 @@ import numpy as np
 
 from gpuprof.emulate.trace import TracePiece
 from gpuprof.errors import KernelFault
-from gpuprof.timing import layout
 from gpuprof.timing.live import NO_TRACE, LiveTrace
 from gpuprof.timing.occupancy import Occupancy, occupancy
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.state import SECTOR_NBYTES, Machine, Program, State, chip_record, new_cell, new_core, new_memory
+from gpuprof.timing.state import SECTOR_NBYTES, Machine, Program, State, machine_record, new_cell, new_core, new_memory
 from gpuprof.timing.static import StaticProgram, static_program
 
 if TYPE_CHECKING:
@@ -49,30 +48,28 @@ def simulate(
 def _new_state(
     machine: Machine, launch: "Launch", program: StaticProgram, fit: Occupancy, sampling: Sampling, n_blocks: int, max_cycles: int
 ) -> State:
-    chip = machine.chip
-    gpu = np.zeros(1, layout.GPU)
-    gpu["total_blocks"] = n_blocks
-    gpu["max_cycle"] = machine.cycle + max_cycles
-    gpu["end_cycle"] = machine.cycle
-    gpu["l2_use"] = machine.l2_uses
+    record = machine_record(machine, program, fit, sampling, launch.index, launch.module.load_base)
+    record["total_blocks"] = n_blocks
+    record["max_cycle"] = machine.cycle + max_cycles
+    record["end_cycle"] = machine.cycle
+    record["l2_uses"] = machine.l2_uses
     machine.fetch.constant_tag[:] = -1
     return State(
+        record,
         Program(program.inst, program.dep, program.block),
         NO_TRACE,
-        new_core(chip, program, machine.cycle, fit.blocks_per_sm),
+        new_core(machine.chip, program, machine.cycle, fit.blocks_per_sm),
         machine.fetch,
         new_memory(machine, fit),
-        new_cell(chip, sampling),
-        gpu,
-        chip_record(chip, fit, sampling, launch.index, launch.module.load_base),
-    )
+        new_cell(machine.chip, sampling),
+    ).link()
 
 
 def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) -> None:
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
     while True:
-        status = engine.run(state, QUANTA_PER_CALL)
+        status = engine.run(state.machine, QUANTA_PER_CALL)
         if status in (engine.SAMPLES_FULL, engine.DONE):
             _flush(state, sink)
         if status == engine.DONE:
@@ -83,46 +80,46 @@ def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) 
             _flush(state, sink)
             raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
         else:
-            assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.gpu[0]['done_blocks'])} blocks are done"
+            assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.machine[0]['done_blocks'])} blocks are done"
 
 
 def _flush(state: State, sink: Sink) -> None:
     """Hands the records so far to the sink, in order: the engine keeps them by quantum, SM and cycle."""
-    n = int(state.gpu[0]["n_samples"])
+    n = int(state.machine[0]["n_samples"])
     if n:
         records = state.cell.record[:n]
         sink(records[np.lexsort((records["warp_slot"], records["stall_sm"] >> 22, records["cycle"]))])
-    state.gpu[0]["n_samples"] = 0
+    state.machine[0]["n_samples"] = 0
 
 
 def _finish(machine: Machine, state: State, fit: Occupancy) -> LaunchTiming:
-    gpu, core = state.gpu[0], state.core
-    start, end = machine.cycle, int(gpu["end_cycle"])
-    machine.cycle, machine.l2_uses = end, int(gpu["l2_use"])
-    resident = int(gpu["resident_warp_cycles"])
+    counts, core = state.machine[0], state.core
+    start, end = machine.cycle, int(counts["end_cycle"])
+    machine.cycle, machine.l2_uses = end, int(counts["l2_uses"])
+    resident = int(counts["resident_warp_cycles"])
     assert int(core.ledger.sum()) == resident, f"the ledger holds {int(core.ledger.sum())} warp-cycles of {resident}"
-    due, dropped = int(gpu["samples_due"]), int(gpu["samples_dropped"])
+    due, dropped = int(counts["samples_due"]), int(counts["samples_dropped"])
     return LaunchTiming(
         start_cycle=start,
         end_cycle=end,
         cycles=end - start,
-        issue_slots=int(gpu["issue_slots"]),
+        issue_slots=int(counts["issue_slots"]),
         resident_warp_cycles=resident,
-        warps_launched=int(gpu["ages"]),
-        blocks_launched=int(gpu["done_blocks"]),
+        warps_launched=int(counts["ages"]),
+        blocks_launched=int(counts["done_blocks"]),
         blocks_per_sm=fit.blocks_per_sm,
         occupancy_limiter=fit.limiter,
         samples_due=due,
         samples_kept=due - dropped,
         samples_dropped=dropped,
         buffer_full=dropped > 0,
-        l1_sectors=int(gpu["l1_sectors"]),
-        l1_hits=int(gpu["l1_hits"]),
-        l2_sectors=int(gpu["l2_sectors"]),
-        l2_hits=int(gpu["l2_hits"]),
-        dram_read_nbytes=int(gpu["dram_read_sectors"]) * SECTOR_NBYTES,
-        dram_write_nbytes=int(gpu["dram_write_sectors"]) * SECTOR_NBYTES,
-        shared_wavefronts=int(gpu["shared_wavefronts"]),
+        l1_sectors=int(counts["l1_sectors"]),
+        l1_hits=int(counts["l1_hits"]),
+        l2_sectors=int(counts["l2_sectors"]),
+        l2_hits=int(counts["l2_hits"]),
+        dram_read_nbytes=int(counts["dram_read_sectors"]) * SECTOR_NBYTES,
+        dram_write_nbytes=int(counts["dram_write_sectors"]) * SECTOR_NBYTES,
+        shared_wavefronts=int(counts["shared_wavefronts"]),
         sm_active_cycles=int(core.sm["active_cycles"].sum()),
         active_cycles_of_sm=core.sm["active_cycles"].astype(np.uint64),
         ledger=core.ledger.astype(np.uint64),

@@ -27,7 +27,7 @@ SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
 class Program(NamedTuple):
     inst: np.ndarray
     dep: np.ndarray
-    block: np.ndarray
+    first_of_block: np.ndarray
 
 
 class Trace(NamedTuple):
@@ -59,8 +59,8 @@ class Core(NamedTuple):
 class Fetch(NamedTuple):
     l0_tag: np.ndarray  # int64 (partitions, lines)
     l0_ready: np.ndarray
-    l1_tag: np.ndarray  # int64 (SMs, lines)
-    l1_ready: np.ndarray
+    l1i_tag: np.ndarray  # int64 (SMs, lines)
+    l1i_ready: np.ndarray
     constant_tag: np.ndarray  # int64 (SMs, lines)
     constant_ready: np.ndarray
 
@@ -82,20 +82,28 @@ class Memory(NamedTuple):
 
 class Cell(NamedTuple):
     record: np.ndarray
-    warp: np.ndarray  # int64: warp of each record
+    sampled: np.ndarray  # int64: warp of each record
     drained: np.ndarray  # int64 (SMs, FIFO depth): when the last records leave
-    most_per_quantum: np.ndarray  # int64 (1,)
 
 
 class State(NamedTuple):
-    prog: Program
+    """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them there."""
+
+    machine: np.ndarray  # layout.MACHINE (1,)
+    program: Program
     trace: Trace
     core: Core
     fetch: Fetch
     memory: Memory
     cell: Cell
-    gpu: np.ndarray  # layout.GPU (1,)
-    chip: np.ndarray  # the chip's numbers and the launch's, (1,)
+
+    def link(self) -> "State":
+        """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables alive."""
+        for group in self[1:]:
+            for name, table in group._asdict().items():
+                assert table.flags.c_contiguous and table.dtype.itemsize == layout.TABLES[name].dtype.itemsize, name
+                self.machine[f"{name}_table"] = table.ctypes.data
+        return self
 
 
 @dataclass
@@ -199,47 +207,63 @@ def new_memory(machine: Machine, occupancy: Occupancy) -> Memory:
 
 
 def new_cell(chip: Chip, sampling: Sampling) -> Cell:
-    most = chip.sms * (QUANTUM // max(1, sampling.period_cycles) + 1) * (chip.warp_slots if sampling.mode == "all" else 1)
-    most = most if sampling.period_cycles else 0
-    room = max(SAMPLE_ROOM, 2 * most) if sampling.period_cycles else 1
+    room = SAMPLE_ROOM + most_samples(chip, sampling)
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
-        warp=np.zeros(room, np.int64),
+        sampled=np.zeros(room, np.int64),
         drained=np.zeros((chip.sms, sampling.fifo_depth), np.int64),
-        most_per_quantum=np.array([most], np.int64),
     )
 
 
-def chip_record(chip: Chip, occupancy: Occupancy, sampling: Sampling, launch: int, load_base: int) -> np.ndarray:
-    """The numbers the inner loop reads, as one record: the chip's own, some in ticks, and those of the launch."""
-    nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
+def most_samples(chip: Chip, sampling: Sampling) -> int:
+    """Records that one quantum can bring, at most."""
+    per_sm = QUANTUM // max(1, sampling.period_cycles) + 1
+    return chip.sms * per_sm * (chip.warp_slots if sampling.mode == "all" else 1)
+
+
+def machine_record(
+    machine: Machine, program: StaticProgram, occupancy: Occupancy, sampling: Sampling, launch: int, load_base: int
+) -> np.ndarray:
+    """A layout.MACHINE record, counters at zero: the numbers of chip and launch that the inner loop reads."""
+    chip = machine.chip
     sets = l1_sets(chip, occupancy)
-    numbers = {name: value for name, value in chip.values.items() if isinstance(value, int)}
-    numbers |= {
-        "quantum": QUANTUM,
+    dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
+    numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
         "tag_ticks": round(chip.tag_cycles * TICKS),
         "tag_line_ticks": round(chip.tag_cycles_per_line * TICKS),
         "l1_sets": sets,
         "l1_lines": sets * chip.l1_ways,
-        "noc_ticks": max(1, round(SECTOR_NBYTES * TICKS / chip.noc_nbytes_per_cycle)),
+        "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
-        "slice_ticks": max(1, round(SECTOR_NBYTES * TICKS / chip.l2_slice_nbytes_per_cycle)),
+        "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
-        "dram_ticks": max(1, round(SECTOR_NBYTES * TICKS / nbytes_per_cycle)),
+        "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
         "warps_per_block": occupancy.warps_per_block,
         "blocks_per_sm": occupancy.blocks_per_sm,
         "period_cycles": sampling.period_cycles,
-        "every_warp": int(sampling.mode == "all"),
+        "every_warp": sampling.mode == "all",
         "seed": sampling.seed & (1 << 63) - 1,
+        "fifo_depth": sampling.fifo_depth,
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
+        "sample_room": SAMPLE_ROOM,
         "launch": launch,
         "load_base": load_base,
+        "n_instructions": len(program.inst),
+        "n_registers": program.n_registers,
+        "n_classes": layout.N_CLASSES,
+        "n_ports": layout.N_PORTS,
+        "n_reasons": N_REASONS,
+        "n_barriers": N_BARRIERS,
     }
-    record = np.zeros(1, np.dtype([(name, "i8") for name in sorted(numbers)]))
+    record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():
         record[name] = value
     return record
+
+
+def sector_ticks(nbytes_per_cycle: float) -> int:
+    return max(1, round(SECTOR_NBYTES * TICKS / nbytes_per_cycle))

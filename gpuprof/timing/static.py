@@ -20,7 +20,15 @@ PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMB
 LOAD, STORE, ATOMIC, REDUCTION = range(4)
 
 KIND_OF_SPACE = {"global": GLOBAL, "local": GLOBAL, "generic": GENERIC, "shared": SHARED, "const": CONSTANT, "param": CONSTANT}
-KIND_OF_SEMANTICS = {"bar_sync": BARRIER, "bar_red": BARRIER, "bar_arrive": ARRIVE, "membar": MEMBAR, "exit": EXIT, "trap": EXIT, "nanosleep": SLEEP}
+KIND_OF_SEMANTICS = {
+    "bar_sync": BARRIER,
+    "bar_red": BARRIER,
+    "bar_arrive": ARRIVE,
+    "membar": MEMBAR,
+    "exit": EXIT,
+    "trap": EXIT,
+    "nanosleep": SLEEP,
+}
 # Latency classes whose result is waited for with a scoreboard, not by a fixed count.
 SCOREBOARD = {
     "memory": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT, "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,

@@ -1,0 +1,81 @@
+"""Rows of the machine's tables, for compiled code: `warp_at(m, i)` is the record of warp i, `until_at(m, i, c).value` a plain number.
+
+`m` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call passes one pointer; a
+named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of compilation. There are no bounds
+checks: indexes come from records checked at the edge (`live`) or from the tables themselves.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import from_dtype, types
+from numba.extending import intrinsic
+
+from gpuprof.timing.layout import MACHINE, TABLES
+
+WORD = from_dtype(np.dtype([("value", "i8")]))
+INT64 = ir.IntType(64)
+
+
+def _load_word(builder, record, name: str):
+    """The int64 field `name` of the machine's record."""
+    address = builder.add(builder.ptrtoint(record, INT64), INT64(MACHINE.fields[name][1]))
+    return builder.load(builder.inttoptr(address, INT64.as_pointer()))
+
+
+def _rows(name: str):
+    """An accessor for the table `name` of layout.TABLES."""
+    table = TABLES[name]
+    record = from_dtype(table.dtype)
+    nbytes = INT64(table.dtype.itemsize)
+
+    def place(context, builder, base, index):
+        address = builder.add(base, builder.mul(index, nbytes))
+        return builder.inttoptr(address, context.get_value_type(record))
+
+    def of_index(context, builder, signature, args):
+        return place(context, builder, _load_word(builder, args[0], f"{name}_table"), args[1])
+
+    def of_row_and_column(context, builder, signature, args):
+        columns = _load_word(builder, args[0], table.columns)
+        index = builder.add(builder.mul(args[1], columns), args[2])
+        return place(context, builder, _load_word(builder, args[0], f"{name}_table"), index)
+
+    if table.columns:
+
+        @intrinsic
+        def at(typing_context, m, row, column):
+            return record(m, types.int64, types.int64), of_row_and_column
+
+    else:
+
+        @intrinsic
+        def at(typing_context, m, index):
+            return record(m, types.int64), of_index
+
+    return at
+
+
+@intrinsic
+def word_at(typing_context, address, index):
+    """The number at place `index` of the int64 table that starts at `address`."""
+
+    def code(context, builder, signature, args):
+        at = builder.add(args[0], builder.mul(args[1], INT64(8)))
+        return builder.inttoptr(at, context.get_value_type(WORD))
+
+    return WORD(types.int64, types.int64), code
+
+
+inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
+step_start_at, access_start_at, sector_start_at = _rows("step_start"), _rows("access_start"), _rows("sector_start")
+step_at, access_at, sector_at = _rows("step"), _rows("access"), _rows("sector")
+warp_at, until_at, board_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("blocked")
+part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
+sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
+l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = _rows("l0_tag"), _rows("l0_ready"), _rows("l1i_tag"), _rows("l1i_ready")
+constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")
+l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"), _rows("l1_line"), _rows("miss_free")
+l2_tag_at, l2_use_at, l2_line_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line")
+slice_tick_at, channel_tick_at = _rows("slice_tick"), _rows("channel_tick")
+request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")
+record_at, sampled_at, drained_at = _rows("record"), _rows("sampled"), _rows("drained")
