@@ -51,24 +51,32 @@ def _put_sorted(values, count, value):
 
 
 @numba.njit(cache=True, nogil=True)
-def _group_wavefronts(address, mask, base, first, last, nbytes, offset, banks, words):
+def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
     """Most distinct 4-byte words in one bank, over lanes first..last-1. banks: int64 (32,), words: int64 (32, 32)."""
+    per_lane = max(1, nbytes >> 2)
+    lowest, highest = np.int64(1) << 62, np.int64(-1)
+    for lane in range(first, last):
+        if mask >> np.uint32(lane) & np.uint32(1):
+            word = (address[lane] + offset) >> 2
+            lowest, highest = min(lowest, word), max(highest, word)
+    if highest < 0:
+        return 0
+    if highest + per_lane - lowest <= 32:  # no two different words share a bank
+        return 1
     for bank in range(32):
         banks[bank] = 0
     most = 0
     for lane in range(first, last):
-        if not (mask >> np.uint32(lane)) & np.uint32(1):
+        if not mask >> np.uint32(lane) & np.uint32(1):
             continue
-        word = (address[base + lane] + offset) >> 2
-        for _ in range(max(1, nbytes >> 2)):
+        word = (address[lane] + offset) >> 2
+        for _ in range(per_lane):
             bank = word & 31
-            known = False
-            for k in range(banks[bank]):
-                if words[bank, k] == word:
-                    known = True
-                    break
-            if not known:
-                words[bank, banks[bank]] = word
+            k = 0
+            while k < banks[bank] and words[bank, k] != word:
+                k += 1
+            if k == banks[bank]:
+                words[bank, k] = word
                 banks[bank] += 1
                 most = max(most, banks[bank])
             word += 1
@@ -76,14 +84,70 @@ def _group_wavefronts(address, mask, base, first, last, nbytes, offset, banks, w
 
 
 @numba.njit(cache=True, nogil=True)
-def _most_on_one(address, mask, base):
+def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
+    """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte accesses."""
+    group = 32 if nbytes <= 4 else 128 // nbytes
+    total = 0
+    ideal = 0
+    for piece in range(pieces):
+        for first in range(0, 32, group):
+            part = _group_wavefronts(address, mask, first, first + group, nbytes, piece * piece_stride, banks, words)
+            total += part
+            ideal += part > 0
+    return total, ideal
+
+
+@numba.njit(cache=True, nogil=True)
+def _distinct_sectors(address, mask, pieces, piece_stride, found):
+    """Puts the distinct sectors, ascending, into `found`; gives (sectors, 128-byte lines)."""
+    count = 0
+    for piece in range(pieces):
+        previous = np.int64(-1)
+        for lane in range(32):
+            if mask >> np.uint32(lane) & np.uint32(1):
+                sector = (address[lane] + piece * piece_stride) >> 5
+                if sector != previous:
+                    count = _put_sorted(found, count, sector)
+                    previous = sector
+    lines = 0
+    for s in range(count):
+        lines += s == 0 or found[s] >> 2 != found[s - 1] >> 2
+    return count, lines
+
+
+@numba.njit(cache=True, nogil=True)
+def _range(address, mask):
+    """(lanes, lowest address, highest address, all addresses or'ed) of a mask that is not empty."""
+    lanes = 0
+    lo, hi, bits = np.int64(1) << 62, np.int64(-1) << 62, np.int64(0)
+    for lane in range(32):
+        if mask >> np.uint32(lane) & np.uint32(1):
+            a = address[lane]
+            lanes += 1
+            lo, hi = min(lo, a), max(hi, a)
+            bits |= a
+    return lanes, lo, hi, bits
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_affine(address, nbytes):
+    """Whether the 32 lanes access consecutive places."""
+    first = address[0]
+    wrong = False
+    for lane in range(32):
+        wrong |= address[lane] != first + lane * nbytes
+    return not wrong
+
+
+@numba.njit(cache=True, nogil=True)
+def _most_on_one(address, mask):
     """Most lanes on one address."""
     most = 0
     for lane in range(32):
         if (mask >> np.uint32(lane)) & np.uint32(1):
             count = 0
             for other in range(lane, 32):
-                if (mask >> np.uint32(other)) & np.uint32(1) and address[base + other] == address[base + lane]:
+                if (mask >> np.uint32(other)) & np.uint32(1) and address[other] == address[lane]:
                     count += 1
             most = max(most, count)
     return most
@@ -101,103 +165,45 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
     words = np.empty((32, 32), np.int64)
     found = np.empty(32 * pieces + 1, np.int64)
     piece_nbytes = nbytes if pieces == 1 else 4
-    group = 32 if piece_nbytes <= 4 else 128 // piece_nbytes
-    plain_wavefronts = 32 // group
-    row = 0
-    total_sectors = 0
-    lo = np.int64(1) << 62
-    hi = np.int64(-1)
-    low_bits = np.int64(0)
-    contiguous = 1
-    total_lines = 0
-    total_wavefronts = 0
-    total_ideal = 0
-    total_packed = 0
+    affine_wavefronts = max(1, nbytes >> 2)
+    row, n_sectors = 0, 0
+    lo, hi, low_bits = np.int64(1) << 62, np.int64(-1), np.int64(0)
+    contiguous = True
+    lines, wavefronts, ideal_wavefronts, ideal_sectors = 0, 0, 0, 0
     for w in range(len(masks)):
         if present[w] == 0:
-            contiguous = 0
+            contiguous = False
             continue
         mask = masks[w]
-        base = 32 * w
-        if mask == FULL and pieces == 1:
-            a0 = address[base]
-            affine = True
-            for lane in range(32):
-                affine &= address[base + lane] == a0 + lane * nbytes
-            if affine:
-                end = a0 + 32 * nbytes
-                s0 = a0 >> 5
-                s1 = (end - 1) >> 5
-                n_sectors = 0
-                n_lines = (s1 >> 2) - (s0 >> 2) + 1
-                if has_sectors:
-                    n_sectors = s1 - s0 + 1
-                    for s in range(n_sectors):
-                        sectors[total_sectors + s] = s0 + s
-                    total_sectors += n_sectors
-                records[row] = _record(n_sectors, n_lines, plain_wavefronts, plain_wavefronts, 32, 1 if atomic else 0, 0)
-                row += 1
-                if a0 != hi and hi >= 0:
-                    contiguous = 0
-                lo = min(lo, a0)
-                hi = max(hi, end)
-                low_bits |= a0
-                total_lines += n_lines
-                total_wavefronts += plain_wavefronts
-                total_ideal += plain_wavefronts
-                total_packed += min(nbytes, n_sectors)
-                continue
-        contiguous = 0
-        if mask == 0:
-            records[row] = 0
-            row += 1
-            continue
-        lanes = 0
-        n_sectors = 0
-        n_lines = 0
-        uniform = 1
-        first = np.int64(-1)
-        for lane in range(32):
-            if not (mask >> np.uint32(lane)) & np.uint32(1):
-                continue
-            a = address[base + lane]
-            lanes += 1
-            if first < 0:
-                first = a
-            elif a != first:
-                uniform = 0
-            lo = min(lo, a)
-            hi = max(hi, a + nbytes)
-            low_bits |= a
-            for p in range(pieces):
-                n_sectors = _put_sorted(found, n_sectors, (a + p * piece_stride) >> 5)
-        last_line = np.int64(-1)
-        for s in range(n_sectors):
-            if found[s] >> 2 != last_line:
-                last_line = found[s] >> 2
-                n_lines += 1
-        wavefronts = 0
-        ideal = 0
-        if uniform and group == 32:
-            ideal = pieces
-            wavefronts = pieces
+        here = address[32 * w : 32 * w + 32]
+        if mask == FULL and pieces == 1 and _is_affine(here, nbytes):
+            first, end = here[0], here[0] + 32 * nbytes
+            count = ((end - 1) >> 5) - (first >> 5) + 1
+            line_count = ((end - 1) >> 7) - (first >> 7) + 1
+            for s in range(count):
+                found[s] = (first >> 5) + s
+            lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
+            contiguous &= hi < 0 or first == hi
+            lo, hi, low_bits = min(lo, first), max(hi, end), low_bits | first
+        elif mask != 0:
+            contiguous = False
+            lanes, first, last, bits = _range(here, mask)
+            count, line_count = _distinct_sectors(here, mask, pieces, piece_stride, found)
+            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, banks, words)
+            uniform = 1 if first == last else 0
+            lo, hi, low_bits = min(lo, first), max(hi, last + nbytes), low_bits | bits
         else:
-            for p in range(pieces):
-                for g in range(0, 32, group):
-                    part = _group_wavefronts(address, mask, base, g, g + group, piece_nbytes, p * piece_stride, banks, words)
-                    wavefronts += part
-                    ideal += part > 0
+            contiguous = False
+            count, line_count, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
         if has_sectors:
-            for s in range(n_sectors):
-                sectors[total_sectors + s] = found[s]
-            total_sectors += n_sectors
-            total_packed += min(n_sectors, (lanes * nbytes + 31) >> 5)
-        else:
-            n_sectors = 0
-        conflicts = _most_on_one(address, mask, base) if atomic else 0
-        records[row] = _record(n_sectors, n_lines, wavefronts, ideal, lanes, conflicts, uniform)
+            for s in range(count):
+                sectors[n_sectors + s] = found[s]
+            n_sectors += count
+            ideal_sectors += min(count, (lanes * nbytes + 31) >> 5)
+        conflicts = _most_on_one(here, mask) if atomic else 0
+        records[row] = _record(count if has_sectors else 0, line_count, passes, ideal, lanes, conflicts, uniform)
         row += 1
-        total_lines += n_lines
-        total_wavefronts += wavefronts
-        total_ideal += ideal
-    return row, total_sectors, lo, hi, low_bits, contiguous, total_lines, total_wavefronts, total_ideal, total_packed
+        lines += line_count
+        wavefronts += passes
+        ideal_wavefronts += ideal
+    return row, n_sectors, lo, hi, low_bits, contiguous, lines, wavefronts, ideal_wavefronts, ideal_sectors
