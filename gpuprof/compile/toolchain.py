@@ -15,7 +15,7 @@ _HOST = "x86_64-unknown-linux-musl"
 
 _DEVICE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
-    "-std=c++20", "-O1", "-Xclang", "-disable-llvm-passes", "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
+    "-std=c++20", "-O3", "-Xclang", "-disable-llvm-passes", "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
     "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr", "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
 

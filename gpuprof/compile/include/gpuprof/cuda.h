@@ -1,6 +1,13 @@
 // Included before every .cu file: the CUDA language as its programs know it.
 #pragma once
 
-#include "language.h"
-#include "sync.h"
 #include "atomics.h"
+#include "floating.h"
+#include "functions.h"
+#include "half.h"
+#include "integer.h"
+#include "language.h"
+#include "memory.h"
+#include "runtime.h"
+#include "services.h"
+#include "sync.h"

@@ -1,0 +1,20 @@
+// What a kernel may ask of the driver: text output, failed assertions, memory from the device heap.
+#pragma once
+
+#include "language.h"
+
+extern "C" {
+__device__ int printf(const char *format, ...); // clang packs the arguments and calls vprintf
+__device__ int vprintf(const char *format, const char *arguments);
+__device__ [[noreturn]] void __assertfail(const char *condition, const char *file, unsigned int line, const char *function, size_t char_nbytes);
+__device__ void *malloc(size_t nbytes);
+__device__ void free(void *p);
+}
+
+// What `assert` of <assert.h> calls.
+__device__ static inline __attribute__((nodebug, always_inline)) void __assert_fail(const char *condition, const char *file, int line,
+                                                                                    const char *function)
+{
+    __assertfail(condition, file, line, function, 1);
+}
+
