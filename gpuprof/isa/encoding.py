@@ -12,7 +12,8 @@ Little-endian. R255 reads as zero and discards what is written to it, so does D2
 has its negation in bit 7. MOVI.64 uses imm and mods together as one 64-bit immediate.
 """
 
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,10 +66,23 @@ class Instruction(NamedTuple):
         return self.imm | self.mods << 32
 
 
-def make(name: str, *, guard: int = PT, dst: int = -1, a: int = -1, b: int = -1, c: int = -1, e: int = -1, imm: int = 0, slot: str = "", const: bool = False, mods: int = 0) -> Instruction:
+def make(
+    name: str,
+    *,
+    guard: int = PT,
+    dst: int = -1,
+    a: int = -1,
+    b: int = -1,
+    c: int = -1,
+    e: int = -1,
+    imm: int = 0,
+    slot: str = "",
+    const: bool = False,
+    mods: int = 0,
+) -> Instruction:
     """An instruction by opcode name. Slots left out read as zero, true, or nothing. `slot` names the source that imm replaces."""
     op = BY_NAME[name]
-    given = dict(dst=dst, a=a, b=b, c=c, e=e)
+    given = {"dst": dst, "a": a, "b": b, "c": c, "e": e}
     for key, value in given.items():
         if value < 0:
             given[key] = PT if getattr(op, key).endswith("P") else RZ

@@ -47,7 +47,7 @@ FLOAT = ("rnd", "ftz", "sat")
 def _row(name, form, pipe, latency, semantics, types="", fields=(), slots=1, space="", nbytes=0):
     """Adds a row. `form` is "dst=a,b,c,e"; missing slots are empty."""
     dst, _, sources = form.partition("=")
-    a, b, c, e = (sources.split(",") + ["", "", "", ""])[:4]
+    a, b, c, e = ([*sources.split(","), "", "", "", ""])[:4]
     row = Opcode(len(TABLE), name, dst, a, b, c, e, tuple(fields), pipe, slots, latency, semantics, tuple(types.split()), space, nbytes)
     assert name not in BY_NAME, name
     TABLE.append(row)
@@ -158,15 +158,41 @@ def _float():
             _row(f"{letter}{name}", f"{r}={r},{r}", pipe, latency, "f" + name.lower(), t, FLOAT)
         _row(f"{letter}FMA", f"{r}={r},{r},{r}", pipe, latency, "ffma", t, FLOAT)
         for name in ("MIN", "MAX"):
-            _row(f"{letter}{name}", f"{r}={r},{r}", cheap_pipe, cheap_latency, "f" + name.lower(), t, ("ftz", "nan"), slots=1 if r == "R" else 7)
+            _row(
+                f"{letter}{name}",
+                f"{r}={r},{r}",
+                cheap_pipe,
+                cheap_latency,
+                "f" + name.lower(),
+                t,
+                ("ftz", "nan"),
+                slots=1 if r == "R" else 7,
+            )
         for name in ("NEG", "ABS"):
             _row(f"{letter}{name}", f"{r}={r}", cheap_pipe, cheap_latency, "f" + name.lower(), t, ("ftz",), slots=1)
-        _row(f"{letter}SETP", f"P={r},{r},>P,P", "alu" if r == "R" else "fp64", "alu" if r == "R" else "fp64", "fsetp", t, ("cmp", "bool", "ftz"))
+        _row(
+            f"{letter}SETP",
+            f"P={r},{r},>P,P",
+            "alu" if r == "R" else "fp64",
+            "alu" if r == "R" else "fp64",
+            "fsetp",
+            t,
+            ("cmp", "bool", "ftz"),
+        )
         _row(f"{letter}COPYSIGN", f"{r}={r},{r}", "alu", "alu", "copysign", t)  # the sign of a on the magnitude of b
         _row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2)  # lut: index into TESTP
         for name, slots32, slots64 in (("DIV", 16, 26), ("RCP", 15, 19), ("SQRT", 14, 31)):
             form = f"{r}={r},{r}" if name == "DIV" else f"{r}={r}"
-            _row(f"{letter}{name}", form, pipe, "iterative" if r == "R" else "iterative64", "f" + name.lower(), t, ("rnd", "ftz"), slots=slots32 if r == "R" else slots64)
+            _row(
+                f"{letter}{name}",
+                form,
+                pipe,
+                "iterative" if r == "R" else "iterative64",
+                "f" + name.lower(),
+                t,
+                ("rnd", "ftz"),
+                slots=slots32 if r == "R" else slots64,
+            )
     _row("FDIV.FULL", "R=R,R", "fma", "xu", "fdiv_full", "f32", ("ftz",), slots=8)
     _row("FDIV.APPROX", "R=R,R", "xu", "xu", "fdiv_approx", "f32", ("ftz",), slots=2)
     for name in ("RCP", "SQRT", "RSQRT", "SIN", "COS", "EX2", "LG2", "TANH"):
@@ -181,7 +207,7 @@ def _half():
         for suffix, t in (("", scalar), ("2", packed)):
             for name in ("ADD", "MUL"):
                 _row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, FLOAT)
-            _row(f"{letter}FMA{suffix}", "R=R,R,R", "half", "half", "ffma", t, FLOAT + ("nan",))  # nan: relu
+            _row(f"{letter}FMA{suffix}", "R=R,R,R", "half", "half", "ffma", t, (*FLOAT, "nan"))  # nan: relu
             for name in ("MIN", "MAX"):
                 _row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, ("ftz", "nan"))
             for name in ("NEG", "ABS"):
@@ -273,7 +299,7 @@ def _atomics():
                 form = f"A,{r},{r}" if op == "CAS" else f"A,{r}"
                 slots = 7 if space == "shared" and (op, t) not in NATIVE_SHARED_ATOMICS else 1
                 latency = "atomic_shared" if space == "shared" else "atomic"
-                common = dict(fields=("sem", "scope"), slots=slots, space=space, nbytes=nbytes)
+                common = {"fields": ("sem", "scope"), "slots": slots, "space": space, "nbytes": nbytes}
                 _row(f"ATOM{letter}.{op}.{t}".upper(), f"{r}={form}", "lsu", latency, "atom_" + op.lower(), t, **common)
                 if op not in ("EXCH", "CAS"):
                     _row(f"RED{letter}.{op}.{t}".upper(), f"={form}", "lsu", "store", "red_" + op.lower(), t, **common)
@@ -294,7 +320,14 @@ def _warp():
     for bits, r in ((32, "R"), (64, "D")):
         _row(f"MATCH.ANY.B{bits}", f"R={r},R", "xu", "shuffle", "match_any", f"b{bits}")
         _row(f"MATCH.ALL.B{bits}", f"R={r},R,>P", "xu", "shuffle", "match_all", f"b{bits}")
-    for op, types in (("ADD", ("s32",)), ("MIN", ("s32", "u32")), ("MAX", ("s32", "u32")), ("AND", ("b32",)), ("OR", ("b32",)), ("XOR", ("b32",))):
+    for op, types in (
+        ("ADD", ("s32",)),
+        ("MIN", ("s32", "u32")),
+        ("MAX", ("s32", "u32")),
+        ("AND", ("b32",)),
+        ("OR", ("b32",)),
+        ("XOR", ("b32",)),
+    ):
         for t in types:
             _row(f"REDUX.{op}.{t}".upper(), "R=R,R", "alu", "shuffle", "redux_" + op.lower(), t, slots=2)
 
