@@ -21,7 +21,7 @@ PAGE_NBYTES = 0x1000
 PC_LIMIT = 1 << 32  # sample records hold 32-bit program counters
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LoadedModule:
     """A program in its place. Instruction i has the code address load_base + 16 * i. Only `const_segment` ever changes."""
 
