@@ -20,7 +20,9 @@ LOOPS = 32
 def _loop(body):
     """A kernel that runs `body` in a loop: its basic blocks are 0 (prologue), 1 (the loop), 2 (the end)."""
     back = 16 * -(len(body) + 2)
-    return encode([make("S2R", dst=0, imm=0), make("BRA"), *body, make("ISETP.S32", dst=0, a=0, b=1), make("BRA", guard=0, imm=back), make("EXIT")])
+    return encode(
+        [make("S2R", dst=0, imm=0), make("BRA"), *body, make("ISETP.S32", dst=0, a=0, b=1), make("BRA", guard=0, imm=back), make("EXIT")]
+    )
 
 
 def _compute_body():
@@ -53,7 +55,9 @@ def _piece(blocks: int, accesses_per_loop: int) -> TracePiece:
     def starts(count):
         return np.arange(warps + 1, dtype=np.int64) * count
 
-    return TracePiece(0, blocks, WARPS_PER_BLOCK, starts(LOOPS + 2), steps.ravel(), starts(n), accesses.ravel(), starts(4 * n), sectors.ravel())
+    return TracePiece(
+        0, blocks, WARPS_PER_BLOCK, starts(LOOPS + 2), steps.ravel(), starts(n), accesses.ravel(), starts(4 * n), sectors.ravel()
+    )
 
 
 def timing_rate(kind: str, chip_name: str = "a100", blocks: int = 864, period_cycles: int = 1024) -> float:

@@ -103,7 +103,7 @@ def look_up(m, sm, line, mask, start, index):
     arrives = 0
     if entry.pending & mask:
         if entry.pending_until >= TOKEN:
-            request(m, sm, start, line, 0, MERGE, index, entry.request, 0)
+            request(m, sm, request_at(m, entry.request).arrival, line, 0, MERGE, index, entry.request, 0)
         else:
             arrives = entry.pending_until
     missing = mask & ~entry.valid

@@ -3,7 +3,7 @@
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrivals_after_exit
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import EMPTY, TOKEN
+from gpuprof.timing.layout import EMPTY, NEVER, TOKEN
 from gpuprof.timing.scoreboard import block_until_served, hold
 from gpuprof.timing.tables import block_at, part_at, sm_at, warp_at
 
@@ -18,15 +18,22 @@ def stores_done(m, wi):
 
 
 @cold
+def hold_for_stores(m, wi, reason, least, done):
+    """Holds the warp until `done`, as stores_done gave it, and at least until cycle `least`."""
+    hold(m, wi, reason, NEVER if done == TOKEN else max(least, done))
+    if done == TOKEN:
+        warp_at(m, wi).ready = least
+        block_until_served(m, wi)
+
+
+@cold
 def finish(m, wi, t):
     """The warp has issued its last instruction; t is the next cycle. It stays until its stores are out."""
     done = stores_done(m, wi)
     if done <= t:
         release(m, wi, t)
         return
-    hold(m, wi, DRAIN, t if done == TOKEN else done)
-    if done == TOKEN:
-        block_until_served(m, wi)
+    hold_for_stores(m, wi, DRAIN, t, done)
 
 
 @cold

@@ -6,11 +6,11 @@ A chip with two dispatch units issues up to two instructions a cycle, both from 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrive
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, STARTING, TICK_BITS, TOKEN
+from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle
-from gpuprof.timing.retire import DRAIN, finish, release, stores_done
-from gpuprof.timing.scoreboard import become_ready, block_until_served, hold, next_instruction, wait_for_dependencies, write_results
+from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
+from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
 from gpuprof.timing.static import ARRIVE, BARRIER, MEMBAR, SHUFFLE, SLEEP
 from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 
@@ -143,15 +143,4 @@ def execute(m, wi, inst, t):
     elif kind == SLEEP:
         hold(m, wi, SLEEPING, t + m.sleep_cycles)
     elif kind == MEMBAR:
-        fence(m, wi, t)
-
-
-@hot
-def fence(m, wi, t):
-    """A memory barrier keeps its warp until the warp's stores are acknowledged."""
-    done = stores_done(m, wi)
-    least = t + m.membar_cycles
-    hold(m, wi, MEMBAR_REASON, NEVER if done == TOKEN else max(least, done))
-    if done == TOKEN:
-        warp_at(m, wi).ready = least
-        block_until_served(m, wi)
+        hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi))
