@@ -1,7 +1,7 @@
 """LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH < IR > JSON`.
 
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on stdin,
-with its device code not optimized; out goes a JSON object: ptx, files (of the `.file` table), display, param_types.
+with its device code not optimized; out goes a JSON object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
 """
 
 import json
@@ -22,6 +22,16 @@ PTX_FEATURE = "+ptx80"
 SHORT_POINTERS = "--nvptx-short-ptr"
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
+# A line that `cuda` adds behind the source: which symbol an instance that the user named has.
+_INSTANCE = re.compile(r"^@gpuprof_instance_(\d+) = .*? ptr @\"?([\w.$]+)\"?,.*\n", re.MULTILINE)
+
+# A copy of 16-byte-aligned bytes: "call void @llvm.memcpy...(ptr align 16 %to, ptr align 16 %from, i64 32, i1 false), !dbg !7".
+_COPY = re.compile(
+    r"^  (?:tail )?call void @llvm\.memcpy\S*\((ptr(?: addrspace\(\d\))?) [^%@,]*align (?:16|32|64|128) [^%@,]*([%@][\w.$]+), "
+    r"(ptr(?: addrspace\(\d\))?) [^%@,]*align (?:16|32|64|128) [^%@,]*([%@][\w.$]+), i64 (16|32|48|64), i1 false\)(.*)$",
+    re.MULTILINE,
+)
+
 _KERNEL = re.compile(r'^define [^@]*\bptx_kernel\b[^@]*@("?)([^"(]+)\1\(', re.MULTILINE)
 
 
@@ -32,6 +42,27 @@ def optimize(ir: str, target) -> str:
     return str(module)
 
 
+def widen_copies(ir: str) -> str:
+    """Copies of aligned 16-byte pieces (`out[i] = in[i]` for float4) as vector loads and stores, which LLVM would split in halves."""
+
+    def replace(match: re.Match) -> str:
+        to_type, to, from_type, source, nbytes, tail = match.groups()
+        debug = re.search(r", !dbg !\d+", tail)
+        debug = debug[0] if debug else ""
+        name = f"%gpuprof.copy.{match.start()}"
+        lines = []
+        offsets = range(0, int(nbytes), 16)
+        for offset in offsets:
+            lines.append(f"  {name}.from.{offset} = getelementptr i8, {from_type} {source}, i64 {offset}{debug}")
+            lines.append(f"  {name}.value.{offset} = load <4 x i32>, {from_type} {name}.from.{offset}, align 16{debug}")
+        for offset in offsets:
+            lines.append(f"  {name}.to.{offset} = getelementptr i8, {to_type} {to}, i64 {offset}{debug}")
+            lines.append(f"  store <4 x i32> {name}.value.{offset}, {to_type} {name}.to.{offset}, align 16{debug}")
+        return "\n".join(lines)
+
+    return _COPY.sub(replace, ir)
+
+
 def generate(ir: str, arch: str) -> dict:
     """Clang's IR to the object described above."""
     llvm.set_option("gpuprof", SHORT_POINTERS)
@@ -39,15 +70,18 @@ def generate(ir: str, arch: str) -> dict:
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE, opt=3)
     metadata = Metadata(ir)
+    instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
+    ir = _INSTANCE.sub("", ir)
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = _VARIABLE_RECORD.sub("", ir).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     optimized = optimize(lines_only, target)
-    labelled, chains = lineinfo.encode(optimized)
+    labelled, chains = lineinfo.encode(widen_copies(optimized))
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
     return {
         "ptx": ptx,
         "files": files,
         "display": naming.display_names(metadata),
+        "instances": [instances[index] for index in sorted(instances)],
         "param_types": naming.parameter_types(metadata, [name for _, name in _KERNEL.findall(ir)]),
     }
 

@@ -5,11 +5,15 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpuprof.compile import toolchain
+from gpuprof.compile import cache, toolchain
+from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
+from gpuprof.compile.naming import qualified_name, symbol_of
+from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError, UsageError
 
 _FATAL = re.compile(r"LLVM ERROR: (.*)")
@@ -27,38 +31,55 @@ def compile_cuda(
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
-    instantiate: template kernels to instantiate, as the source names them ("scan<256>"). defines: "NAME" or "NAME=VALUE".
-    clang: another clang than the ziglang wheel's. Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
+    instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that name.
+    defines: "NAME" or "NAME=VALUE". clang: another clang than the ziglang wheel's.
+    Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
+    path = str(path)
     source = _read(path)
     tools = toolchain.find(clang)
-    flags = [*tools.flags, f"--cuda-gpu-arch={arch}", *(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the file.
-    flags += ["-iquote", os.path.dirname(path) or "."]
-    ir = _run_clang([*tools.command, *flags, "-o", "-", "-"], _with_instances(str(path), source, instantiate))
-    made = _generate(ir, arch, str(path))
+    flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
+    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
+    text = _with_instances(path, source, instantiate)
+    key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())])
+    module = cache.load(key)
+    if module is None:
+        ir, headers = _parse(tools, flags, text, path)
+        made = _generate(ir, arch, path)
+        module = _module(made, tools, path, source, instantiate, arch)
+        cache.store(key, module, headers)
+    return module
+
+
+def _module(made: dict, tools: Toolchain, path: str, source: str, instantiate: Sequence[str], arch: str) -> PtxModule:
+    named = dict(zip(made["instances"], instantiate, strict=True))
     return PtxModule(
-        name=str(path),
+        name=path,
         ptx=made["ptx"],
-        sources=_sources(made["files"], str(path), source),
-        display=made["display"],
-        compiler=tools.identity,
+        sources=_sources(made["files"], path, source, tools.library_names),
+        display=made["display"] | named,
+        compiler=tools.name,
         arch=arch,
         param_types={symbol: tuple(types) for symbol, types in made["param_types"].items()},
     )
 
 
-def _read(path: Path | str) -> str:
+def _read(path: str) -> str:
     try:
+        # Bytes that are not UTF-8 pass through to clang, which complains about them where they matter.
         return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
 
 
 def _with_instances(path: str, source: str, instantiate: Sequence[str]) -> str:
-    """The source as clang gets it: its own lines keep their numbers, each instance is forced by a line of its own after them."""
+    """The source as clang gets it: its own lines keep their numbers, and a line for each instance follows.
+
+    A variable that holds the kernel's address instantiates it, and tells `codegen` its symbol.
+    """
     forced = "".join(
-        f'\n#line 1 "<kernel {_quoted(name)}>"\nstatic __attribute__((host, used)) auto gpuprof_instance_{index}() {{ return &{name}; }}\n'
+        f'\n#line 1 "<kernel {_quoted(name)}>"\nextern "C" __device__ __attribute__((nodebug)) auto gpuprof_instance_{index} = &{name};\n'
         for index, name in enumerate(instantiate)
     )
     return f'#line 1 "{_quoted(path)}"\n{source}{forced}'
@@ -68,42 +89,53 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _run_clang(command: list[str], text: str) -> str:
-    done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True)
-    if done.returncode:
-        raise CompileError("the source does not compile", done.stderr.decode("utf-8", "replace"))
-    return done.stdout.decode("utf-8", "replace")
+def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
+    """Runs clang. Returns LLVM IR, and the headers that were read beyond the toolchain's own."""
+    with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
+        dependencies = Path(folder) / "headers.d"
+        command = [*tools.command, *flags, "-MMD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
+        done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True)
+        if done.returncode:
+            raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
+        return done.stdout.decode("utf-8", "replace"), _headers(dependencies.read_text(encoding="utf-8", errors="replace"))
+
+
+def _headers(dependencies: str) -> list[str]:
+    """The files of a make rule "ir: a.h b\\ c.h", continued over lines with a backslash."""
+    names = re.findall(r"(?:\\.|[^\s\\])+", dependencies.partition(":")[2].replace("\\\n", " "))
+    return [re.sub(r"\\(.)", r"\1", name) for name in names if name != "-"]
 
 
 def _generate(ir: str, arch: str, path: str) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate."""
-    command = [sys.executable, "-m", "gpuprof.compile.codegen", arch]
-    done = subprocess.run(command, input=ir.encode(), capture_output=True)
+    done = subprocess.run([sys.executable, "-m", "gpuprof.compile.codegen", arch], input=ir.encode(), capture_output=True)
     if done.returncode:
         raise CompileError(_explain(done.stderr.decode("utf-8", "replace"), ir, path))
     return json.loads(done.stdout)
 
 
 def _explain(complaint: str, ir: str, path: str) -> str:
-    from gpuprof.compile.metadata import Metadata
-    from gpuprof.compile.naming import qualified_name, symbol_of
-
+    """LLVM's last words, with the source line of the function they are about when they name one."""
     fatal, inside = _FATAL.search(complaint), _IN_FUNCTION.search(complaint)
-    what = fatal[1] if fatal else complaint.strip().splitlines()[-1] if complaint.strip() else "LLVM ended without a message"
-    if inside:
-        metadata = Metadata(ir)
-        for function in metadata.of_kind("DISubprogram"):
-            if symbol_of(function) == inside[1]:
-                place = f"{metadata.file_of(function)}:{function.number('line')}"
-                return f"{place}: no PTX can be generated for `{qualified_name(metadata, function)}`: {what}"
+    lines = complaint.strip().splitlines()
+    what = fatal[1] if fatal else lines[-1] if lines else "LLVM ended without a message"
+    metadata = Metadata(ir)
+    for function in metadata.of_kind("DISubprogram"):
+        if inside and symbol_of(function) == inside[1]:
+            place = f"{metadata.file_of(function)}:{function.number('line')}"
+            return f"{place}: no PTX can be generated for `{qualified_name(metadata, function)}`: {what}"
     return f"{path}: no PTX can be generated: {what}"
 
 
-def _sources(files: list[str], path: str, source: str) -> dict[str, str]:
+def _sources(files: list[str], path: str, source: str, library_names: dict[str, str]) -> dict[str, str]:
+    """The text of each file in the `.file` table that exists."""
     found = {}
     for name in files:
         if name == path:
-            found[name] = source
-        elif os.path.isfile(name):
-            found[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+            found[name] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            continue
+        library, _, rest = name.partition("/")
+        place = Path(library_names[library], rest) if library in library_names else Path(name)
+        if place.is_file():
+            found[name] = place.read_text(encoding="utf-8", errors="replace")
     return found

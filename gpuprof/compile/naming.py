@@ -2,7 +2,7 @@
 
 from gpuprof.compile.metadata import Metadata, Node
 
-_NAMED = ("DINamespace", "DICompositeType")
+_NAMED = ("DINamespace", "DICompositeType", "DISubprogram")
 _TAG_POINTER = {"DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&", "DW_TAG_rvalue_reference_type": "&&"}
 _TAG_QUALIFIER = {"DW_TAG_const_type": "const", "DW_TAG_volatile_type": "volatile"}
 _TAG_TRANSPARENT = ("DW_TAG_typedef", "DW_TAG_restrict_type", "DW_TAG_atomic_type")
@@ -17,11 +17,17 @@ def qualified_name(metadata: Metadata, node: Node) -> str:
     """ "ns::scan<256>"; members of an unnamed namespace are named as the source refers to them, without it."""
     parts = [node.text("name")]
     scope = metadata.follow(node, "scope")
-    while scope is not None and scope.kind in _NAMED:
-        if scope.text("name"):
-            parts.append(scope.text("name"))
+    while scope is not None:
+        if scope.kind in _NAMED:
+            parts.append(_scope_name(scope))
         scope = metadata.follow(scope, "scope")
-    return "::".join(reversed(parts))
+    return "::".join(part for part in reversed(parts) if part)
+
+
+def _scope_name(scope: Node) -> str:
+    if scope.kind == "DINamespace":  # an inline namespace (std::__1) is not written either
+        return "" if scope.fields.get("exportSymbols") == "true" else scope.text("name")
+    return scope.text("name") or "(lambda)"
 
 
 def display_names(metadata: Metadata) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 import importlib.util
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuprof.compile import cache
 from gpuprof.errors import CompileError
 
 INCLUDE = Path(__file__).parent / "include"
@@ -36,7 +38,9 @@ _LIBRARIES = ("libcxx/include", "libcxxabi/include", "include", "libc/include/x8
 class Toolchain(NamedTuple):
     command: tuple[str, ...]  # how clang is started
     flags: tuple[str, ...]  # for every translation unit
-    identity: str  # what a cached result depends on: which program, and which version of it
+    library_names: dict[str, str]  # what debug info calls a header folder -> the folder
+    name: str  # for people: "ziglang 0.17.0"
+    identity: str  # what a cached result depends on beside source and flags: programs and their versions, this package's own files
 
 
 def _wheel() -> Path | None:
@@ -66,17 +70,26 @@ def find(clang: str | None = None) -> Toolchain:
                 f"{clang}: no such program: name a clang with --clang PATH, or leave it out to use the one of `pip install ziglang`"
             )
         stamp = Path(found).stat()
-        return Toolchain((found,), _flags(None), f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}")
-    return Toolchain((str(wheel / "zig"), "clang"), _flags(wheel / "lib"), f"ziglang {_version('ziglang')}")
+        identity = f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
+        return Toolchain((found,), _flags(None), library_names(None), Path(found).name, _identity(identity))
+    name = f"ziglang {version('ziglang')}"
+    return Toolchain((str(wheel / "zig"), "clang"), _flags(wheel / "lib"), library_names(wheel / "lib"), name, _identity(name))
 
 
 def _flags(library: Path | None) -> tuple[str, ...]:
     ours = ("-isystem", str(INCLUDE), "-include", str(PRELUDE))
     theirs = _library_flags(library) if library is not None else []
-    return (*_DEVICE, f"--target={_HOST}", *ours, *theirs)
+    # Their place differs from machine to machine; what they are called in a profile must not.
+    names = [f"-fdebug-prefix-map={folder}={name}" for name, folder in library_names(library).items()]
+    return (*_DEVICE, f"--target={_HOST}", *ours, *theirs, *names)
 
 
-def _version(package: str) -> str:
-    from importlib.metadata import version
+def library_names(library: Path | None) -> dict[str, str]:
+    """The name that stands for a folder of headers in debug info -> the folder."""
+    found = {"<gpuprof>": str(INCLUDE)}
+    return found if library is None else found | {"<ziglang>": str(library)}
 
-    return version(package)
+
+def _identity(clang: str) -> str:
+    own = cache.digest(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".h"))
+    return f"{clang}, llvmlite {version('llvmlite')}, {own}"
