@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange
+from gpuprof.check.facts import LINE_SHARE
 
 JSON_VERSION = 1
 MAX_LINES = 5  # blamed for one regression
@@ -54,8 +55,10 @@ def line_text(line: LineChange) -> str:
 
 
 def blamed(launch: LaunchComparison) -> list[LineChange]:
-    """The lines that cost more than before, the worst first."""
-    return [line for line in launch.lines if line.delta > 0][:MAX_LINES]
+    """The lines that cost more than before, the worst first; those that hardly matter are left out."""
+    costlier = [line for line in launch.lines if line.delta > 0]
+    least = LINE_SHARE * sum(line.delta for line in costlier)
+    return [line for line in costlier if line.delta >= least][:MAX_LINES]
 
 
 def summary(comparison: Comparison) -> str:
