@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.emulate.cfg import Graph
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.operands import DTYPES, KIND_OF_TYPE, PRED, U32, U64, Pool, Ref, destination, predicate, source
+from gpuprof.emulate.operands import DTYPES, FILE_OF_KIND, KIND_OF_TYPE, PRED, U32, U64, Pool, Ref, destination, predicate, source
 from gpuprof.isa.encoding import PT, Instruction
 
 Op = Callable[[Lanes], None]
@@ -36,7 +36,7 @@ def slot_kind(inst: Instruction, slot: str) -> int:
         return PRED
     kind = KIND_OF_TYPE.get(inst.op.types[0], U32) if inst.op.types else U32
     is_wide = spec[0] == "D"
-    if is_wide != (kind in (U64, U64 + 1, U64 + 2)):
+    if FILE_OF_KIND[kind] != (1 if is_wide else 0):
         return U64 if is_wide else U32
     return kind
 
