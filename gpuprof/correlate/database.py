@@ -1,6 +1,7 @@
 """Opens databases, whoever made them, read-only."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -45,7 +46,11 @@ def ensure_database(path: Path | str) -> sqlite3.Connection:
     from gpuprof.correlate.correlate import build_database  # the reader of modules is only needed here
 
     db = sqlite3.connect(":memory:", isolation_level=None)
-    build_database(db, path)
+    try:
+        build_database(db, path)
+    except FileFormatError:
+        db.close()
+        raise
     return db
 
 
@@ -68,7 +73,7 @@ def check_database(db: sqlite3.Connection, path: Path) -> None:
     (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise FileFormatError(f"{path}: is damaged ({verdict.splitlines()[-1]}); correlate the recording again")
-    missing = definitions(reference()) - definitions(db)
+    missing = expected_definitions() - definitions(db)
     if missing:
         names = ", ".join(sorted(name for name, _ in missing))
         raise FileFormatError(f"{path}: lacks or has altered: {names}; correlate the recording again")
@@ -78,7 +83,7 @@ def definitions(db: sqlite3.Connection) -> set[tuple[str, str]]:
     return set(db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
 
-def reference() -> sqlite3.Connection:
-    db = sqlite3.connect(":memory:")
-    db.executescript(DDL)
-    return db
+def expected_definitions() -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(DDL)
+        return definitions(db)
