@@ -10,7 +10,7 @@ REGISTER_UNIT = 8  # registers per thread are allocated in eights
 
 
 class Occupancy(NamedTuple):
-    """`limiter` is "registers", "shared", "warps" or "blocks": the resource that runs out first, in this order when several do."""
+    """`limiter` is "warps", "blocks", "registers" or "shared": the resource that runs out first, in this order when several do."""
 
     blocks_per_sm: int
     limiter: str
@@ -25,10 +25,10 @@ def occupancy(chip: Chip, function: Function, block_threads: int, dynamic_shared
     warps = -(-block_threads // chip.warp_lanes)
     shared = _round_up(function.shared_nbytes + dynamic_shared_nbytes + chip.shared_reserved_nbytes, chip.shared_granularity)
     limits = {
-        "registers": _blocks_by_registers(chip, function.registers, warps),
-        "shared": chip.shared_nbytes // shared if shared else chip.max_blocks,
         "warps": chip.warp_slots // warps,
         "blocks": chip.max_blocks,
+        "registers": _blocks_by_registers(chip, function.registers, warps),
+        "shared": chip.shared_nbytes // shared if shared else chip.max_blocks,
     }
     limiter = min(limits, key=limits.__getitem__)
     if limits[limiter] == 0:
