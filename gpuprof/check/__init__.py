@@ -1,0 +1,1 @@
+"""A database against a committed baseline: facts, comparison, verdict."""

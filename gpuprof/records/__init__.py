@@ -1,0 +1,1 @@
+"""The record stream, NAME.gprec: its schema, writer, reader and dump."""
