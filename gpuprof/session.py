@@ -8,7 +8,7 @@ There is one Session per `gpuprof collect`, or per Device of a script that runs 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +119,7 @@ class Session:
                 },
             }
         )
-        self.recorder.chip(asdict(self.chip))
+        self.recorder.chip(self.chip.describe())
 
     def compile(self, path: Path, names: Iterable[str] = ()) -> Program:
         """The program of a source file; see `build`."""

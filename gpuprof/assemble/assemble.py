@@ -1,5 +1,7 @@
 """PTX to a program: the order of the stages, and the linking of functions into one code array."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gpuprof.assemble import ast, cfg
@@ -18,7 +20,7 @@ from gpuprof.assemble.schedule import schedule
 from gpuprof.assemble.spill import DoesNotFit, allocate_within
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
-from gpuprof.isa.program import Function, Program, Relocation
+from gpuprof.isa.program import Function, Location, Program, Relocation
 
 _MOST_REGISTERS = 255
 _FEWEST_REGISTERS = 16
@@ -58,6 +60,7 @@ class _Linker:
         self.counts: dict[str, Clobbers] = {}
         self.local_nbytes: dict[str, int] = {}
         self.barriers: dict[str, int] = {}
+        self.readable: dict[Location, Location] = {}
 
     def program(self) -> Program:
         for name in self.order:
@@ -77,7 +80,7 @@ class _Linker:
                     relocations.append(Relocation(index, inst.symbol, "abs64", inst.imm))
                 instructions.append(encoded)
                 lines.append(inst.line)
-                locations.append(inst.location)
+                locations.append(self._readable(inst.location))
         return Program(
             name=self.module.name,
             code=encode(instructions),
@@ -91,6 +94,15 @@ class _Linker:
             arch=self.tree.target or self.module.arch,
             compiler=self.module.compiler,
         )
+
+    def _readable(self, location: Location | None) -> Location | None:
+        """The position, with functions named as the source does where the compiler told us; instructions share equal positions."""
+        if location is None:
+            return None
+        if location not in self.readable:
+            function = self.module.display.get(location.function, location.function)
+            self.readable[location] = replace(location, function=function, inlined_at=self._readable(location.inlined_at))
+        return self.readable[location]
 
     def _function(self, name: str):
         body = self.bodies[name]

@@ -101,7 +101,7 @@ def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
     yield f"{kernel.registers} registers"
     shared = kernel.shared_nbytes + launch.dynamic_shared_nbytes
     if shared:
-        yield f"{nbytes(shared)} shared"
+        yield f"{grouped(shared)} B shared"
 
 
 def occupancy_facts(sums: Totals) -> list[str]:
