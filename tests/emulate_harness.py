@@ -17,7 +17,7 @@ from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
 from gpuprof.isa.program import Function, Location, Program
 
 ADDR64 = pack(addr64=1)
-CHIP = SimpleNamespace(sms=4, name="test")
+CHIP = SimpleNamespace(name="test", sms=4, warp_slots=64)
 
 
 def special(name: str, dst: int) -> Instruction:

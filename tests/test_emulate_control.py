@@ -287,6 +287,36 @@ def test_barrier_reduction():
     assert read(memory, out, 64) == [1040] * 64
 
 
+def test_warp_synchronisation_across_two_paths():
+    """Lanes 0 to 15 write and synchronise in one branch, the others read after synchronising in another."""
+    memory, out = output(32)
+    code = [
+        special("laneid", 0),
+        make("SHL", dst=1, a=0, imm=2, slot="b"),
+        less(0, 0, 16),
+        make("MOV", dst=5, imm=0, slot="a"),
+        jump(4, 8, guard=0),
+        make("WARPSYNC", imm=ALL),  # lanes 16 to 31 come here first
+        make("LDS.32", dst=5, a=1, imm=-64),
+        jump(7, 11),
+        make("IADD", dst=2, a=0, imm=500, slot="b"),
+        make("STS.32", a=1, b=2),
+        make("WARPSYNC", imm=ALL),
+        *store(5, out),
+    ]
+    run(code, memory=memory, shared_nbytes=128)
+    assert read(memory, out, 32) == [0] * 16 + list(range(500, 516))
+
+
+def test_warp_synchronisation_with_lanes_that_never_come():
+    code = [special("laneid", 0), less(0, 0, 16), jump(2, 4, guard=0), make("WARPSYNC", imm=ALL), make("BAR.SYNC"), make("EXIT")]
+    with pytest.raises(KernelFault) as fault:
+        run(code)
+    assert str(fault.value) == (
+        "k: k.cu:4, thread (16, 0, 0) of block (0, 0, 0): deadlock: waits in a warp synchronisation for lanes that never reach it"
+    )
+
+
 def test_deadlock_is_a_fault():
     """Half a block waits at barrier 0, the other half at barrier 1."""
     code = [

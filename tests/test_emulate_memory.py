@@ -418,6 +418,40 @@ def test_printf_and_assert():
     assert result.counters.output == [f"lane {i}: {i:5.2f} hello%\n" for i in range(3)]
 
 
+def test_assertion_names_its_text():
+    from gpuprof.isa.program import Variable
+
+    texts = b"x > 0\0a.cu\0k(int)\0"
+    memory = AddressSpace()
+
+    def constant(dst, value):
+        return make("MOVI.64", dst=dst, imm=value & 0xFFFFFFFF, mods=value >> 32)
+
+    code = [constant(0, GLOBAL_BASE), constant(1, GLOBAL_BASE + 6), constant(2, GLOBAL_BASE + 11), make("MOV", dst=0, imm=42, slot="a")]
+    code += [make("STL.64", imm=0, b=0), make("STL.64", imm=8, b=1), make("STL.32", imm=16, b=0), make("STL.64", imm=24, b=2)]
+    code += [constant(3, LOCAL_WINDOW), make("SYSCALL", a=3, imm=4), make("EXIT")]
+    assert fault_of(code, memory=memory, local_nbytes=40, variables=[Variable("text", "global", 0, len(texts), 1, texts)]) == (
+        "k: k.cu:10, thread (0, 0, 0) of block (0, 0, 0): assertion `x > 0' failed in k(int) (a.cu:42)"
+    )
+
+
+def test_device_malloc_and_free():
+    """Each lane allocates, writes, reads back and frees; a second free is a fault."""
+    memory = AddressSpace()
+    out = memory.allocate(128, "out").address
+    body = [
+        special("laneid", 0),
+        make("MOVI.64", dst=0, imm=64),
+        make("SYSCALL.64", dst=1, a=0, imm=2),
+        make("ST.32", a=1, b=0, mods=ADDR64),
+    ]
+    body += [make("LD.32", dst=5, a=1, mods=ADDR64), make("SYSCALL", a=1, imm=3)]
+    store = [*address_of(out, 4), make("STG.32", a=201, b=5, mods=ADDR64), make("EXIT")]
+    run([*body, *store], memory=memory)
+    assert np.frombuffer(memory.read(out, 128), np.uint32).tolist() == list(range(32)) and len(memory.allocations) == 1
+    assert "was freed before" in fault_of([*body, body[-1], *store], memory=memory)
+
+
 def test_results_and_traces_do_not_depend_on_the_chunking(monkeypatch):
     """The same launch in chunks of one block and in one chunk."""
     import gpuprof.emulate.run as module
@@ -433,5 +467,6 @@ def test_results_and_traces_do_not_depend_on_the_chunking(monkeypatch):
 
     whole = once()
     monkeypatch.setattr(module, "CHUNK_LANES", 64)
+    monkeypatch.setattr(module, "FIRST_CHUNK_LANES", 64)
     apart = once()
     assert whole[:3] == apart[:3] and (whole[3], apart[3]) == (1, 10)

@@ -66,7 +66,7 @@ class Barriers:
         self.waiting.append(Waiting(x, barrier, after, at, reduce))
         self.release()
 
-    def sync_warp(self, x: Lanes, after: int, members: np.ndarray) -> None:
+    def sync_warp(self, x: Lanes, after: int, at: int, members: np.ndarray) -> None:
         needed = members & self.chunk.live[x.warps]
         if not (needed & ~x.masks & np.where(x.masks != 0, np.uint32(0xFFFFFFFF), np.uint32(0))).any():
             self.chunk.push(x, after)
@@ -75,7 +75,7 @@ class Barriers:
         self.warp_arrived[x.warps] |= x.masks
         self.warp_members[x.warps[present]] = members[present]
         x.flush()
-        self.waiting.append(Waiting(x, -1, after, -1, None))
+        self.waiting.append(Waiting(x, -1, after, at, None))
         self.release()
 
     def release(self) -> None:
@@ -130,7 +130,7 @@ class Barriers:
         lane = (int(entry.lanes.step_masks[0]) & -int(entry.lanes.step_masks[0])).bit_length() - 1
         if entry.barrier < 0:
             text = "deadlock: waits in a warp synchronisation for lanes that never reach it"
-            return fault(self.chunk, entry.after - 1, text, warp, lane)
+            return fault(self.chunk, entry.at, text, warp, lane)
         block = warp // self.chunk.warps_per_block
         arrived = int(self.arrived[block, entry.barrier])
         live = int(np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block)[block].sum())

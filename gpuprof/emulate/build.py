@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.emulate.cfg import Graph
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.operands import DTYPES, FILE_OF_KIND, KIND_OF_TYPE, PRED, U32, U64, Pool, Ref, destination, predicate, source
+from gpuprof.emulate.operands import FILE_OF_KIND, KIND_OF_TYPE, PRED, U32, U64, Pool, Ref, destination, predicate, source
 from gpuprof.isa.encoding import PT, Instruction
 
 Op = Callable[[Lanes], None]
@@ -125,7 +125,3 @@ def guard_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray] |
 def full_row(x: Lanes, row: np.ndarray) -> np.ndarray:
     """A row of n elements also where the operand is a constant."""
     return row if row.ndim else np.broadcast_to(row, x.n)
-
-
-def zeros(x: Lanes, kind: int) -> np.ndarray:
-    return np.zeros(x.n, DTYPES[kind])

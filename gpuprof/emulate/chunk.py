@@ -14,8 +14,8 @@ from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.program import Block, CompiledModule
 from gpuprof.emulate.trace import TraceLog
 
-# A group may run this many basic blocks while others wait, before the one that waits longest gets a turn of the same length.
-# A block with an instruction that waiting loops are made of counts SPIN_WEIGHT times.
+# One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
+# instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times.
 PATIENCE_BLOCKS = 20_000
 SPIN_WEIGHT = 400
 
@@ -24,7 +24,6 @@ class Chunk:
     """`n_blocks` blocks of a launch from `first_block` on. `live` uint32 (warps,): lanes that have not exited."""
 
     def __init__(self, run, first_block: int, n_blocks: int):
-        self.run_state = run
         self.launch = run.launch
         self.module: CompiledModule = run.module
         self.chip = run.chip
@@ -49,7 +48,6 @@ class Chunk:
         self.rows: dict[str, np.ndarray] = {}
         self.wide_rows: dict[tuple[int, int], np.ndarray] = {}
         self.spent = 0
-        self.favoured: list[Lanes] | None = None
 
     # Scheduling
 
@@ -83,7 +81,10 @@ class Chunk:
             self.step(self.module.blocks[self.block_of_rank[key[1]]], x)
 
     def choose(self) -> tuple[int, int]:
-        """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for ever."""
+        """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for ever.
+
+        Python's dicts keep the order of insertion, so the first key of `ready` has waited longest.
+        """
         if self.spent < PATIENCE_BLOCKS:
             return min(self.ready)
         if self.spent > 2 * PATIENCE_BLOCKS:
@@ -168,7 +169,8 @@ class Chunk:
         self.tally.counters.divergent_branches[at] += np.uint64(np.count_nonzero((masks != 0) & (rest != 0)))
 
     def count_access(self, site, space, totals) -> None:
-        self.tally.access(site, space is self.spaces["global"], space is self.spaces["local"], space is self.spaces["shared"], totals)
+        name = next(name for name, known in self.spaces.items() if known is space)
+        self.tally.access(site.at, name, totals)
 
 
 def live_masks(threads: int, warps: int) -> np.ndarray:

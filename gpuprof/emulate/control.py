@@ -9,8 +9,8 @@ from gpuprof.emulate.build import Env, guard_reader
 from gpuprof.emulate.cfg import BasicBlock, branch_target
 from gpuprof.emulate.faults import fault_of_element, first_active
 from gpuprof.emulate.lanes import Lanes, pack_masks
-from gpuprof.emulate.operands import U64, source
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.emulate.operands import U32, U64, source
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ
 
 End = Callable[[Lanes], None]
 
@@ -173,17 +173,17 @@ def build_trap(block: BasicBlock, env: Env) -> End:
 def build_warpsync(block: BasicBlock, env: Env) -> End:
     """Lanes wait until all live lanes of the member mask are there."""
     inst = block.last
-    after = fall_through(block, env)
-    kind, index = source(inst, "b", 0, env.pool)
-    has_register = inst.b != 255
+    after, at = fall_through(block, env), block.after - 1
+    kind, index = source(inst, "b", U32, env.pool)
+    has_register = inst.b != RZ
 
     def act(x: Lanes) -> None:
         if not has_register:
-            x.chunk.barriers.sync_warp(x, after, np.full(len(x.warps), inst.imm, np.uint32))
+            x.chunk.barriers.sync_warp(x, after, at, np.full(len(x.warps), inst.imm, np.uint32))
             return
         row = x.v[kind][index]
         members = np.where(x.active if x.active is not None else True, row, 0).reshape(-1, 32)
-        x.chunk.barriers.sync_warp(x, after, members.max(axis=1).astype(np.uint32))
+        x.chunk.barriers.sync_warp(x, after, at, members.max(axis=1).astype(np.uint32))
 
     return split_by_guard(block, env, act)
 

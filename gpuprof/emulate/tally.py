@@ -16,15 +16,16 @@ class Tally:
         self.warps[index] = self.warps.get(index, 0) + n_warps
         self.threads[index] = self.threads.get(index, 0) + n_threads
 
-    def access(self, site, is_global: bool, is_local: bool, is_shared: bool, totals) -> None:
-        counters, at = self.counters, site.at
-        if is_global:
+    def access(self, at: int, space: str, totals) -> None:
+        """What instruction `at` did to one state space (coalesce.Totals)."""
+        counters = self.counters
+        if space == "global":
             counters.l1_tag_requests_global[at] += np.uint64(totals.lines)
             counters.l2_sectors_global[at] += np.uint64(totals.n_sectors)
             counters.l2_sectors_global_ideal[at] += np.uint64(totals.ideal_sectors)
-        elif is_local:
+        elif space == "local":
             counters.l2_sectors_local[at] += np.uint64(totals.n_sectors)
-        elif is_shared:
+        elif space == "shared":
             counters.l1_wavefronts_shared[at] += np.uint64(totals.wavefronts)
             counters.l1_wavefronts_shared_ideal[at] += np.uint64(totals.ideal_wavefronts)
 

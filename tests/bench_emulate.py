@@ -1,0 +1,110 @@
+"""How many warp instructions the emulator runs in a second, trace included. Not a test: `make bench` calls emulate_rate."""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from emulate_harness import ADDR64, global_index, jump, run, special
+
+from gpuprof.device.memory import AddressSpace
+from gpuprof.isa.encoding import make
+from gpuprof.isa.modifiers import pack
+
+ROUNDS = 200
+BLOCKS, THREADS = 128, 256
+
+
+def converged() -> tuple[list, AddressSpace]:
+    """A loop of integer and fused float arithmetic, all lanes together."""
+    body = [
+        make("FFMA", dst=1, a=1, b=2, c=3),
+        make("FADD", dst=2, a=2, b=3),
+        make("IMAD", dst=4, a=4, b=5, c=6),
+        make("XOR", dst=5, a=5, b=4),
+        make("FMUL", dst=3, a=3, b=1),
+        make("IADD", dst=6, a=6, b=5),
+        make("SHL", dst=7, a=6, imm=3, slot="b"),
+        make("IADD", dst=0, a=0, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
+    ]
+    return [*body, jump(len(body), 0, guard=0), make("EXIT")], AddressSpace()
+
+
+def memory_bound() -> tuple[list, AddressSpace]:
+    """Coalesced loads and stores with a little arithmetic between."""
+    memory = AddressSpace()
+    base = memory.allocate(4 * BLOCKS * THREADS, "data").address
+    start = [
+        *global_index(),
+        make("MOVI.64", dst=0, imm=base & 0xFFFFFFFF, mods=base >> 32),
+        make("IMAD.WIDE.U32", dst=1, a=250, imm=4, slot="b", c=0),
+    ]
+    body = [
+        make("LDG.32", dst=1, a=1, mods=ADDR64),
+        make("IADD", dst=1, a=1, imm=1, slot="b"),
+        make("STG.32", a=1, b=1, mods=ADDR64),
+        make("IADD", dst=0, a=0, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
+    ]
+    return [*start, *body, jump(len(start) + len(body), len(start), guard=0), make("EXIT")], memory
+
+
+def gather() -> tuple[list, AddressSpace]:
+    """Loads from pseudo-random places."""
+    code, memory = memory_bound()
+    base = memory.starts[0]
+    hop = [
+        make("IMAD", dst=250, a=250, imm=1664525, slot="b", c=250),
+        make("AND", dst=8, a=250, imm=BLOCKS * THREADS - 1, slot="b"),
+        make("MOVI.64", dst=0, imm=int(base) & 0xFFFFFFFF, mods=int(base) >> 32),
+        make("IMAD.WIDE.U32", dst=1, a=8, imm=4, slot="b", c=0),
+        make("LDG.32", dst=1, a=1, mods=ADDR64),
+        make("IADD", dst=0, a=0, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
+    ]
+    start = code[:7]
+    return [*start, *hop, jump(len(start) + len(hop), len(start), guard=0), make("EXIT")], memory
+
+
+def divergent() -> tuple[list, AddressSpace]:
+    """In each round of a loop the lanes of every warp take one of two ways, by a bit that changes."""
+    code = [
+        special("tid.x", 1),
+        make("SHR.U32", dst=2, a=1, b=0),  # 1: loop
+        make("AND", dst=2, a=2, imm=1, slot="b"),
+        make("ISETP.U32", dst=1, a=2, imm=0, slot="b", mods=pack(cmp="eq")),
+        jump(4, 8, guard=1),
+        make("IMAD", dst=3, a=3, b=1, c=2),
+        make("XOR", dst=3, a=3, b=1),
+        jump(7, 9),
+        make("IADD", dst=3, a=3, b=1),
+        make("IADD", dst=0, a=0, imm=1, slot="b"),  # 9: both
+        make("AND", dst=4, a=0, imm=3, slot="b"),
+        make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
+        jump(12, 1, guard=0),
+        make("EXIT"),
+    ]
+    return code, AddressSpace()
+
+
+KINDS = {"converged": converged, "memory": memory_bound, "gather": gather, "divergent": divergent}
+
+
+def emulate_rate(kind: str) -> float:
+    """Warp instructions per second of one of KINDS, on one core, with the trace made; the best of three runs."""
+    best = 0.0
+    for _ in range(4):  # the first compiles or loads the kernels
+        code, memory = KINDS[kind]()
+        start = time.perf_counter()
+        result = run(code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), max_cycles=10_000_000)
+        best = max(best, float(np.sum(result.counters.inst_executed)) / (time.perf_counter() - start))
+    return best
+
+
+if __name__ == "__main__":
+    for name in KINDS:
+        print(f"{name:10s} {emulate_rate(name) / 1e6:8.1f} M warp instructions/s")
