@@ -187,7 +187,7 @@ CHUNKS = (
         b"MARK",
         "json",
         None,
-        "a note in the stream (an interrupt, a kernel fault); the last chunk of a recording that was stopped",
+        "a note in the stream (an interrupt); the last chunk of a recording that was stopped",
         MARK_FIELDS,
     ),
     Chunk(b"ENDF", "json", None, "the file is complete", END_FIELDS),

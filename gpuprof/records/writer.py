@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.errors import KernelFault, UsageError
+from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
 from gpuprof.records.encoding import encode_json, encode_piece, encode_rows, file_header, frame
@@ -16,7 +16,6 @@ from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LAUNC
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
 PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
 SAMPLE_TYPES = {"wide": (b"SMPW", WIDE_DTYPE), "compact": (b"SMPC", COMPACT_DTYPE)}
-KEPT_ON = (KeyboardInterrupt, KernelFault)
 COUNTER_NAMES = tuple(name for name in COUNTERS_DTYPE.names if name not in ("pc", "reserved"))
 
 
@@ -24,8 +23,8 @@ class RecordWriter:
     """A recording being written. Use it as a context manager:
 
     * the block ends: the file is completed;
-    * KeyboardInterrupt or KernelFault: the records so far stay, with a MARK chunk that says why they end;
-    * any other exception: no file is left, and a previous one is back.
+    * KeyboardInterrupt: the records so far stay, with a MARK chunk that says why they end;
+    * any other exception, a KernelFault too: no file is left, and a previous one is back.
 
     Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
     previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples arrive.
@@ -55,8 +54,8 @@ class RecordWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None:
             self.end()
-        elif issubclass(kind, KEPT_ON):
-            self.keep("interrupted" if issubclass(kind, KeyboardInterrupt) else str(error))
+        elif issubclass(kind, KeyboardInterrupt):
+            self.keep("interrupted")
         else:
             self.discard()
 
@@ -128,7 +127,7 @@ class RecordWriter:
         self._json(b"LEND", timing_fields(launch, timing))
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
-        """A note in the stream: an interrupt, a kernel fault."""
+        """A note in the stream, such as an interrupt."""
         self._json(b"MARK", {"text": text, "cycle": cycle} | ({} if launch is None else {"launch": launch}))
 
     # How it ends.

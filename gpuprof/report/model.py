@@ -168,7 +168,7 @@ class Header:
     buffer_full: bool
     period_cycles: int  # 0: no sampling
     mode: str
-    notes: tuple[str, ...]  # what the recording says about itself: an interrupt, a fault, damage
+    notes: tuple[str, ...]  # what the recording says about itself: an interrupt, damage
     complete: bool
 
 
