@@ -21,7 +21,8 @@ assert all(row.latency in LATENCY_CYCLES for row in TABLE)
 
 _LARGEST_REGION = 256  # instructions; the work grows with its square
 _ALWAYS_FREE = 30  # registers a thread may use without a thought: 2048 threads of an SM share 65536
-_SLACK = 1  # registers the schedule may add to what the program's own order needs
+_SLACK = 8  # registers the schedule may add to what the program's own order needs, and fill up to
+_GRANULE = 8  # what an SM gives a thread at least: the rest of a granule is free
 
 
 @dataclass(slots=True)
@@ -39,7 +40,8 @@ def schedule(body: Body, max_registers: int) -> None:
     """Reorders the instructions of every block; a thread should stay below `max_registers` (R + 2 * D) where it can."""
     _, live_out = block_liveness(body)
     floor = most_live(body)
-    budget = Budget(floor, min(max(_ALWAYS_FREE, floor["R"] + 2 * floor["D"] + _SLACK), max_registers))
+    generous = -(-(floor["R"] + 2 * floor["D"] + _SLACK) // _GRANULE) * _GRANULE
+    budget = Budget(floor, min(max(_ALWAYS_FREE, generous), max_registers))
     for block, out in zip(body.blocks, live_out, strict=True):
         _schedule_block(body, block, set(members(out)), budget)
 
