@@ -1,16 +1,19 @@
 """LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH < IR > JSON`.
 
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on stdin,
-with its device code not optimized; out goes a JSON object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
+not optimized. Out go two lines of JSON: the source line that each location label stands for ("a.cu:7"; see `lineinfo`), by which
+the parent reads LLVM's last words if it comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
 """
 
 import json
 import re
 import sys
+from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
 from gpuprof.compile import lineinfo, naming
+from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -22,6 +25,11 @@ PTX_FEATURE = "+ptx80"
 SHORT_POINTERS = "--nvptx-short-ptr"
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
+_DEVICE_FUNCTION = re.compile(
+    r"^define (?:(?:weak_odr|weak|linkonce_odr|linkonce|internal|dso_local|hidden|protected) )*((?!available_externally)(?!.*\bptx_kernel\b).*)$",
+    re.MULTILINE,
+)
+
 # A line that `cuda` adds behind the source: which symbol an instance that the user named has.
 _INSTANCE = re.compile(r"^@gpuprof_instance_(\d+) = .*? ptr @\"?([\w.$]+)\"?,.*\n", re.MULTILINE)
 
@@ -33,6 +41,15 @@ _COPY = re.compile(
 )
 
 _KERNEL = re.compile(r'^define [^@]*\bptx_kernel\b[^@]*@("?)([^"(]+)\1\(', re.MULTILINE)
+
+
+def internalize(ir: str) -> str:
+    """Device functions become private, as in a whole program: once inlined everywhere they are gone, and only kernels stay."""
+
+    def replace(match: re.Match) -> str:
+        return "define internal " + match[1].replace(" comdat", "")
+
+    return _DEVICE_FUNCTION.sub(replace, ir)
 
 
 def optimize(ir: str, target) -> str:
@@ -63,8 +80,8 @@ def widen_copies(ir: str) -> str:
     return _COPY.sub(replace, ir)
 
 
-def generate(ir: str, arch: str) -> dict:
-    """Clang's IR to the object described above."""
+def generate(ir: str, arch: str, announce: Callable[[list[Chain]], None]) -> dict:
+    """Clang's IR to the object described above. `announce` gets the locations before anything can go wrong with them."""
     llvm.set_option("gpuprof", SHORT_POINTERS)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -73,9 +90,10 @@ def generate(ir: str, arch: str) -> dict:
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir = _INSTANCE.sub("", ir)
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
-    lines_only = _VARIABLE_RECORD.sub("", ir).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
+    lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     optimized = optimize(lines_only, target)
     labelled, chains = lineinfo.encode(widen_copies(optimized))
+    announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
     return {
         "ptx": ptx,
@@ -87,7 +105,10 @@ def generate(ir: str, arch: str) -> dict:
 
 
 def main():
-    json.dump(generate(sys.stdin.read(), sys.argv[1]), sys.stdout)
+    def announce(chains: list[Chain]):
+        print(json.dumps([lineinfo.blamed(chain) for chain in chains]), flush=True)
+
+    print(json.dumps(generate(sys.stdin.read(), sys.argv[1], announce)))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpuprof.compile import cache, toolchain
+from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.naming import qualified_name, symbol_of
@@ -17,6 +18,7 @@ from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError, UsageError
 
 _FATAL = re.compile(r"LLVM ERROR: (.*)")
+_LOCATED = re.compile(r",? \S+:(\d+)$")
 _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
 
@@ -107,24 +109,33 @@ def _headers(dependencies: str) -> list[str]:
 
 
 def _generate(ir: str, arch: str, path: str) -> dict:
-    """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate."""
-    done = subprocess.run([sys.executable, "-m", "gpuprof.compile.codegen", arch], input=ir.encode(), capture_output=True)
+    """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
+
+    -P: a file of the user's folder must not stand in for a module of the same name.
+    """
+    done = subprocess.run([sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch], input=ir.encode(), capture_output=True)
+    places, _, result = done.stdout.partition(b"\n")
     if done.returncode:
-        raise CompileError(_explain(done.stderr.decode("utf-8", "replace"), ir, path))
-    return json.loads(done.stdout)
+        raise CompileError(_explain(done.stderr.decode("utf-8", "replace"), json.loads(places or b"[]"), ir, path))
+    return json.loads(result)
 
 
-def _explain(complaint: str, ir: str, path: str) -> str:
-    """LLVM's last words, with the source line of the function they are about when they name one."""
+def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:
+    """LLVM's last words, with the line of the instruction they are about, or else of its function, when they name one."""
     fatal, inside = _FATAL.search(complaint), _IN_FUNCTION.search(complaint)
     lines = complaint.strip().splitlines()
     what = fatal[1] if fatal else lines[-1] if lines else "LLVM ended without a message"
+    place, function = path, ""
     metadata = Metadata(ir)
-    for function in metadata.of_kind("DISubprogram"):
-        if inside and symbol_of(function) == inside[1]:
-            place = f"{metadata.file_of(function)}:{function.number('line')}"
-            return f"{place}: no PTX can be generated for `{qualified_name(metadata, function)}`: {what}"
-    return f"{path}: no PTX can be generated: {what}"
+    for each in metadata.of_kind("DISubprogram"):
+        if inside and symbol_of(each) == inside[1]:
+            place = f"{metadata.file_of(each)}:{each.number('line')}"
+            function = f" for `{qualified_name(metadata, each)}`"
+    if located := _LOCATED.search(what):
+        index = label_index(int(located[1]))
+        place = places[index] if index is not None else place
+        what = what[: located.start()]
+    return f"{place}: no PTX can be generated{function}: {what}"
 
 
 def _sources(files: list[str], path: str, source: str, library_names: dict[str, str]) -> dict[str, str]:

@@ -70,6 +70,17 @@ def encode(ir: str) -> tuple[str, list[Chain]]:
     return _LOCATION.sub(replace, ir), list(chains)
 
 
+def label_index(label: int) -> int | None:
+    """The index of the chain that a line number in LLVM's messages stands for; None when it is a real line."""
+    return label - _FIRST_LABEL if label >= _FIRST_LABEL else None
+
+
+def blamed(chain: Chain) -> str:
+    """The line to tell the user: the innermost one in a file of theirs."""
+    place = next((each for each in chain if not each.file.startswith("<")), chain[0])
+    return f"{place.file}:{place.line}"
+
+
 class _Writer:
     """Numbers files and function names in the order they are met."""
 

@@ -51,7 +51,7 @@ def type_name(metadata: Metadata, number: int | None) -> str:
     inner = type_name(metadata, base)
     if tag in _TAG_QUALIFIER:
         word = _TAG_QUALIFIER[tag]
-        return f"{inner} {word}" if inner.endswith(("*", "&")) else f"{word} {inner}"
+        return f"{inner}{word}" if inner.endswith(("*", "&")) else f"{word} {inner}"
     if tag in _TAG_POINTER:
         return f"{inner}{'' if inner.endswith('*') else ' '}{_TAG_POINTER[tag]}"
     return inner

@@ -141,7 +141,7 @@ GPUPROF_MATH double log10(double x)
 GPUPROF_MATH double log1p(double x)
 {
     double u = 1.0 + x;
-    long long exponent = (as_long(u) - 0x3fe8000000000000ll) & (long long)0xfff0000000000000ull; // u / 2^e in [3/4, 3/2)
+    long long exponent = (as_long(u) - 0x3fe6a09e667f3bcdll) & (long long)0xfff0000000000000ull; // u / 2^e in [sqrt(1/2), sqrt(2))
     double scale = as_double(0x3ff0000000000000ll - exponent);
     double f = x > 0x1p53 ? as_double(as_long(u) - exponent) - 1.0 : fma(scale, x, scale - 1.0);
     double e = (double)(int)(exponent >> 52);
@@ -428,7 +428,7 @@ GPUPROF_MATH double pow_positive(double a, double y)
 
     double t = mul(y, sum);
     double t_low = fma(y, sum_low, fma(y, sum, -t));
-    if (!(__builtin_fabs(t) < 2000.0))
+    if (!(__builtin_fabs(t) < 2000.0)) // what `scale_by` can
         return t < 0.0 ? 0.0 : (double)infinity();
     double n = __builtin_rint(t);
     double f = t - n;

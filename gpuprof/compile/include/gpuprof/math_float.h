@@ -114,10 +114,10 @@ GPUPROF_MATH float log10(float x)
 GPUPROF_MATH float log1p(float x)
 {
     float u = 1.0f + x;
-    int exponent = (as_int(u) - 0x3f400000) & 0xff800000; // u / 2^e in [3/4, 3/2): there 1 + x keeps the bits of x
+    int exponent = (as_int(u) - 0x3f400000) & 0xff800000; // u / 2^e in [3/4, 3/2): less cancels than around sqrt(1/2)
     float scale = as_float(0x3f800000 - exponent);
     float f = x > 0x1p24f ? as_float(as_int(u) - exponent) - 1.0f : fma(scale, x, scale - 1.0f);
-    // ln(1 + f) on [-1/4, 1/2]: through 2 atanh(f / (2 + f))
+    // ln(1 + f) = 2 atanh(f / (2 + f))
     float q = f / (2.0f + f);
     float z = q * q;
     float p = GPUPROF_P4(z, 0x1.555556p-1f, 0x1.9999ecp-2f, 0x1.245c38p-2f, 0x1.ddd172p-3f);
@@ -316,7 +316,7 @@ GPUPROF_MATH float tanh(float x)
     if (a < 0.55f) { // (tanh(x)/x - 1) / x^2
         float z = a * a;
         float p = GPUPROF_P5(z, -0x1.555554p-2f, 0x1.110feap-3f, -0x1.b9a044p-5f, 0x1.5d220ep-6f, -0x1.b13538p-8f);
-        return fma(p, z * x, x);
+        return __builtin_copysignf(fma(p, z * a, a), x);
     }
     return __builtin_copysignf(fma(-2.0f, 1.0f / (exp(a + a) + 1.0f), 1.0f), x);
 }
@@ -373,7 +373,7 @@ GPUPROF_MATH float pow_positive(float a, float y)
 
     float t = mul(y, sum);
     float t_low = fma(y, sum_low, fma(y, sum, -t));
-    if (!(__builtin_fabsf(t) < 300.0f))
+    if (!(__builtin_fabsf(t) < 250.0f)) // what `exp2_split` can scale by
         return t < 0.0f ? 0.0f : infinity();
     float n = __builtin_rintf(t);
     return exp2_split(n, (t - n) + t_low);
