@@ -12,6 +12,8 @@ from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
 
 _MOST_ROUNDS = 40
+_STEP = 8
+_MOST_WASTE = 64
 _COST = {"R": 1, "D": 2, "P": 0}
 
 
@@ -24,20 +26,23 @@ def allocate_within(body: Body, max_registers: int) -> Allocation:
     spiller = _Spiller(body)
     spiller.spill_across_recursion()
     target = max_registers
+    aim = dict(LIMITS)  # per file, lowered while holes in the live ranges waste registers
     for _ in range(_MOST_ROUNDS):
         try:
             allocation = allocate(body)
         except OutOfRegisters as error:
-            if not spiller.relieve(error.file, LIMITS[error.file] - 8):
-                raise DoesNotFit(body.name) from None
+            aim[error.file] -= _STEP
+            if aim[error.file] <= 0:
+                break
+            spiller.relieve(error.file, aim[error.file])
             continue
         cost = allocation.used["R"] + 2 * allocation.used["D"]
         if cost <= max_registers:
             return allocation
         if not spiller.reduce(target):
-            if target < max_registers - 64:
+            if target < max_registers - _MOST_WASTE:
                 break
-            target -= max(cost - max_registers, 1)  # fragments of the register files: aim lower
+            target -= max(cost - max_registers, 1)
     raise DoesNotFit(body.name)
 
 
@@ -69,12 +74,10 @@ class _Spiller:
         crossing = (crossing - demoted - self.body.fixed.keys()) | set(self._demote(demoted).values())
         self._spill(crossing)
 
-    def relieve(self, file: str, limit: int) -> bool:
-        """Spills registers of one file until no point has more than `limit` of them live. False when nothing could be."""
+    def relieve(self, file: str, limit: int):
+        """Spills registers of one file until no point has more than `limit` of them live, as far as that is possible."""
         pressure, ranges = self._pressure(file)
-        chosen = self._choose(pressure, ranges, limit)
-        self._apply(chosen)
-        return bool(chosen)
+        self._apply(self._choose(pressure, ranges, limit))
 
     def reduce(self, target: int) -> bool:
         """Spills until the largest numbers of live R and D, weighted, are at most `target`."""
