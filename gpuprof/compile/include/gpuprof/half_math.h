@@ -1,0 +1,56 @@
+// Functions on 16-bit floating point that go through float, warp shuffles, and atomic additions.
+#pragma once
+
+#include "functions.h"
+#include "half.h"
+#include "sync.h"
+
+#define GPUPROF_HALF_FUNCTION(NAME, FUNCTION)                                                                                              \
+    GPUPROF_API __half h##NAME(__half x) { return __half(FUNCTION((float)x)); }                                                            \
+    GPUPROF_API __half2 h2##NAME(__half2 x) { return __half2(h##NAME(x.x), h##NAME(x.y)); }                                                \
+    GPUPROF_API __nv_bfloat16 h##NAME(__nv_bfloat16 x) { return __nv_bfloat16(FUNCTION((float)x)); }
+GPUPROF_HALF_FUNCTION(sqrt, sqrtf)
+GPUPROF_HALF_FUNCTION(rsqrt, rsqrtf)
+GPUPROF_HALF_FUNCTION(rcp, 1.0f /)
+GPUPROF_HALF_FUNCTION(exp, __expf)
+GPUPROF_HALF_FUNCTION(exp2, exp2f)
+GPUPROF_HALF_FUNCTION(log, __logf)
+GPUPROF_HALF_FUNCTION(log2, __log2f)
+GPUPROF_HALF_FUNCTION(sin, sinf)
+GPUPROF_HALF_FUNCTION(cos, cosf)
+GPUPROF_HALF_FUNCTION(floor, floorf)
+GPUPROF_HALF_FUNCTION(ceil, ceilf)
+GPUPROF_HALF_FUNCTION(rint, rintf)
+GPUPROF_HALF_FUNCTION(trunc, truncf)
+#undef GPUPROF_HALF_FUNCTION
+
+// As the bits of an unsigned integer of 4 bytes.
+#define GPUPROF_HALF_SHUFFLE(T, RAW, NAME, LANE)                                                                                           \
+    GPUPROF_SYNC T NAME(unsigned int mask, T v, LANE lane, int width = warpSize)                                                           \
+    {                                                                                                                                      \
+        return __builtin_bit_cast(T, (RAW)NAME(mask, (unsigned int)__builtin_bit_cast(RAW, v), lane, width));                              \
+    }
+#define GPUPROF_HALF_SHUFFLES(T, RAW)                                                                                                      \
+    GPUPROF_HALF_SHUFFLE(T, RAW, __shfl_sync, int)                                                                                         \
+    GPUPROF_HALF_SHUFFLE(T, RAW, __shfl_up_sync, unsigned int)                                                                             \
+    GPUPROF_HALF_SHUFFLE(T, RAW, __shfl_down_sync, unsigned int)                                                                           \
+    GPUPROF_HALF_SHUFFLE(T, RAW, __shfl_xor_sync, int)
+GPUPROF_HALF_SHUFFLES(__half, unsigned short)
+GPUPROF_HALF_SHUFFLES(__half2, unsigned int)
+GPUPROF_HALF_SHUFFLES(__nv_bfloat16, unsigned short)
+GPUPROF_HALF_SHUFFLES(__nv_bfloat162, unsigned int)
+#undef GPUPROF_HALF_SHUFFLES
+#undef GPUPROF_HALF_SHUFFLE
+
+GPUPROF_API __half2 atomicAdd(__half2 *p, __half2 v)
+{
+    unsigned int old;
+    asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(__builtin_bit_cast(unsigned int, v)) : "memory");
+    return __builtin_bit_cast(__half2, old);
+}
+GPUPROF_API __half atomicAdd(__half *p, __half v)
+{
+    unsigned short old;
+    asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(p), "h"(__builtin_bit_cast(unsigned short, v)) : "memory");
+    return __builtin_bit_cast(__half, old);
+}
