@@ -151,7 +151,45 @@ KERNELS = {
     "driver_services": ("int *a", 'printf("%d\\n", a[0]); int *p = (int *)malloc(8); p[0] = 1; a[1] = p[0]; free(p);', {"call.uni"}),
 }
 
-UNARY = ["exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinpi", "cospi", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "rsqrt", "erf", "erfc", "normcdf", "logb", "sqrt", "fabs", "floor", "ceil", "trunc", "round", "rint", "nearbyint", "rcbrt"]
+UNARY = [
+    "exp",
+    "exp2",
+    "exp10",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "sinpi",
+    "cospi",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "cbrt",
+    "rsqrt",
+    "erf",
+    "erfc",
+    "normcdf",
+    "logb",
+    "sqrt",
+    "fabs",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "rint",
+    "nearbyint",
+    "rcbrt",
+]
 BINARY = ["pow", "atan2", "hypot", "fmod", "remainder", "nextafter", "fdim", "copysign", "fmin", "fmax", "rhypot"]
 
 

@@ -18,3 +18,10 @@ __device__ static inline __attribute__((nodebug, always_inline)) void __assert_f
     __assertfail(condition, file, line, function, 1);
 }
 
+
+__device__ inline __attribute__((nodebug)) void *operator new(size_t nbytes) { return malloc(nbytes); }
+__device__ inline __attribute__((nodebug)) void *operator new[](size_t nbytes) { return malloc(nbytes); }
+__device__ inline __attribute__((nodebug)) void operator delete(void *p) noexcept { free(p); }
+__device__ inline __attribute__((nodebug)) void operator delete[](void *p) noexcept { free(p); }
+__device__ inline __attribute__((nodebug)) void operator delete(void *p, size_t) noexcept { free(p); }
+__device__ inline __attribute__((nodebug)) void operator delete[](void *p, size_t) noexcept { free(p); }
