@@ -12,7 +12,6 @@ from gpuprof.timing.layout import ATOMIC_REQUEST, MERGE, N_BUCKETS, READ, TICK_B
 from gpuprof.timing.tables import (
     bucket_at,
     l1_line_at,
-    l1_tag_at,
     l2_line_at,
     l2_tag_at,
     l2_use_at,
@@ -59,8 +58,9 @@ def serve(m, index):
     else:
         r.done = reach_slice(m, r)
     if r.kind == READ:
-        miss_free_at(m, r.sm, r.slot).value = r.done
-        fill_l1(m, r)
+        free = miss_free_at(m, r.sm, r.slot)
+        free.value = r.done if free.value == TOKEN else max(free.value, r.done)
+        fill_l1(m, r, index)
     if r.target >= 0:
         load = load_at(m, r.target)
         load.done = max(load.done, r.done)
@@ -70,14 +70,12 @@ def serve(m, index):
 
 
 @hot
-def fill_l1(m, r):
-    """The line that a miss reserved gets its time of arrival, if it has not been given to another since."""
-    if r.place >= 0 and l1_tag_at(m, r.place).value == r.line + 1:
+def fill_l1(m, r, index):
+    """The line that a miss went for gets its time of arrival, if that was the line's last request and it still has the place."""
+    if r.place >= 0:
         entry = l1_line_at(m, r.place)
-        if entry.pending_until >= TOKEN:
+        if entry.pending_until == TOKEN and entry.request == index:
             entry.pending_until = r.done
-        else:
-            entry.pending_until = max(entry.pending_until, r.done)
 
 
 @hot

@@ -110,7 +110,7 @@ PARTITION = np.dtype(
         ("issued", "i8"),  # last cycle with an issue
         ("address_free", "i8"),
         ("queued", "i8"),  # memory instructions so far
-        ("current", "i4"),  # lane of the warp it issued from last
+        ("current", "i4"),  # lane of the warp it issued from last, -1 none
         ("n_ready", "i4"),
         ("sm", "i4"),
     ],

@@ -46,6 +46,8 @@ def release(m, wi, t):
     m.resident_warp_cycles += t - w.start
     m.end_cycle = max(m.end_cycle, t)
     w.state = EMPTY
+    if part.current == w.lane:
+        part.current = -1
     sm.warps -= 1
     if sm.warps == 0:
         sm.active_cycles += t - sm.active_since

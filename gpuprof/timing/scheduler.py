@@ -6,7 +6,7 @@ A chip with two dispatch units issues up to two instructions a cycle, both from 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrive
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, STARTING, TICK_BITS
+from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
@@ -51,7 +51,7 @@ def wake_warp(m, wi, t):
 def pick(m, p, t, only_current):
     """The slot to issue from in cycle t, or -1."""
     current = part_at(m, p).current
-    if can_issue(m, p, current, t):
+    if current >= 0 and can_issue(m, p, current, t):
         return current
     best = -1
     if not only_current:
@@ -102,7 +102,7 @@ def issue(m, p, k, t):
     part.n_ready -= 1
     part.issued = t
     m.issue_slots += 1
-    if lane.port != PORT_LSU:
+    if lane.port not in (PORT_LSU, PORT_NONE):
         occupy(port_at(m, p, lane.port), inst.port_ticks, t)
     earliest = t + 2 - m.dispatch_units
     if w.slots_left > 1:

@@ -173,7 +173,7 @@ def new_core(chip: Chip, program: StaticProgram, start_cycle: int, blocks_per_sm
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
     )
     core.part["next_event"] = core.part["next_wake"] = NEVER
-    core.part["issued"] = -1
+    core.part["issued"] = core.part["current"] = -1
     core.part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
     core.lane["wake"] = NEVER
     core.lane["age"] = -1

@@ -1,0 +1,632 @@
+"""The timing model once more, to be read: plain objects, one cycle after another, nothing skipped, nothing compiled.
+
+The same rules as gpuprof.timing, written independently of its code: it shares the chip file, the instruction table and the trace.
+`time_launch` gives the ledger as {(instruction, reason): cycles}, the samples as tuples, and the counters.
+"""
+
+import math
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from gpuprof.isa.encoding import RZ, decode, reads, writes
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.stalls import INDEX, NAMES
+from gpuprof.timing.occupancy import occupancy
+from gpuprof.timing.state import l1_sets, l2_sets
+
+QUANTUM = 64
+TICK = Fraction(1, 64)  # ports keep time in these
+DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
+LONG = ("memory", "atomic")
+SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuffle")
+
+
+class Pending:
+    """The cycle in which something is there. None: not known before the quantum's memory requests are served."""
+
+    def __init__(self, cycle=None, reason="wait", pipe=""):
+        self.cycle, self.reason, self.pipe = cycle, reason, pipe
+
+    def after(self, t):
+        return self.cycle is None or self.cycle > t
+
+
+def in_ticks(cycles):
+    return round(cycles / TICK) * TICK
+
+
+def hashed(line):
+    return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
+
+
+@dataclass
+class Port:
+    free: int = 0  # first cycle in which it takes an instruction
+    time: Fraction = Fraction(0)
+
+
+@dataclass
+class Warp:
+    block: "Block"
+    number: int
+    age: int
+    start: int
+    steps: list
+    accesses: list
+    registers: dict = field(default_factory=dict)
+    pc: int = -1
+    block_end: int = -1
+    mask: int = 0
+    slots_left: int = 0
+    waits: list = field(default_factory=list)  # Pending
+    state: str = "starting"  # waiting, holding
+    hold_reason: str = ""
+    hold_until: float = 0
+    hold_stores: list = field(default_factory=list)
+    earliest: int = 0  # may not issue before
+    line: int = -1
+    stores: list = field(default_factory=list)
+    issued: int = -1
+    jumped: bool = False
+
+
+@dataclass
+class Block:
+    index: int
+    slot: int
+    warps: list = field(default_factory=list)
+    arrived: Counter = field(default_factory=Counter)
+
+
+class Partition:
+    def __init__(self, chip):
+        self.lanes = [None] * (chip.warp_slots // chip.partitions)
+        self.current = None
+        self.ports = {}
+        self.queue = []  # when each memory instruction so far left the queue
+        self.address_free = 0
+        self.l0 = {}  # place -> (line, ready)
+        self.issued = -1
+
+    def port(self, name):
+        return self.ports.setdefault(name, Port())
+
+
+class Multiprocessor:
+    def __init__(self, number, chip, start):
+        self.number = number
+        self.partitions = [Partition(chip) for _ in range(chip.partitions)]
+        self.slots_free = {}  # block slot -> cycle it was freed
+        self.blocks = 0
+        self.lsu = Fraction(0)
+        self.link = Fraction(0)
+        self.l1, self.l1i, self.constants = {}, {}, {}
+        self.miss_registers, self.misses = {}, 0
+        self.half = 0
+        self.fifo = []  # when each record so far leaves
+
+    def warps(self):
+        return [(p, k, w) for p in self.partitions for k, w in enumerate(p.lanes) if w]
+
+
+@dataclass
+class Line:
+    valid: int = 0
+    pending: int = 0
+    pending_until: Pending = None
+    dirty: int = 0
+
+
+@dataclass
+class Request:
+    arrival: int
+    order: int
+    sm: Multiprocessor
+    line: int
+    sectors: int
+    kind: str
+    result: Pending  # its completion
+    conflicts: int = 0
+
+
+class Load:
+    """A load's result is there when all its parts are."""
+
+    def __init__(self, result, done):
+        self.result, self.parts = result, [Pending(done)]
+
+    def settle(self):
+        self.result.cycle = max(part.cycle for part in self.parts)
+
+
+class Gpu:
+    def __init__(self, chip, code, load_base, function, block_threads, warps, period=0, every_warp=False, fifo_depth=16, drain=1):
+        self.chip = chip
+        self.instructions = [decode(row) for row in code]
+        self.load_base = load_base
+        self.starts = [*basic_block_starts(code).tolist(), len(code)]
+        fit = occupancy(chip, function, block_threads)
+        self.warps_per_block, self.blocks_per_sm = fit.warps_per_block, fit.blocks_per_sm
+        self.l1_sets, self.l2_sets = l1_sets(chip, fit), l2_sets(chip)
+        self.traces = warps
+        self.total = len(warps) // self.warps_per_block
+        self.next_block, self.ages, self.distributor = 0, 0, Fraction(0)
+        self.sms = [Multiprocessor(n, chip, 0) for n in range(chip.sms)]
+        for sm in self.sms:
+            sm.slots_free = dict.fromkeys(range(self.blocks_per_sm), 0)
+            sm.half = sm.number * 2 // chip.sms
+        self.l2, self.slices, self.channels = {}, Counter(), Counter()
+        self.requests, self.loads = [], []
+        self.ledger, self.samples, self.dropped = Counter(), [], 0
+        self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
+        self.end = 0
+        self.counts = Counter()
+
+    # ---- time ----------------------------------------------------------------------------------------------------------------------
+
+    def run(self):
+        t = 0
+        while True:
+            if t % QUANTUM == 0:
+                self.serve(t - QUANTUM)
+                self.start_blocks()
+                if self.next_block == self.total and not any(sm.warps() for sm in self.sms):
+                    return self
+            for sm in self.sms:
+                self.cycle(sm, t)
+            t += 1
+
+    def cycle(self, sm, t):
+        for partition, lane, warp in sm.warps():
+            if warp.state == "starting" and warp.start == t:
+                self.proceed(sm, partition, lane, warp, t)
+            elif warp.state == "holding" and self.hold_end(warp) <= t:
+                if warp.hold_reason == "drain":
+                    self.release(sm, partition, lane, warp, t)
+                else:
+                    self.proceed(sm, partition, lane, warp, t)
+        seen = [(p, k, w, self.reasons(p, w, t), w.pc, w.mask) for p, k, w in sm.warps() if w.state != "starting"]
+        for partition in sm.partitions:
+            self.schedule(sm, partition, t)
+        for _, _, warp, reasons, pc, _ in seen:
+            self.ledger[pc, "selected" if warp.issued == t else reasons[0]] += 1
+        if self.period and t % self.period == 0 and self.every_warp:
+            for partition, lane, warp, reasons, pc, mask in seen:
+                self.sample(sm, partition, lane, warp, reasons, pc, mask, t)
+
+    def reasons(self, partition, warp, t):
+        """All that holds in cycle t, in order of priority."""
+        if warp.state == "holding":
+            return [warp.hold_reason]
+        holding = [name for name in DEPENDENCIES if any(p.reason == name and p.after(t) for p in warp.waits)]
+        if holding:
+            return holding
+        if partition.port(self.port_name(warp)).free > t:
+            return [self.throttle(self.instructions[warp.pc].op)]
+        return ["not_selected"]
+
+    def sample(self, sm, partition, lane, warp, reasons, pc, mask, t):
+        if len(sm.fifo) >= self.fifo_depth and sm.fifo[-self.fifo_depth] > t:
+            self.dropped += 1
+            return
+        sm.fifo.append(max(t, sm.fifo[-1] if sm.fifo else 0) + self.drain)
+        issued, scheduler = warp.issued == t, partition.issued == t
+        bits = 1 if issued else sum(1 << INDEX[name] for name in reasons)
+        slot = lane * len(sm.partitions) + sm.partitions.index(partition)
+        self.samples.append(
+            (t, sm.number, slot, self.load_base + 16 * pc, bits, warp.block.index, mask, int(issued) + 2 * int(scheduler), warp.number)
+        )
+
+    # ---- issue ---------------------------------------------------------------------------------------------------------------------
+
+    def schedule(self, sm, partition, t):
+        for unit in range(self.chip.dispatch_units):
+            ready = [k for k, w in enumerate(partition.lanes) if w and self.can_issue(partition, w, t)]
+            if partition.current in ready:
+                lane = partition.current
+            elif ready and unit == 0:
+                lane = max(ready, key=lambda k: partition.lanes[k].age)
+            else:
+                return
+            partition.current = lane
+            self.issue(sm, partition, lane, partition.lanes[lane], t)
+
+    def can_issue(self, partition, warp, t):
+        return warp.state == "waiting" and warp.earliest <= t and self.reasons(partition, warp, t) == ["not_selected"]
+
+    def port_name(self, warp):
+        op = self.instructions[warp.pc].op
+        if op.space == "barrier" or op.semantics == "membar":
+            return "none"
+        if warp.slots_left > 1 and op.pipe == "lsu":
+            return "none"
+        if op.latency in ("division", "iterative", "iterative64") and (op.slots - warp.slots_left) % 3:
+            return "none"
+        return op.pipe
+
+    def throttle(self, op):
+        if op.pipe == "lsu":
+            return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
+        return "math_pipe_throttle"
+
+    def issue(self, sm, partition, lane, warp, t):
+        chip, op = self.chip, self.instructions[warp.pc].op
+        name = self.port_name(warp)
+        port = partition.port(name)
+        if name not in ("lsu", "none"):
+            port.time = max(port.time, t) + in_ticks(Fraction(32, chip.lanes[name]))
+            port.free = math.floor(port.time)
+        elif name == "none":
+            port.free = t
+        warp.issued = partition.issued = t
+        self.counts["issue_slots"] += 1
+        warp.earliest = t + (1 if chip.dispatch_units == 1 else 0)
+        if warp.slots_left > 1:
+            warp.slots_left -= 1
+            warp.waits = [Pending(t + chip.chain.get(op.latency, chip.chain["other"]))]
+            return
+        self.execute(sm, partition, warp, t)
+        if warp.state != "holding":
+            self.proceed(sm, partition, lane, warp, warp.earliest)
+
+    def execute(self, sm, partition, warp, t):
+        instruction = self.instructions[warp.pc]
+        op, chip = instruction.op, self.chip
+        if op.space in ("global", "local", "shared", "generic", "const", "param"):
+            self.memory(sm, partition, warp, instruction, t)
+        elif op.pipe == "lsu" and op.space == "" and op.semantics != "membar":
+            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency[op.latency])
+        else:
+            self.write(warp, instruction, t + chip.latency.get(op.latency, 1))
+        if op.semantics in ("bar_sync", "bar_red"):
+            self.hold(warp, "barrier", math.inf)
+            self.arrive(warp, instruction, t)
+        elif op.semantics == "bar_arrive":
+            self.arrive(warp, instruction, t)
+        elif op.semantics == "membar":
+            self.hold(warp, "membar", t + chip.membar_cycles, warp.stores)
+        elif op.semantics == "nanosleep":
+            self.hold(warp, "sleeping", t + chip.sleep_cycles)
+
+    def write(self, warp, instruction, result):
+        op = instruction.op
+        reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
+        if not isinstance(result, Pending):
+            result = Pending(result)
+        result.reason, result.pipe = reason, "none" if op.space == "barrier" else op.pipe
+        for operand in writes(instruction):
+            for k in range(operand.count):
+                warp.registers[operand.file, operand.index + k] = [result]
+
+    # ---- from one instruction to the next ------------------------------------------------------------------------------------------
+
+    def hold(self, warp, reason, until, stores=()):
+        warp.state, warp.hold_reason, warp.hold_until, warp.hold_stores = "holding", reason, until, list(stores)
+
+    def hold_end(self, warp):
+        return max([warp.hold_until, *(math.inf if s.cycle is None else s.cycle for s in warp.hold_stores)])
+
+    def proceed(self, sm, partition, lane, warp, earliest):
+        """On to the next instruction, which may issue from `earliest` on."""
+        last = warp.pc
+        before = earliest - 1 if warp.state != "waiting" else warp.issued
+        jumped = False
+        while True:
+            where = warp.pc
+            if warp.pc + 1 < warp.block_end:
+                warp.pc += 1
+            elif warp.steps:
+                block, warp.mask = warp.steps.pop(0)
+                warp.pc, warp.block_end = self.starts[block], self.starts[block + 1]
+            else:
+                warp.pc = last
+                self.finish(sm, partition, lane, warp, before + 1)
+                return
+            jumped = jumped or (last >= 0 and warp.pc != where + 1)
+            instruction = self.instructions[warp.pc]
+            if instruction.op.slots:
+                break
+            self.fold(warp, instruction)
+        warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
+        warp.waits = self.register_waits(warp, instruction)
+        asked = before + 1
+        if jumped:
+            asked = before + self.chip.branch_cycles
+            warp.waits.append(Pending(asked, "branch_resolving"))
+        line = (self.load_base + 16 * warp.pc) // self.chip.instruction_line_nbytes
+        if line != warp.line:
+            warp.line = line
+            warp.waits.append(Pending(self.fetch(sm, partition, line, asked), "no_instructions"))
+        if instruction.reads_constant_bank:
+            warp.waits.append(Pending(self.constant(sm, instruction.imm // 64, asked), "imc_miss"))
+
+    def register_waits(self, warp, instruction):
+        op = instruction.op
+        pipe = "none" if op.space == "barrier" or op.semantics == "membar" else op.pipe
+        found = []
+        for operand in (*reads(instruction), *writes(instruction)):
+            for k in range(operand.count):
+                for result in warp.registers.get((operand.file, operand.index + k), ()):
+                    if result.reason == "wait" and result.pipe != pipe and result.cycle is not None:
+                        found.append(Pending(result.cycle + self.chip.cross_pipe_cycles))
+                    else:
+                        found.append(result)
+        return found
+
+    def fold(self, warp, instruction):
+        sources = [r for o in reads(instruction) for k in range(o.count) for r in warp.registers.get((o.file, o.index + k), ())]
+        for operand in writes(instruction):
+            for k in range(operand.count):
+                warp.registers[operand.file, operand.index + k] = sources
+
+    def fetch(self, sm, partition, line, t):
+        ready = self.fetch_line(sm, partition, line, t)
+        last = (self.load_base + 16 * (len(self.instructions) - 1)) // self.chip.instruction_line_nbytes
+        for ahead in range(line + 1, min(line + self.chip.prefetch_lines, last) + 1):
+            self.fetch_line(sm, partition, ahead, t)
+        return ready
+
+    def fetch_line(self, sm, partition, line, t):
+        place = line % self.chip.l0i_lines
+        if partition.l0.get(place, (-1, 0))[0] == line:
+            return partition.l0[place][1]
+        place_1 = line % self.chip.l1i_lines
+        if sm.l1i.get(place_1, (-1, 0))[0] != line:
+            sm.l1i[place_1] = (line, t + self.chip.l1i_miss_cycles)
+        partition.l0[place] = (line, max(t, sm.l1i[place_1][1]) + self.chip.l0i_miss_cycles)
+        return partition.l0[place][1]
+
+    def constant(self, sm, line, t):
+        place = line % self.chip.constant_lines
+        if sm.constants.get(place, (-1, 0))[0] != line:
+            sm.constants[place] = (line, t + self.chip.constant_miss_cycles)
+        return sm.constants[place][1]
+
+    # ---- barriers, the end of a warp, blocks ----------------------------------------------------------------------------------------
+
+    def arrive(self, warp, instruction, t):
+        block = warp.block
+        barrier = instruction.imm & 15 if instruction.a == RZ else 0
+        threads = instruction.imm >> 16 if instruction.b == RZ else 0
+        block.arrived[barrier] += 1
+        warp.barrier = barrier
+        wanted = min(len(block.warps), -(-threads // 32)) if threads else len(block.warps)
+        if block.arrived[barrier] >= wanted:
+            self.open(block, barrier, t)
+        else:
+            self.open_if_all_wait(block, t)
+
+    def waiting(self, block):
+        return [w for w in block.warps if w.state == "holding" and w.hold_reason == "barrier" and w.hold_until == math.inf]
+
+    def open(self, block, barrier, t):
+        block.arrived[barrier] = 0
+        for warp in self.waiting(block):
+            if warp.barrier == barrier:
+                warp.hold_until = t + self.chip.barrier_cycles
+
+    def open_if_all_wait(self, block, t):
+        waiting = self.waiting(block)
+        if waiting and len(waiting) >= len(block.warps):
+            block.arrived.clear()
+            for warp in waiting:
+                warp.hold_until = t + self.chip.barrier_cycles
+
+    def finish(self, sm, partition, lane, warp, t):
+        if any(s.cycle is None or s.cycle > t for s in warp.stores):
+            self.hold(warp, "drain", t, warp.stores)
+        else:
+            self.release(sm, partition, lane, warp, t)
+
+    def release(self, sm, partition, lane, warp, t):
+        self.end = max(self.end, t)
+        partition.lanes[lane] = None
+        if partition.current == lane:
+            partition.current = None
+        warp.state = "gone"
+        block = warp.block
+        block.warps.remove(warp)
+        if not block.warps:
+            sm.slots_free[block.slot] = t
+            sm.blocks -= 1
+            return
+        if self.waiting(block):
+            for barrier in range(16):
+                if block.arrived[barrier] >= len(block.warps):
+                    self.open(block, barrier, t)
+            self.open_if_all_wait(block, t)
+
+    def start_blocks(self):
+        while self.next_block < self.total:
+            free = [sm for sm in self.sms if sm.slots_free]
+            if not free:
+                return
+            sm = min(free, key=lambda sm: (min(sm.slots_free.values()), sm.blocks, sm.number))
+            slot = min(sm.slots_free, key=lambda k: (sm.slots_free[k], k))
+            begin = max(Fraction(sm.slots_free.pop(slot) + self.chip.block_launch_cycles), self.distributor)
+            self.distributor = begin + in_ticks(self.chip.distributor_cycles)
+            block = Block(self.next_block, slot)
+            sm.blocks += 1
+            for number in range(self.warps_per_block):
+                blocks, accesses, masks = self.traces[self.next_block * self.warps_per_block + number]
+                warp = Warp(block, number, self.ages, math.floor(begin), list(zip(blocks, masks, strict=True)), list(accesses))
+                self.ages += 1
+                block.warps.append(warp)
+                partition = max(sm.partitions, key=lambda p: (p.lanes.count(None), -sm.partitions.index(p)))
+                partition.lanes[partition.lanes.index(None)] = warp
+            self.next_block += 1
+
+    # ---- memory --------------------------------------------------------------------------------------------------------------------
+
+    def enter(self, sm, partition, t, cycles):
+        chip = self.chip
+        address = max(t, partition.address_free)
+        partition.address_free = address + chip.address_cycles
+        begin = max(Fraction(address), sm.lsu)
+        sm.lsu = begin + cycles
+        start = math.ceil(begin)
+        partition.queue.append(start + chip.queue_hold_cycles)
+        full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
+        partition.port("lsu").free = max(t + 1, full)
+        return start
+
+    def memory(self, sm, partition, warp, instruction, t):
+        op, chip = instruction.op, self.chip
+        (n_sectors, n_lines, wavefronts, _, lanes, conflicts, _, _), sectors = warp.accesses.pop(0)
+        latency = chip.latency.get(op.latency, 1)
+        shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
+        atomic = op.semantics.startswith(("atom_", "red_"))
+        if lanes == 0:
+            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + 1)
+        elif shared:
+            passes = max(wavefronts, conflicts) if atomic else wavefronts
+            start = self.enter(sm, partition, t, Fraction(passes))
+            loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
+            self.write(warp, instruction, start + latency + loop + (passes - 1) * chip.shared_wavefront_cycles)
+        elif op.space in ("const", "param"):
+            n = max(1, n_sectors)
+            start = self.enter(sm, partition, t, Fraction(n))
+            ready = max([start, *(self.constant(sm, 1024 + (sector >> 1), start) for sector in sectors)])
+            self.write(warp, instruction, ready + latency + n - 1)
+        else:
+            tags = in_ticks(chip.tag_cycles) + in_ticks(chip.tag_cycles_per_line) * n_lines
+            start = self.enter(sm, partition, t, max(in_ticks(chip.lsu_cycles), Fraction(wavefronts), tags))
+            masks = OrderedDict()
+            for sector in sectors:
+                masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
+            if op.semantics == "load":
+                self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
+            else:
+                self.store_or_atomic(sm, warp, instruction, masks, start, conflicts)
+
+    def load(self, sm, warp, instruction, masks, start, done, t):
+        load = Load(Pending(), done)
+        bypass = FIELDS["cache"].names[FIELDS["cache"].get(instruction.mods)] in ("cg", "cv")
+        for line, mask in masks.items():
+            if bypass:
+                load.parts.append(self.request(sm, start, line, mask, "read", t))
+            else:
+                load.parts += self.look_up_l1(sm, line, mask, start, t)
+        self.counts["l1_sectors"] += sum(mask.bit_count() for mask in masks.values())
+        if all(part.cycle is not None for part in load.parts):
+            load.settle()
+        else:
+            self.loads.append(load)
+        self.write(warp, instruction, load.result)
+
+    def look_up_l1(self, sm, line, mask, start, t):
+        """The parts that a load has to wait for: sectors on their way, and a request for those that miss."""
+        entry = self.cache_line(sm.l1, hashed(line) % self.l1_sets, self.chip.l1_ways, line)
+        if entry.pending_until is None or not entry.pending_until.after(start):
+            entry.pending = 0
+        parts = [entry.pending_until] if entry.pending & mask else []
+        missing = mask & ~entry.valid
+        self.counts["l1_hits"] += (mask & entry.valid).bit_count()
+        if missing:
+            result = self.request(sm, start, line, missing, "read", t)
+            entry.pending_until = result
+            entry.valid |= missing
+            entry.pending |= missing
+            parts.append(result)
+        return parts
+
+    def cache_line(self, sets, number, ways, line, evict=lambda line, entry: None):
+        lines = sets.setdefault(number, OrderedDict())
+        if line not in lines:
+            if len(lines) == ways:
+                evict(*lines.popitem(last=False))
+            lines[line] = Line()
+        lines.move_to_end(line)
+        return lines[line]
+
+    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0):
+        result = Pending()
+        if kind == "read":
+            slot = sm.misses % self.chip.l1_mshrs
+            sm.misses += 1
+            users = sm.miss_registers.setdefault(slot, [])
+            if any(user.cycle is None for user in users):  # taken in this very quantum
+                arrival = max(arrival, (t // QUANTUM + 1) * QUANTUM)
+            else:
+                arrival = max([arrival, *(user.cycle for user in users)])
+                users.clear()
+            users.append(result)
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts))
+        return result
+
+    def store_or_atomic(self, sm, warp, instruction, masks, start, conflicts):
+        op = instruction.op
+        kind = "write" if op.semantics == "store" else "atomic"
+        parts = [self.request(sm, start, line, mask, kind, start, conflicts) for line, mask in masks.items()]
+        if op.semantics.startswith("atom_"):
+            load = Load(Pending(), 0)
+            load.parts += parts
+            self.loads.append(load)
+            self.write(warp, instruction, load.result)
+        else:
+            warp.stores += parts
+
+    def serve(self, quantum_start):
+        """The L2 and DRAM serve what the quantum's instructions asked for."""
+        for r in sorted(self.requests, key=lambda r: (min(r.arrival, quantum_start + 4095), r.sm.number, r.order)):
+            r.result.cycle = self.complete(r)
+        for load in self.loads:
+            load.settle()
+        self.requests, self.loads = [], []
+
+    def complete(self, r):
+        chip, n = self.chip, r.sectors.bit_count()
+        time = max(Fraction(r.arrival), r.sm.link)
+        r.sm.link = time + n * in_ticks(Fraction(32, chip.noc_nbytes_per_cycle))
+        number = hashed(r.line) % chip.l2_slices
+        time = max(time, self.slices[number])
+        busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
+        if r.kind == "atomic":
+            busy = max(busy, r.conflicts * in_ticks(chip.atomic_cycles))
+        self.slices[number] = time + busy
+        latency = chip.l2_near_cycles if number * 2 // chip.l2_slices == r.sm.half else chip.l2_far_cycles
+        arrives = self.touch_l2(r, n, time)
+        if r.kind == "write":
+            return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles
+        done = max(math.floor(time) + latency, arrives)
+        return done + (math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0)
+
+    def touch_l2(self, r, n, time):
+        def write_back(line, entry):
+            if entry.dirty:
+                self.dram(line, entry.dirty.bit_count(), time)
+                self.counts["dram_write_sectors"] += entry.dirty.bit_count()
+
+        entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
+        before = entry.pending_until or 0
+        missing = 0 if r.kind == "write" else r.sectors & ~entry.valid
+        arrives = before if entry.valid & r.sectors and r.kind != "write" else 0
+        self.counts["l2_sectors"] += n
+        self.counts["l2_hits"] += n - missing.bit_count()
+        if missing:
+            self.counts["dram_read_sectors"] += missing.bit_count()
+            arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)) + self.chip.dram_cycles)
+            entry.pending_until = max(before, arrives)
+        entry.valid |= r.sectors
+        if r.kind != "read":
+            entry.dirty |= r.sectors
+        return arrives
+
+    def dram(self, line, n, time):
+        chip = self.chip
+        channel = hashed(line) // 2 % chip.dram_channels
+        time = max(time, self.channels[channel])
+        self.channels[channel] = time + n * in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
+        return time
+
+
+def time_launch(*args, **more) -> Gpu:
+    """Runs a launch to its end; `ledger`, `samples`, `dropped`, `end` and `counts` of the result tell what came out."""
+    return Gpu(*args, **more).run()
+
+
+def ledger_of(timing) -> dict:
+    """A LaunchTiming's ledger in the same form."""
+    return {(pc, NAMES[k]): int(n) for pc, row in enumerate(timing.ledger) for k, n in enumerate(row) if n}
