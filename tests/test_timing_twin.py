@@ -9,7 +9,7 @@ from gpuprof.isa.encoding import encode
 from gpuprof.timing import Sampling
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import random_kernel
-from tests.timing_support import launch, run
+from tests.timing_support import access, launch, make, run, warp
 
 CHIPS = {
     "a100": 'inherits = "a100"\nsms = 2\n',
@@ -42,3 +42,54 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
         for r in records
     ]  # fmt: skip
     assert found == sorted(twin.samples)
+
+
+A64 = 1 << 6
+
+
+def test_rarer_instructions(tmp_path: Path):
+    """Divisions, constants, atomics, reductions, fences, sleeps, generic and empty accesses, loops and named barriers."""
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS["a100"])
+    chip = load_chip(path)
+    instructions = [
+        make("LDP.64", dst=1, a=255, imm=8),
+        make("LDC.32", dst=3, a=4),
+        make("FADD", dst=0, a=3, imm=128, slot="b", const=True),
+        make("IDIV.S32", dst=5, a=0, b=3),  # block 1, a loop, begins at the next one
+        make("LD.32", dst=6, a=1, mods=A64),
+        make("LD.32", dst=7, a=1, mods=A64),
+        make("ATOMG.ADD.U32", dst=8, a=1, b=6, mods=A64),
+        make("REDG.ADD.U32", a=1, b=7, mods=A64),
+        make("ATOMS.ADD.F32", dst=9, a=4, b=7),
+        make("LDG.32", dst=10, a=1, mods=A64 | 2 << 7),  # ld.cg
+        make("STG.32", a=1, b=8, mods=A64),
+        make("BRA", guard=0, imm=-16 * 8),
+        make("MEMBAR"),
+        make("NANOSLEEP", b=0),
+        make("BAR.SYNC", imm=1 | 64 << 16),
+        make("DDIV", dst=3, a=3, b=4),
+        make("EXIT"),
+    ]
+
+    def loop(k):
+        return [
+            access([k, k + 40]),
+            access((), wavefronts=3),
+            access([9, 10], conflicts=16),
+            access([400 + k], conflicts=2),
+            access((), wavefronts=2, conflicts=5),
+            access([k, k + 1, k + 90]),
+            access([], lanes=0, wavefronts=0) if k % 3 == 0 else access([k]),
+        ]
+
+    warps = []
+    for number in range(16):
+        head = [access((), wavefronts=0), access([2, 3])]
+        times = 1 + number % 3
+        warps.append(warp([0, *[1] * times, 2, 3], head + [a for k in range(times) for a in loop(number * 7 + k)]))
+    timing, _ = run(chip, instructions, warps, warps_per_block=2)
+    job = launch(encode(instructions))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 64, warps)
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end
