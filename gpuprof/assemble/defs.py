@@ -3,6 +3,8 @@
 from collections import Counter
 
 from gpuprof.assemble.ir import READ_SLOTS, Body, Inst
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import BY_NAME
 
 # Instructions without a result anybody reads that must stay.
 _EFFECTS = frozenset(
@@ -17,7 +19,7 @@ def has_effect(inst: Inst) -> bool:
 
 
 def _ordered_load(inst: Inst) -> bool:
-    return inst.op.semantics == "load" and bool(inst.mods >> 10 & 7)  # the "sem" field: volatile, acquire...
+    return inst.op.semantics == "load" and bool(FIELDS["sem"].get(inst.mods))
 
 
 def single_definitions(body: Body) -> dict[int, Inst]:
@@ -60,8 +62,6 @@ def replace_reads(inst: Inst, new: dict[int, int]) -> None:
 
 def remove_dead(body: Body) -> None:
     """Deletes instructions whose results nobody reads; an atomic whose old value nobody wants becomes a reduction."""
-    from gpuprof.isa.opcodes import BY_NAME
-
     count = use_counts(body)
     for block in reversed(body.blocks):
         kept = []

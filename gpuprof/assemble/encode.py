@@ -13,10 +13,7 @@ def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
     for block in body.blocks:
         starts[block.label] = count
         count += len(block.insts)
-    result = []
-    for index, inst in enumerate(body.instructions()):
-        result.append(_encode(inst, index, starts, body, allocation))
-    return result
+    return [_encode(inst, index, starts, body, allocation) for index, inst in enumerate(body.instructions())]
 
 
 def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocation: Allocation) -> Instruction:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME, TABLE, Opcode
+from gpuprof.isa.opcodes import TABLE, Opcode
 from gpuprof.isa.program import Location
 
 Operand = int | tuple[int, ...] | None
@@ -81,9 +81,7 @@ class Inst:
         return self.op.name in COPIES and self.a is not None and not self.slot and not self.negated
 
 
-COPIES = {"MOV": "R", "MOV.64": "D", "PMOV": "P"}
-COPY_OF_FILE = {file: BY_NAME[name] for name, file in COPIES.items()}
-MOVE_OF_FILE = {"R": "MOV", "D": "MOV.64"}
+COPIES = frozenset(["MOV", "MOV.64", "PMOV"])
 READ_SLOTS = [tuple(s for s in SOURCES if getattr(row, s) and not getattr(row, s).startswith(">")) for row in TABLE]
 WRITE_SLOTS = [
     (("dst",) if row.dst else ()) + tuple(s for s in SOURCES if getattr(row, s).startswith(">")) for row in TABLE
@@ -133,7 +131,6 @@ class Body:
     blocks: list[Block] = field(default_factory=list)
     frame_nbytes: int = 0  # local memory of its own: parameters passed in memory, variables, spills
     spill_nbytes: int = 0
-    frame_base: int | None = None  # R register that holds `localbase`, once somebody needs it
     callees: set[str] = field(default_factory=set)
     indirect_calls: bool = False
     barriers: int = 0

@@ -2,7 +2,7 @@
 
 from gpuprof.assemble import lower_float
 from gpuprof.assemble.modifiers import Modifiers
-from gpuprof.assemble.values import Imm, NoVariant, pick, type_nbits
+from gpuprof.assemble.values import Imm, Not, NoVariant, pick, type_nbits
 from gpuprof.isa.modifiers import pack
 
 FLOATS = frozenset(["f16", "f16x2", "bf16", "bf16x2", "f32", "f64"])
@@ -96,8 +96,6 @@ def _with_carry(lo, name: str, *, carry_in: bool, carry_out: bool):
 
 
 def emit_carry(lo, name: str, kind: str, dst, a, b, carry_in: bool, carry_out: bool):
-    from gpuprof.assemble.values import Not
-
     if type_nbits(kind) == 16:
         raise NoVariant("carry of")
     carry = carry_register(lo)
@@ -116,11 +114,7 @@ def _mul(lo):
     kind = integer_type(lo)
     lo.count(3)
     a, b = (extend(lo, v, kind) for v in lo.srcs(1, kind, 2))
-    return _MUL[half, min(type_nbits(kind), 32)](lo, kind, a, b) if half else lo_required()
-
-
-def lo_required():
-    raise NoVariant("form without .lo, .hi or .wide of")
+    return pick(_MUL, (half, min(type_nbits(kind), 32)))(lo, kind, a, b)
 
 
 def _mul_lo(lo, kind, a, b):

@@ -3,7 +3,7 @@
 from gpuprof.assemble import ast
 from gpuprof.assemble.lower_arithmetic import FLOATS, extend
 from gpuprof.assemble.lower_float import row_of
-from gpuprof.assemble.values import Imm, Not, NoVariant, pick, type_file, type_nbits
+from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.modifiers import COMPARISONS, pack
 from gpuprof.isa.opcodes import TESTP
 
@@ -78,8 +78,6 @@ def select(lo, dst, kind: str, a, b, predicate):
     """dst = predicate ? a : b."""
     if kind == "pred":
         raise NoVariant("type .pred of")
-    if isinstance(a, Imm) and a.bits and not isinstance(b, Imm):
-        pass  # the immediate may stand in either source
     lo.emit("SEL.64" if type_file(kind) == "D" else "SEL", dst=dst, a=a, b=b, e=predicate)
 
 
@@ -121,4 +119,3 @@ def _copysign(lo):
 
 
 TABLE = {"setp": _setp, "set": _set, "selp": _selp, "slct": _slct, "testp": _testp, "copysign": _copysign}
-__all__ = ["TABLE", "Not", "compare", "comparison_of", "select"]

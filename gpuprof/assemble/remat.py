@@ -1,8 +1,8 @@
 """Constants and parameters that need a register get it where they are used, not at the top of the function."""
 
 from gpuprof.assemble.defs import replace_reads, single_definitions, uses_of
-from gpuprof.assemble.fold import Constant, constant_of
-from gpuprof.assemble.ir import MOVE_OF_FILE, Block, Body, Inst
+from gpuprof.assemble.fold import constant_of
+from gpuprof.assemble.ir import Block, Body, Inst
 from gpuprof.isa.opcodes import BY_NAME
 
 
@@ -57,8 +57,3 @@ def _sink_into(block: Block, body: Body, movable: dict[int, Inst]):
         replace_reads(inst, local)
         result.append(inst)
     block.insts = result
-
-
-def move_of(constant: Constant, file: str, dst: int) -> Inst:
-    """The instruction that puts a constant into a register."""
-    return Inst(BY_NAME[MOVE_OF_FILE[file]], dst=dst, slot="a", const=constant.is_param, imm=constant.value & 0xFFFFFFFF)

@@ -14,7 +14,7 @@ from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
 _MOST_ROUNDS = 40
 _STEP = 8
 _MOST_WASTE = 64
-_COST = {"R": 1, "D": 2, "P": 0}
+_COST = {"R": 1, "D": 2}  # what a register of a file takes from the thread's limit
 
 
 class DoesNotFit(Exception):
