@@ -19,9 +19,9 @@ __device__ static inline __attribute__((nodebug, always_inline)) void __assert_f
 }
 
 
-__device__ inline __attribute__((nodebug)) void *operator new(size_t nbytes) { return malloc(nbytes); }
-__device__ inline __attribute__((nodebug)) void *operator new[](size_t nbytes) { return malloc(nbytes); }
-__device__ inline __attribute__((nodebug)) void operator delete(void *p) noexcept { free(p); }
-__device__ inline __attribute__((nodebug)) void operator delete[](void *p) noexcept { free(p); }
-__device__ inline __attribute__((nodebug)) void operator delete(void *p, size_t) noexcept { free(p); }
-__device__ inline __attribute__((nodebug)) void operator delete[](void *p, size_t) noexcept { free(p); }
+__device__ __attribute__((nodebug)) void *operator new(size_t nbytes) { return malloc(nbytes); }
+__device__ __attribute__((nodebug)) void *operator new[](size_t nbytes) { return malloc(nbytes); }
+__device__ __attribute__((nodebug)) void operator delete(void *p) noexcept { free(p); }
+__device__ __attribute__((nodebug)) void operator delete[](void *p) noexcept { free(p); }
+__device__ __attribute__((nodebug)) void operator delete(void *p, size_t) noexcept { free(p); }
+__device__ __attribute__((nodebug)) void operator delete[](void *p, size_t) noexcept { free(p); }
