@@ -31,7 +31,7 @@ DEFAULT_OPTIONS = BuildOptions()
 def check_source(path: Path) -> None:
     """Raises UsageError for a file that is not there or that is no source."""
     if not path.is_file():
-        raise UsageError(f"{path}: there is no such file")
+        raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
     if path.suffix not in SOURCES:
         raise UsageError(f"{path}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
 

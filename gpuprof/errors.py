@@ -21,6 +21,14 @@ class CompileError(GpuprofError):
         self.diagnostics = diagnostics
 
 
+class ScriptError(GpuprofError):
+    """The user's own script raised an exception. `diagnostics` is its traceback, as Python prints it."""
+
+    def __init__(self, message: str, diagnostics: str):
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
 class PtxError(GpuprofError):
     """PTX that cannot be parsed or is not valid; carries the place."""
 

@@ -24,7 +24,7 @@ from gpuprof.device.module import LoadedModule, load, next_load_base
 from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import TracePiece
-from gpuprof.errors import UsageError
+from gpuprof.errors import KernelFault, UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.records.schema import COUNTERS_DTYPE
@@ -161,9 +161,9 @@ class Session:
         try:
             with_progress = self._progress(launch, ahead(pieces))
             timing = simulate(self.machine, launch, with_progress, self.settings.sampling, self._sink(launch), self.settings.max_cycles)
-        except KeyboardInterrupt:
-            if self.recorder:
-                self.recorder.mark("interrupted", launch.index)
+        except (KernelFault, KeyboardInterrupt) as error:
+            if self.recorder:  # why this launch has no end; a script may catch a fault and go on
+                self.recorder.mark(str(error) or "interrupted", launch.index)
             raise
         self.n_launches += 1
         self.cycle = timing.end_cycle

@@ -102,7 +102,7 @@ def _check_usage(file: Path, output: Path, launches: tuple[str, ...], script_arg
     from gpuprof.errors import UsageError
 
     if not file.is_file():
-        raise UsageError(f"{file}: there is no such file")
+        raise UsageError(f"{file}: {'is a folder' if file.is_dir() else 'there is no such file'}")
     if file.suffix not in KINDS:
         raise UsageError(f"{file}: expected a file that ends in {', '.join(KINDS)}")
     if file.suffix == ".py" and launches:
@@ -178,7 +178,7 @@ def _run_script(file: Path, script_args: tuple[str, ...], settings) -> None:
     import runpy
     import sys
 
-    from gpuprof.errors import GpuprofError, NotComparable
+    from gpuprof.errors import GpuprofError, NotComparable, ScriptError
     from gpuprof.session import collecting
 
     argv, path = sys.argv, sys.path
@@ -189,7 +189,36 @@ def _run_script(file: Path, script_args: tuple[str, ...], settings) -> None:
     except SystemExit as exit:
         if exit.code not in (None, 0):
             raise GpuprofError(f"{file}: the script ended with {exit.code!r}") from None
+    except GpuprofError as error:
+        error.args = (_script_place(file, error) + str(error),)
+        raise
+    except Exception as error:  # whatever the script raises is the user's own: it is shown as Python shows it
+        raise ScriptError(f"{file}: the script ended with {type(error).__name__}", _script_traceback(file, error)) from None
     finally:
         sys.argv, sys.path = argv, path
     if settings.recorder.n_launches == 0:
         raise NotComparable(f"{file}: the script launched no kernel, so nothing was recorded")
+
+
+def _script_frames(file: Path, error: BaseException):
+    """The traceback from the script's own first frame on; None when it never ran, as with a syntax error."""
+    frames = error.__traceback__
+    while frames and frames.tb_frame.f_code.co_filename != str(file):
+        frames = frames.tb_next
+    return frames
+
+
+def _script_place(file: Path, error: BaseException) -> str:
+    """ "script.py:12: ", the script's own line that an error of gpuprof comes from."""
+    frames, line = _script_frames(file, error), 0
+    while frames:
+        if frames.tb_frame.f_code.co_filename == str(file):
+            line = frames.tb_lineno
+        frames = frames.tb_next
+    return f"{file}:{line}: " if line else ""
+
+
+def _script_traceback(file: Path, error: Exception) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(type(error), error, _script_frames(file, error)))

@@ -25,7 +25,7 @@ def command(file: Path, source: bool, ptx: bool, pattern: str | None):
     try:
         program = read_gpubin(file.read_bytes(), str(file))
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
+        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
     functions = chosen(program.functions, pattern)
     _write([("header", printable(f"{program.name}: {program.arch}, compiled by {program.compiler or 'unknown'}"))])
     for function in functions:

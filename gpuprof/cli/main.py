@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gpuprof.errors import CompileError, GpuprofError
+from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
 COMMANDS = {
@@ -35,7 +35,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # here, since click itself would make it exit code 1
-            _leave_quietly()
+            silence_stdout()
 
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):
@@ -60,14 +60,21 @@ def cli(context):
 def _complain(error: GpuprofError) -> int:
     from gpuprof.isa.printable import printable
 
-    if isinstance(error, CompileError) and error.diagnostics:
+    if isinstance(error, CompileError | ScriptError) and error.diagnostics:
         click.echo(printable(error.diagnostics.rstrip("\n"), keep="\n\t"), err=True)
     click.echo(f"gpuprof: {printable(str(error), keep=chr(10))}", err=True)
     return error.exit_code
 
 
-def _leave_quietly() -> None:
-    """The reader of our output went away (`| head`): keep Python from complaining at exit."""
+def _in_our_words(error: click.UsageError) -> UsageError:
+    """What click found wrong with flags and arguments, as the one line that every other error is."""
+    message = error.format_message()
+    where = error.ctx.command_path if error.ctx else "gpuprof"
+    return UsageError(f"{message[:1].lower()}{message[1:].rstrip('.')}; `{where} --help` shows what there is")
+
+
+def silence_stdout() -> None:
+    """The reader of our output went away (`| head`): drop what is still to come, and keep Python from complaining at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -79,12 +86,14 @@ def main():
         sys.exit(code if isinstance(code, int) else 0)
     except GpuprofError as error:
         sys.exit(_complain(error))
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
+    except click.UsageError as error:
+        sys.exit(_complain(_in_our_words(error)))
     except (click.Abort, KeyboardInterrupt):
         click.echo("gpuprof: interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        _leave_quietly()
+        silence_stdout()
         sys.exit(0)

@@ -5,6 +5,7 @@ import time
 
 import click
 
+from gpuprof.cli.main import silence_stdout
 from gpuprof.isa.printable import printable
 from gpuprof.session import Observer
 
@@ -27,8 +28,7 @@ class Terminal(Observer):
         self._erase()
 
     def say(self, text: str) -> None:
-        self._erase()
-        click.echo(printable(text))
+        self._echo(printable(text) + "\n")
 
     def progress(self, launch, blocks_done: int) -> None:
         if not self._show_bar or time.monotonic() - self._since < BAR_AFTER_SECONDS:
@@ -41,8 +41,7 @@ class Terminal(Observer):
 
     def output(self, text: str) -> None:
         if text:
-            self._erase()
-            click.echo(printable(text, keep="\n\t"), nl=False)
+            self._echo(printable(text, keep="\n\t"))
 
     def finished(self, result) -> None:
         self._since = time.monotonic()
@@ -53,6 +52,13 @@ class Terminal(Observer):
             f"{launch.function.display}<<<{_extent(launch.grid)}, {_extent(launch.block)}>>>  {timing.cycles:,} cycles"
             f"  {n_instructions:,} warp instructions  {timing.samples_kept:,} samples{dropped}"
         )
+
+    def _echo(self, text: str) -> None:
+        self._erase()
+        try:
+            click.echo(text, nl=False)
+        except BrokenPipeError:  # `| head` has seen enough; the recording is wanted all the same
+            silence_stdout()
 
     def _erase(self) -> None:
         if self._bar_length:
