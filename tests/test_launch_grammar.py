@@ -69,6 +69,7 @@ def test_configurations(config, meaning):
         ("true", Scalar("true", True)),
         ("false", Scalar("false", False)),
         ("null", Null()),
+        ("nullptr", Null()),
         ("hex:0000803F", Raw("hex:0000803F", b"\x00\x00\x80\x3f")),
         ("f32(1, -2)", Raw("f32(1, -2)", b"\x00\x00\x80\x3f\x00\x00\x00\xc0")),
         ("f16(1.5)", Raw("f16(1.5)", b"\x00\x3e")),
@@ -161,7 +162,7 @@ def test_errors(text, column, message):
 def test_an_error_says_where_and_keeps_control_characters_out():
     with pytest.raises(UsageError) as caught:
         parse_launch("k<<<1,\x1b[31m 1>>>()", "saxpy.cu:3")
-    assert str(caught.value) == "saxpy.cu:3: launch: expected a number\n    k<<<1, [31m 1>>>()\n          ^"
+    assert str(caught.value) == "saxpy.cu:3: expected a number\n    k<<<1, [31m 1>>>()\n          ^"
 
 
 def test_launch_comments():

@@ -3,7 +3,7 @@
     launch   = kernel "<<<" extent "," extent ["," number ["," number]] ">>>" "(" [argument {"," argument}] ")" [";"]
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
-    argument = number | "true" | "false" | "null" | "hex:" digits | element "(" number {"," number} ")" | array | name
+    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" | array | name
     array    = [name ":"] element "[" number {"," number} "]" ["=" start]
     start    = "zeros" | "ones" | "arange" | "random" | FILE.npy | '"' FILE.npy '"'
     number   = product {("+" | "-") product}           product = factor {("*" | "//" | "/") factor}
@@ -21,7 +21,7 @@ from gpuprof.device.elements import ELEMENTS, pack_numbers
 from gpuprof.device.launch_values import STARTS, Argument, ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
 from gpuprof.errors import UsageError
 
-RESERVED = frozenset(("true", "false", "null", "inf", "nan", "dim3"))
+RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
 MAX_NESTING = 50
 
 _SPACE = re.compile(r"\s*", re.ASCII)
@@ -148,7 +148,7 @@ class _Parser:
         self.expect(")", "after the kernel's arguments")
         return tuple(arguments)
 
-    # argument = number | "true" | "false" | "null" | "hex:" digits | element "(" ... ")" | array | name
+    # argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" ... ")" | array | name
     def argument(self) -> Argument:
         self.space()
         start = self.at
@@ -158,7 +158,7 @@ class _Parser:
         word = identifier.group() if identifier else ""
         if word in ("true", "false"):
             return Scalar(word, word == "true")
-        if word == "null":
+        if word in ("null", "nullptr"):
             return Null()
         if word and word not in RESERVED:
             return self.array_or_name(word, start)
@@ -342,8 +342,8 @@ class _Parser:
     def fail(self, message: str, at: int | None = None) -> NoReturn:
         at = self.at if at is None else at
         shown = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", self.text)
-        place = f"{self.place}: " if self.place else ""
-        raise UsageError(f"{place}launch: {message}\n    {shown}\n    {' ' * at}^")
+        place = self.place or "launch"
+        raise UsageError(f"{place}: {message}\n    {shown}\n    {' ' * at}^")
 
 
 def _infinite(value: int | float) -> bool:

@@ -22,6 +22,7 @@ WINDOW_NBYTES = 1 << 32
 
 ALIGNMENT = 256
 GUARD_NBYTES = 256
+NULL_PAGE_NBYTES = 1 << 16  # an address below this is an index into a null pointer
 FIRST_ARENA_NBYTES = 1 << 20
 
 
@@ -120,8 +121,8 @@ class AddressSpace:
         for window, space in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local")):
             if window <= address < window + WINDOW_NBYTES:
                 return f"0x{address:x} is byte {address - window} of the {space} memory window"
-        if address == 0:
-            return "0x0 is the null address"
+        if address < NULL_PAGE_NBYTES:
+            return f"0x{address:x} is {f'{address} bytes past ' if address else ''}the null address"
         if not self._live:
             return f"0x{address:x} is in no allocation; there is none"
         index = self._index_at(address)
