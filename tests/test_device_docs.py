@@ -34,7 +34,7 @@ def test_the_launches():
 
 def test_the_error():
     message = BLOCKS[-1][1]
-    place, launch = message.partition(": launch")[0], message.splitlines()[1].strip()
+    place, launch = message.partition(": ")[0], message.splitlines()[1].strip()
     with pytest.raises(UsageError) as caught:
         parse_launch(launch, place)
     assert str(caught.value) == message.rstrip("\n")

@@ -75,7 +75,8 @@ def test_errors_say_what_and_where():
 
 def test_describe():
     memory = AddressSpace()
-    assert memory.describe(0x1234) == "0x1234 is in no allocation; there is none"
+    assert memory.describe(0x12340) == "0x12340 is in no allocation; there is none"
+    assert memory.describe(0x1234) == "0x1234 is 4660 bytes past the null address"
     x, y = memory.allocate(100, "x"), memory.allocate(16, "y")
     assert memory.describe(x.end) == "0x700000064 is just past the end of x (100 bytes at 0x700000000)"
     assert memory.describe(x.end + 8) == "0x70000006c is 8 bytes past the end of x (100 bytes at 0x700000000)"
