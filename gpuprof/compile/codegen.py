@@ -13,6 +13,7 @@ from collections.abc import Callable
 import llvmlite.binding as llvm
 
 from gpuprof.compile import lineinfo, naming
+from gpuprof.compile.byval import copy_in_callee
 from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
 
@@ -91,7 +92,7 @@ def generate(ir: str, arch: str, announce: Callable[[list[Chain]], None]) -> dic
     ir = _INSTANCE.sub("", ir)
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
-    optimized = optimize(lines_only, target)
+    optimized = optimize(copy_in_callee(lines_only), target)
     labelled, chains = lineinfo.encode(widen_copies(optimized))
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
