@@ -8,8 +8,8 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX, NAMES
-from gpuprof.timing import Sampling, power_on
-from tests.timing_support import access, make, piece, run, warp
+from gpuprof.timing import Sampling, power_on, simulate
+from tests.timing_support import access, encode, launch, make, piece, run, warp
 
 A64 = 1 << 6  # 64-bit address
 
@@ -274,6 +274,21 @@ def test_records_come_in_order_and_pieces_may_be_of_any_size(chip):
     assert (whole.ledger == parts.ledger).all() and records.tobytes() == records_of_parts.tobytes()
     order = np.stack([records["cycle"].astype(np.int64), records["stall_sm"] >> 22, records["warp_slot"]], 1).tolist()
     assert order == sorted(order)
+
+
+def test_records_so_far_survive_a_fault_in_the_trace(chip):
+    """The emulator finds the fault after the first piece: its records are in the sink by then."""
+    code, warps, per_block = random_kernel(2, 256, 4)
+
+    def pieces():
+        yield piece(warps[:252], per_block)
+        raise KernelFault("kernel k: out of bounds")
+
+    got = []
+    job = launch(encode(code), blocks=64, threads=128)
+    with pytest.raises(KernelFault, match="out of bounds"):
+        simulate(power_on(chip), job, pieces(), Sampling(32, fifo_depth=4096, drain_cycles=1), lambda some: got.append(len(some)), 1 << 40)
+    assert sum(got) > 10
 
 
 def test_a_launch_that_takes_too_long_is_stopped(chip):

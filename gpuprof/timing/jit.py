@@ -7,5 +7,6 @@ places, or seldom. Nothing here allocates, so Numba's reference counting is off.
 from numba import njit
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
-hot = njit(forceinline=True, **OPTIONS)
-cold = njit(**OPTIONS)
+UNCALLED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # by the interpreter: no bridge to it needs compiling
+hot = njit(forceinline=True, **OPTIONS, **UNCALLED)
+cold = njit(**OPTIONS, **UNCALLED)

@@ -6,7 +6,7 @@ from gpuprof.timing.layout import MERGE, QUANTUM, READ, TOKEN
 from gpuprof.timing.tables import l1_line_at, l1_tag_at, l1_use_at, load_at, miss_free_at, part_at, request_at, sector_at, sm_at, warp_at
 
 
-@hot
+@cold
 def request(m, sm, arrival, line, sectors, kind, target, place, conflicts):
     """Notes a request for the L2; it is served when the quantum ends. Returns its number."""
     index = m.n_requests

@@ -17,7 +17,7 @@ from gpuprof.timing.tables import access_at, inst_at, load_at, part_at, port_at,
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
 
-@hot
+@cold
 def enter(m, partition, t, ticks):
     """An instruction that keeps the load/store unit for `ticks` issues at t; returns the cycle in which it is served."""
     part = part_at(m, partition)

@@ -41,7 +41,7 @@ from gpuprof.timing.tables import (
 DRAIN = INDEX["drain"]
 
 
-@hot
+@cold
 def write_results(m, wi, inst, cycle):
     """The registers an instruction writes are ready at `cycle`, which may be a token."""
     entry = cycle << ENTRY_SHIFT | inst.port << ENTRY_PORT_SHIFT | inst.result_class
@@ -50,7 +50,7 @@ def write_results(m, wi, inst, cycle):
         board_at(m, wi, dep_at(m, k).value).value = entry
 
 
-@hot
+@cold
 def fold(m, wi, inst):
     """A folded instruction renames registers: its result is ready when its last source is."""
     w = warp_at(m, wi)

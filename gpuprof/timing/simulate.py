@@ -7,6 +7,7 @@ import numpy as np
 
 from gpuprof.emulate.trace import TracePiece
 from gpuprof.errors import KernelFault
+from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.live import NO_TRACE, LiveTrace
 from gpuprof.timing.occupancy import Occupancy, occupancy
 from gpuprof.timing.result import LaunchTiming
@@ -17,7 +18,7 @@ from gpuprof.timing.static import StaticProgram, static_program
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
 
-QUANTA_PER_CALL = 20_000  # the interpreter gets its turn (an interrupt) between calls
+QUANTA_PER_CALL = 200  # the interpreter gets its turn (an interrupt) between calls
 
 Sink = Callable[[np.ndarray], None]
 
@@ -33,7 +34,7 @@ def simulate(
     """Times a launch whose blocks' traces come in `pieces`, and advances the machine's clock past it.
 
     `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot. Sampling never changes the
-    timing. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
+    timing. When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
     """
     chip, function = machine.chip, launch.function
     fit = occupancy(chip, function, int(np.prod(launch.block)), launch.dynamic_shared_nbytes)
@@ -66,30 +67,31 @@ def _new_state(
 
 
 def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) -> None:
+    """Runs to the launch's end. Whatever ends it sooner, the records so far go to the sink."""
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
-    while True:
-        status = engine.run(state.machine, QUANTA_PER_CALL)
-        if status in (engine.SAMPLES_FULL, engine.DONE):
-            _flush(state, sink)
-        if status == engine.DONE:
-            return
-        if status == engine.NEED_BLOCKS:
-            state = live.feed(state)
-        elif status == engine.TOO_LONG:
-            _flush(state, sink)
-            raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
-        else:
+    status = engine.NEED_BLOCKS
+    try:
+        while status != engine.DONE:
+            if status == engine.NEED_BLOCKS:
+                state = live.feed(state)
+            elif status == engine.SAMPLES_FULL:
+                _flush(state, sink)
+            elif status == engine.TOO_LONG:
+                raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
             assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.machine[0]['done_blocks'])} blocks are done"
+            status = engine.run(state.machine, QUANTA_PER_CALL)
+    finally:
+        _flush(state, sink)
 
 
 def _flush(state: State, sink: Sink) -> None:
     """Hands the records so far to the sink, in order: the engine keeps them by quantum, SM and cycle."""
     n = int(state.machine[0]["n_samples"])
+    state.machine[0]["n_samples"] = 0
     if n:
         records = state.cell.record[:n]
-        sink(records[np.lexsort((records["warp_slot"], records["stall_sm"] >> 22, records["cycle"]))])
-    state.machine[0]["n_samples"] = 0
+        sink(records[np.lexsort((records["warp_slot"], records["stall_sm"] >> SM_SHIFT, records["cycle"]))])
 
 
 def _finish(machine: Machine, state: State, fit: Occupancy) -> LaunchTiming:
