@@ -71,7 +71,7 @@ def run_quantum(m, now):
 
 
 def _compiled(sources: int):
-    """The entry point. `sources`, a checksum of this folder, is one of its constants and so a part of the key of Numba's cache,
+    """The entry point. `sources`, a checksum of its sources, is one of its constants and so a part of the key of Numba's cache,
     which would not notice by itself that a function in another file has changed."""
 
     @njit(cache=True, **OPTIONS)
@@ -97,8 +97,11 @@ def _compiled(sources: int):
 
 
 def _checksum() -> int:
+    """Of all that is compiled in: this folder, and the files whose numbers and layouts are constants of the code."""
+    package = Path(__file__).parent.parent
+    others = ("isa/stalls.py", "isa/opcodes.py", "records/schema.py", "emulate/trace.py", "chips/fields.py")
     value = 0
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in (*sorted(Path(__file__).parent.glob("*.py")), *(package / name for name in others)):
         value = zlib.crc32(path.read_bytes(), value)
     return value
 
