@@ -29,6 +29,7 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.timing.compiled import is_compiled
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate
@@ -50,6 +51,8 @@ class LaunchResult:
 
 class Observer:
     """What a session tells its caller while it works. A command overrides what it wants to show."""
+
+    def notice(self, text: str) -> None: ...
 
     def progress(self, launch: cmd.Launch, blocks_done: int) -> None: ...
 
@@ -154,6 +157,8 @@ class Session:
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming:
         launch.module.refresh_constants(self.memory)
+        if self.n_launches == 0 and not is_compiled():
+            self.observer.notice("first run on this machine: compiling the emulator and the timing model, once; this takes a while")
         counters = LaunchCounters.zeros(len(launch.module.code))
         if self.recorder:
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module)))

@@ -78,7 +78,7 @@ def sample_figures(folder: Path):
 def _total_cycles(path: Path) -> int:
     from gpuprof.records.reader import read_recording
 
-    return sum(launch.end["cycles"] for launch in read_recording(path).launches)
+    return sum(launch.end["cycles"] for launch in read_recording(path).launches.values())
 
 
 def correlate_figures(folder: Path):

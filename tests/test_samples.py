@@ -26,7 +26,8 @@ def test_saxpy():
 def test_transpose():
     path = SAMPLES / "transpose.cu"
     launches = {
-        kernel: f"{kernel}<<<(16, 16), (32, 8)>>>(out: f32[512,512], in: f32[512,512]=random, 512)" for kernel in ("naive", "coalesced", "padded")
+        kernel: f"{kernel}<<<(16, 16), (32, 8)>>>(out: f32[512,512], in: f32[512,512]=random, 512)"
+        for kernel in ("naive", "coalesced", "padded")
     }
     for launch in launches.values():
         arrays, _ = run_file(path, launch)

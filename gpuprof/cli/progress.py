@@ -30,6 +30,10 @@ class Terminal(Observer):
     def say(self, text: str) -> None:
         self._echo(printable(text) + "\n")
 
+    def notice(self, text: str) -> None:
+        self._erase()
+        click.echo(f"gpuprof: {printable(text)}", err=True)
+
     def progress(self, launch, blocks_done: int) -> None:
         if not self._show_bar or time.monotonic() - self._since < BAR_AFTER_SECONDS:
             return

@@ -1,0 +1,68 @@
+"""The commands of the README and what they print. `python -m tests.readme` writes the README anew with the output of this tree.
+
+A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line "..." in the
+output stands for any lines. The commands of a page run one after the other in one folder that has the samples.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+_BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
+
+
+class Step(NamedTuple):
+    command: str
+    output: str
+
+
+def steps_of(block: str) -> list[Step]:
+    """The commands of one console block, each with the output written below it."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    return [Step(command, output) for command, output in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def all_steps() -> list[Step]:
+    return [step for block in _BLOCK.findall(README.read_text()) for step in steps_of(block)]
+
+
+def run(command: str, folder: Path) -> str:
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+    environment.pop("NO_COLOR", None)
+    done = subprocess.run(command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.stdout
+
+
+def prepare(folder: Path) -> None:
+    (folder / "samples").symlink_to(ROOT / "samples")
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether the output is the expected one, where a line "..." stands for any lines."""
+    pattern = "".join(r"(?:.*\n)*?" if line == "...\n" else re.escape(line) for line in expected.splitlines(keepends=True))
+    return re.fullmatch(pattern, printed) is not None
+
+
+def write_anew() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+
+        def block(match: re.Match) -> str:
+            text = ""
+            for step in steps_of(match.group()):
+                printed = run(step.command, folder)
+                text += f"$ {step.command}\n" + (step.output if "...\n" in step.output and matches(step.output, printed) else printed)
+            return text
+
+        README.write_text(_BLOCK.sub(block, README.read_text()))
+
+
+if __name__ == "__main__":
+    write_anew()
