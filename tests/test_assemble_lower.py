@@ -367,8 +367,8 @@ def test_all_unsupported_instructions_are_reported_at_once():
     with pytest.raises(UnsupportedInstruction) as caught:
         lower_text(text)
     assert str(caught.value).splitlines() == [
-        "unsupported k.ptx:13: instruction wmma.load.a (source k.cu:7)",
-        "unsupported k.ptx:15: type .foo of add.f32.foo (source k.cu:7)",
+        "k.ptx:13: unsupported instruction wmma.load.a (source k.cu:7)",
+        "k.ptx:15: unsupported type .foo of add.f32.foo (source k.cu:7)",
     ]
 
 
@@ -397,3 +397,26 @@ def test_invalid_operands(instruction: str, message: str):
     with pytest.raises(PtxError) as caught:
         lower_text(kernel_text(instruction + ";"))
     assert str(caught.value) == message
+
+
+TEXTURE = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];"
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("k.ptx", "k.ptx:13: unsupported instruction tex.2d.v4.f32.f32 (source k.cu:7)"),
+        ("k.cu", "k.cu:7: unsupported instruction tex.2d.v4.f32.f32 (PTX line 13)"),
+    ],
+)
+def test_an_unsupported_instruction_names_the_line_of_the_file_given_first(name, message):
+    tree = parse(kernel_text(f"    .loc 1 7 3\n{TEXTURE}") + '.file 1 "k.cu"\n', name)
+    with pytest.raises(UnsupportedInstruction) as caught:
+        lower_functions(tree, Layout(tree))
+    assert str(caught.value) == message
+
+
+def test_an_address_with_indices_is_no_address_of_a_load():
+    tree = parse(kernel_text("    ld.global.f32 %f1, [%rd1, {%r1, %r2}];"), "k.ptx")
+    with pytest.raises(PtxError, match="expected an address in brackets"):
+        lower_functions(tree, Layout(tree))

@@ -65,6 +65,14 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexed:
+    """`[base, {x, y}]`: what textures, surfaces and tensors are read at. No supported instruction takes it."""
+
+    memory: Memory
+    indices: tuple
+
+
+@dataclass(frozen=True, slots=True)
 class Arguments:
     """`(a, b)` of a call."""
 

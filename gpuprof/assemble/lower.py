@@ -167,9 +167,14 @@ class Lowering:
             self.unsupported.append(self.describe(f"modifier .{self.modifiers.rest[0]} of"))
 
     def describe(self, what: str) -> str:
+        """The user's own line first: that of the .ptx file given, or of the source that was compiled."""
         location = self.inst.location
-        source = f" (source {location.file}:{location.line})" if location else ""
-        return f"{self.module_name}:{self.inst.line}: {what} {self.inst.text}{source}"
+        source = f"{location.file}:{location.line}" if location else ""
+        if self.module_name.endswith(".ptx"):
+            place, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
+        else:
+            place, other = source or self.module_name, f" (PTX line {self.inst.line})"
+        return f"{place}: unsupported {what} {self.inst.text}{other}"
 
     # -- errors ----------------------------------------------------------------------------------------------------------
 
@@ -347,5 +352,5 @@ def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
     bodies = [Lowering(f, layout, module.name, unsupported).run() for f in module.functions if f.body]
     if unsupported:
         more = f"\n... and {len(unsupported) - 20} more" if len(unsupported) > 20 else ""
-        raise UnsupportedInstruction("unsupported " + "\nunsupported ".join(unsupported[:20]) + more)
+        raise UnsupportedInstruction("\n".join(unsupported[:20]) + more)
     return bodies

@@ -522,8 +522,8 @@ class _Parser:
         self.depth -= 1
         return tuple(elements)
 
-    # address: [ name [+ N] ] | [ N ]
-    def address(self) -> ast.Memory:
+    # address: [ name [+ N] ] | [ N ] | [ name, operand, ... ] as textures and tensors have
+    def address(self) -> ast.Memory | ast.Indexed:
         self.expect("[")
         base = None
         offset = 0
@@ -532,8 +532,12 @@ class _Parser:
             base, offset = (value, 0) if isinstance(value, ast.Name) else (ast.Name(value.name), value.offset)
         else:
             offset = self.integer()
+        indices = []
+        while self.accept(","):
+            indices.append(self.operand())
         self.expect("]")
-        return ast.Memory(base, offset)
+        memory = ast.Memory(base, offset)
+        return ast.Indexed(memory, tuple(indices)) if indices else memory
 
 
 _MODULE_DIRECTIVES = {
