@@ -1,5 +1,7 @@
 """Loading a module: addresses of variables and functions, and the relocated words of the code."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load, next_load_base
 from gpuprof.errors import CompileError, FileFormatError
 from gpuprof.isa.encoding import encode, make
-from gpuprof.isa.program import Function, Program, Relocation, Variable
+from gpuprof.isa.program import Function, InitialAddress, Program, Relocation, Variable
 
 VARIABLES = (
     Variable("table", "global", 0, 8, 4, b"\1\2\3\4\5\6\7\x08"),
@@ -77,6 +79,38 @@ def test_bad_relocations(relocation, error, text):
     with pytest.raises(error) as caught:
         load(program(relocation), AddressSpace())
     assert str(caught.value) == text
+
+
+def with_pointer(space: str, symbol: str, is_generic: bool, offset: int = 8) -> Program:
+    """A variable of 16 bytes whose image holds the number 4 at byte 8, and there an address is to be added."""
+    pointer = Variable("pointer", space, 2048, 16, 8, bytes(8) + b"\4" + bytes(7), (InitialAddress(offset, symbol, is_generic),))
+    return replace(program(), variables=(*VARIABLES, pointer))
+
+
+@pytest.mark.parametrize("space", ["global", "const"])
+@pytest.mark.parametrize(
+    ("symbol", "is_generic", "value"),
+    [
+        ("table", False, lambda module: module.global_symbols["table"] + 4),
+        ("table", True, lambda module: module.global_symbols["table"] + 4),
+        ("bias", False, lambda module: 16 + 4),
+        ("bias", True, lambda module: module.const_base + 16 + 4),
+        ("helper", False, lambda module: 0x10_0000 + 16 * 3 + 4),
+    ],
+)
+def test_variables_that_start_as_addresses(space, symbol, is_generic, value):
+    memory = AddressSpace()
+    module = load(with_pointer(space, symbol, is_generic), memory)
+    stored = memory.read(module.global_symbols["pointer"], 16)
+    assert stored == bytes(8) + value(module).to_bytes(8, "little")
+    assert space == "global" or module.const_segment[2048:] == stored
+
+
+def test_bad_initial_addresses():
+    with pytest.raises(CompileError, match="symbol nowhere is used but not defined"):
+        load(with_pointer("global", "nowhere", False), AddressSpace())
+    with pytest.raises(FileFormatError, match="the address of table does not fit into pointer"):
+        load(with_pointer("global", "table", False, offset=9), AddressSpace())
 
 
 def test_modules_do_not_overlap():

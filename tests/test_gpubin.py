@@ -18,7 +18,7 @@ from gpuprof.assemble.elf import write_gpubin
 from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.gpubin import read_gpubin
-from gpuprof.isa.program import Function, Location, Param, Program, Relocation, Variable
+from gpuprof.isa.program import Function, InitialAddress, Location, Param, Program, Relocation, Variable
 from tests.gpubin_programs import assert_equal, small_program
 
 
@@ -275,10 +275,11 @@ def test_readelf_agrees_on_the_lines(small_file):
 
 def test_the_format_version_covers_what_the_notes_hold():
     """A field added to these values changes the file: raise GPUBIN_VERSION, then change this test."""
-    held = {kind.__name__: [f.name for f in fields(kind)] for kind in (Function, Param, Variable)}
+    held = {kind.__name__: [f.name for f in fields(kind)] for kind in (Function, Param, Variable, InitialAddress)}
     assert held == {
         "Function": ["name", "display", "first", "count", "is_kernel", "params", "registers", "r_count", "d_count", "p_count",
                      "shared_nbytes", "local_nbytes", "spill_nbytes", "barriers", "max_threads", "required_threads", "min_blocks"],
         "Param": ["name", "type", "offset", "nbytes", "align", "is_pointer", "element", "is_read", "is_written"],
-        "Variable": ["name", "space", "offset", "nbytes", "align", "image"],
+        "Variable": ["name", "space", "offset", "nbytes", "align", "image", "addresses"],
+        "InitialAddress": ["offset", "symbol", "is_generic"],
     }  # fmt: skip

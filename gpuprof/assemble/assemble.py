@@ -54,8 +54,8 @@ class _Linker:
     def __init__(self, module, tree: ast.Module, layout: Layout, bodies: dict[str, Body], max_registers: int | None):
         self.module, self.tree, self.layout, self.bodies = module, tree, layout, bodies
         self.max_registers = max_registers
-        self.order, self.recursive = bottom_up(bodies)
-        self.indirect = indirect_callees(bodies)
+        self.indirect = indirect_callees(bodies, layout.addressed)
+        self.order, self.recursive = bottom_up(bodies, self.indirect)
         self.code: dict[str, list[Instruction]] = {}
         self.counts: dict[str, Clobbers] = {}
         self.local_nbytes: dict[str, int] = {}

@@ -3,10 +3,9 @@
 from gpuprof.assemble.ir import Body
 
 
-def bottom_up(bodies: dict[str, Body]) -> tuple[list[str], set[str]]:
-    """(order with callees first, names of functions on a cycle). An indirect call may reach every function whose address is taken."""
-    taken = sorted({inst.symbol for body in bodies.values() for inst in body.instructions() if inst.symbol in bodies})
-    edges = {name: sorted(body.callees | set(taken if body.indirect_calls else ())) for name, body in bodies.items()}
+def bottom_up(bodies: dict[str, Body], taken: set[str]) -> tuple[list[str], set[str]]:
+    """(order with callees first, names of functions on a cycle). `taken`: what an indirect call may reach."""
+    edges = {name: sorted(body.callees | (taken if body.indirect_calls else set())) for name, body in bodies.items()}
     order: list[str] = []
     done: set[str] = set()
     for root in bodies:
@@ -27,8 +26,9 @@ def bottom_up(bodies: dict[str, Body]) -> tuple[list[str], set[str]]:
     return order, recursive
 
 
-def indirect_callees(bodies: dict[str, Body]) -> set[str]:
-    return {inst.symbol for body in bodies.values() for inst in body.instructions() if inst.symbol in bodies}
+def indirect_callees(bodies: dict[str, Body], addressed: set[str]) -> set[str]:
+    """Functions whose address is taken, in code or (`addressed`) in a variable."""
+    return {inst.symbol for body in bodies.values() for inst in body.instructions() if inst.symbol in bodies} | (addressed & bodies.keys())
 
 
 def _reachable(name: str, edges: dict[str, list[str]]) -> set[str]:

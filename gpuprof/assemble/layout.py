@@ -6,7 +6,9 @@ from gpuprof.assemble import ast
 from gpuprof.assemble.abi import align_up, convention
 from gpuprof.assemble.ast import TYPE_NBYTES
 from gpuprof.errors import PtxError
-from gpuprof.isa.program import Variable
+from gpuprof.isa.program import InitialAddress, Variable
+
+ADDRESS_NBYTES = 8
 
 
 class Frame:
@@ -38,6 +40,7 @@ class Layout:
         self.shared_offsets: dict[str, dict[str, int]] = {}
         self.shared_nbytes: dict[str, int] = {}
         self._frames: dict[str, Frame] = {}
+        self.addressed = {_symbol_of(value) for v in module.variables for value in v.initial or ()} & self.functions.keys()
         self._place_const()
         self._place_shared()
 
@@ -58,7 +61,7 @@ class Layout:
     def _place_shared(self):
         module_shared = {name: v for name, v in self.variables.items() if v.space == "shared"}
         own = {name: _shared_of(f, module_shared) for name, f in self.functions.items()}
-        calls = {name: _called(f, self.functions) for name, f in self.functions.items()}
+        calls = {name: _called(f, self.functions, self.addressed) for name, f in self.functions.items()}
         common: dict[str, int] = {}
         common_nbytes = 0
         for name, function in self.functions.items():
@@ -91,8 +94,38 @@ class Layout:
             else:
                 continue
             image = _image(variable, self.module.name)
-            result.append(Variable(variable.name, variable.space, offset, variable.nbytes, variable.align, image))
+            addresses = tuple(self._initial_addresses(variable))
+            result.append(Variable(variable.name, variable.space, offset, variable.nbytes, variable.align, image, addresses))
         return tuple(result)
+
+    def _initial_addresses(self, variable: ast.Variable) -> Iterator[InitialAddress]:
+        width = TYPE_NBYTES[variable.type]
+        for index, value in enumerate(variable.initial or ()):
+            symbol = _symbol_of(value)
+            if not symbol:
+                continue
+            target = self.variables.get(symbol)
+            if symbol not in self.functions and (target is None or target.space not in ("global", "const")):
+                raise self._error(variable, f"its initial value names {symbol}, which is no function, global variable or constant")
+            if width != ADDRESS_NBYTES:
+                raise self._error(variable, f"an address as initial value takes {ADDRESS_NBYTES} bytes, and its elements have {width}")
+            yield InitialAddress(index * width, symbol, isinstance(value, ast.Offset) and value.generic)
+
+    def _error(self, variable: ast.Variable, what: str) -> PtxError:
+        return PtxError(f"variable {variable.name}: {what}", self.module.name, variable.line, 1)
+
+
+def _symbol_of(value) -> str:
+    """The function or variable whose address an initial value is; "" for a number."""
+    if isinstance(value, ast.Number):
+        return ""
+    return value.name if isinstance(value, ast.Offset) else value.text
+
+
+def _addend_of(value) -> int:
+    if isinstance(value, ast.Number):
+        return value.value
+    return value.offset if isinstance(value, ast.Offset) else 0
 
 
 def _param_offsets(function: ast.Function) -> dict[str, int]:
@@ -150,13 +183,13 @@ def _shared_of(function: ast.Function, module_shared: dict[str, ast.Variable]) -
     return found
 
 
-def _called(function: ast.Function, functions: dict[str, ast.Function]) -> set[str]:
-    """Functions it names: called, or their address taken."""
+def _called(function: ast.Function, functions: dict[str, ast.Function], addressed: set[str]) -> set[str]:
+    """Functions it names: called, or their address taken; `addressed`, those in variables, when it calls by address."""
     found = set()
     for statement in _statements(function.body):
         if isinstance(statement, ast.Instruction):
-            for operand in statement.operands:
-                found.update(name for name in names_of(operand) if name in functions)
+            named = {name for operand in statement.operands for name in names_of(operand) if name in functions}
+            found |= addressed if statement.opcode == "call" and not named else named
     return found
 
 
@@ -171,13 +204,10 @@ def _reachable(name: str, calls: dict[str, set[str]]) -> set[str]:
 
 
 def _image(variable: ast.Variable, module_name: str) -> bytes:
+    """The initial bytes; where an address goes, what is to be added to it."""
     width = TYPE_NBYTES[variable.type]
-    image = b""
-    for value in variable.initial or ():
-        if not isinstance(value, ast.Number):
-            what = f"variable {variable.name}: an address as initial value is not supported; set it at run time"
-            raise PtxError(what, module_name, variable.line, 1)
-        image += (value.value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+    mask = (1 << 8 * width) - 1
+    image = b"".join((_addend_of(value) & mask).to_bytes(width, "little") for value in variable.initial or ())
     if len(image) > variable.nbytes:
         raise PtxError(f"variable {variable.name}: more initial values than elements", module_name, variable.line, 1)
     return image.ljust(variable.nbytes, b"\0")

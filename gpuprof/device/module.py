@@ -18,6 +18,7 @@ from gpuprof.isa.program import Function, Program, Relocation
 
 FIRST_LOAD_BASE = 0x10_0000
 PAGE_NBYTES = 0x1000
+ADDRESS_NBYTES = 8
 PC_LIMIT = 1 << 32  # sample records hold 32-bit program counters
 
 
@@ -65,14 +66,15 @@ def load(program: Program, memory: AddressSpace, load_base: int = FIRST_LOAD_BAS
         )
     const_segment = _const_segment(program)
     const_base = memory.allocate(len(const_segment), f"constants of {program.name}").address if const_segment else 0
-    if const_segment:
-        memory.write(const_base, const_segment)
     global_symbols = _place_globals(program, memory)
     values = {function.name: load_base + INSTRUCTION_NBYTES * function.first for function in program.functions} | global_symbols
     for variable in program.variables:
         if variable.space == "const":
             values[variable.name] = variable.offset
             global_symbols[variable.name] = const_base + variable.offset
+    const_segment = _with_addresses(program, memory, const_segment, values, global_symbols)
+    if const_segment:
+        memory.write(const_base, const_segment)
     code = program.code.copy()
     for relocation in program.relocations:
         _relocate(code, relocation, values, program.name)
@@ -101,9 +103,34 @@ def _place_globals(program: Program, memory: AddressSpace) -> dict[str, int]:
     return addresses
 
 
+def _with_addresses(program: Program, memory: AddressSpace, const_segment: bytes, values: dict[str, int], generic: dict[str, int]) -> bytes:
+    """Fills in the addresses that variables start with: in memory for globals, in the segment it gives back for constants."""
+    segment = bytearray(const_segment)
+    for variable in program.variables:
+        for initial in variable.addresses:
+            known = values | generic if initial.is_generic else values
+            _check_defined(initial.symbol, known, program.name)
+            end = initial.offset + ADDRESS_NBYTES
+            if end > variable.nbytes:
+                raise FileFormatError(
+                    f"{program.name}: the address of {initial.symbol} does not fit into {variable.name}; compile it again"
+                )
+            addend = int.from_bytes(variable.image[initial.offset : end], "little")
+            data = (known[initial.symbol] + addend & (1 << 64) - 1).to_bytes(ADDRESS_NBYTES, "little")
+            if variable.space == "global":
+                memory.write(generic[variable.name] + initial.offset, data)
+            else:
+                segment[variable.offset + initial.offset : variable.offset + end] = data
+    return bytes(segment)
+
+
+def _check_defined(symbol: str, values: dict[str, int], module: str) -> None:
+    if symbol not in values:
+        raise CompileError(f"{module}: symbol {symbol} is used but not defined; define it in the same module")
+
+
 def _relocate(code: np.ndarray, relocation: Relocation, values: dict[str, int], module: str) -> None:
-    if relocation.symbol not in values:
-        raise CompileError(f"{module}: symbol {relocation.symbol} is used but not defined; define it in the same module")
+    _check_defined(relocation.symbol, values, module)
     value = values[relocation.symbol] + relocation.addend
     row = code[relocation.index : relocation.index + 1]
     if relocation.kind == "abs64":

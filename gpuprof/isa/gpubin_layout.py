@@ -33,8 +33,8 @@ from functools import cache
 
 import numpy as np
 
-# 1: first version.
-GPUBIN_VERSION = 1
+# 1: first version. 2: initial addresses of variables.
+GPUBIN_VERSION = 2
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1

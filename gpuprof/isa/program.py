@@ -56,6 +56,18 @@ class Function:
 
 
 @dataclass(frozen=True)
+class InitialAddress:
+    """Eight bytes of a variable's image to which the loader adds the address of `symbol`, a function or another variable.
+
+    The address of a constant is its offset in the constant segment, unless `is_generic`.
+    """
+
+    offset: int  # in the image
+    symbol: str
+    is_generic: bool
+
+
+@dataclass(frozen=True)
 class Variable:
     """A module-scope variable in the global or constant space. `image` is its initial content, `nbytes` long."""
 
@@ -65,6 +77,7 @@ class Variable:
     nbytes: int
     align: int
     image: bytes
+    addresses: tuple[InitialAddress, ...] = ()
 
 
 @dataclass(frozen=True)
