@@ -2,8 +2,11 @@
 
 A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line "..." in the
 output stands for any lines. The commands of a page run one after the other in one folder that has the samples.
+
+The table of figures is what `make bench` last wrote into build/bench.json.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -14,6 +17,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+FIGURES = ROOT / "build" / "bench.json"
+_TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 
 
@@ -61,7 +66,15 @@ def write_anew() -> None:
                 text += f"$ {step.command}\n" + (step.output if "...\n" in step.output and matches(step.output, printed) else printed)
             return text
 
-        README.write_text(_BLOCK.sub(block, README.read_text()))
+        text = _BLOCK.sub(block, README.read_text())
+    if FIGURES.exists():
+        text = _TABLE.sub(lambda _: figures_table(json.loads(FIGURES.read_text())), text)
+    README.write_text(text)
+
+
+def figures_table(figures: list[dict]) -> str:
+    rows = [f"| `{row['name']}` | {row['value']:,.10g} {row['unit']} | {row['command']} |" for row in figures]
+    return "\n".join(["| figure | median | command |", "|---|---|---|", *rows, ""])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+"""Imports run one way, and what should start quickly imports nothing heavy."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT
+
+PACKAGE = ROOT / "gpuprof"
+GROUND_FLOOR = ("errors", "files", "isa", "chips")
+ORDER = ("compile", "assemble", "device", "emulate", "timing", "records", "correlate", "report", "check", "cli")
+EXCEPTIONS = {("timing", "gpuprof.records.schema")}
+
+
+def imported_modules(path: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return [name for name in names if name.startswith("gpuprof.")]
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_imports_run_one_way(package):
+    allowed = {*GROUND_FLOOR, *ORDER[: ORDER.index(package) + 1]}
+    if package == "cli":
+        allowed |= {"session", "build"}
+    wrong = [
+        (str(path.relative_to(ROOT)), name)
+        for path in (PACKAGE / package).glob("*.py")
+        for name in imported_modules(path)
+        if name.split(".")[1] not in allowed and (package, name) not in EXCEPTIONS
+    ]
+    assert wrong == []
+
+
+def test_the_ground_floor_stands_on_itself():
+    for package in ("isa", "chips"):
+        for path in (PACKAGE / package).glob("*.py"):
+            assert {name.split(".")[1] for name in imported_modules(path)} <= {package, "errors"}, path
+
+
+@pytest.mark.parametrize(
+    "module, forbidden",
+    [
+        ("gpuprof", {"numpy", "click", "rich", "numba", "llvmlite"}),
+        ("gpuprof.cli.main", {"numpy", "rich", "numba", "llvmlite", "sqlite3"}),
+        ("gpuprof.report.pages", {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"}),
+        ("gpuprof.check.compare", {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"}),
+        ("gpuprof.timing", {"numba", "llvmlite"}),
+    ],
+)
+def test_what_an_import_brings_along(module, forbidden):
+    code = f"import sys, {module}; print(*sys.modules)"
+    loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    assert loaded & forbidden == set()
