@@ -20,9 +20,8 @@ def open_database(path: Path | str) -> sqlite3.Connection:
     path = Path(path)
     start = read_start(path)
     if not start.startswith(SQLITE_MAGIC):
-        raise FileFormatError(
-            f"{path}: is {'empty' if not start else 'not a SQLite file'}; expected a .gpudb that `gpuprof correlate` made"
-        )
+        what = "empty" if not start else "neither a recording nor a database of gpuprof"
+        raise FileFormatError(f"{path}: is {what}; expected what `gpuprof collect` or `gpuprof correlate` wrote")
     db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
     try:
         check_database(db, path)

@@ -69,9 +69,8 @@ def check_measured(report: Report) -> None:
     if not report.kernels:
         raise NotComparable("nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines")
     if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
-        raise NotComparable(
-            "nothing was measured: the launches have neither samples nor a ledger; was the recording interrupted? collect again"
-        )
+        why = f" ({'; '.join(report.header.notes)})" if report.header.notes else ""
+        raise NotComparable(f"nothing was measured: the launches have neither samples nor a ledger{why}; collect again")
 
 
 def check_sampled(report: Report) -> None:
