@@ -6,6 +6,7 @@
 There is one Session per `gpuprof collect`, or per Device of a script that runs on its own (nothing is recorded then).
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -170,6 +171,8 @@ class Session:
             if self.recorder:  # why this launch has no end; a script may catch a fault and go on
                 self.recorder.mark(str(error) or "interrupted", launch.index)
             raise
+        finally:  # what a kernel printed before it failed is the best hint why
+            self.observer.output("".join(counters.output))
         self.n_launches += 1
         self.cycle = timing.end_cycle
         if self.recorder:
@@ -202,6 +205,13 @@ def open_device(settings: Settings, chip_name: str | None = None) -> Device:
     return Device(session, session.chip)
 
 
+class _Printer(Observer):
+    """A script that runs on its own sees what its kernels print, as it would on a GPU."""
+
+    def output(self, text: str) -> None:
+        sys.stdout.write(text)
+
+
 class _Collecting:
     """The recording that a script's Devices belong to: they are one GPU."""
 
@@ -227,7 +237,7 @@ def device_of_script(chip_name: str | None = None) -> Device:
     """
     settings = _Collecting.settings
     if settings is None:
-        return open_device(Settings(), chip_name)
+        return open_device(Settings(observer=_Printer()), chip_name)
     if _Collecting.device is None:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device

@@ -73,7 +73,7 @@ def command(
     _check_usage(file, output, launches, script_args)
 
     from gpuprof.build import BuildOptions
-    from gpuprof.cli.progress import Terminal
+    from gpuprof.cli.progress import Terminal, count
     from gpuprof.records.writer import RecordWriter
     from gpuprof.session import DEFAULT_MAX_CYCLES, Settings
     from gpuprof.timing.sampling import Sampling
@@ -95,7 +95,8 @@ def command(
             _run_script(file, script_args, settings)
         else:
             _run_launches(file, launches, seed, settings)
-    terminal.say(f"{recorder.n_records:,} samples of {recorder.n_launches} launch{'es' if recorder.n_launches != 1 else ''} -> {output}")
+    samples, launches_made = count(recorder.n_records, "sample", "samples"), count(recorder.n_launches, "launch", "launches")
+    terminal.say(f"{samples} of {launches_made} -> {output}")
 
 
 def _check_usage(file: Path, output: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:

@@ -20,15 +20,18 @@ class Terminal(Observer):
         self._show_bar = sys.stderr.isatty()
         self._bar_length = 0
         self._since = time.monotonic()
+        self._in_line = False  # a kernel's output ended without a newline
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self._erase()
+        if self._in_line:
+            self._echo("\n")
 
     def say(self, text: str) -> None:
-        self._echo(printable(text) + "\n")
+        self._echo(("\n" if self._in_line else "") + printable(text) + "\n")
 
     def notice(self, text: str) -> None:
         self._erase()
@@ -54,11 +57,12 @@ class Terminal(Observer):
         dropped = f", {timing.samples_dropped:,} dropped" if timing.samples_dropped else ""
         self.say(
             f"{launch.function.display}<<<{_extent(launch.grid)}, {_extent(launch.block)}>>>  {timing.cycles:,} cycles"
-            f"  {n_instructions:,} warp instructions  {timing.samples_kept:,} samples{dropped}"
+            f"  {n_instructions:,} warp instructions  {count(timing.samples_kept, 'sample', 'samples')}{dropped}"
         )
 
     def _echo(self, text: str) -> None:
         self._erase()
+        self._in_line = not text.endswith("\n")
         try:
             click.echo(text, nl=False)
         except BrokenPipeError:  # `| head` has seen enough; the recording is wanted all the same
@@ -69,6 +73,10 @@ class Terminal(Observer):
             sys.stderr.write("\r" + " " * self._bar_length + "\r")
             sys.stderr.flush()
             self._bar_length = 0
+
+
+def count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
 
 
 def _extent(extent: tuple[int, int, int]) -> str:
