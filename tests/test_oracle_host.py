@@ -22,15 +22,15 @@ STRUCTURES = {"structure_by_value": MIXED.tobytes()}
 TABLE = [(file, kernel) for file in FILES for kernel in kernels((FOLDER / f"{file}.cu").read_text())]
 
 
-def values(dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+def values(dtype: np.dtype, rng: np.random.Generator, n: int = N) -> np.ndarray:
     """Corner cases, small numbers, and random bit patterns, shuffled."""
     if dtype.kind == "b":
-        return rng.integers(0, 2, N).astype(bool)
-    bits = rng.integers(0, 256, N * dtype.itemsize, np.uint8).view(dtype)
-    small = rng.integers(-20 if dtype.kind != "u" else 0, 100, N).astype(dtype)
+        return rng.integers(0, 2, n).astype(bool)
+    bits = rng.integers(0, 256, n * dtype.itemsize, np.uint8).view(dtype)
+    small = rng.integers(-20 if dtype.kind != "u" else 0, 100, n).astype(dtype)
     corners = float_corners(dtype) if dtype.kind == "f" else integer_corners(dtype)
-    kind = rng.integers(0, 3, N)
-    return np.choose(kind, [rng.choice(corners, N), small, bits])
+    kind = rng.integers(0, 3, n)
+    return np.choose(kind, [rng.choice(corners, n), small, bits])
 
 
 def float_corners(dtype: np.dtype) -> np.ndarray:
