@@ -1,0 +1,52 @@
+"""Runs the program as its users do."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import recordings
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "samples"
+PROGRAM = [sys.executable, "-m", "gpuprof"]
+
+
+def gpuprof(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the program in this process, which is quick."""
+    code, out, error = recordings.gpuprof(folder, *arguments)
+    return code, out, without_notice(error)
+
+
+def without_notice(error: str) -> str:
+    """stderr without what only the very first run on a machine says."""
+    return "".join(line for line in error.splitlines(keepends=True) if not line.startswith("gpuprof: first run on this machine"))
+
+
+def process(folder: Path, *arguments, timeout: float = 300, **environment: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the program in a process of its own."""
+    done = subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        cwd=folder, env=os.environ | environment, capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    out, error = (stream.decode(errors="surrogateescape") for stream in (done.stdout, done.stderr))
+    return done.returncode, out, without_notice(error)
+
+
+def masked(text: str) -> str:
+    """The measured numbers as N: they are the model's, and not what the command line's tests are about."""
+    return re.sub(r"[\d,]+ (cycles|warp instructions|samples?)", r"N \1", text)
+
+
+def names(folder: Path) -> list[str]:
+    """Everything in a folder, hidden files too."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
