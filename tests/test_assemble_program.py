@@ -85,6 +85,19 @@ def test_parameter_types_from_the_compiler_win():
     assert [(p.is_pointer, p.element) for p in params] == [(False, ""), (False, ""), (True, "u8"), (True, "f64")]
 
 
+@pytest.mark.parametrize(
+    "load, types, element",
+    [
+        ("ld.global.f32", (), "f32"),
+        ("ld.global.u32", (), ""),  # half of a double, or two shorts
+        ("ld.global.f32", ("int", "float", "const P *", "float *"), ""),  # what a structure begins with is not what it is
+    ],
+)
+def test_the_element_of_a_pointer_is_known_or_left_open(load, types, element):
+    module = replace(ptx_module(SAXPY.replace("ld.global.f32", load)), param_types={"saxpy": types})
+    assert assembler.assemble_program(module).functions[0].params[2].element == element
+
+
 @pytest.fixture(scope="module")
 def checked():
     """assemble_program whose every allocation is verified."""

@@ -21,13 +21,14 @@ _BASE_TYPES = {
     "uint64_t": "u64", "size_t": "u64", "float2": "f32", "float3": "f32", "float4": "f32", "double2": "f64", "int2": "s32", "int3": "s32",
     "int4": "s32", "uint2": "u32", "uint3": "u32", "uint4": "u32", "uchar4": "u8", "char4": "s8", "short2": "s16", "ushort2": "u16",
 }  # fmt: skip
+_TELLING = {"f32", "f64"}
 
 
 class Use:
     """What the kernel does with one parameter's memory."""
 
     def __init__(self):
-        self.types: dict[str, int] = defaultdict(int)
+        self.types: set[str] = set()
         self.read = self.written = self.escapes = False
 
     @property
@@ -45,7 +46,7 @@ def kernel_params(function: ast.Function, offsets: dict[str, int], cpp_types: tu
         text = cpp_types[index] if known else ""
         wide = not param.is_array and TYPE_NBYTES[param.type] == 8 and param.type != "f64"
         is_pointer = wide and (("*" in text or "&" in text) if known else param.is_pointer or use.accessed)
-        element = (_element_of_type(text) or _element_of_use(use)) if is_pointer else ""
+        element = (_element_of_type(text) if known else _element_of_use(use)) if is_pointer else ""
         read, written = (use.read or use.escapes, use.written or use.escapes) if is_pointer else (True, False)
         result.append(Param(param.name, param.type, offsets[param.name], param.nbytes, param.align, is_pointer, element, read, written))
     return tuple(result)
@@ -60,9 +61,8 @@ def _element_of_type(text: str) -> str:
 
 
 def _element_of_use(use: Use) -> str:
-    if not use.types:
-        return ""
-    return max(sorted(use.types), key=lambda name: use.types[name])  # b32 stays b32: LLVM loads floats so, too
+    """Floating-point accesses of one type tell; an integer or untyped one may take a part of an element, or several."""
+    return next(iter(use.types)) if len(use.types) == 1 and use.types <= _TELLING else ""
 
 
 def _instructions(block: ast.Block) -> Iterator[ast.Instruction]:
@@ -135,7 +135,7 @@ def _note_access(inst: ast.Instruction, roots: _Roots, uses: dict[str, Use]):
             for param in _pointers(roots[operand.base.text]):
                 uses[param].read |= reads
                 uses[param].written |= writes
-                uses[param].types[inst.modifiers[-1]] += 1
+                uses[param].types.add(inst.modifiers[-1])
         elif inst.opcode == "st":  # the pointer itself is stored, or passed to a function
             for name in _registers(operand):
                 for param, _ in roots[name]:
