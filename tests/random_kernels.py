@@ -22,7 +22,7 @@ typedef float f32;
 typedef double f64;
 
 template <class T> __device__ inline T quotient(T a, T b) { return b == 0 || (T(-1) < T(0) && b == T(-1)) ? T(a ^ b) : T(a / b); }
-template <class T> __device__ inline T rest(T a, T b) { return b == 0 || (T(-1) < T(0) && b == T(-1)) ? T(a + 1u) : T(a % b); }
+template <class T> __device__ inline T rest(T a, T b) { return b == 0 || (T(-1) < T(0) && b == T(-1)) ? T(a ^ T(1)) : T(a % b); }
 template <class T> __device__ inline T smaller(T a, T b) { return a < b ? a : b; }
 template <class T> __device__ inline T larger(T a, T b) { return a < b ? b : a; }
 __device__ inline s32 to_s32(f64 x) { return x > -2147483648.0 && x < 2147483647.0 ? (s32)x : -5; }

@@ -1,0 +1,64 @@
+"""PTX of another compiler gives the same results: nvcc's, where it is installed, against the host's and against clang's."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuprof.device.launch import find_launch_comments, parse_launch
+from gpuprof.device.launch_values import ArraySpec
+from tests.running import SAMPLES, run_file
+from tests.test_oracle_host import FILES, FOLDER, TABLE, check, device_module
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed: no second compiler to compare with"
+)
+
+# What nvcc contracts and clang does not, and the other way round, differs in the last bits.
+ROUNDING = {"rtol": 1e-4, "atol": 1e-5}
+
+
+def nvcc(source: Path, folder: Path, *flags: str) -> Path:
+    """The file's PTX, under the file's own name."""
+    ptx = folder / f"{source.stem}.ptx"
+    command = ["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", "-std=c++20", "-O3", *flags, "-o", str(ptx), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ptx
+
+
+@pytest.fixture(scope="module")
+def oracle_ptx(tmp_path_factory):
+    """PTX of each file of oracle kernels; without contraction, as they are written for."""
+    folder = tmp_path_factory.mktemp("nvcc")
+    return {file: nvcc(FOLDER / f"{file}.cu", folder, "-fmad=false") for file in FILES}
+
+
+@pytest.mark.parametrize("file, kernel", TABLE, ids=lambda value: getattr(value, "name", value))
+def test_same_as_on_the_host(oracle_ptx, file, kernel):
+    check(device_module(oracle_ptx[file]), file, kernel)
+
+
+def array_names(path: Path) -> list[str]:
+    """Names of the arrays that a sample's launches make."""
+    requests = [parse_launch(text) for _, text in find_launch_comments(path.read_text())]
+    return [each.name for request in requests for each in request.arguments if isinstance(each, ArraySpec) and each.name]
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.cu")), ids=lambda path: path.name)
+def test_samples_compute_the_same(path, tmp_path):
+    launches = [text for _, text in find_launch_comments(path.read_text())]
+    if not launches:
+        pytest.skip(f"{path.name} has no LAUNCH lines: a script launches it")
+    ours, our_results = run_file(path, *launches)
+    theirs, their_results = run_file(nvcc(path, tmp_path), *launches)
+    for number, (mine, other) in enumerate(zip(our_results.launches, their_results.launches, strict=True)):
+        assert mine.launch.grid == other.launch.grid, number
+    for name in array_names(path):
+        left, right = ours[name].copy_to_host(), theirs[name].copy_to_host()
+        if left.dtype.kind == "f":
+            np.testing.assert_allclose(left, right, **ROUNDING)
+        else:
+            np.testing.assert_array_equal(left, right)
