@@ -1,0 +1,133 @@
+// Pointer chases, streams and conflicts, for each level of the memory hierarchy.
+
+typedef unsigned long long u64;
+
+// A ring of pointers, `stride` of them apart (16: one per 128-byte line); the next one is `step` places further. n is a power of two.
+extern "C" __global__ void make_ring(u64 *p, u64 n, u64 stride, u64 step)
+{
+    u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i * stride] = (u64)(p + (i + step) % n * stride);
+}
+
+extern "C" __global__ void chase(u64 *p, u64 start, int n, u64 *out)
+{
+    u64 at = (u64)(p + start);
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+#pragma unroll
+        for (int k = 0; k < 32; k++)
+            asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
+    }
+    *out = at;
+}
+
+// The same in shared memory; lane l stands in bank l.
+template <int UNROLL> __global__ void shared_latency(int n, unsigned *out)
+{
+    __shared__ unsigned ring[32];
+    unsigned at = (unsigned)__cvta_generic_to_shared(ring + threadIdx.x);
+    ring[threadIdx.x] = at;
+    __syncthreads();
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+#pragma unroll
+        for (int k = 0; k < UNROLL; k++)
+            asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at));
+    }
+    out[threadIdx.x] = at;
+}
+
+// Loads of one address, over and over, in groups of eight that are in flight together.
+#define LOADS(ASM, TYPE, LETTER, POINTER)                                                                                              \
+    TYPE x[8], sum = 0;                                                                                                                \
+    _Pragma("unroll 1") for (int i = 0; i < n; i++)                                                                                    \
+    {                                                                                                                                  \
+        _Pragma("unroll") for (int group = 0; group < UNROLL / 8; group++)                                                             \
+        {                                                                                                                              \
+            _Pragma("unroll") for (int k = 0; k < 8; k++) asm volatile(ASM : "=" LETTER(x[k]) : POINTER(at));                           \
+            _Pragma("unroll") for (int k = 0; k < 8; k++) sum += x[k];                                                                 \
+        }                                                                                                                              \
+    }                                                                                                                                  \
+    out[threadIdx.x] = sum;
+
+// Every lane reads the word `stride` words behind its neighbour's: the stride is the degree of the bank conflict.
+template <int UNROLL> __global__ void shared_throughput(int n, int stride, unsigned *out)
+{
+    __shared__ unsigned data[1024];
+    data[threadIdx.x] = 0;
+    __syncthreads();
+    unsigned at = (unsigned)__cvta_generic_to_shared(data + threadIdx.x % 32 * stride % 1024);
+    LOADS("ld.shared.u32 %0, [%1];", unsigned, "r", "r")
+}
+
+// Hits in the L1 at a stride, in words of 4 and of 8 bytes.
+template <int UNROLL> __global__ void stride_throughput(int n, int stride, unsigned *data, unsigned *out)
+{
+    unsigned *at = data + threadIdx.x % 32 * stride;
+    LOADS("ld.global.u32 %0, [%1];", unsigned, "r", "l")
+}
+
+template <int UNROLL> __global__ void stride64_throughput(int n, int stride, u64 *data, u64 *out)
+{
+    u64 *at = data + threadIdx.x % 32 * stride;
+    LOADS("ld.global.u64 %0, [%1];", u64, "l", "l")
+}
+
+// All threads of the grid read `n` times four quads of four words, one thread after another. `wrap` quads, a power of two, are read again
+// and again. CACHE "cg" passes the L1 by.
+#define STREAM(NAME, CACHE)                                                                                                            \
+    extern "C" __global__ void NAME(int n, unsigned wrap, uint4 *data, unsigned *out)                                                  \
+    {                                                                                                                                  \
+        unsigned threads = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;                                 \
+        _Pragma("unroll 1") for (int k = 0; k < n; k++) {                                                                              \
+            uint4 x[4];                                                                                                                \
+            _Pragma("unroll") for (int j = 0; j < 4; j++) {                                                                            \
+                uint4 *at = data + (i & (wrap - 1));                                                                                   \
+                asm volatile("ld.global" CACHE ".v4.u32 {%0, %1, %2, %3}, [%4];"                                                       \
+                             : "=r"(x[j].x), "=r"(x[j].y), "=r"(x[j].z), "=r"(x[j].w)                                                  \
+                             : "l"(at));                                                                                               \
+                i += threads;                                                                                                          \
+            }                                                                                                                          \
+            _Pragma("unroll") for (int j = 0; j < 4; j++) sum += x[j].x ^ x[j].y ^ x[j].z ^ x[j].w;                                    \
+        }                                                                                                                              \
+        if (sum == 12345)                                                                                                              \
+            *out = sum;                                                                                                                \
+    }
+
+STREAM(stream, "")
+STREAM(stream_l2, ".cg")
+
+// Each block reads 4 KB of its own over and over: hits in its SM's L1.
+template <int UNROLL> __global__ void l1_throughput(int n, uint4 *data, unsigned *out)
+{
+    uint4 *at = data + threadIdx.x % 256, x[4];
+    unsigned sum = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+#pragma unroll
+        for (int group = 0; group < UNROLL / 4; group++) {
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                             : "=r"(x[k].x), "=r"(x[k].y), "=r"(x[k].z), "=r"(x[k].w)
+                             : "l"(at));
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                sum += x[k].x ^ x[k].w;
+        }
+    }
+    out[threadIdx.x] = sum;
+}
+
+// Each thread has one line of 4-byte loads in flight at a time: bandwidth is what Little's law leaves.
+extern "C" __global__ void one_in_flight(int n, unsigned *data, unsigned *out)
+{
+    unsigned threads = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x, x = 0;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) {
+        asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(x) : "l"(data + (i | x)));
+        i += threads;
+    }
+    out[threadIdx.x] = x;
+}
