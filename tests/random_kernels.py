@@ -307,7 +307,10 @@ def _float_function(w: Writer, kind: str, depth: int) -> str:
 
 
 def _float_extreme(w: Writer, kind: str, depth: int) -> str:
-    return f"{w.random.choice(('fmin', 'fmax'))}{'f' if kind == 'f32' else ''}({w.value(kind, depth)}, {w.value(kind, depth)})"
+    """C++ does not say which of two zeros is the smaller one; the sum makes both +0."""
+    return (
+        f"({w.random.choice(('fmin', 'fmax'))}{'f' if kind == 'f32' else ''}({w.value(kind, depth)}, {w.value(kind, depth)}) + ({kind})0)"
+    )
 
 
 def _from_integer(w: Writer, kind: str, depth: int) -> str:
