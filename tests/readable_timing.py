@@ -256,7 +256,8 @@ class Gpu:
         name = self.port_name(warp)
         port = partition.port(name)
         if name not in ("lsu", "none"):
-            port.time = max(port.time, t) + in_ticks(Fraction(32, chip.lanes[name]))
+            width = chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name]
+            port.time = max(port.time, t) + in_ticks(Fraction(32, width))
             port.free = math.floor(port.time)
         elif name == "none":
             port.free = t

@@ -59,12 +59,16 @@ def test_rarer_instructions(tmp_path: Path):
         make("IDIV.S32", dst=5, a=0, b=3),  # block 1, a loop, begins at the next one
         make("LD.32", dst=6, a=1, mods=A64),
         make("LD.32", dst=7, a=1, mods=A64),
+        make("PACK.64", dst=6, a=6, b=7),
+        make("LO.64", dst=11, a=6),
+        make("IMAD", dst=11, a=11, b=0, c=0),
+        make("DADD", dst=7, a=6, b=4),
         make("ATOMG.ADD.U32", dst=8, a=1, b=6, mods=A64),
         make("REDG.ADD.U32", a=1, b=7, mods=A64),
         make("ATOMS.ADD.F32", dst=9, a=4, b=7),
         make("LDG.32", dst=10, a=1, mods=A64 | 2 << 7),  # ld.cg
         make("STG.32", a=1, b=8, mods=A64),
-        make("BRA", guard=0, imm=-16 * 8),
+        make("BRA", guard=0, imm=-16 * 12),
         make("MEMBAR"),
         make("NANOSLEEP", b=0),
         make("BAR.SYNC", imm=1 | 64 << 16),

@@ -85,8 +85,9 @@ FIELDS = (
 
 BY_NAME = {field.name: field for field in FIELDS}
 
-# Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles.
-LANES = ("alu", "fma", "fp64", "half", "xu", "tensor", "uniform", "cbu")
+# Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles. `imad` is not a pipe of its own: so many
+# lanes of the `fma` pipe multiply integers.
+LANES = ("alu", "fma", "imad", "fp64", "half", "xu", "tensor", "uniform", "cbu")
 LANES_FIELD = Field("lanes", "int", "lanes per partition", 1, 64, "width of a pipe")
 
 # Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency class.

@@ -7,7 +7,18 @@ all SMs. Its warps go to the partitions with the most free warp slots.
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, STARTING, TICK_BITS
 from gpuprof.timing.scoreboard import sleep
-from gpuprof.timing.tables import access_start_at, arrived_at, block_at, board_at, lane_at, sector_start_at, sm_at, step_start_at, warp_at
+from gpuprof.timing.tables import (
+    access_start_at,
+    arrived_at,
+    block_at,
+    board_at,
+    lane_at,
+    second_at,
+    sector_start_at,
+    sm_at,
+    step_start_at,
+    warp_at,
+)
 
 
 @cold
@@ -116,6 +127,7 @@ def start_warp(m, sm, slot, number, start):
     w.in_block = number
     w.block = m.next_block
     w.alias = 0
+    w.joined = 0
     w.mask = 0
     w.line = -1
     w.stores_done = 0
@@ -129,6 +141,7 @@ def start_warp(m, sm, slot, number, start):
     w.sector = sector_start_at(m, row).value
     for register in range(m.n_registers):
         board_at(m, wi, register).value = 0
+        second_at(m, wi, register).value = 0
     lane_at(m, w.partition, w.lane).age = m.ages
     m.ages += 1
     sm_at(m, sm).warps += 1

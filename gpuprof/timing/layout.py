@@ -86,6 +86,7 @@ WARP = np.dtype(
         ("hold_reason", "i4"),
         ("barrier", "i4"),  # it waits at
         ("alias", "i4"),  # 1: a folded instruction copied a token
+        ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
         ("mask", "u4"),
         ("block", "u4"),
         ("step", "i8"),  # next step, access, sector of the live trace
@@ -249,6 +250,7 @@ TABLES = {
     "warp": Table(WARP),
     "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
     "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
+    "second": Table(WORD, "n_registers"),  # by warp: the earlier entry of registers that were joined
     "blocked": Table(WORD),  # warps that wait for the quantum's requests
     "part": Table(PARTITION),
     "lane": Table(LANE, "warps_per_partition"),  # by partition

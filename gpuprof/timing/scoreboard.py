@@ -32,6 +32,7 @@ from gpuprof.timing.tables import (
     lane_at,
     part_at,
     port_at,
+    second_at,
     sm_at,
     step_at,
     until_at,
@@ -45,36 +46,58 @@ DRAIN = INDEX["drain"]
 def write_results(m, wi, inst, cycle):
     """The registers an instruction writes are ready at `cycle`, which may be a token."""
     entry = cycle << ENTRY_SHIFT | inst.port << ENTRY_PORT_SHIFT | inst.result_class
+    set_written(m, wi, inst, entry, 0)
+
+
+@hot
+def set_written(m, wi, inst, entry, second):
+    """Gives an instruction's written registers their scoreboard entries."""
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
         board_at(m, wi, dep_at(m, k).value).value = entry
+    if second or warp_at(m, wi).joined:
+        for k in range(end - inst.n_writes, end):
+            second_at(m, wi, dep_at(m, k).value).value = second
 
 
 @cold
 def fold(m, wi, inst):
-    """A folded instruction renames registers: its result is ready when its last source is."""
+    """A folded instruction renames registers: its result is ready when both its sources are. They may come from units whose times are
+    not known yet, so that the later one cannot be told: the result then has two entries."""
     w = warp_at(m, wi)
-    end = inst.first_dep + inst.n_deps
     entry = 0
-    for k in range(inst.first_dep, end - inst.n_writes):
-        entry = max(entry, board_at(m, wi, dep_at(m, k).value).value)
-    if entry >> ENTRY_SHIFT >= TOKEN:
-        w.alias = 1
-    for k in range(end - inst.n_writes, end):
-        board_at(m, wi, dep_at(m, k).value).value = entry
+    second = 0
+    for k in range(inst.first_dep, inst.first_dep + inst.n_deps - inst.n_writes):
+        source = dep_at(m, k).value
+        found = board_at(m, wi, source).value
+        second = max(second, min(entry, found), second_at(m, wi, source).value)
+        entry = max(entry, found)
+    if second >> ENTRY_SHIFT < w.last:
+        second = 0
+    w.alias |= entry >> ENTRY_SHIFT >= TOKEN
+    w.joined |= second > 0
+    set_written(m, wi, inst, entry, second)
+
+
+@hot
+def entry_waits(m, wi, inst, entry):
+    """Raises the end of an entry's class to its cycle."""
+    kind = entry & ENTRY_CLASS_MASK
+    cycle = entry >> ENTRY_SHIFT
+    if kind == CLASS_WAIT and (entry >> ENTRY_PORT_SHIFT & ENTRY_PORT_MASK) != inst.port:
+        cycle += m.cross_pipe_cycles
+    if cycle > until_at(m, wi, kind).value:
+        until_at(m, wi, kind).value = cycle
 
 
 @hot
 def register_waits(m, wi, inst):
     """Raises the ends of the register classes to those of the registers that an instruction names."""
     for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
-        entry = board_at(m, wi, dep_at(m, k).value).value
-        kind = entry & ENTRY_CLASS_MASK
-        cycle = entry >> ENTRY_SHIFT
-        if kind == CLASS_WAIT and (entry >> ENTRY_PORT_SHIFT & ENTRY_PORT_MASK) != inst.port:
-            cycle += m.cross_pipe_cycles
-        if cycle > until_at(m, wi, kind).value:
-            until_at(m, wi, kind).value = cycle
+        entry_waits(m, wi, inst, board_at(m, wi, dep_at(m, k).value).value)
+    if warp_at(m, wi).joined:
+        for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
+            entry_waits(m, wi, inst, second_at(m, wi, dep_at(m, k).value).value)
 
 
 @hot

@@ -3,7 +3,7 @@
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, TOKEN
 from gpuprof.timing.scoreboard import register_waits, sleep
-from gpuprof.timing.tables import blocked_at, board_at, dep_at, inst_at, load_at, until_at, warp_at
+from gpuprof.timing.tables import blocked_at, board_at, dep_at, inst_at, load_at, second_at, until_at, warp_at
 
 
 @cold
@@ -25,17 +25,18 @@ def settle_load(m, index):
     inst = inst_at(m, load.pc)
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
-        settle_register(m, wi, dep_at(m, k).value, index, load.done)
+        settle_entry(board_at(m, wi, dep_at(m, k).value), index, load.done)
     if warp_at(m, wi).alias:
         for register in range(m.n_registers):
-            settle_register(m, wi, register, index, load.done)
+            settle_entry(board_at(m, wi, register), index, load.done)
+            settle_entry(second_at(m, wi, register), index, load.done)
 
 
 @hot
-def settle_register(m, wi, register, index, done):
-    entry = board_at(m, wi, register).value
+def settle_entry(place, index, done):
+    entry = place.value
     if entry >> ENTRY_SHIFT == TOKEN + index:
-        board_at(m, wi, register).value = done << ENTRY_SHIFT | (entry & ((1 << ENTRY_SHIFT) - 1))
+        place.value = done << ENTRY_SHIFT | (entry & ((1 << ENTRY_SHIFT) - 1))
 
 
 @cold

@@ -45,6 +45,7 @@ class Core(NamedTuple):
     warp: np.ndarray
     until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
     board: np.ndarray  # int64 (warps, registers): scoreboard entries
+    second: np.ndarray  # the same shape: further entries of joined registers
     part: np.ndarray
     lane: np.ndarray  # (partitions, warps of a partition)
     port: np.ndarray  # (partitions, N_PORTS)
@@ -162,6 +163,7 @@ def new_core(chip: Chip, program: StaticProgram, start_cycle: int, blocks_per_sm
         warp=np.zeros(warps, layout.WARP),
         until=np.zeros((warps, layout.N_CLASSES), np.int64),
         board=np.zeros((warps, program.n_registers), np.int64),
+        second=np.zeros((warps, program.n_registers), np.int64),
         part=np.zeros(partitions, layout.PARTITION),
         lane=np.zeros((partitions, chip.warps_per_partition), layout.LANE),
         port=np.zeros((partitions, layout.N_PORTS), layout.PORT),

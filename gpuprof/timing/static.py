@@ -38,6 +38,8 @@ SCOREBOARD = {
 # (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
 MIXED = frozenset(("division", "iterative", "iterative64"))
 PIPE_OF_ROW = {"tex": "lsu"}
+# Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
+LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
 BYPASS_L1 = frozenset(("cg", "cv"))
 
 
@@ -101,7 +103,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["latency"] = chip.latency.get(op.latency, 1)
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)
-    row["port_ticks"] = port_ticks(chip)[row["port"]]
+    row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
     row["bypass_l1"] = "cache" in op.fields and FIELDS["cache"].names[FIELDS["cache"].get(instruction.mods)] in BYPASS_L1
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
@@ -140,6 +142,7 @@ def _throttle(op: Opcode) -> int:
     return INDEX["tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"]
 
 
-def port_ticks(chip: Chip) -> list[int]:
-    """Ticks that one warp instruction occupies each port; the memory queue and the port of no pipe have none."""
-    return [round(TICKS * chip.warp_lanes / chip.lanes[name]) if name in chip.lanes else 0 for name in PORTS]
+def _port_ticks(op: Opcode, chip: Chip) -> int:
+    """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
+    lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
+    return round(TICKS * chip.warp_lanes / lanes) if lanes else 0

@@ -69,7 +69,7 @@ def word_at(typing_context, address, index):
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
 step_start_at, access_start_at, sector_start_at = _rows("step_start"), _rows("access_start"), _rows("sector_start")
 step_at, access_at, sector_at = _rows("step"), _rows("access"), _rows("sector")
-warp_at, until_at, board_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("blocked")
+warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
 l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = _rows("l0_tag"), _rows("l0_ready"), _rows("l1i_tag"), _rows("l1i_ready")
