@@ -97,3 +97,7 @@ def main():
     except BrokenPipeError:
         silence_stdout()
         sys.exit(0)
+    except OSError as error:  # a full disk under stdout; files that commands open have errors of their own
+        silence_stdout()
+        what = f"{error.filename}: " if error.filename else "cannot write the output: "
+        sys.exit(_complain(GpuprofError(f"{what}{error.strerror}")))

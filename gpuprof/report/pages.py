@@ -66,10 +66,12 @@ def json_page(report: Report, request: Request) -> str:
 
 def check_measured(report: Report) -> None:
     """Raise NotComparable when nothing at all was measured: no launch, or neither samples nor a ledger."""
+    why = f" ({'; '.join(report.header.notes)})" if report.header.notes else ""
+    if not report.kernels and why:
+        raise NotComparable(f"nothing was measured: the file has no launches{why}; collect again")
     if not report.kernels:
         raise NotComparable("nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines")
     if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
-        why = f" ({'; '.join(report.header.notes)})" if report.header.notes else ""
         raise NotComparable(f"nothing was measured: the launches have neither samples nor a ledger{why}; collect again")
 
 
