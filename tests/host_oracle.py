@@ -114,3 +114,12 @@ def _jit(ir: str):
     engine.finalize_object()
     engine.run_static_constructors()
     return engine
+
+
+def nvcc(source: Path, folder: Path, *flags: str) -> Path:
+    """The PTX that nvcc makes of a file, under the file's own name in `folder`."""
+    ptx = folder / f"{source.stem}.ptx"
+    command = ["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", "-std=c++20", *flags, "-o", str(ptx), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ptx

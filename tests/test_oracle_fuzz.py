@@ -1,18 +1,24 @@
 """Random kernels through the whole chain, bit for bit against the host. GPUPROF_FUZZ=1 (`make fuzz`) runs many more of them."""
 
 import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gpuprof.build import BuildOptions
+from gpuprof.device.api import Module
 from gpuprof.session import Settings, open_device
-from tests.host_oracle import HostProgram, kernels
+from tests.host_oracle import HostProgram, kernels, nvcc
 from tests.random_kernels import random_source
 from tests.test_oracle_host import assert_same_bits, values
 
 N = 256
-KERNELS = 6  # in a file
-SEEDS = range(200) if os.environ.get("GPUPROF_FUZZ") else range(4)
+KERNELS = 4  # in a file
+SEEDS = range(100) if os.environ.get("GPUPROF_FUZZ") else range(2)
+FEW_REGISTERS = 24  # so that most kernels spill
 
 
 def inputs(seed: int) -> list[np.ndarray]:
@@ -22,22 +28,49 @@ def inputs(seed: int) -> list[np.ndarray]:
     return [*given, np.zeros(16 * N, np.uint64), np.zeros(2 * N, np.float32), np.zeros(2 * N)]
 
 
-def check_seed(folder, seed: int) -> None:
+def by_clang(path: Path) -> Module:
+    return open_device(Settings()).load(path)
+
+
+def in_few_registers(path: Path) -> Module:
+    return open_device(Settings(options=BuildOptions(max_registers=FEW_REGISTERS))).load(path)
+
+
+def by_nvcc(path: Path) -> Module:
+    return open_device(Settings()).load(nvcc(path, path.parent, "-O3", "-fmad=false"))
+
+
+def by_nvcc_for_debugging(path: Path) -> Module:
+    """Every variable in local memory, nothing inlined."""
+    return open_device(Settings()).load(nvcc(path, path.parent, "-G", "-fmad=false"))
+
+
+def check_seed(folder: Path, seed: int, build: Callable[[Path], Module]) -> None:
     source = random_source(seed, KERNELS)
     path = folder / f"random{seed}.cu"
     path.write_text(source)
-    host, device = HostProgram(source), open_device(Settings()).load(path)
+    host, module = HostProgram(source), build(path)
     for kernel in kernels(source):
         expected, found = inputs(seed), inputs(seed)
         host.run(kernel.name, (4, 1, 1), (64, 1, 1), expected)
-        device[kernel.name][4, 64](*found)
+        module[kernel.name][4, 64](*found)
         for name, wanted, given in zip(("out", "fout", "dout"), expected[4:], found[4:], strict=True):
             try:
                 assert_same_bits(given, wanted)
             except AssertionError as error:
-                raise AssertionError(f"seed {seed}, kernel {kernel.name}, array {name}: {error}\nsource: {path}") from None
+                raise AssertionError(
+                    f"seed {seed}, {build.__name__}, kernel {kernel.name}, array {name}: {error}\nsource: {path}"
+                ) from None
 
 
+@pytest.mark.parametrize("build", [by_clang, in_few_registers], ids=lambda build: build.__name__)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_fuzz_random_kernels(tmp_path, seed):
-    check_seed(tmp_path, seed)
+def test_fuzz_random_kernels(tmp_path, seed, build):
+    check_seed(tmp_path, seed, build)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed: no second compiler to fuzz with")
+@pytest.mark.parametrize("build", [by_nvcc, by_nvcc_for_debugging], ids=lambda build: build.__name__)
+@pytest.mark.parametrize("seed", SEEDS[: len(SEEDS) // 2])
+def test_fuzz_random_kernels_of_nvcc(tmp_path, seed, build):
+    check_seed(tmp_path, seed, build)

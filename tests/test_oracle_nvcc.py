@@ -1,7 +1,6 @@
 """PTX of another compiler gives the same results: nvcc's, where it is installed, against the host's and against clang's."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 from gpuprof.device.launch import find_launch_comments, parse_launch
 from gpuprof.device.launch_values import ArraySpec
+from tests.host_oracle import nvcc
 from tests.running import SAMPLES, run_file
 from tests.test_oracle_host import FILES, FOLDER, TABLE, check, device_module
 
@@ -29,20 +29,11 @@ SMALLER = {
 }
 
 
-def nvcc(source: Path, folder: Path, *flags: str) -> Path:
-    """The file's PTX, under the file's own name."""
-    ptx = folder / f"{source.stem}.ptx"
-    command = ["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", "-std=c++20", "-O3", *flags, "-o", str(ptx), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return ptx
-
-
 @pytest.fixture(scope="module")
 def oracle_ptx(tmp_path_factory):
     """PTX of each file of oracle kernels; without contraction, as they are written for."""
     folder = tmp_path_factory.mktemp("nvcc")
-    return {file: nvcc(FOLDER / f"{file}.cu", folder, "-fmad=false") for file in FILES}
+    return {file: nvcc(FOLDER / f"{file}.cu", folder, "-O3", "-fmad=false") for file in FILES}
 
 
 @pytest.mark.parametrize("file, kernel", TABLE, ids=lambda value: getattr(value, "name", value))
@@ -64,7 +55,7 @@ def array_names(launches: list[str]) -> list[str]:
 def test_samples_compute_the_same(path, tmp_path):
     launches = launches_of(path)
     ours, our_results = run_file(path, *launches)
-    theirs, their_results = run_file(nvcc(path, tmp_path), *launches)
+    theirs, their_results = run_file(nvcc(path, tmp_path, "-O3"), *launches)
     assert [each.launch.grid for each in our_results.launches] == [each.launch.grid for each in their_results.launches]
     for name in array_names(launches):
         left, right = ours[name].copy_to_host(), theirs[name].copy_to_host()
