@@ -20,10 +20,15 @@ _MOST_ENTRIES = 500
 
 
 def folder() -> Path:
+    """Raises OSError when the user has no home to look in."""
     if named := os.environ.get("GPUPROF_CACHE"):
         return Path(named) / "ptx"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "gpuprof" / "ptx"
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "gpuprof" / "ptx"
+    try:
+        return Path.home() / ".cache" / "gpuprof" / "ptx"
+    except RuntimeError as error:
+        raise OSError(str(error)) from None
 
 
 def digest(parts: Iterable[bytes]) -> str:

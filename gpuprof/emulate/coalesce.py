@@ -10,8 +10,9 @@ The record of an access (trace.ACCESS_DTYPE) as one little-endian uint64:
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
+
+from gpuprof.kept import kept
 
 FULL = np.uint32(0xFFFFFFFF)
 
@@ -31,12 +32,12 @@ class Totals(NamedTuple):
     ideal_sectors: int
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _record(sectors, lines, wavefronts, ideal, lanes, conflicts, uniform):
     return np.uint64(sectors | lines << 8 | wavefronts << 16 | ideal << 24 | lanes << 32 | conflicts << 40 | uniform << 48)
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _put_sorted(values, count, value):
     """Puts a value into values[:count], ascending and distinct; gives the new count."""
     at = count
@@ -50,7 +51,7 @@ def _put_sorted(values, count, value):
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
     """Most distinct 4-byte words in one bank, over lanes first..last-1. banks: int64 (32,), words: int64 (32, 32)."""
     per_lane = max(1, nbytes >> 2)
@@ -83,7 +84,7 @@ def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
     return most
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
     """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte accesses."""
     group = 32 if nbytes <= 4 else 128 // nbytes
@@ -97,7 +98,7 @@ def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
     return total, ideal
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _distinct_sectors(address, mask, pieces, piece_stride, found):
     """Puts the distinct sectors, ascending, into `found`; gives (sectors, 128-byte lines)."""
     count = 0
@@ -115,7 +116,7 @@ def _distinct_sectors(address, mask, pieces, piece_stride, found):
     return count, lines
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _range(address, mask):
     """(lanes, lowest address, highest address, all addresses or'ed) of a mask that is not empty."""
     lanes = 0
@@ -129,7 +130,7 @@ def _range(address, mask):
     return lanes, lo, hi, bits
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _is_affine(address, nbytes):
     """Whether the 32 lanes access consecutive places."""
     first = address[0]
@@ -139,7 +140,7 @@ def _is_affine(address, nbytes):
     return not wrong
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def _most_on_one(address, mask):
     """Most lanes on one address."""
     most = 0
@@ -153,7 +154,7 @@ def _most_on_one(address, mask):
     return most
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, records, sectors):
     """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to `sectors`.
 

@@ -4,11 +4,12 @@ Every single-precision NaN result is 0x7fffffff, the GPU's canonical one (CUDA C
 double precision keeps IEEE payloads as x86 and the GPU both do. Imported when first needed.
 """
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from gpuprof.kept import kept_ufunc
 
 
 @intrinsic
@@ -27,24 +28,24 @@ def _fma(typingctx, a, b, c):
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 
 
-@numba.vectorize(["float32(float32, float32)"], cache=True)
+@kept_ufunc(["float32(float32, float32)"])
 def add32(a, b):
     r = a + b
     return r if r == r else NAN32
 
 
-@numba.vectorize(["float32(float32, float32)"], cache=True)
+@kept_ufunc(["float32(float32, float32)"])
 def multiply32(a, b):
     r = a * b
     return r if r == r else NAN32
 
 
-@numba.vectorize(["float32(float32, float32, float32)"], cache=True)
+@kept_ufunc(["float32(float32, float32, float32)"])
 def fma32(a, b, c):
     r = _fma(a, b, c)
     return r if r == r else NAN32
 
 
-@numba.vectorize(["float64(float64, float64, float64)"], cache=True)
+@kept_ufunc(["float64(float64, float64, float64)"])
 def fma64(a, b, c):
     return _fma(a, b, c)

@@ -1,10 +1,11 @@
 """Sorts a chunk's events by warp, keeping their order: a counting sort, compiled by Numba."""
 
-import numba
 import numpy as np
 
+from gpuprof.kept import kept
 
-@numba.njit(cache=True, nogil=True)
+
+@kept
 def starts(warp, n_warps):
     """int64 (n_warps + 1,): where each warp's rows begin when the rows are sorted by warp."""
     start = np.zeros(n_warps + 1, np.int64)
@@ -15,7 +16,7 @@ def starts(warp, n_warps):
     return start
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def sector_starts(warp, access, n_warps):
     """As `starts`, counting each access's sectors (the low byte of its record)."""
     start = np.zeros(n_warps + 1, np.int64)
@@ -26,7 +27,7 @@ def sector_starts(warp, access, n_warps):
     return start
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def place_steps(warp, block, mask, cursor, out):
     """Fills out[:, 0:2] with (block, mask); cursor, the first row of each warp, is consumed."""
     for i in range(len(warp)):
@@ -36,7 +37,7 @@ def place_steps(warp, block, mask, cursor, out):
         out[at, 1] = mask[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def place_accesses(warp, access, sectors, cursor, sector_cursor, out, out_sectors):
     """Fills out with the access records and out_sectors with their sectors; both cursors are consumed."""
     read = 0

@@ -1,13 +1,14 @@
 """Atomic operations one lane after the other, compiled by Numba: exact for any number of lanes on one address."""
 
-import numba
 import numpy as np
+
+from gpuprof.kept import kept
 
 ADD, AND, OR, XOR, MIN, MAX, INC, DEC, EXCH, CAS = range(10)
 CODES = {"add": ADD, "and": AND, "or": OR, "xor": XOR, "min": MIN, "max": MAX, "inc": INC, "dec": DEC, "exch": EXCH, "cas": CAS}
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def integers(code, memory, index, value, other, old):
     """For each i in order: old[i] = memory[index[i]], then memory[index[i]] = what operation `code` makes of old[i] and value[i].
 
@@ -40,7 +41,7 @@ def integers(code, memory, index, value, other, old):
             memory[at] = other[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@kept
 def add_floats(memory, index, value, tiny, old):
     """Adds in order; magnitudes below `tiny` (0 to keep all) count as zero, before and after. NaN results are memory's own."""
     for i in range(len(index)):

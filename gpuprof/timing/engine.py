@@ -7,8 +7,7 @@ sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 import zlib
 from pathlib import Path
 
-from numba import njit
-
+from gpuprof.kept import kept
 from gpuprof.timing.distributor import start_blocks
 from gpuprof.timing.jit import OPTIONS, cold
 from gpuprof.timing.l2 import serve_requests
@@ -74,7 +73,7 @@ def _compiled(sources: int):
     """The entry point. `sources`, a checksum of its sources, is one of its constants and so a part of the key of Numba's cache,
     which would not notice by itself that a function in another file has changed."""
 
-    @njit(cache=True, **OPTIONS)
+    @kept(**OPTIONS)
     def run(machine, n_quanta):
         """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
         if sources < 0:
