@@ -4,15 +4,17 @@ import numpy as np
 
 from gpuprof.emulate.access import make_site
 from gpuprof.emulate.build import Env, Op, full_row
-from gpuprof.emulate.half import EXACT, halves
+from gpuprof.emulate.floating import NAN32
+from gpuprof.emulate.half import halves
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.memory import resolve
-from gpuprof.emulate.narrow import narrow, widen
+from gpuprof.emulate.narrow import add, narrow, widen
 from gpuprof.emulate.operands import F32, F64, S32, S64, U32, U64, destination, source
 from gpuprof.isa.encoding import RZ, Instruction
 
 KINDS = {"u32": U32, "b32": U32, "s32": S32, "u64": U64, "b64": U64, "s64": S64, "f32": F32, "f64": F64}
 OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
+NANS = {"f32": NAN32, "f64": np.float64(np.nan)}
 # Global f32 additions flush subnormals, shared ones do not (PTX ISA, atom).
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
 
@@ -24,7 +26,7 @@ def apply_numbers(operation: str, t: str, is_global: bool, memory, index, value,
     old = np.empty_like(value)
     if t in ("f32", "f64"):
         tiny = value.dtype.type(SMALLEST_NORMAL if t == "f32" and is_global else 0)
-        sequential.add_floats(memory, index, value, tiny, old)
+        sequential.add_floats(memory, index, value, tiny, NANS[t], old)
     else:
         sequential.integers(sequential.CODES[operation], memory, index, value, other, old)
     return old
@@ -35,12 +37,12 @@ def apply_halves(t: str, memory, index, value) -> np.ndarray:
     from gpuprof.emulate import sequential
 
     kind = t.removesuffix("x2")
-    add = halves(lambda a, b: narrow(EXACT["fadd"](widen(a, kind), widen(b, kind)), kind), t.endswith("x2"))
+    total = halves(lambda a, b: narrow(add("rn", widen(a, kind), widen(b, kind)), kind), t.endswith("x2"))
     old = np.empty(len(index), np.uint32)
     for turn in sequential.rounds(index):
         before = memory[index[turn]].astype(np.uint32)
         old[turn] = before
-        memory[index[turn]] = add(before, value[turn])
+        memory[index[turn]] = total(before, value[turn])
     return old
 
 

@@ -16,6 +16,7 @@ from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 from gpuprof.isa.opcodes import FLOAT_TYPES, type_nbits
 
+LARGEST_TF32 = np.uint32(0x7F7FE000).view(np.float32)
 INTEGRAL = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
 
 
@@ -168,7 +169,7 @@ def build_convert(inst: Instruction, env: Env) -> Op:
 
 
 def build_tf32(inst: Instruction, env: Env) -> Op:
-    """f32 with 10 bits of fraction; rna rounds halves away from zero, rn to even, rz cuts off."""
+    """f32 with 10 bits of fraction; rna rounds halves away from zero, rn to even, rz cuts off; sat stops at the largest finite one."""
     mode, sat = unpack_name(inst.mods, "rnd"), unpack(inst.mods, "sat")
     keep = np.uint32(0xFFFFE000)
 
@@ -177,9 +178,7 @@ def build_tf32(inst: Instruction, env: Env) -> Op:
         last = bits >> np.uint32(13) & np.uint32(1)
         add = {"rna": np.uint32(0x1000), "rn": np.uint32(0xFFF) + last, "rz": np.uint32(0)}[mode]
         result = np.where(np.isfinite(row), bits + add & keep, bits).view(np.float32)
-        if sat:
-            result = np.clip(result, -np.finfo(np.float32).max, np.finfo(np.float32).max)
-        return canonical(result)
+        return canonical(np.clip(result, -LARGEST_TF32, LARGEST_TF32) if sat else result)
 
     return elementwise(compute, F32, F32)(inst, env)
 

@@ -165,7 +165,7 @@ TESTS = {
     "infinite": np.isinf,
     "number": lambda a: ~np.isnan(a),
     "notanumber": np.isnan,
-    "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny),
+    "normal": lambda a: np.isfinite(a) & ~is_subnormal(a),  # zeros count as normal (PTX ISA, testp)
     "subnormal": is_subnormal,
 }
 
@@ -190,10 +190,12 @@ def in_double(function):
 
 
 def high_word(function):
-    """MUFU.*64H: the upper half of the double result; the lower half is zero."""
+    """MUFU.*64H: the upper half of the double result, or the canonical single-precision NaN; the lower half is zero."""
 
     def compute(a):
-        return (function(a).view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+        result = function(a)
+        upper = np.where(np.isnan(result), np.uint64(0x7FFFFFFF << 32), result.view(np.uint64) & np.uint64(0xFFFFFFFF << 32))
+        return upper.view(np.float64)
 
     return compute
 

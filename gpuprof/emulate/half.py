@@ -6,7 +6,7 @@ from gpuprof.emulate.build import Env, Op, elementwise, read_predicate
 from gpuprof.emulate.floating import COMPARE, maximum, minimum
 from gpuprof.emulate.integer import BOOL, finish_setp
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.narrow import FORMATS, fused, narrow, widen
+from gpuprof.emulate.narrow import FORMATS, add, fused, multiply, narrow, widen
 from gpuprof.emulate.operands import PRED, U32, destination, source
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
@@ -45,18 +45,14 @@ def relu_bits(bits: np.ndarray, t: str) -> np.ndarray:
     return np.where((bits & SIGN != 0) & (bits & np.uint32(0x7FFF) <= FORMATS[t].infinity), np.uint32(0), bits)
 
 
-EXACT = {
-    "fadd": lambda a, b: a.astype(np.float64) + b,
-    "fmul": lambda a, b: a.astype(np.float64) * b,
-    "ffma": fused,
-}
+EXACT = {"fadd": add, "fmul": multiply, "ffma": fused}
 APPROXIMATE = {"approx_ex2": np.exp2, "approx_tanh": np.tanh}
 
 
 def build_arithmetic(inst: Instruction, env: Env) -> Op:
     """fadd, fmul, ffma, and the approximate functions."""
     t = scalar_type(inst.op.types[0])
-    function = EXACT.get(inst.op.semantics) or (lambda a: APPROXIMATE[inst.op.semantics](a.astype(np.float64)))
+    function = EXACT.get(inst.op.semantics) or (lambda mode, a: APPROXIMATE[inst.op.semantics](a.astype(np.float64)))
     mode = unpack_name(inst.mods, "rnd") if "rnd" in inst.op.fields else "rn"
     ftz = unpack(inst.mods, "ftz")
     sat = "sat" in inst.op.fields and unpack(inst.mods, "sat")
@@ -65,7 +61,7 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
 
     def compute(*patterns):
         patterns = [flush_bits(bits, t) if ftz else bits for bits in patterns]
-        bits = narrow(function(*[widen(row ^ sign, t) for row, sign in zip(patterns, signs, strict=False)]), t, mode)
+        bits = narrow(function(mode, *[widen(row ^ sign, t) for row, sign in zip(patterns, signs, strict=False)]), t, mode)
         bits = flush_bits(bits, t) if ftz else bits
         bits = clamp_bits(bits, t) if sat else bits
         return relu_bits(bits, t) if relu else bits

@@ -71,8 +71,22 @@ def narrow(value: np.ndarray, t: str, mode: str = "rn") -> np.ndarray:
     return np.where(np.isnan(value), np.uint32(FORMATS[t].nan), bits)
 
 
-def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """a * b + c of widened half-precision values as a float64 that rounds to half precision like the exact result."""
-    product = a.astype(np.float64) * b.astype(np.float64)  # exact: at most 22 bits
-    total, error = two_sum(product, c.astype(np.float64))
+def exact_sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
+    """a + b as a float64 that rounds to half precision, in `mode`, like the exact result. a, b: float64."""
+    total, error = two_sum(a, b)
+    if mode == "rm":  # a sum that cancels is -0 when rounding down (IEEE 754, 6.3)
+        total = np.where(total == 0, np.where(np.signbit(a) | np.signbit(b), -0.0, 0.0), total)
     return round_to_odd(total, error)
+
+
+def add(mode: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a + b of widened half-precision values; this and the next two give float64 for `narrow` to round in the same mode."""
+    return exact_sum(a.astype(np.float64), b.astype(np.float64), mode)
+
+
+def multiply(mode: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a.astype(np.float64) * b  # exact: at most 22 bits
+
+
+def fused(mode: str, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return exact_sum(multiply(mode, a, b), c.astype(np.float64), mode)

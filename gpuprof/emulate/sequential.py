@@ -42,8 +42,8 @@ def integers(code, memory, index, value, other, old):
 
 
 @kept
-def add_floats(memory, index, value, tiny, old):
-    """Adds in order; magnitudes below `tiny` (0 to keep all) count as zero, before and after. NaN results are memory's own."""
+def add_floats(memory, index, value, tiny, nan, old):
+    """Adds in order; magnitudes below `tiny` (0 to keep all) count as zero, before and after. NaN results become `nan`."""
     for i in range(len(index)):
         at = index[i]
         before = memory[at]
@@ -51,7 +51,10 @@ def add_floats(memory, index, value, tiny, old):
         a = before if abs(before) >= tiny or before != before else before * 0
         b = value[i] if abs(value[i]) >= tiny or value[i] != value[i] else value[i] * 0
         total = a + b
-        memory[at] = total if abs(total) >= tiny or total != total else total * 0
+        if total != total:
+            memory[at] = nan
+        else:
+            memory[at] = total if abs(total) >= tiny else total * 0
 
 
 def rounds(index: np.ndarray):
