@@ -85,6 +85,13 @@ def test_parameter_types_from_the_compiler_win():
     assert [(p.is_pointer, p.element) for p in params] == [(False, ""), (False, ""), (True, "u8"), (True, "f64")]
 
 
+@pytest.mark.parametrize("cpp_type, expected", [("__half", "f16"), ("const __nv_bfloat16", "bf16"), ("Pair", "b8")])
+def test_half_by_value_is_a_number_not_a_structure(cpp_type, expected):
+    text = SAXPY.replace(".param .u32 n", ".param .align 2 .b8 n[2]").replace("ld.param.u32 %r2, [n]", "mov.u32 %r2, 1")
+    module = replace(ptx_module(text), param_types={"saxpy": (cpp_type, "float", "float *", "float *")})
+    assert assembler.assemble_program(module).functions[0].params[0].type == expected
+
+
 @pytest.mark.parametrize(
     "load, types, element",
     [

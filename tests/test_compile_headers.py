@@ -222,3 +222,23 @@ def test_all_mathematical_functions_compile(type_name, suffix, tmp_path):
     module = compile_cuda(tmp_path / "k.cu")
     assert set(module.display.values()) == {"k"}
     accepted_by_ptxas(module.ptx, tmp_path)
+
+
+def test_what_cuda_includes_by_itself(tmp_path):
+    """A program need not include the C library's headers: CUDA's own runtime header does."""
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(float *a, int *b) { assert(b[0] < INT_MAX); a[0] = -INFINITY; a[1] = M_PI; a[2] = NAN; memset(b, 0, 8); }\n"
+        'int main() { srand(time(NULL)); int *p = (int *)malloc(8); p[0] = rand(); memcpy(p, p + 1, 4); printf("%d", p[0]); exit(EXIT_FAILURE); }\n'
+    )
+    accepted_by_ptxas(compile_cuda(tmp_path / "k.cu").ptx, tmp_path)
+
+
+def test_lanes_a_shuffle_does_not_read_may_leave_its_argument_unset(tmp_path):
+    """Only the lane that is read has to do the atomic: the branch around it must not be taken for a thing that cannot happen."""
+    (tmp_path / "k.cu").write_text(
+        "__device__ int first(int value) { return __shfl_sync(~0u, value, 0); }\n"
+        "__global__ void k(int *a) { int old; if (threadIdx.x == 0) old = atomicAdd(a, 32); a[1 + threadIdx.x] = first(old); }\n"
+    )
+    lines = compile_cuda(tmp_path / "k.cu").ptx.splitlines()
+    branch = next(number for number, line in enumerate(lines) if "bra" in line)
+    assert branch < next(number for number, line in enumerate(lines) if "atom." in line)

@@ -48,8 +48,15 @@ def kernel_params(function: ast.Function, offsets: dict[str, int], cpp_types: tu
         is_pointer = wide and (("*" in text or "&" in text) if known else param.is_pointer or use.accessed)
         element = (_element_of_type(text) if known else _element_of_use(use)) if is_pointer else ""
         read, written = (use.read or use.escapes, use.written or use.escapes) if is_pointer else (True, False)
-        result.append(Param(param.name, param.type, offsets[param.name], param.nbytes, param.align, is_pointer, element, read, written))
+        kind = _scalar_type(text, param.nbytes) or param.type
+        result.append(Param(param.name, kind, offsets[param.name], param.nbytes, param.align, is_pointer, element, read, written))
     return tuple(result)
+
+
+def _scalar_type(text: str, nbytes: int) -> str:
+    """A `__half` parameter is a structure to PTX, but a number to whoever gives it; "" for every other type."""
+    name = _BASE_TYPES.get(text.removeprefix("const ").strip(), "")
+    return name if name in ("f16", "bf16") and nbytes == 2 else ""
 
 
 def _element_of_type(text: str) -> str:

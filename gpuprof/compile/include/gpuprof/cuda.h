@@ -8,6 +8,7 @@
 #include "half_math.h"
 #include "integer.h"
 #include "language.h"
+#include "library.h"
 #include "memory.h"
 #include "runtime.h"
 #include "services.h"
