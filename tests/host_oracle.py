@@ -22,7 +22,7 @@ FLAGS = (
     "-fno-threadsafe-statics", "-fno-math-errno", "-nostdinc", "-nostdinc++", "-w", "-include", str(FOLDER / "host.h"), "-S", "-emit-llvm", "-o", "-", "-",
 )  # fmt: skip
 
-KERNEL = re.compile(r'extern "C" __global__ void (\w+)\(([^)]*)\)')
+KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(([^)]*)\)')
 # What a parameter is called in C++ -> its numpy type.
 SCALARS = {
     "bool": "?", "char": "i1", "signed char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2", "int": "i4", "unsigned": "u4",

@@ -286,3 +286,89 @@ extern "C" __global__ void many_live_values(const unsigned *a, unsigned *out)
         sum = sum * 5u + v[k];
     out[i] = sum;
 }
+
+// The same with a register file that two blocks of 1024 threads share: most of it is spilled.
+extern "C" __global__ void __launch_bounds__(1024, 2) spilled_values(const unsigned *a, const double *d, unsigned *out, double *wide)
+{
+    int i = INDEX;
+    unsigned v[48];
+    double w[12];
+#pragma unroll
+    for (int k = 0; k < 48; k++)
+        v[k] = a[(i + k) & 255] * (2u * k + 1u);
+#pragma unroll
+    for (int k = 0; k < 12; k++)
+        w[k] = d[(i + k) & 255];
+    for (int round = 0; round < (int)(a[i] & 3); round++) {
+#pragma unroll
+        for (int k = 0; k < 48; k++)
+            v[k] ^= v[(k * 37 + 11) % 48] >> (k & 15);
+#pragma unroll
+        for (int k = 0; k < 12; k++)
+            w[k] = w[(k * 7 + 5) % 12] * 0.5 + w[k];
+    }
+    unsigned sum = 0;
+    double total = 0;
+#pragma unroll
+    for (int k = 47; k >= 0; k--)
+        sum = sum * 5u + v[k];
+#pragma unroll
+    for (int k = 0; k < 12; k++)
+        total = total * 0.25 + w[k];
+    out[i] = sum;
+    wide[i] = total;
+}
+
+// Members, pointers to members, and objects made in place.
+struct Counter {
+    int count = 3;
+    int steps[2] = {1, 10};
+    __device__ void up(int by) { count = (int)((unsigned)count + (unsigned)(by * steps[0])); }
+    __device__ __noinline__ void twist(int by) { count ^= by << (steps[1] & 15); }
+    __device__ Counter &operator+=(const Counter &other)
+    {
+        count = (int)((unsigned)count + (unsigned)other.count);
+        return *this;
+    }
+};
+
+extern "C" __global__ void members(const signed char *a, int *out)
+{
+    int i = INDEX;
+    Counter counters[3];
+    void (Counter::*step)(int) = a[i] & 1 ? &Counter::up : &Counter::twist;
+    int Counter::*field = &Counter::count;
+    for (int k = 0; k < 5; k++)
+        (counters[(a[i] + k) & 1].*step)(k);
+    counters[2] += counters[a[i] >> 1 & 1];
+    counters[2].*field += 7;
+    static constexpr int weights[] = {5, 25, 125};
+    out[i] = counters[0].count + counters[1].count * 3 + counters[2].count * weights[(unsigned)a[i] % 3u];
+}
+
+// Loops around divergent calls: lanes are in different functions, and at different depths, at the same time.
+__device__ __noinline__ int digits(unsigned x) { return x < 10 ? 1 : 1 + digits(x / 10); }
+__device__ __noinline__ int ones(unsigned x)
+{
+    int n = 0;
+    while (x) {
+        n += x & 1;
+        x >>= 1;
+        if (n > 9)
+            return -digits(x);
+    }
+    return n;
+}
+
+extern "C" __global__ void divergent_calls(const unsigned *a, int *out)
+{
+    int i = INDEX, sum = 0;
+    for (unsigned k = 0; k < (a[i] & 15); k++) {
+        unsigned x = a[(i * 7 + k) & 255];
+        int (*chosen)(unsigned) = x % 3u ? digits : ones;
+        sum += x & 1 ? chosen(x) : x & 2 ? ones(x) * 100 : digits(x) * 10000;
+        if (sum > 500000)
+            break;
+    }
+    out[i] = sum;
+}
