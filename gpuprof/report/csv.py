@@ -157,7 +157,7 @@ def listing(report: Report, name: str, lines: tuple[int, int] | None = None) -> 
 def launches(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
     """A row per launch: the `launches` table's columns, then every metric any launch has."""
     rows = launch_rows(report)
-    metrics = sorted({metric for row in rows for metric in row.launch.metrics})
+    metrics = sorted({metric for row in rows for metric in row.launch.metrics} - {"registers"})
     names = ("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "start_cycle", "end_cycle", "cycles")
     counts = ("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete")
     yield [*names, *counts, "registers", "theoretical_occupancy", *metrics]
