@@ -6,7 +6,8 @@ each result; it shares no code with the emulator.
 
 import itertools
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ FLOATS = {
 class Variant(NamedTuple):
     """One form of an opcode: its modifiers by name, and a source that is an immediate."""
 
-    mods: dict[str, int | str] = {}
+    mods: Mapping[str, int | str] = MappingProxyType({})
     slot: str = ""
     imm: int = 0
 
@@ -115,7 +116,7 @@ def _random(rng, dtype, kind: str, count: int) -> np.ndarray:
 
 
 class Outcome(NamedTuple):
-    """What one variant wrote: slot -> row, under no guard and under the guard that `held`."""
+    """What one variant wrote: slot -> row."""
 
     rows: dict[str, np.ndarray]
 
