@@ -86,7 +86,6 @@ class Session:
         self.machine = power_on(self.chip)
         self.modules: list[LoadedModule] = []
         self.n_launches = 0
-        self.n_events = 0
         self.cycle = 0  # when the last launch ended
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self._handlers: dict[type, Callable] = {

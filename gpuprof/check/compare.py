@@ -72,7 +72,7 @@ class Comparison:
 
 
 def compare(old: Facts, new: Facts, rules: Sequence[Rule]) -> Comparison:
-    """`old` is the baseline. Raises NotComparable when chip, model or compiler differ, or a rule's metric was not measured."""
+    """`old` is the baseline. Raises NotComparable when chip, model, compiler or gpuprof differ, or a rule's metric was not measured."""
     check_origin(old, new)
     common = sorted(old.launches.keys() & new.launches.keys())
     return Comparison(
@@ -84,7 +84,9 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule]) -> Comparison:
 
 
 def check_origin(old: Facts, new: Facts) -> None:
-    different = [f"{name} {old.origin[name]!r} -> {new.origin[name]!r}" for name in old.origin if old.origin[name] != new.origin[name]]
+    # The tool too: another version's headers, register allocation and scheduling make other instructions of the same source.
+    was, now = {"gpuprof": old.tool, **old.origin}, {"gpuprof": new.tool, **new.origin}
+    different = [f"{name} {was[name]!r} -> {now[name]!r}" for name in was if was[name] != now[name]]
     if different:
         raise NotComparable(f"the baseline comes from elsewhere: {'; '.join(different)}; write it anew with --update")
 

@@ -45,7 +45,7 @@ class LaunchFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """`origin` is what must agree for two sets of facts to be comparable."""
+    """`tool` (gpuprof's version) and `origin` are what must agree for two sets of facts to be comparable."""
 
     tool: str
     origin: dict[str, str]

@@ -89,7 +89,7 @@ def command(
             max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
             options=options,
             observer=terminal,
-            command=_command_text(file, launches, chip_name, sampling, script_args),
+            command=_command_text(file, launches, chip_name, sampling, options, script_args),
         )
         if file.suffix == ".py":
             _run_script(file, script_args, settings)
@@ -114,7 +114,7 @@ def _check_usage(file: Path, output: Path, launches: tuple[str, ...], script_arg
         raise UsageError(f"{output}: the recording would replace the file it is made from; give another name with -o")
 
 
-def _command_text(file: Path, launches, chip_name, sampling, script_args) -> str:
+def _command_text(file: Path, launches, chip_name, sampling, options, script_args) -> str:
     """The command line as the report shows it: what decides the numbers, and no folders of this machine."""
     import shlex
 
@@ -124,6 +124,14 @@ def _command_text(file: Path, launches, chip_name, sampling, script_args) -> str
     if chip_name:
         words += ["--chip", Path(chip_name).name]
     words += ["--period", str(sampling.period_cycles)]
+    if sampling.mode != "random":
+        words += ["--mode", sampling.mode]
+    if sampling.seed:
+        words += ["--seed", str(sampling.seed)]
+    if options.max_registers:
+        words += ["--max-registers", str(options.max_registers)]
+    for define in options.defines:
+        words += ["-D", define]
     if script_args:
         words += ["--", *script_args]
     return shlex.join(words)

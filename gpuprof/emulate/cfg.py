@@ -13,7 +13,6 @@ from gpuprof.isa.encoding import PT, Instruction, decode
 from gpuprof.isa.program import basic_block_starts
 
 FALLS_AFTER_GUARD = frozenset(["branch", "exit", "return", "branch_indirect", "trap"])
-LEAVES = frozenset(["exit", "return", "branch_indirect", "trap"])
 
 
 class BasicBlock(NamedTuple):

@@ -23,10 +23,9 @@ import numpy as np
 MAGIC = b"GPREC\x1a\r\n"
 VERSION = 1
 
-# The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM.
+# The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has 1024 at most.
 SM_SHIFT = 22
 STALL_MASK = (1 << SM_SHIFT) - 1
-MAX_SMS = 1 << (32 - SM_SHIFT)
 
 ISSUED, SCHEDULER_ISSUED = 1, 2  # bits of a wide sample's flags
 

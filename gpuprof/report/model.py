@@ -50,10 +50,6 @@ class Cost:
         return sum(self.cycles)
 
     @property
-    def stalled_cycles(self) -> int:
-        return self.warp_cycles - self.cycles[SELECTED]
-
-    @property
     def reasons(self) -> tuple[int, ...]:
         """Exact cycles per reason, or samples per reason where there is no ledger."""
         return self.cycles if self.warp_cycles else self.samples
