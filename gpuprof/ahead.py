@@ -4,9 +4,11 @@ The emulator (numpy, which releases the interpreter lock inside its loops) fills
 `nogil`) consumes on another. The queue's bound keeps memory bounded.
 """
 
+import ctypes
 import queue
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -19,8 +21,13 @@ class _Raised:
         self.error = error
 
 
+class _Stopped(BaseException):
+    """Ends the thread's work when nobody wants it any more."""
+
+
 def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
-    """Yields the items in order. What the generator raises is raised here, at its place. Closing early stops the thread."""
+    """Yields the items in order. What the generator raises is raised here, at its place. Closing early stops the thread, soon,
+    also in the middle of an item: an item can be minutes of emulation, and Ctrl-C should not wait for it."""
     results: queue.Queue = queue.Queue(maxsize=depth)
     stop = threading.Event()
 
@@ -33,25 +40,39 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
                 continue
         return False
 
-    def work():
+    def produce():
         try:
             for item in items:
                 if not put(item):
                     return
             put(_END)
+        except _Stopped:
+            raise
         except BaseException as error:  # carried to the consumer, whatever it is
             put(_Raised(error))
 
+    def work():
+        with suppress(_Stopped):
+            produce()
+
     thread = threading.Thread(target=work, name="emulator", daemon=True)
     thread.start()
+    finished = False
     try:
-        while True:
+        while not finished:
             item = results.get()
-            if item is _END:
-                return
-            if isinstance(item, _Raised):
-                raise item.error
-            yield item
+            finished = item is _END or isinstance(item, _Raised)
+            if not finished:
+                yield item
+        if item is not _END:
+            raise item.error
     finally:
         stop.set()
+        if not finished:
+            _stop(thread)
         thread.join()
+
+
+def _stop(thread: threading.Thread) -> None:
+    """Raises _Stopped inside the thread, before its next Python instruction. A thread that has ended is left alone."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped))

@@ -1,0 +1,62 @@
+"""The thread that works ahead: order, errors at their place, a bound, and a prompt end."""
+
+import threading
+import time
+
+import pytest
+
+from gpuprof.ahead import ahead
+
+
+def emulator_threads() -> int:
+    return sum(thread.name == "emulator" for thread in threading.enumerate())
+
+
+def test_items_in_order():
+    assert list(ahead(iter(range(1000)))) == list(range(1000))
+    assert emulator_threads() == 0
+
+
+def test_an_error_comes_after_the_items_before_it():
+    def items():
+        yield 1
+        yield 2
+        raise ZeroDivisionError("third")
+
+    seen = []
+    with pytest.raises(ZeroDivisionError, match="third"):
+        for item in ahead(items()):
+            seen.append(item)
+    assert seen == [1, 2]
+    assert emulator_threads() == 0
+
+
+def test_it_works_a_bounded_number_of_items_ahead():
+    made = []
+    results = ahead((made.append(item) or item for item in range(100)), depth=3)
+    assert next(results) == 0
+    time.sleep(0.2)
+    assert len(made) <= 1 + 3 + 1  # taken, queued, waiting to be queued
+    results.close()
+    assert emulator_threads() == 0
+
+
+def test_closing_early_does_not_wait_for_the_item_in_work():
+    """The second item would take for ever; what the generator has to clean up is cleaned up."""
+    cleaned = threading.Event()
+
+    def items():
+        yield 1
+        try:
+            while True:
+                pass
+        finally:
+            cleaned.set()
+
+    results = ahead(items())
+    assert next(results) == 1
+    started = time.monotonic()
+    results.close()
+    assert time.monotonic() - started < 5
+    assert cleaned.is_set()
+    assert emulator_threads() == 0
