@@ -372,3 +372,29 @@ extern "C" __global__ void divergent_calls(const unsigned *a, int *out)
     }
     out[i] = sum;
 }
+
+// An abstract class: while its constructor runs, an object has the table with the pure function in it.
+struct Amount {
+    __device__ __noinline__ Amount() {}
+    __device__ virtual int of(int n) const = 0;
+    __device__ int twice(int n) const { return of(n) + of(n + 1); }
+};
+struct Fixed : Amount {
+    int each;
+    __device__ __noinline__ Fixed(int each) : each(each) {}
+    __device__ int of(int n) const override { return each * n; }
+};
+struct Shifted : Fixed {
+    using Fixed::Fixed;
+    __device__ int of(int n) const override { return n * 3 - each; }
+};
+
+__device__ __noinline__ int total(const Amount &amount, int n) { return amount.twice(n); }
+
+extern "C" __global__ void abstract_class(const signed char *a, int *out)
+{
+    int i = INDEX;
+    Fixed fixed(a[i]);
+    Shifted square(i & 7);
+    out[i] = total(a[i] & 1 ? (const Amount &)fixed : square, a[i] >> 2);
+}

@@ -115,6 +115,8 @@ template <class T> inline T atomicMin(T *p, T v) { T old = *p; *p = min(old, v);
 template <class T> inline T atomicXor(T *p, T v) { T old = *p; *p = old ^ v; return old; }
 template <class T> inline T atomicOr(T *p, T v) { T old = *p; *p = old | v; return old; }
 
+extern "C" inline void __cxa_pure_virtual() { __builtin_trap(); }
+
 // --- the launch: shape is grid x, y, z, block x, y, z; arguments points to each parameter, as for cudaLaunchKernel
 
 template <class T, T... I> struct oracle_numbers {

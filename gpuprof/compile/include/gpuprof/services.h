@@ -9,6 +9,9 @@ __device__ int vprintf(const char *format, const char *arguments);
 __device__ [[noreturn]] void __assertfail(const char *condition, const char *file, unsigned int line, const char *function, size_t char_nbytes);
 __device__ void *malloc(size_t nbytes);
 __device__ void free(void *p);
+
+// Stands in the table of an abstract class for what its heirs must have. Clang asks for it by this name.
+__device__ inline __attribute__((nodebug)) void __cxa_pure_virtual() { __builtin_trap(); }
 }
 
 // What `assert` of <assert.h> calls.
