@@ -1,4 +1,4 @@
-# `make demo` and `make test` set up everything they need in .venv; nothing outside this folder is touched.
+# `make demo` and `make test` set up everything they need in .venv. Compiled kernels are kept in ~/.cache/gpuprof ($GPUPROF_CACHE).
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
@@ -37,4 +37,5 @@ fuzz: $(READY) ## longer fuzzing than the tests do
 	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -k fuzz
 
 clean: ## remove what was built
-	rm -rf .venv build
+	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -286,7 +286,11 @@ regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +
 
 @pytest.mark.parametrize(
     ("changes", "difference"),
-    [({"model_version": "2"}, "model '1' -> '2'"), ({"chip": CHIP | {"sms": 80}}, "chip_sha256 '710f5a019c18a29a' -> '1a953f409851243b'")],
+    [
+        ({"model_version": "2"}, "model '1' -> '2'"),
+        ({"tool_version": "0.2.0"}, "gpuprof '0.1.0' -> '0.2.0'"),
+        ({"chip": CHIP | {"sms": 80}}, "chip_sha256 '710f5a019c18a29a' -> '1a953f409851243b'"),
+    ],
 )
 def test_another_machine(folder, changes, difference):
     write_blur(folder / "now.gprec", **changes)
