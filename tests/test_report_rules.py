@@ -105,3 +105,23 @@ def test_metrics_that_are_missing_say_nothing(tmp_path):
     report = report_of(tmp_path)
     kernel = replace(report.kernels[0], launches=tuple(replace(launch, metrics={}) for launch in report.kernels[0].launches))
     assert set(told(report, kernel)) == {"target_line", "uncoalesced", "small_grid"}
+
+
+def test_sampled_beside_exact(tmp_path):
+    report = report_of(tmp_path)
+    kernel = report.kernels[0]
+    assert told(report).get("sampled_beside_exact") is None
+    # Line 14's samples taken away: the ledger keeps its cycles there, and no interval of few samples reaches up to them.
+    instructions = tuple(
+        replace(each, cost=replace(each.cost, samples=ZEROS, not_issued=ZEROS)) if each.positions[0].line == 14 else each
+        for each in kernel.instructions
+    )
+    finding = told(report, replace(kernel, instructions=instructions))["sampled_beside_exact"]
+    exact = sum(sum(each.cost.cycles) for each in kernel.instructions if each.positions[0].line == 14) / kernel.cost.warp_cycles
+    assert finding.text.startswith(f"A sampler sees 0% at transpose.cu:14, where {100 * exact:.0f}% of the warps' time goes:")
+    assert (
+        told(replace(report, header=replace(report.header, mode="all")), replace(kernel, instructions=instructions)).get(
+            "sampled_beside_exact"
+        )
+        is None
+    )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.bars import ranked
 from gpuprof.report.figures import base_name, grouped, product
+from gpuprof.report.intervals import wilson
 from gpuprof.report.listing import source_sections
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
 from gpuprof.report.totals import Totals, totals
@@ -23,6 +24,7 @@ MIN_LANES = 24
 MIN_OCCUPANCY = 0.80
 LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
 MIN_SAMPLES = 1000
+MISLEADING_SHARE = 0.05  # ours: that far apart, two lines may change places
 LINES_PER_RULE = 2
 LINE_LEAST_COST = 0.01  # a line below this share of the kernel is not worth a sentence
 
@@ -202,8 +204,28 @@ def sampling(case: Case) -> Iterator[Finding]:
         yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")
 
 
+def sampled_beside_exact(case: Case) -> Iterator[Finding]:
+    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead."""
+    whole = case.kernel.cost
+    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random":
+        return
+    for path, row in case.worst(lambda row: row.cost.warp_cycles):
+        exact, sampled = row.cost.warp_cycles / whole.warp_cycles, row.cost.n_samples / whole.n_samples
+        low, high = wilson(row.cost.n_samples, whole.n_samples)
+        if abs(sampled - exact) >= MISLEADING_SHARE and not low <= exact <= high:
+            yield Finding(
+                "sampled_beside_exact",
+                f"A sampler sees {percent0(sampled)} at {place(path, row)}, where {percent0(exact)} of the warps' time goes: it takes one warp "
+                "of each SM, however many are there, so SMs that are nearly empty count too much. Go by the exact column.",
+                path,
+                row.number,
+            )
+            return
+
+
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     target_line, kernel_reason, uncoalesced, bank_conflicts, local_memory, divergence, occupancy, issue_slots, small_grid, sampling,
+    sampled_beside_exact,
 )  # fmt: skip
 
 
