@@ -177,7 +177,7 @@ FAR = [
     Figure("DRAM latency", "cycles", chase(8192, 8, 40, 2000, other_data), chips((434, "B"), (552, "B"), (689, "B"))),
     Figure("L2 bandwidth", "GB/s", stream_bandwidth("stream_l2", 1 << 17, 1 << 21, 2, 8), chips((2453, "B"), (5430, "B"), (9780, "B"))),
     Figure("DRAM bandwidth", "GB/s", stream_bandwidth("stream", 1 << 31, 1 << 27, 2, 6), chips((867, "B"), (1776, "B"), (3889, "B"))),
-    *(Figure(f"DRAM, {n} lines in flight an SM", "B/clk", lines_in_flight(n), little(n)) for n in (1, 4, 16, 64)),
+    *(Figure(f"DRAM, lines in flight an SM: {n}", "B/clk", lines_in_flight(n), little(n)) for n in (1, 4, 16, 64)),
 ]
 
 # ---- barriers and atomics --------------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def per_cycle(measure: Callable[[str], float], lanes: int) -> Callable[[str], fl
 
 SYNCHRONISE = [
     *(
-        Figure(f"__syncthreads, {n} warps", "cycles", synchronising("barrier_latency", 32 * n, "out: u32[1024]"), everywhere(value, "G"))
+        Figure(f"__syncthreads, warps: {n}", "cycles", synchronising("barrier_latency", 32 * n, "out: u32[1024]"), everywhere(value, "G"))
         for n, value in ((1, 5), (2, 7), (4, 11), (8, 14), (16, 15.3), (32, 15.3))
     ),
     Figure("atomicAdd on global memory, waiting", "cycles", synchronising("atomic_latency", 32, "data: u32[32]")),
