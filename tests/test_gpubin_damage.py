@@ -59,7 +59,7 @@ MESSAGES = {
         "k.gpubin: not a gpubin: an ELF for machine 62, not 190 (EM_CUDA); give a file made by `gpuprof compile`",
     ),
     "cubin": (
-        with_bytes(WHOLE, layout.NOTE_OFFSET + 12, b"NVIDIA C"),
+        with_bytes(with_bytes(WHOLE, layout.NOTE_OFFSET + 12, b"NVIDIA C"), 7, b"\x41\x08"),  # with the ABI that nvcc 13 writes
         "k.gpubin: a CUDA ELF that gpuprof did not write (NVIDIA machine code cannot be run); give the .cu or .ptx file instead",
     ),
     "newer format": (

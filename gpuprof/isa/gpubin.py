@@ -36,7 +36,8 @@ def read_gpubin(data: bytes, name: str) -> Program:
 
 
 def _check_identity(data: bytes, name: str) -> None:
-    if data[: len(layout.ELF_IDENT)] != layout.ELF_IDENT[: len(data)] or not data:
+    ident = layout.ELF_IDENT[: layout.N_IDENT_COMMON]
+    if data[: len(ident)] != ident[: len(data)] or not data:
         start = bytes(data[:4])
         raise FileFormatError(
             f"{name}: not a gpubin: it starts with {start!r}, not with a 64-bit ELF header; `gpuprof compile` makes gpubin files"

@@ -38,6 +38,7 @@ GPUBIN_VERSION = 2
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1
+N_IDENT_COMMON = 6  # of these, what all such files share; NVIDIA's have an ABI and a version of their own behind it
 ET_EXEC = 2
 EM_CUDA = 190
 
