@@ -11,7 +11,7 @@ from tests.microbench.figures import FIGURES
 TABLE = published_table(PAGE.read_text())
 BY_NAME = {figure.name: figure for figure in FIGURES}
 # A few of each kind; `python -m tests.microbench` measures all.
-QUICK = ("FFMA latency", "IMAD", "shared load, 8-way bank conflict", "L1 hit, stride 9 words", "L1 hit latency", "__syncthreads, warps: 8")
+QUICK = ("IMAD", "shared load, 8-way bank conflict", "L1 hit, stride 9 words", "L1 hit latency", "__syncthreads, warps: 8")
 
 
 def test_the_table_has_every_figure():
