@@ -504,7 +504,9 @@ class Gpu:
 
     def load(self, sm, warp, instruction, masks, start, done, t):
         load = Load(Pending(), done)
-        bypass = FIELDS["cache"].names[FIELDS["cache"].get(instruction.mods)] in ("cg", "cv")
+        cache, order, scope = (FIELDS[name].names[FIELDS[name].get(instruction.mods)] for name in ("cache", "sem", "scope"))
+        coherent = order in ("volatile", "relaxed", "acquire", "sc") and scope != "cta"
+        bypass = instruction.op.space != "local" and (cache in ("cg", "cv") or coherent)
         for line, mask in masks.items():
             if bypass:
                 load.parts.append(self.request(sm, start, line, mask, "read", t))

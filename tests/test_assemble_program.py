@@ -168,6 +168,24 @@ def test_launch_bounds_and_barriers():
     assert (function.max_threads, function.required_threads, function.min_blocks, function.barriers) == (128, (32, 4, 1), 3, 3)
 
 
+TIMED = (
+    PREAMBLE
+    + """\
+.visible .entry k(.param .u64 out)
+{ .reg .b32 %r<4>; .reg .f32 %f<3>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1;
+  mov.u32 %r2, %clock; fma.rn.f32 %f2, %f1, %f1, %f1; mov.u32 %r3, %clock;
+  sub.u32 %r3, %r3, %r2; st.global.f32 [%rd1], %f2; st.global.u32 [%rd1+4], %r3; ret; }
+"""
+)
+
+
+def test_what_stands_between_two_clocks_stays_there():
+    names = [decode(row).op.name for row in assemble_text(TIMED).code]
+    first = names.index("FFMA")
+    assert names[first - 1 : first + 2] == ["S2R", "FFMA", "S2R"]
+
+
 SHARED = (
     PREAMBLE
     + """\

@@ -75,6 +75,14 @@ def test_inlined_code_reaches_dwarf_and_the_listing(folder, monkeypatch, capsys)
     assert any("FMUL" in line for line in lines[inlined:])
 
 
+def test_the_listing_knows_which_immediates_are_numbers(folder, monkeypatch, capsys):
+    Path("mixed.cu").write_text("__global__ void mixed(float *x) { __nanosleep(100); x[0] *= 1.5f; }\n")
+    assert run(monkeypatch, capsys, "compile", "mixed.cu")[0] == 0
+    _, out, _ = run(monkeypatch, capsys, "disasm", "mixed.gpubin")
+    found = [line.split(None, 1)[1] for line in out.splitlines() if "NANOSLEEP" in line or "FMUL" in line]
+    assert found == ["NANOSLEEP 0x64", "FMUL R0, R0, 0x3fc00000  // 1.5"]
+
+
 def test_two_compilations_are_the_same(folder, monkeypatch, capsys):
     assert run(monkeypatch, capsys, *COMPILE, "-o", "a.gpubin")[0] == 0
     assert run(monkeypatch, capsys, *COMPILE, "-o", "b.gpubin")[0] == 0

@@ -7,6 +7,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.errors import KernelFault
+from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing import Sampling, power_on, simulate
 from tests.timing_support import access, encode, launch, make, piece, run, warp
@@ -92,6 +93,25 @@ def test_miss_goes_to_dram_and_the_next_load_hits_the_l1(chip):
     assert ledger[1] == {"selected": 1, "long_scoreboard": chip.dram_cycles - 1}
     assert ledger[3] == {"selected": 1, "long_scoreboard": 33 - 1}
     assert (timing.l1_sectors, timing.l1_hits, timing.l2_sectors, timing.l2_hits, timing.dram_read_nbytes) == (8, 4, 4, 0, 128)
+
+
+@pytest.mark.parametrize(
+    "operation, l1_hits",
+    [
+        (0, 4),
+        (pack(sem="volatile"), 0),
+        (pack(sem="acquire", scope="gpu"), 0),
+        (pack(sem="relaxed", scope="sys"), 0),
+        (pack(sem="relaxed", scope="cta"), 4),
+        (pack(cache="cg"), 0),
+        (pack(cache="ca"), 4),
+    ],
+)
+def test_loads_that_must_see_other_multiprocessors_pass_the_l1_by(chip, operation, l1_hits):
+    """The second load of the same sectors, after the first one's data came."""
+    code = [LOADS[0], LOADS[1], LOADS[2]._replace(mods=A64 | operation), *LOADS[3:]]
+    timing, _ = run(chip, code, [warp([0], [access(range(4))] * 2)])
+    assert (timing.l1_hits, timing.l2_hits) == (l1_hits, 4 - l1_hits)
 
 
 def test_l2_keeps_its_content_from_launch_to_launch_and_l1_does_not(chip):

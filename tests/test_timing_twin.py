@@ -67,8 +67,9 @@ def test_rarer_instructions(tmp_path: Path):
         make("REDG.ADD.U32", a=1, b=7, mods=A64),
         make("ATOMS.ADD.F32", dst=9, a=4, b=7),
         make("LDG.32", dst=10, a=1, mods=A64 | 2 << 7),  # ld.cg
+        make("LDG.32", dst=10, a=1, mods=A64 | 1 << 10),  # ld.volatile
         make("STG.32", a=1, b=8, mods=A64),
-        make("BRA", guard=0, imm=-16 * 12),
+        make("BRA", guard=0, imm=-16 * 13),
         make("MEMBAR"),
         make("NANOSLEEP", b=0),
         make("BAR.SYNC", imm=1 | 64 << 16),
@@ -84,6 +85,7 @@ def test_rarer_instructions(tmp_path: Path):
             access([400 + k], conflicts=2),
             access((), wavefronts=2, conflicts=5),
             access([k, k + 1, k + 90]),
+            access([k, k + 40]),
             access([], lanes=0, wavefronts=0) if k % 3 == 0 else access([k]),
         ]
 

@@ -18,9 +18,14 @@ _NC = FIELDS["cache"].names.index("nc")
 
 def is_fence(inst: Inst) -> bool:
     """Nothing that touches memory moves over it."""
-    if inst.op.semantics in _FENCES or (inst.op.name.startswith("S2R") and inst.imm in _CLOCKS):
+    if inst.op.semantics in _FENCES or reads_clock(inst):
         return True
     return inst.op.semantics in ("load", "store") and bool(FIELDS["sem"].get(inst.mods))
+
+
+def reads_clock(inst: Inst) -> bool:
+    """What stands between two of them is what they measure."""
+    return inst.op.name.startswith("S2R") and inst.imm in _CLOCKS
 
 
 def is_write(inst: Inst) -> bool:

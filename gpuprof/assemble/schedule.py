@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gpuprof.assemble.fold import constant_of
 from gpuprof.assemble.ir import Block, Body, Inst
 from gpuprof.assemble.liveness import block_liveness, members
-from gpuprof.assemble.memory_order import conflict, is_access, is_fence, is_read_only, is_write
+from gpuprof.assemble.memory_order import conflict, is_access, is_fence, is_read_only, is_write, reads_clock
 from gpuprof.isa.opcodes import TABLE
 
 LATENCY_CYCLES = {
@@ -93,10 +93,11 @@ def _schedule_block(body: Body, block: Block, live_out: set[int], budget: Budget
 
 
 def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
-    """(instructions, may be reordered): calls and what stands in fixed registers for them stay where they are, and so does the last jump."""
+    """(instructions, may be reordered): calls and what stands in fixed registers for them stay where they are, and so do readings of a
+    clock and the last jump."""
     regions: list[tuple[list[Inst], bool]] = []
     for inst in insts:
-        pinned = inst.op.pipe == "cbu" or any(r in body.fixed for r in (*inst.reads(), *inst.writes()))
+        pinned = inst.op.pipe == "cbu" or reads_clock(inst) or any(r in body.fixed for r in (*inst.reads(), *inst.writes()))
         if regions and regions[-1][1] != pinned and len(regions[-1][0]) < _LARGEST_REGION:
             regions[-1][0].append(inst)
         else:

@@ -67,7 +67,7 @@ def branch_labels(program: Program, function: Function) -> dict[int, str]:
 
 def _float_immediate(inst: Instruction) -> str:
     """The value of an immediate that is a floating-point number; "" for any other."""
-    if not inst.imm_slot or inst.reads_constant_bank:
+    if not inst.imm_slot or inst.reads_constant_bank or not inst.op.types:
         return ""
     match inst.op.types[-1]:
         case "f32":

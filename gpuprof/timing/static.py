@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
-from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX
@@ -41,6 +41,8 @@ PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
 BYPASS_L1 = frozenset(("cg", "cv"))
+# Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a block it need not.
+STRONG = frozenset(("volatile", "relaxed", "acquire", "sc"))
 
 
 class StaticProgram(NamedTuple):
@@ -105,11 +107,18 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["port"] = _port(op)
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
-    row["bypass_l1"] = "cache" in op.fields and FIELDS["cache"].names[FIELDS["cache"].get(instruction.mods)] in BYPASS_L1
+    row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
     if row["kind"] in (BARRIER, ARRIVE):
         row["barrier"] = instruction.imm & 15 if instruction.a == RZ else 0
         row["barrier_threads"] = instruction.imm >> 16 if instruction.b == RZ else 0
+
+
+def _bypasses_l1(instruction: Instruction) -> bool:
+    cache, order, scope = (
+        unpack_name(instruction.mods, name) if name in instruction.op.fields else "" for name in ("cache", "sem", "scope")
+    )
+    return cache in BYPASS_L1 or (order in STRONG and scope != "cta")
 
 
 def _kind(op: Opcode) -> int:
