@@ -1,6 +1,6 @@
 """What integer, bit, move and predicate instructions compute, by semantics name, in plain Python integers (PTX ISA, 9.7.1, 9.7.2, 9.7.7, 9.7.8)."""
 
-from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW
+from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 
 MASK32, MASK64 = (1 << 32) - 1, (1 << 64) - 1
 
@@ -163,12 +163,12 @@ def dot(first_b: int, count: int):
     return compute
 
 
-WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 
 
 def isspacep(types, mods, a):
     inside = {space for space, base in WINDOWS.items() if base <= a < base + (1 << 32)}
-    return int({"global": not inside, "shared": "shared" in inside, "local": "local" in inside}.get(types[0], False))
+    return int(not inside if types[0] == "global" else types[0] in inside)
 
 
 REFERENCES = {

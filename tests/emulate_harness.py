@@ -17,6 +17,7 @@ from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
 from gpuprof.isa.program import Function, Location, Program
 
 ADDR64 = pack(addr64=1)
+EXECUTED: set[str] = set()  # names of all opcodes that `run` has seen executed
 CHIP = SimpleNamespace(name="test", sms=4, warp_slots=64)
 
 
@@ -81,7 +82,10 @@ def run(
     module = load(program_of(instructions, **program), memory)
     launch = Launch(0, module, module.program.functions[0], grid, block, dynamic_shared_nbytes, params, 0, "k")
     counters = LaunchCounters.zeros(len(module.code))
-    pieces = list(emulate(launch, memory, chip=CHIP, max_cycles=max_cycles, counters=counters))
+    try:
+        pieces = list(emulate(launch, memory, chip=CHIP, max_cycles=max_cycles, counters=counters))
+    finally:
+        EXECUTED.update(inst.op.name for inst, count in zip(instructions, counters.inst_executed, strict=True) if count)
     return Result(pieces, counters, memory)
 
 

@@ -6,8 +6,24 @@ import numpy as np
 import pytest
 from conformance import LANES, Variant, check, every, execute, operand_rows, with_immediates
 from conformance_floats import (
-    COMPARISONS, FORMATS, INF, NAN, NAN_BITS, TESTS, add, compare, decode, divide, extremum, fused, kind_of, multiply, operation, reciprocal,
-    root, sign_only,
+    COMPARISONS,
+    FORMATS,
+    INF,
+    NAN,
+    NAN_BITS,
+    TESTS,
+    add,
+    compare,
+    decode,
+    divide,
+    extremum,
+    fused,
+    kind_of,
+    multiply,
+    operation,
+    reciprocal,
+    root,
+    sign_only,
 )  # fmt: skip
 from conformance_integers import combine
 
@@ -225,7 +241,10 @@ def test_packed_approximations_are_two_scalar_ones(name):
     assert (pair.rows["dst"] == (low.rows["dst"] | high.rows["dst"] << 16)).all()
 
 
-@pytest.mark.parametrize("name", ["FDIV.FULL", "FDIV.APPROX"])
+DIVISIONS = ["FDIV.FULL", "FDIV.APPROX"]
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
 def test_fast_division(name):
     """Two ulp where the divisor is within [2^-126, 2^126] (PTX ISA, div.approx, div.full)."""
     rows = float_rows(BY_NAME[name])

@@ -18,6 +18,7 @@ from gpuprof.errors import DeviceMemoryError
 GLOBAL_BASE = 0x7_0000_0000
 SHARED_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7F00_0000_0000
+PARAM_WINDOW = 0x7F10_0000_0000
 WINDOW_NBYTES = 1 << 32
 
 ALIGNMENT = 256
@@ -118,7 +119,7 @@ class AddressSpace:
 
     def describe(self, address: int) -> str:
         """Where an address lies, in words: which allocation it is in, or which is nearest and how far."""
-        for window, space in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local")):
+        for window, space in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local"), (PARAM_WINDOW, "parameter")):
             if window <= address < window + WINDOW_NBYTES:
                 return f"0x{address:x} is byte {address - window} of the {space} memory window"
         if address < NULL_PAGE_NBYTES:

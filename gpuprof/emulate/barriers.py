@@ -10,7 +10,7 @@ from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.operands import PRED, U32, destination, source
-from gpuprof.isa.encoding import RZ
+from gpuprof.isa.encoding import PT, RZ
 
 N_BARRIERS = 16
 
@@ -167,16 +167,20 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
             votes = held if x.active is None else held & x.active
         x.chunk.barriers.wait(x, barrier, count, after, at, reduce, votes)
 
+    def act_apart(x: Lanes, key: int) -> None:
+        """Lanes that have just parted from others look up their predicate anew (file P is number 2)."""
+        if vote is not None and inst.c & PT != PT:
+            x.prepare((2 * 256 + (inst.c & PT),), (), frozenset())
+        act_uniform(x, key >> 32, key & 0xFFFFFFFF)
+
     def act(x: Lanes) -> None:
         barriers = np.full(x.n, inst.imm & 0xFFFF) if inst.a == RZ else full_row(x, x.v[kind_a][a])
         counts = np.full(x.n, inst.imm >> 16) if inst.b == RZ else full_row(x, x.v[kind_b][b])
         keys = barriers.astype(np.int64) << 32 | counts
         active = np.ones(x.n, np.bool_) if x.active is None else x.active
         for key in np.unique(keys[active])[1:]:
-            mine = pack_masks(active & (keys == key))
-            act_uniform(x.split_off(mine), int(key) >> 32, int(key) & 0xFFFFFFFF)
-        first = np.unique(keys[active])[0]
-        act_uniform(x, int(first) >> 32, int(first) & 0xFFFFFFFF)
+            act_apart(x.split_off(pack_masks(active & (keys == key))), int(key))
+        act_apart(x, int(np.unique(keys[active])[0]))
 
     if inst.a == RZ and inst.b == RZ:
         return split_by_guard(block, env, lambda x: act_uniform(x, inst.imm & 0xFFFF, inst.imm >> 16))

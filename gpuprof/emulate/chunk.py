@@ -9,13 +9,14 @@ import numpy as np
 from gpuprof.emulate import special
 from gpuprof.emulate.barriers import Barriers
 from gpuprof.emulate.calls import CallStack
+from gpuprof.emulate.crowd import Crowd, Key
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.program import Block, CompiledModule
 from gpuprof.emulate.trace import TraceLog
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
-# instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times.
+# instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times, unless lanes left.
 PATIENCE_BLOCKS = 20_000
 SPIN_WEIGHT = 400
 
@@ -48,6 +49,7 @@ class Chunk:
         self.rows: dict[str, np.ndarray] = {}
         self.wide_rows: dict[tuple[int, int], np.ndarray] = {}
         self.spent = 0
+        self.crowd = Crowd()
 
     # Scheduling
 
@@ -71,6 +73,8 @@ class Chunk:
         )
         ready = self.ready
         while True:
+            if self.crowd.parked:
+                self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
             if not ready:
                 if self.barriers.waiting:
                     raise self.barriers.deadlock()
@@ -78,7 +82,7 @@ class Chunk:
             key = next(iter(ready)) if len(ready) == 1 else self.choose()
             groups = ready.pop(key)
             x = groups[0] if len(groups) == 1 else self.merge(groups)
-            self.step(self.module.blocks[self.block_of_rank[key[1]]], x)
+            self.step(key, self.module.blocks[self.block_of_rank[key[1]]], x)
 
     def choose(self) -> tuple[int, int]:
         """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for ever.
@@ -111,8 +115,9 @@ class Chunk:
         """Whether x holds all lanes that have not exited."""
         return int(np.bitwise_count(self.live).sum()) == x.n_active
 
-    def step(self, block: Block, x: Lanes) -> None:
+    def step(self, key: Key, block: Block, x: Lanes) -> None:
         """Runs one basic block."""
+        spins = block.spins and not self.crowd.admit(key, x)
         n_warps = len(x.step_warps)
         self.log.step(block.index, x.step_warps, x.step_masks)
         self.tally.block(block.index, n_warps, x.n_active)
@@ -120,8 +125,8 @@ class Chunk:
         self.total += block.n_instructions
         if self.total >= self.next_check:
             self.check_watchdog(block, x)
-        if self.ready:
-            self.spent += SPIN_WEIGHT if block.spins else 1
+        if self.ready or self.crowd.parked:
+            self.spent += SPIN_WEIGHT if spins else 1
         else:
             self.spent = 0
         x.prepare(block.needs, block.fresh, block.writes)

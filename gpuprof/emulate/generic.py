@@ -1,14 +1,15 @@
-"""Generic addresses: each lane's own decides whether it is global, shared or local memory."""
+"""Generic addresses: each lane's own decides whether it is global, shared or local memory, or a kernel's parameter."""
 
 import numpy as np
 
-from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.access import Site, Touched, touch
+from gpuprof.emulate.faults import fault_of_element, first_active
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.trace import ACCESS_DTYPE, TraceLog
 
 SPLIT_SPACES = frozenset(["generic"])
-WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW))
+WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
 
 
 def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray | None) -> list[tuple[object, Touched]]:
@@ -20,6 +21,9 @@ def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray 
     for name, base in WINDOWS:
         inside = everyone & (address >= base) & (address < base + WINDOW_NBYTES)
         if inside.any():
+            if name == "param" and site.verb != "read":
+                element = first_active(x, inside)
+                raise fault_of_element(x, site.at, element, f"{site.verb} at 0x{int(address[element]):x}: kernel parameters are read only")
             found.append((spaces[name], address - base, inside))
             rest = rest & ~inside
     if not found:

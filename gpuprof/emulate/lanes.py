@@ -70,7 +70,7 @@ class Lanes:
         self.held: set[int] = set()
         self.dirty: set[int] = set()
         self._set_masks(masks)
-        self.v = chunk.direct_lists if direct else chunk.file.lists()
+        self.v = chunk.direct_lists if direct else None  # made by `prepare`: most sets meet others before they run
 
     def _set_masks(self, masks: np.ndarray) -> None:
         self.masks = masks
@@ -91,6 +91,8 @@ class Lanes:
         """
         if self.direct:
             return
+        if self.v is None:
+            self.v = self.chunk.file.lists()
         for code in needs:
             if code not in self.held:
                 file, index = divmod(code, 256)

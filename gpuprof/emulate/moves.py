@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.build import Env, Op, read_predicate, slot_kind, sources
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import PRED, U32, U64, destination, source
@@ -100,7 +100,7 @@ WINDOW = np.uint64(WINDOW_NBYTES)
 
 def window_base(space: str, env: Env) -> int:
     """What a space's own addresses start at in the generic address space; constants have a copy in global memory."""
-    return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "const": env.const_base}.get(space, 0)
+    return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW, "const": env.const_base}.get(space, 0)
 
 
 def build_window(sign: int):
@@ -118,16 +118,16 @@ def build_window(sign: int):
 
 
 def build_isspacep(inst: Instruction, env: Env) -> Op:
-    """shared, local: inside the window; global: in no window; const and param have no generic addresses here."""
+    """shared, local, param: inside the window; global: in no window; constants are read in global memory through generic addresses."""
     kd, d = destination(inst, PRED)
     ka, a = source(inst, "a", U64, env.pool)
     space = inst.op.types[0]
-    shared, local = np.uint64(SHARED_WINDOW), np.uint64(LOCAL_WINDOW)
+    windows = {name: np.uint64(base) for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))}
 
     def op(x: Lanes) -> None:
         address = x.v[ka][a]
-        in_shared, in_local = address - shared < WINDOW, address - local < WINDOW
-        x.v[kd][d][:] = {"shared": in_shared, "local": in_local, "global": ~(in_shared | in_local)}.get(space, False)
+        inside = {name: address - base < WINDOW for name, base in windows.items()}
+        x.v[kd][d][:] = ~(inside["shared"] | inside["local"] | inside["param"]) if space == "global" else inside.get(space, False)
 
     return op
 

@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 
-from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.build import Env, full_row
 from gpuprof.emulate.cfg import BasicBlock
 from gpuprof.emulate.control import End, fall_through, split_by_guard
@@ -23,7 +23,7 @@ DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?
 
 def read_bytes(x: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes:
     """Memory at a generic address as the thread of `element` sees it; raises KernelFault outside of what there is."""
-    for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("global", 0)):
+    for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW), ("global", 0)):
         if name == "global" or base <= address < base + WINDOW_NBYTES:
             break
     space = x.chunk.spaces[name]
@@ -68,8 +68,10 @@ def convert(match: re.Match, arguments: Arguments) -> str:
     if letter == "%":
         return "%"
     width = str(arguments.take("i")) if width == "*" else width or ""
-    precision = f".{arguments.take('i')}" if precision == ".*" else precision or ""
-    spec = f"%{flags}{width}{precision}"
+    if precision == ".*":
+        asked = arguments.take("i")
+        precision = f".{asked}" if asked >= 0 else ""  # C: a negative one counts as not given
+    spec = f"%{flags}{width}{precision or ''}"
     long = length in ("l", "ll", "j", "z", "t")
     if letter in "di":
         return (spec + "d") % arguments.take("q" if long else "i")
