@@ -72,11 +72,8 @@ def convert(match: re.Match, arguments: Arguments) -> str:
         asked = arguments.take("i")
         precision = f".{asked}" if asked >= 0 else ""  # C: a negative one counts as not given
     spec = f"%{flags}{width}{precision or ''}"
-    long = length in ("l", "ll", "j", "z", "t")
-    if letter in "di":
-        return (spec + "d") % arguments.take("q" if long else "i")
-    if letter in "uoxX":
-        return (spec + ("d" if letter == "u" else letter)) % arguments.take("Q" if long else "I")
+    if letter in "diuoxX":
+        return (spec + ("d" if letter in "diu" else letter)) % integer(arguments, length, signed=letter in "di")
     if letter == "c":
         return (spec + "s") % chr(arguments.take("i") & 0xFF)
     if letter == "p":
@@ -85,6 +82,17 @@ def convert(match: re.Match, arguments: Arguments) -> str:
         return (spec + "s") % read_text(*arguments.place, arguments.take("Q"))
     value = arguments.take("d")
     return hexadecimal(value, letter) if letter in "aA" else (spec + letter) % value
+
+
+def integer(arguments: Arguments, length: str | None, signed: bool) -> int:
+    """A char or short comes as the int it was promoted to."""
+    code = "q" if length in ("l", "ll", "j", "z", "t") else "i"
+    value = arguments.take(code if signed else code.upper())
+    nbits = {"hh": 8, "h": 16}.get(length, 64)
+    if nbits == 64:
+        return value
+    value &= (1 << nbits) - 1
+    return value - (1 << nbits) if signed and value >> nbits - 1 else value
 
 
 def hexadecimal(value: float, letter: str) -> str:
