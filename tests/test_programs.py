@@ -113,3 +113,19 @@ def test_calls(rng):
     program.make_shapes[1, 32](shapes)
     program.areas[1, 32](shapes, areas)
     np.testing.assert_array_equal(areas.copy_to_host(), np.where(lane % 3, lane * lane, lane * F32(0.5)))
+
+
+def test_cooperative_groups(rng):
+    gpu, program = load("groups.cu")
+    numbers = rng.integers(-9, 9, 128).astype(I32)
+    total, tiles, shuffled = gpu.device_array(1, I32), gpu.device_array(8, I32), gpu.device_array(8, I32)
+    program.sums[1, 128](numbers, total, tiles, shuffled)
+    assert total.copy_to_host()[0] == numbers.sum()
+    np.testing.assert_array_equal(tiles.copy_to_host(), numbers.reshape(8, 16).sum(1))
+    np.testing.assert_array_equal(shuffled.copy_to_host(), numbers.reshape(8, 16).sum(1))
+
+    out, n_found = gpu.device_array(128, I32), gpu.device_array(1, I32)
+    program.compact[1, 128](numbers, out, n_found)
+    positive = numbers[numbers > 0]
+    assert n_found.copy_to_host()[0] == positive.size
+    np.testing.assert_array_equal(np.sort(out.copy_to_host()[: positive.size]), np.sort(positive))
