@@ -89,6 +89,16 @@ def test_an_error_gives_the_previous_file_back(tmp_path, launches):
     assert path.read_bytes() == before
 
 
+def test_an_error_leaves_another_run_s_file_alone(tmp_path):
+    path = tmp_path / "a.gprec"
+    with pytest.raises(KernelFault), RecordWriter(path) as failing:
+        failing.meta(META)
+        failing.launch_begin(launch_fields(0))
+        before = write_saxpy(path).read_bytes()  # by another process, as far as this one knows
+        raise KernelFault("no")
+    assert path.read_bytes() == before
+
+
 def test_a_bad_place_is_refused_before_anything_is_measured(tmp_path):
     with pytest.raises(UsageError, match="is a folder"):
         RecordWriter(tmp_path)

@@ -72,10 +72,11 @@ class ChunkFile:
             raise self._disk_error(error) from None
 
     def discard(self) -> None:
-        """Leave no file, and a previous one with its name again."""
+        """Leave no file, and a previous one with its name again. A file that another run put in its place meanwhile stays."""
         if self.created:
+            is_ours = self._is_regular() and os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
             self._file.close()
-            if self._is_regular():
+            if is_ours:
                 self.path.unlink()
         self._put_back()
 
