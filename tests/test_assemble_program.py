@@ -168,6 +168,16 @@ def test_launch_bounds_and_barriers():
     assert (function.max_threads, function.required_threads, function.min_blocks, function.barriers) == (128, (32, 4, 1), 3, 3)
 
 
+def test_the_code_that_takes_a_functions_arguments_has_its_first_line():
+    text = PREAMBLE + (
+        '.file 1 "f.cu"\n.func (.param .b32 result) f(.param .b32 n)\n{ .reg .b32 %r<4>; .reg .pred %p;\n.loc 1 7 1\nld.param.b32 %r1, [n];\n'
+        "setp.eq.u32 %p, %r1, 0;\n@%p bra END;\n.loc 1 8 2\nadd.u32 %r2, %r1, -1;\n"
+        "{ .param .b32 a; .param .b32 v; st.param.b32 [a], %r2; call (v), f, (a); ld.param.b32 %r3, [v]; }\n"
+        "add.u32 %r1, %r1, %r3;\nEND: st.param.b32 [result], %r1; ret; }\n"
+    )
+    assert {location.line for location in assemble_text(text).locations} == {7, 8}
+
+
 TIMED = (
     PREAMBLE
     + """\

@@ -26,6 +26,7 @@ from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row, type_f
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
+from gpuprof.isa.program import Location
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
@@ -81,7 +82,8 @@ class Lowering:
         self.frame = layout.frame_of(function)
         self.scope = Scope(None, 0)
         self.scopes = 0
-        self.inst: ast.Instruction = ast.Instruction("", (), [], function.line, 1)
+        # What takes the parameters belongs to the function's first line.
+        self.inst: ast.Instruction = ast.Instruction("", (), [], function.line, 1, location=_first_location(function))
         self.modifiers = Modifiers(())
         self.guard: tuple[int | None, bool] = (None, False)
         self.first_temporary = 0
@@ -341,6 +343,11 @@ _STATEMENTS = {
     ast.BranchTargets: lambda self, statement: None,
     ast.CallPrototype: lambda self, statement: None,
 }
+
+
+def _first_location(function: ast.Function) -> Location | None:
+    statements = function.body.statements if function.body else ()
+    return next((each.location for each in statements if isinstance(each, ast.Instruction) and each.location), None)
 
 
 def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
