@@ -37,7 +37,9 @@ from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state import power_on
 from gpuprof.timing.version import MODEL_VERSION
 
-DEFAULT_MAX_CYCLES = 1 << 26
+# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop; what ends is timed to its end.
+MAX_WARP_INSTRUCTIONS = 1 << 22
+NO_LIMIT_CYCLES = 1 << 62
 NO_SAMPLING = Sampling()
 
 
@@ -70,7 +72,7 @@ class Settings:
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
-    max_cycles: int = DEFAULT_MAX_CYCLES
+    max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
@@ -162,10 +164,11 @@ class Session:
         counters = LaunchCounters.zeros(len(launch.module.code))
         if self.recorder:
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module)))
-        pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=self.settings.max_cycles, counters=counters)
+        limit = self.settings.max_cycles
+        pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=limit or MAX_WARP_INSTRUCTIONS, counters=counters)
         try:
             with_progress = self._progress(launch, ahead(pieces))
-            timing = simulate(self.machine, launch, with_progress, self.settings.sampling, self._sink(launch), self.settings.max_cycles)
+            timing = simulate(self.machine, launch, with_progress, self.settings.sampling, self._sink(launch), limit or NO_LIMIT_CYCLES)
         except (KernelFault, KeyboardInterrupt) as error:
             if self.recorder:  # why this launch has no end; a script may catch a fault and go on
                 self.recorder.mark(str(error) or "interrupted", launch.index)

@@ -8,17 +8,24 @@ KINDS = (".cu", ".ptx", ".gpubin", ".py")
 DEFAULT_PERIOD_CYCLES = 256
 
 
-class Period(click.ParamType):
+class Cycles(click.ParamType):
+    """A number of cycles; a power of two may be written 2^10."""
+
     name = "cycles"
 
+    def __init__(self, least: int):
+        self.least = least
+
     def convert(self, value, param, ctx):
-        """0 (off), or a number of cycles; a power of two may be written 2^10."""
         text = str(value)
         try:
             base, _, exponent = text.partition("^")
-            return int(base) ** int(exponent) if exponent and len(exponent) < 3 else int(text)
+            cycles = int(base) ** int(exponent) if exponent and len(exponent) < 3 else int(text)
         except ValueError:
             self.fail(f"{text!r} is no number of cycles, such as 1024 or 2^10", param, ctx)
+        if cycles < self.least:
+            self.fail(f"{text}: it must be {self.least} or more", param, ctx)
+        return cycles
 
 
 @click.command("collect", short_help="Run kernels on the emulated GPU and record a profile.")
@@ -29,7 +36,7 @@ class Period(click.ParamType):
 @click.option(
     "--period",
     "period_cycles",
-    type=Period(),
+    type=Cycles(0),
     default=DEFAULT_PERIOD_CYCLES,
     show_default=True,
     help="Sampling period, 2^5 to 2^31; 0 = off.",
@@ -39,7 +46,7 @@ class Period(click.ParamType):
 )
 @click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data and random sampling.")
-@click.option("--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel that runs longer.  [default: 2^26]")
+@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
 @click.option(
     "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
 )
@@ -75,7 +82,7 @@ def command(
     from gpuprof.build import BuildOptions
     from gpuprof.cli.progress import Terminal, count
     from gpuprof.records.writer import RecordWriter
-    from gpuprof.session import DEFAULT_MAX_CYCLES, Settings
+    from gpuprof.session import Settings
     from gpuprof.timing.sampling import Sampling
 
     options = BuildOptions(include_dirs, defines, clang, max_registers)
@@ -86,7 +93,7 @@ def command(
             sampling=sampling,
             recorder=recorder,
             record=record,
-            max_cycles=max_cycles or DEFAULT_MAX_CYCLES,
+            max_cycles=max_cycles,
             options=options,
             observer=terminal,
             command=_command_text(file, launches, chip_name, sampling, options, script_args),
