@@ -13,6 +13,7 @@ from gpuprof.emulate.crowd import Crowd, Key
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.program import Block, CompiledModule
+from gpuprof.emulate.rendezvous import waiting_lanes
 from gpuprof.emulate.trace import TraceLog
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
@@ -50,6 +51,7 @@ class Chunk:
         self.wide_rows: dict[tuple[int, int], np.ndarray] = {}
         self.spent = 0
         self.crowd = Crowd()
+        self.held: dict[Key, list[Lanes]] = {}  # in front of a warp operation; see `rendezvous`
 
     # Scheduling
 
@@ -76,13 +78,35 @@ class Chunk:
             if self.crowd.parked:
                 self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
             if not ready:
+                if self.held:  # nobody else can come: the operation itself says who is missing
+                    key = min(self.held)
+                    self.step(key, self.block_at(key), self.merge(self.held.pop(key)))
+                    continue
                 if self.barriers.waiting:
                     raise self.barriers.deadlock()
                 return
             key = next(iter(ready)) if len(ready) == 1 else self.choose()
             groups = ready.pop(key)
+            if self.held:
+                groups += self.held.pop(key, [])
             x = groups[0] if len(groups) == 1 else self.merge(groups)
-            self.step(key, self.module.blocks[self.block_of_rank[key[1]]], x)
+            block = self.block_at(key)
+            if not block.members or self.gathered(key, block, x):
+                self.step(key, block, x)
+
+    def block_at(self, key: Key) -> Block:
+        return self.module.blocks[self.block_of_rank[key[1]]]
+
+    def gathered(self, key: Key, block: Block, x: Lanes) -> bool:
+        """Holds the lanes of x that wait for others of their warp; False when that is all of them."""
+        waiting = waiting_lanes(x, block.members)
+        if waiting is None:
+            return True
+        if (waiting == x.masks).all():
+            self.held[key] = [x]
+            return False
+        self.held[key] = [x.split_off(waiting)]
+        return True
 
     def choose(self) -> tuple[int, int]:
         """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for ever.

@@ -11,6 +11,7 @@ from gpuprof.emulate.cfg import BasicBlock, Graph
 from gpuprof.emulate.control import End, build_fall
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
+from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 
 FAMILIES = (integer, bits, moves, floating, half, convert, memory, atomic, warp)
@@ -33,6 +34,7 @@ class Block(NamedTuple):
     writes: frozenset[int]
     spins: bool  # looks like part of a loop that waits for other threads
     guarded: tuple[int, ...]  # instructions that count their lanes themselves
+    members: tuple[Members, ...]  # member masks of its warp operations
 
 
 class CompiledModule:
@@ -121,6 +123,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         frozenset(defined),
         spins,
         tuple(guarded),
+        members_of_block(block.instructions, warp.SEMANTICS),
     )
 
 

@@ -8,20 +8,23 @@ import numpy as np
 from gpuprof.emulate.build import Env, Op, full_row, read_predicate, slot_kind
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.operands import PRED, U32, destination, source
-from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.emulate.rendezvous import members_of, require_members
+from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
 LANE = np.arange(WARP, dtype=np.int64)
 BIT = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
-def member_reader(inst: Instruction, env: Env, slot: str = "b"):
-    """lanes -> uint32 (warps, 32) or broadcastable: the lanes that take part, as each lane sees it."""
-    if getattr(inst, slot) == RZ:
-        mask = np.uint32(inst.imm)
-        return lambda x: (x.masks & mask)[:, None]
-    kind, index = source(inst, slot, U32, env.pool)
-    return lambda x: full_row(x, x.v[kind][index]).reshape(-1, WARP) & x.masks[:, None]
+def member_reader(inst: Instruction, env: Env):
+    """lanes -> uint32 (warps, 32) or broadcastable: the lanes that take part, as each lane sees it. Raises KernelFault."""
+    require, members = require_members(inst, env.at), members_of(inst)
+
+    def read(x: Lanes) -> np.ndarray:
+        require(x)
+        return members.rows(x) & x.masks[:, None]
+
+    return read
 
 
 def spread(x: Lanes, values: np.ndarray) -> np.ndarray:
@@ -62,9 +65,10 @@ def shuffle_source(inst: Instruction, env: Env):
 def build_shuffle(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", U32, env.pool)
-    where = shuffle_source(inst, env)
+    where, require = shuffle_source(inst, env), require_members(inst, env.at)
 
     def op(x: Lanes) -> None:
+        require(x)
         lane, _ = where(x)
         values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
         picked = values[:, lane] if lane.ndim == 1 else np.take_along_axis(values, lane, axis=1)
@@ -75,9 +79,10 @@ def build_shuffle(inst: Instruction, env: Env) -> Op:
 
 def build_shuffle_valid(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, PRED)
-    where = shuffle_source(inst, env)
+    where, require = shuffle_source(inst, env), require_members(inst, env.at)
 
     def op(x: Lanes) -> None:
+        require(x)
         x.v[kd][d][:] = spread(x, where(x)[1])
 
     return op
