@@ -34,6 +34,8 @@ BY_EFFECT = {
     "EXIT": flow.test_early_exit_and_a_partial_warp,
     "BRA": flow.test_if_else_meets_again,
     "BRX": flow.test_indirect_branch_goes_where_each_lane_says,
+    "FRAME": flow.test_calls_return_to_where_they_came_from,
+    "FRAME.64": flow.test_recursion_with_frames_in_local_memory,
     "CALL": flow.test_calls_return_to_where_they_came_from,
     "RET": flow.test_calls_return_to_where_they_came_from,
     "TRAP": flow.test_trap_names_the_thread,

@@ -26,6 +26,8 @@ from conformance_floats import (
     sign_only,
 )  # fmt: skip
 from conformance_integers import combine
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gpuprof.isa.opcodes import BY_NAME, TABLE, TESTP
 
@@ -257,3 +259,15 @@ def test_fast_division(name):
             assert found == wanted or math.isfinite(divisor)
             continue
         assert abs(found - wanted) <= 2 or (found | wanted) & 0x7FFFFFFF == 0, (hex(a), hex(b), hex(found), hex(wanted))
+
+
+@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_fuzz_float(data):
+    op = BY_NAME[data.draw(st.sampled_from(ARITHMETIC))]
+    variant = data.draw(st.sampled_from(variants(op)))
+    rows = float_rows(op, 128)
+    for slot, row in rows.items():
+        drawn = data.draw(st.lists(st.integers(0, int(np.iinfo(row.dtype).max)), min_size=4, max_size=16))
+        rows[slot] = np.resize(np.array(drawn, row.dtype), 128)
+    check(op.name, lift(SCALARS[op.semantics]), [variant], rows)

@@ -179,7 +179,7 @@ def test_calls_return_to_where_they_came_from():
         make("CALL", imm=16 * (body - 7), mods=32),  # lanes 0 to 15
         make("IADD", dst=1, a=1, imm=2000, slot="b"),
         *store(1, out),
-        make("S2R", dst=2, imm=31),  # the callee: r1 = r1 * 2 + localbase
+        make("FRAME", dst=2, imm=31),  # the callee: r1 = r1 * 2 + localbase
         make("IMAD", dst=1, a=1, imm=2, slot="b", c=2),
         make("RET"),
     ]
@@ -197,7 +197,8 @@ def test_recursion_with_frames_in_local_memory():
     code += [
         make("ISETP.U32", dst=0, a=0, imm=0, slot="b", mods=pack(cmp="eq")),
         make("RET", guard=0),
-        make("S2R", dst=2, imm=31),
+        make("FRAME.64", dst=2, imm=31),
+        make("LO.64", dst=2, a=2),
         make("STL.32", a=2, b=0),
         make("ISUB", dst=0, a=0, imm=1, slot="b"),
         make("CALL", imm=16 * (body - (body + 6)), mods=8),
