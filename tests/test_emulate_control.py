@@ -201,7 +201,7 @@ def test_recursion_with_frames_in_local_memory():
         make("LO.64", dst=2, a=2),
         make("STL.32", a=2, b=0),
         make("ISUB", dst=0, a=0, imm=1, slot="b"),
-        make("CALL", imm=16 * (body - (body + 6)), mods=8),
+        make("CALL", imm=16 * (body - (body + 7)), mods=8),
         make("S2R", dst=2, imm=31),
         make("LDL.32", dst=0, a=2),
         make("IADD", dst=1, a=1, b=0),

@@ -89,7 +89,7 @@ WRITE_SLOTS = [
 
 # Rows whose imm means something of its own, so that no source can be an immediate.
 IMM_TAKEN = frozenset(
-    ["MOVI.64", "S2R", "S2R.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64", "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
+    ["MOVI.64", "S2R", "S2R.64", "FRAME", "FRAME.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64", "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
      "BAR.RED.AND", "BAR.RED.OR"]
     + [row.name for row in TABLE if row.space]
 )  # fmt: skip

@@ -37,7 +37,7 @@ def space_of(lo) -> str:
 
 def frame_base(lo, file: str) -> int:
     """The function's `localbase` in a register of the file (device functions only: a kernel's is 0)."""
-    return lo.op("S2R.64" if file == "D" else "S2R", imm=SPECIAL_INDEX["localbase"])
+    return lo.op("FRAME.64" if file == "D" else "FRAME", imm=SPECIAL_INDEX["localbase"])
 
 
 def local_address(lo, offset: int, file: str):

@@ -197,7 +197,7 @@ class _Spiller:
                 return [Inst(BY_NAME[f"{name}.{suffix}"], imm=homes[register], **slots)]
             base = self._new("R")
             return [
-                Inst(BY_NAME["S2R"], dst=base, imm=SPECIAL_INDEX["localbase"]),
+                Inst(BY_NAME["FRAME"], dst=base, imm=SPECIAL_INDEX["localbase"]),
                 Inst(BY_NAME[f"{name}.{suffix}"], a=base, imm=homes[register], **slots),
             ]
 

@@ -86,6 +86,9 @@ def _moves():
     _row("HI.64", "R=D", "alu", "alu", "high", "b64", slots=0)
     _row("S2R", "R=", "xu", "s2r", "special", "b32")  # imm: index into SPECIAL
     _row("S2R.64", "D=", "xu", "s2r", "special", "b64")
+    # imm: `localbase`, where a function's frame begins. Hardware keeps it in a register (R1), so it costs what a move costs.
+    _row("FRAME", "R=", "alu", "alu", "special", "b32")
+    _row("FRAME.64", "D=", "alu", "alu", "special", "b64")
     _row("SEL", "R=R,R,,P", "alu", "alu", "select", "b32")
     _row("SEL.64", "D=D,D,,P", "alu", "alu", "select", "b64", slots=2)
     _row("PMOV", "P=P", "alu", "alu", "pmov", "pred")
