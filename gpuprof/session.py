@@ -87,6 +87,7 @@ class Session:
         self.memory = AddressSpace()
         self.machine = power_on(self.chip)
         self.modules: list[LoadedModule] = []
+        self.tasks: list[str] = []  # that are open, outermost first
         self.n_launches = 0
         self.cycle = 0  # when the last launch ended
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
@@ -102,8 +103,8 @@ class Session:
             cmd.Event: lambda c: self.cycle,
             # Commands are carried out in the order asked, one after the other: whatever is waited for is done.
             cmd.Wait: lambda c: None,
-            cmd.TaskBegin: lambda c: None,
-            cmd.TaskEnd: lambda c: None,
+            cmd.TaskBegin: lambda c: self.tasks.append(c.name),
+            cmd.TaskEnd: self._end_task,
         }
 
     def record_preamble(self) -> None:
@@ -136,6 +137,13 @@ class Session:
         """Carries out one command; returns what the command says it gives."""
         return self._handlers[type(command)](command)
 
+    def _end_task(self, command: cmd.TaskEnd) -> None:
+        if self.tasks[-1:] != [command.name]:
+            raise UsageError(
+                f"task {command.name!r} ends, but the innermost open task is {(self.tasks or [None])[-1]!r}: end that one first"
+            )
+        self.tasks.pop()
+
     def _load(self, command: cmd.Load) -> LoadedModule:
         module = load(command.program, self.memory, next_load_base(self.modules))
         self.modules.append(module)
@@ -163,7 +171,7 @@ class Session:
             self.observer.notice("first run on this machine: compiling the emulator and the timing model, once; this takes a while")
         counters = LaunchCounters.zeros(len(launch.module.code))
         if self.recorder:
-            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module)))
+            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks)))
         limit = self.settings.max_cycles
         pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=limit or MAX_WARP_INSTRUCTIONS, counters=counters)
         try:
@@ -257,7 +265,7 @@ def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
     return rows
 
 
-def _launch_fields(launch: cmd.Launch, module: int) -> dict:
+def _launch_fields(launch: cmd.Launch, module: int, task: str) -> dict:
     function = launch.function
     return {
         "launch": launch.index,
@@ -272,4 +280,5 @@ def _launch_fields(launch: cmd.Launch, module: int) -> dict:
         "shared_nbytes": function.shared_nbytes,
         "local_nbytes": function.local_nbytes,
         "text": launch.name,
+        "task": task,
     }

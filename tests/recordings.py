@@ -40,7 +40,7 @@ def wide_samples(rows: list[tuple]) -> np.ndarray:
 def launch_fields(launch: int = 0, **changes) -> dict:
     fields = {
         "launch": launch, "module": 0, "kernel": "saxpy", "symbol": "_Z5saxpyifPfS_", "grid": [2, 1, 1], "block": [64, 1, 1],
-        "dynamic_shared_nbytes": 0, "stream": 0, "registers": 12, "shared_nbytes": 0, "local_nbytes": 0, "text": "saxpy<<<2, 64>>>(128)",
+        "dynamic_shared_nbytes": 0, "stream": 0, "registers": 12, "shared_nbytes": 0, "local_nbytes": 0, "text": "saxpy<<<2, 64>>>(128)", "task": "",
     }  # fmt: skip
     return fields | changes
 

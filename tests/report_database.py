@@ -165,7 +165,7 @@ def make_database(
             int(dropped > 0),
             int(complete),
         )
-        db.execute("INSERT INTO launches VALUES (?, 0, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        db.execute("INSERT INTO launches VALUES (?, 0, ?, ?, ?, 0, 0, '', ?, ?, ?, ?, ?, ?, ?, ?)", row)
         metrics = METRICS | {"resident_warp_cycles": sum(sum(cycles_of(i).values()) for i in range(len(CODE)))}
         db.executemany("INSERT INTO launch_metrics VALUES (?, ?, ?)", [(launch, *item) for item in metrics.items()])
         for index in range(len(CODE)):

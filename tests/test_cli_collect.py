@@ -3,6 +3,9 @@
 The kernels print what they computed, so the whole way from the command line to the emulated GPU and back is checked.
 """
 
+import csv
+import io
+import json
 import re
 import sqlite3
 import subprocess
@@ -208,6 +211,51 @@ def test_a_script_on_its_own_prints_what_its_kernels_print(folder):
     done = subprocess.run([sys.executable, "run.py", "1"], cwd=folder, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "host 2\n96\n__main__ ['1']\n", "")
     assert not list(folder.glob("*.gprec"))
+
+
+TASKS_SCRIPT = """\
+import contextlib
+import numpy as np
+import gpuprof.errors
+
+gpu = gpuprof.Device()
+doubling = gpu.load("kernels.cu")
+x = gpu.to_device(np.arange(64, dtype=np.int32))
+doubling.twice[2, 32](x, 64)
+with gpu.task("step 1"):
+    doubling.twice[2, 32](x, 64)
+    with contextlib.suppress(KeyError), gpu.task("inner"):
+        doubling.show[1, 1](x, 1)
+        raise KeyError
+    doubling.show[1, 1](x, 2)
+one, two = gpu.task("one"), gpu.task("two")
+one.__enter__(), two.__enter__()
+try:
+    one.__exit__(None, None, None)
+except gpuprof.errors.UsageError as error:
+    print(error)
+"""
+
+
+def test_tasks_of_a_script(folder):
+    """Recorded, in the database, and on the launches page in every format."""
+    write_files(folder, {"tasks.py": TASKS_SCRIPT})
+    assert printed(collect(folder, "tasks.py"))[-1] == "task 'one' ends, but the innermost open task is 'two': end that one first"
+    tasks = ["", "step 1", "step 1/inner", "step 1"]
+    assert [launch.begin["task"] for launch in read_recording(folder / "tasks.gprec").launches.values()] == tasks
+    text, as_csv, as_json = (
+        gpuprof(folder, "report", "tasks.gprec", "--page", "launches", *flag)[1] for flag in ((), ("--csv",), ("--json",))
+    )
+    assert gpuprof(folder, "correlate", "tasks.gprec")[0] == 0
+    with closing(sqlite3.connect(folder / "tasks.gpudb")) as db:
+        assert db.execute("SELECT task FROM launches ORDER BY launch").fetchall() == [(task,) for task in tasks]
+    lines = text.splitlines()
+    rows = [line for line in lines if re.match(r" +[0-3] ", line)]
+    heading = next(line for line in lines if line.startswith("launch "))
+    assert [row[heading.index("  task") + 2 :] for row in rows] == tasks
+    assert [row["task"] for row in csv.DictReader(io.StringIO(as_csv))] == tasks
+    launches = [launch for kernel in json.loads(as_json)["kernels"] for launch in kernel["launches"]]
+    assert [launch["task"] for launch in sorted(launches, key=lambda launch: launch["launch"])] == tasks
 
 
 # Flags.

@@ -19,7 +19,7 @@ TABLES = {
         (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0),
     ],
     "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
-    "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, 100, 300, 200, 3, 3, 0, 0, 1)],
+    "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],
     "launch_metrics": [
         (0, "dram_read_nbytes", 1024),
         (0, "dram_write_nbytes", 512),

@@ -99,7 +99,7 @@ def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, 
             f"{recording.path}: launch {begin['launch']} is of {begin['symbol']!r}, which module {begin['module']} does not have"
         )
     shape = (",".join(map(str, begin["grid"])), ",".join(map(str, begin["block"])))
-    what = (begin["launch"], functions[key], begin["kernel"], *shape, begin["dynamic_shared_nbytes"], begin["stream"])
+    what = (begin["launch"], functions[key], begin["kernel"], *shape, begin["dynamic_shared_nbytes"], begin["stream"], begin["task"])
     if launch.end is None:
         return *what, 0, 0, 0, kept, kept, 0, 0, 0
     end = launch.end

@@ -68,6 +68,7 @@ CREATE TABLE launches (
     block TEXT NOT NULL,       -- "x,y,z"
     dynamic_shared_nbytes INTEGER NOT NULL, -- per block, asked for by the launch
     stream INTEGER NOT NULL,   -- 0 = the default stream
+    task TEXT NOT NULL,        -- names of the tasks it belongs to, outermost first, joined by /; '' outside any
     start_cycle INTEGER NOT NULL, -- GPU cycles from power-on
     end_cycle INTEGER NOT NULL,-- GPU cycles from power-on
     cycles INTEGER NOT NULL,   -- duration

@@ -143,6 +143,7 @@ LAUNCH_FIELDS = (
     Field("shared_nbytes", "count", "static shared memory per block"),
     Field("local_nbytes", "count", "local memory per thread"),
     Field("text", "text", "the launch as the user wrote it, or an empty string"),
+    Field("task", "text", "names of the tasks it belongs to, outermost first, joined by /; empty outside any"),
 )
 LAUNCH_END_FIELDS = (
     Field("launch", "count", "index of the launch"),

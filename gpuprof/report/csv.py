@@ -158,7 +158,7 @@ def launches(report: Report, lines: tuple[int, int] | None = None) -> Iterator[S
     """A row per launch: the `launches` table's columns, then every metric any launch has."""
     rows = launch_rows(report)
     metrics = sorted({metric for row in rows for metric in row.launch.metrics} - {"registers"})
-    names = ("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "start_cycle", "end_cycle", "cycles")
+    names = ("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "task", "start_cycle", "end_cycle", "cycles")
     counts = ("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete")
     yield [*names, *counts, "registers", "theoretical_occupancy", *metrics]
     for launch, kernel in rows:

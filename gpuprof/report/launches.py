@@ -49,5 +49,8 @@ def page(report: Report, look: Look) -> Iterator[Text]:
         Column("complete", complete, 11),
         Column("kernel", lambda r: Text(shown(r.launch.kernel)), left=True),
     ]
+    rows = launch_rows(report)
+    if any(row.launch.task for row in rows):
+        columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
     yield Text("")
-    yield from table(columns, launch_rows(report), look)
+    yield from table(columns, rows, look)

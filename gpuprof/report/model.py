@@ -100,6 +100,7 @@ class Launch:
     block: tuple[int, ...]
     dynamic_shared_nbytes: int
     stream: int
+    task: str  # names of the open tasks, outermost first, joined by /
     start_cycle: int
     end_cycle: int
     cycles: int

@@ -104,8 +104,8 @@ def read_launches(db: sqlite3.Connection, key: dict) -> Iterator[Launch]:
     for number, metric, value in db.execute(f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key):
         metrics.setdefault(number, {})[metric] = value
     for row in db.execute(
-        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, start_cycle, end_cycle, cycles, samples_due, samples_kept, "
-        "samples_dropped, buffer_full, complete FROM launches l "
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, samples_due, "
+        "samples_kept, samples_dropped, buffer_full, complete FROM launches l "
         "WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch) ORDER BY launch",
         key,
     ):
