@@ -8,7 +8,10 @@ from gpuprof.isa.modifiers import COMPARISONS, pack
 from gpuprof.isa.opcodes import TESTP
 
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-_ALL_ONES = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000}
+# What `set` gives for true.
+_TRUE = {
+    "u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "u16": 0xFFFF, "s16": 0xFFFF, "f16": 0x3C00, "bf16": 0x3F80,
+}  # fmt: skip
 
 
 def comparison_of(lo) -> str:
@@ -65,11 +68,11 @@ def _set(lo):
     if kind.endswith("x2"):
         high = lo.temp("P")
         compare(lo, kind, cmp, a, b, dst=predicate, c=high, e=e, boolean=boolean, ftz=ftz)
-        one = {"f16x2": 0x3C00, "bf16x2": 0x3F80}.get(to, 0xFFFF)
+        one = pick({"f16x2": 0x3C00, "bf16x2": 0x3F80, "u32": 0xFFFF, "s32": 0xFFFF}, to)
         low_half = lo.op("SEL", a=Imm(one), e=predicate)
         high_half = lo.op("SEL", a=Imm(one), e=high)
         return lo.emit("PRMT", dst=dst, a=low_half, b=high_half, c=Imm(0x5410))
-    ones = {"f16": 0x3C00, "bf16": 0x3F80, "u16": 0xFFFF, "s16": 0xFFFF}.get(to) or pick(_ALL_ONES, to)
+    ones = pick(_TRUE, to)
     compare(lo, kind, cmp, a, b, dst=predicate, e=e, boolean=boolean, ftz=ftz)
     return lo.emit("SEL", dst=dst, a=Imm(ones), e=predicate)
 

@@ -82,7 +82,7 @@ def _root(name: str):
         ftz = int(lo.modifiers.flag("ftz"))
         kind = lo.modifiers.type()
         if form == "approx":
-            row, mods = f"MUFU.{name}" + {"f32": "", "f64": "64H"}.get(kind, kind), pack(ftz=ftz)
+            row, mods = f"MUFU.{name}" + pick({"f32": "", "f64": "64H"}, kind), pack(ftz=ftz)
         else:
             row, mods = pick({"f32": "F", "f64": "D"}, kind) + name, pack(ftz=ftz, rnd=_rounding(form))
         lo.count(2)

@@ -9,10 +9,9 @@ from gpuprof.emulate.half import halves
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.memory import resolve
 from gpuprof.emulate.narrow import add, narrow, widen
-from gpuprof.emulate.operands import F32, F64, S32, S64, U32, U64, destination, source
+from gpuprof.emulate.operands import KIND_OF_TYPE, destination, source
 from gpuprof.isa.encoding import RZ, Instruction
 
-KINDS = {"u32": U32, "b32": U32, "s32": S32, "u64": U64, "b64": U64, "s64": S64, "f32": F32, "f64": F64}
 OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
 NANS = {"f32": NAN32, "f64": np.float64(np.nan)}
 # Global f32 additions flush subnormals, shared ones do not (PTX ISA, atom).
@@ -50,7 +49,7 @@ def build_atomic(inst: Instruction, env: Env) -> Op:
     operation, t = inst.op.semantics.split("_")[1], inst.op.types[0]
     returns = bool(inst.op.dst) and inst.dst != RZ
     site = make_site(inst, env, "atomic operation")
-    kind = KINDS.get(t, U32)
+    kind = KIND_OF_TYPE[t]
     refs = [source(inst, slot, kind, env.pool) for slot in "bc" if getattr(inst.op, slot)]
     kd, d = destination(inst, kind) if inst.op.dst else (kind, RZ)
     nbytes = inst.op.nbytes

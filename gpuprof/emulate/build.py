@@ -34,7 +34,7 @@ def slot_kind(inst: Instruction, slot: str) -> int:
     spec = getattr(inst.op, slot).lstrip(">")
     if spec[0] == "P":
         return PRED
-    kind = KIND_OF_TYPE.get(inst.op.types[0], U32) if inst.op.types else U32
+    kind = KIND_OF_TYPE[inst.op.types[0]] if inst.op.types else U32
     is_wide = spec[0] == "D"
     if FILE_OF_KIND[kind] != (1 if is_wide else 0):
         return U64 if is_wide else U32

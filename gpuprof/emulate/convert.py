@@ -145,7 +145,7 @@ def float_to_float(to: str, source_type: str, mods: int):
 
 
 def float_kind(t: str) -> int:
-    return {"f32": F32, "f64": F64}.get(t, U32)
+    return {"f32": F32, "f64": F64, "f16": U32, "bf16": U32}[t]
 
 
 def integer_kind(t: str) -> int:

@@ -100,7 +100,7 @@ WINDOW = np.uint64(WINDOW_NBYTES)
 
 def window_base(space: str, env: Env) -> int:
     """What a space's own addresses start at in the generic address space; constants have a copy in global memory."""
-    return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW, "const": env.const_base}.get(space, 0)
+    return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW, "const": env.const_base, "global": 0}[space]
 
 
 def build_window(sign: int):
@@ -127,7 +127,8 @@ def build_isspacep(inst: Instruction, env: Env) -> Op:
     def op(x: Lanes) -> None:
         address = x.v[ka][a]
         inside = {name: address - base < WINDOW for name, base in windows.items()}
-        x.v[kd][d][:] = ~(inside["shared"] | inside["local"] | inside["param"]) if space == "global" else inside.get(space, False)
+        inside |= {"const": False, "global": ~(inside["shared"] | inside["local"] | inside["param"])}
+        x.v[kd][d][:] = inside[space]
 
     return op
 

@@ -6,14 +6,11 @@ scheduler issued. It is taken before the cycle's issues and completed after them
 
 import numpy as np
 
-from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
 from gpuprof.timing.ledger import NOT_SELECTED, SELECTED
 from gpuprof.timing.tables import drained_at, inst_at, lane_at, part_at, port_at, record_at, sampled_at, sm_at, until_at, warp_at
-
-MISC = INDEX["misc"]
 
 
 @hot
