@@ -10,7 +10,7 @@ import pytest
 from tests.running import ROOT
 
 PACKAGE = ROOT / "gpuprof"
-GROUND_FLOOR = ("errors", "files", "kept", "isa", "chips")
+GROUND_FLOOR = ("errors", "files", "kept", "wording", "isa", "chips")
 ORDER = ("compile", "assemble", "device", "emulate", "timing", "records", "correlate", "report", "check", "cli")
 EXCEPTIONS = {("timing", "gpuprof.records.schema")}
 

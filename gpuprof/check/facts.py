@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpuprof.correlate.metrics import launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printable import printable
+from gpuprof.wording import extent_text, plural
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
 MAX_LINE_CHARACTERS = 120  # of a source line's text, kept to tell lines apart and to name them
@@ -63,7 +64,7 @@ def measure(db: sqlite3.Connection, path: Path) -> Facts:
         raise NotComparable(f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again")
     values = launch_values(db)
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
-        n_launches = f"{len(values)} launch{'es' * (len(values) != 1)}"
+        n_launches = plural(len(values), "launch", "launches")
         raise NotComparable(f"{path}: nothing was measured in it ({n_launches}, no warp-cycles); collect again")
     lines = line_costs(db)
     launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}
@@ -86,18 +87,10 @@ def launch_keys(db: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
     for launch, kernel, grid, block, shared in db.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes FROM launches ORDER BY launch"
     ):
-        shape = [dimensions(grid), dimensions(block)] + ([str(shared)] if shared else [])
+        shape = [extent_text(tuple(map(int, text.split(",")))) for text in (grid, block)] + ([str(shared)] if shared else [])
         name = printable(f"{kernel}<<<{', '.join(shape)}>>>")
         seen[name] += 1
         yield launch, LaunchKey(name, seen[name])
-
-
-def dimensions(text: str) -> str:
-    """ "64,1,1" as CUDA writes it: "64"; "8,8,1" is "(8, 8)"."""
-    sizes = text.split(",")
-    while len(sizes) > 1 and sizes[-1] == "1":
-        sizes.pop()
-    return sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
 def line_costs(db: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:

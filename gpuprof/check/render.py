@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange
 from gpuprof.check.facts import LINE_SHARE
+from gpuprof.wording import plural
 
 JSON_VERSION = 1
 MAX_LINES = 5  # blamed for one regression
@@ -29,10 +30,6 @@ def closing(comparison: Comparison) -> str:
     update = "; run with --update to keep the improvement" if n_improved and not n_regressed else ""
     limits = " ".join(rule.text for rule in comparison.rules)
     return f"{plural(len(comparison.launches), 'launch', 'launches')} compared ({limits}): {told}{update}"
-
-
-def plural(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
 
 
 def crossing_text(crossing: Crossing) -> str:

@@ -80,10 +80,11 @@ def command(
     _check_usage(file, output, launches, script_args)
 
     from gpuprof.build import BuildOptions
-    from gpuprof.cli.progress import Terminal, count
+    from gpuprof.cli.progress import Terminal
     from gpuprof.records.writer import RecordWriter
     from gpuprof.session import Settings
     from gpuprof.timing.sampling import Sampling
+    from gpuprof.wording import plural
 
     options = BuildOptions(include_dirs, defines, clang, max_registers)
     sampling = Sampling(period_cycles, mode, seed)
@@ -102,7 +103,7 @@ def command(
             _run_script(file, script_args, settings)
         else:
             _run_launches(file, launches, seed, settings)
-    samples, launches_made = count(recorder.n_records, "sample", "samples"), count(recorder.n_launches, "launch", "launches")
+    samples, launches_made = plural(recorder.n_records, "sample", "samples"), plural(recorder.n_launches, "launch", "launches")
     terminal.say(f"{samples} of {launches_made} -> {output}")
 
 

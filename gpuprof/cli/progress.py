@@ -8,6 +8,7 @@ import click
 from gpuprof.cli.main import silence_stdout
 from gpuprof.isa.printable import printable
 from gpuprof.session import Observer
+from gpuprof.wording import extent_text, plural
 
 BAR_AFTER_SECONDS = 0.7
 BAR_WIDTH = 30
@@ -56,8 +57,8 @@ class Terminal(Observer):
         n_instructions = int(result.counters.inst_executed.sum())
         dropped = f", {timing.samples_dropped:,} dropped" if timing.samples_dropped else ""
         self.say(
-            f"{launch.function.display}<<<{_extent(launch.grid)}, {_extent(launch.block)}>>>  {timing.cycles:,} cycles"
-            f"  {n_instructions:,} warp instructions  {count(timing.samples_kept, 'sample', 'samples')}{dropped}"
+            f"{launch.function.display}<<<{extent_text(launch.grid)}, {extent_text(launch.block)}>>>  {timing.cycles:,} cycles"
+            f"  {n_instructions:,} warp instructions  {plural(timing.samples_kept, 'sample', 'samples')}{dropped}"
         )
 
     def _echo(self, text: str) -> None:
@@ -73,14 +74,3 @@ class Terminal(Observer):
             sys.stderr.write("\r" + " " * self._bar_length + "\r")
             sys.stderr.flush()
             self._bar_length = 0
-
-
-def count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
-
-
-def _extent(extent: tuple[int, int, int]) -> str:
-    x, y, z = extent
-    if (y, z) == (1, 1):
-        return str(x)
-    return f"({x}, {y})" if z == 1 else f"({x}, {y}, {z})"

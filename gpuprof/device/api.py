@@ -28,6 +28,7 @@ from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
 from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
+from gpuprof.wording import extent_text
 
 CUDA_SUFFIXES = (".cu", ".cuh")
 
@@ -56,7 +57,7 @@ class LaunchConfig(NamedTuple):
         """As CUDA writes it: "<<<(16, 16), 256>>>"."""
         optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
         optional += [str(self.stream)] if self.stream else []
-        return f"<<<{', '.join([_extent_text(self.grid), _extent_text(self.block), *optional])}>>>"
+        return f"<<<{', '.join([extent_text(self.grid), extent_text(self.block), *optional])}>>>"
 
 
 class Device:
@@ -248,13 +249,6 @@ def _extent(value: Any, what: str) -> Extent:
         raise UsageError(f"{what} has 1 to 3 dimensions, not {len(parts)}")
     x, y, z = [_integer(part, what) for part in parts] + [1] * (3 - len(parts))
     return (x, y, z)
-
-
-def _extent_text(extent: Extent) -> str:
-    x, y, z = extent
-    if z != 1:
-        return f"({x}, {y}, {z})"
-    return f"({x}, {y})" if y != 1 else str(x)
 
 
 def _integer(value: Any, what: str) -> int:

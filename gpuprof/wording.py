@@ -1,0 +1,16 @@
+"""Phrases that several rooms write alike."""
+
+from collections.abc import Sequence
+
+
+def extent_text(extent: Sequence[int]) -> str:
+    """A grid or block (x, y, z) as a launch is written: (64, 1, 1) is "64", (8, 8, 1) is "(8, 8)"."""
+    x, y, z = extent
+    if z != 1:
+        return f"({x}, {y}, {z})"
+    return f"({x}, {y})" if y != 1 else str(x)
+
+
+def plural(n: int, one: str, many: str) -> str:
+    """1 with "launch", "launches" is "1 launch", 1000 is "1,000 launches"."""
+    return f"{n:,} {one if n == 1 else many}"
