@@ -267,9 +267,9 @@ def test_fifty_thousand_lines_parse_in_about_a_second():
 
     line = "\tfma.rn.f32 \t%f3, %f1, %f2, %f3;\n\t.loc 1 7 3\n"
     text = SAXPY.replace("    .loc 1 5 2\n", line * 25_000)
-    start = time.perf_counter()
+    start = time.process_time()  # of this process: other work on the machine does not count
     parse(text, "k.ptx")
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed: its PTX cannot be tried")
