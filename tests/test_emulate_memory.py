@@ -418,6 +418,20 @@ def test_printf_and_assert():
     assert result.counters.output == [f"lane {i}: {i:5.2f} hello%\n" for i in range(3)]
 
 
+@pytest.mark.parametrize("text", ["%#o", "%#8o", "%-#8o", "%#.1o", "%#.5o", "%#08o"])
+@pytest.mark.parametrize("value", [0, 8, 0o777])
+def test_octal_with_a_leading_zero(text, value):
+    """As the C library of this machine writes it."""
+    import ctypes
+    from types import SimpleNamespace
+
+    from gpuprof.emulate.services import DIRECTIVE, convert
+
+    expected = ctypes.create_string_buffer(64)
+    ctypes.CDLL(None).snprintf(expected, 64, text.encode(), ctypes.c_uint(value))
+    assert convert(DIRECTIVE.match(text), SimpleNamespace(take=lambda code: value)) == expected.value.decode()
+
+
 def test_assertion_names_its_text():
     from gpuprof.isa.program import Variable
 

@@ -72,6 +72,8 @@ def convert(match: re.Match, arguments: Arguments) -> str:
         asked = arguments.take("i")
         precision = f".{asked}" if asked >= 0 else ""  # C: a negative one counts as not given
     spec = f"%{flags}{width}{precision or ''}"
+    if letter == "o" and "#" in flags:
+        return alternative_octal(flags, width, precision, integer(arguments, length, signed=False))
     if letter in "diuoxX":
         return (spec + ("d" if letter in "diu" else letter)) % integer(arguments, length, signed=letter in "di")
     if letter == "c":
@@ -93,6 +95,13 @@ def integer(arguments: Arguments, length: str | None, signed: bool) -> int:
         return value
     value &= (1 << nbits) - 1
     return value - (1 << nbits) if signed and value >> nbits - 1 else value
+
+
+def alternative_octal(flags: str, width: str, precision: str | None, value: int) -> str:
+    """%#o: C raises the precision until the first digit is 0, where Python would write 0o."""
+    asked = int(precision[1:] or 0) if precision else 1
+    n_digits = max(asked, len(f"{value:o}") + 1 if value else 1)
+    return f"%{flags.replace('#', '')}{width}.{n_digits}o" % value
 
 
 def hexadecimal(value: float, letter: str) -> str:
