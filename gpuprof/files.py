@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all."""
+"""Files: output that appears whole or not at all, and one wording for input that cannot be read."""
 
 import os
 from collections.abc import Iterator
@@ -6,6 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpuprof.errors import GpuprofError, UsageError
+
+
+def unreadable(path: Path | str, error: OSError) -> UsageError:
+    """The error for a file of the user's that the system does not let us read."""
+    if isinstance(error, FileNotFoundError):
+        return UsageError(f"{path}: there is no such file")
+    return UsageError(f"{path}: cannot be read: {error.strerror or error}")
 
 
 @contextmanager

@@ -110,7 +110,7 @@ def test_ptx_out_and_in_again(folder, monkeypatch, capsys):
          "gpuprof: bad.ptx: a .ptx file is compiled already; leave out --kernel, -D\n"),
         (["compile", "scale.cu", "--emit", "ptx", "--max-registers", "32"], 2,
          "gpuprof: --emit ptx: registers are allocated after PTX; leave out --max-registers\n"),
-        (["disasm", "none.gpubin"], 2, "gpuprof: none.gpubin: cannot be read: No such file or directory\n"),
+        (["disasm", "none.gpubin"], 2, "gpuprof: none.gpubin: there is no such file\n"),
         (["disasm", "small.gpubin", "--kernel", "("], 2,
          "gpuprof: --kernel '(' is not a regular expression: missing ), unterminated subpattern at position 0\n"),
         (["disasm", "small.gpubin", "--kernel", "xyz"], 2, "gpuprof: --kernel 'xyz' finds none of: scan<256>, twice\n"),

@@ -259,8 +259,8 @@ def test_a_truncated_database(database):
 
 
 def test_no_file_and_a_folder(tmp_path):
-    for path, why in ((tmp_path / "none.gpudb", "No such file or directory"), (tmp_path, "Is a directory")):
-        with pytest.raises(UsageError, match=f"cannot be read: {why}"):
+    for path, why in ((tmp_path / "none.gpudb", "there is no such file"), (tmp_path, "cannot be read: Is a directory")):
+        with pytest.raises(UsageError, match=why):
             ensure_database(path)
 
 

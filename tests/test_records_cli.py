@@ -85,7 +85,7 @@ CUT = "at byte {} a chunk of 26 bytes is cut off after 21"
         (["cut.gprec"], 1, TEXT, f"cut.gprec: {CUT}; the records above are whole"),
         (["none.gprec"], 4, "", "none.gprec: no samples in it: collect with a --period, or a shorter one"),
         (["two.gprec", "--launch", "2"], 2, "", "--launch 2: there is no such launch in two.gprec; it has launches 0 to 1"),
-        (["absent.gprec"], 2, "", "absent.gprec: cannot be read: No such file or directory"),
+        (["absent.gprec"], 2, "", "absent.gprec: there is no such file"),
         (["."], 2, "", ".: cannot be read: Is a directory"),
     ],
 )

@@ -11,8 +11,8 @@ from typing import Any
 
 from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
 from gpuprof.correlate.metrics import BY_NAME, METRICS
-from gpuprof.errors import FileFormatError, NotComparable, UsageError
-from gpuprof.files import replacing
+from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.files import replacing, unreadable
 
 # 1: first version. A metric added to correlate.metrics needs a new one, since a count that is left out means zero.
 FORMAT = 1
@@ -62,7 +62,7 @@ def read_baseline(path: Path) -> Facts:
     except FileNotFoundError:
         raise NotComparable(f"{path}: there is no baseline yet; `gpuprof check ... --baseline {path} --update` writes one") from None
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{path}: is not a baseline: {error}") from None
     return _Reader(path).facts(values)

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
-KINDS = (".cu", ".ptx", ".gpubin", ".py")
+from gpuprof.build import SOURCES
+
+KINDS = (*SOURCES, ".gpubin", ".py")
 DEFAULT_PERIOD_CYCLES = 256
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpuprof.errors import UsageError
+from gpuprof.files import unreadable
 
 STYLES = {"header": {"bold": True}, "label": {"fg": "cyan"}, "instruction": {}, "source": {"fg": "green"}, "ptx": {"dim": True}}
 
@@ -25,7 +26,7 @@ def command(file: Path, source: bool, ptx: bool, pattern: str | None):
     try:
         program = read_gpubin(file.read_bytes(), str(file))
     except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
+        raise unreadable(file, error) from error
     functions = chosen(program.functions, pattern)
     _write([("header", printable(f"{program.name}: {program.arch}, compiled by {program.compiler or 'unknown'}"))])
     for function in functions:

@@ -6,7 +6,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
-from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.errors import FileFormatError
+from gpuprof.files import unreadable
 from gpuprof.records.schema import MAGIC
 
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -58,7 +59,7 @@ def read_start(path: Path) -> bytes:
         with open(path, "rb") as file:
             return file.read(len(SQLITE_MAGIC))
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def check_database(db: sqlite3.Connection, path: Path) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits
 from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.files import unreadable
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 CHUNK = 1 << 14  # elements made at a time: they stay in the host's cache
@@ -104,10 +105,8 @@ def _load(path: Path) -> np.ndarray:
     """The array of a .npy file. Never unpickles: a pickle can run any code."""
     try:
         array = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise unreadable(path, error) from None
     except (ValueError, EOFError, MemoryError) as error:
         raise UsageError(f"{path}: is not a .npy file of plain numbers: {error}") from None
     if not isinstance(array, np.ndarray):

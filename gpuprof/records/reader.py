@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.errors import FileFormatError
+from gpuprof.files import unreadable
 from gpuprof.records.encoding import CHUNK_HEADER, FILE_HEADER, MalformedPayload, Payload, Piece, Rows, checksum, decode
 from gpuprof.records.schema import BY_TYPE, COUNTERS_DTYPE, LEDGER_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, WIDE_DTYPE, Chunk
 
@@ -87,7 +88,7 @@ def open_file(path: Path) -> BinaryIO:
     try:
         return open(path, "rb")
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def check_header(path: Path, header: bytes) -> None:
