@@ -124,6 +124,16 @@ def test_correlate_does_not_replace_its_input(tmp_path):
     assert (tmp_path / "saxpy.gpudb").read_bytes() == before
 
 
+def test_correlate_replaces_databases_only(tmp_path):
+    write_saxpy(tmp_path / "saxpy.gprec")
+    other = write_saxpy(tmp_path / "other.gprec").read_bytes()
+    error = "gpuprof: other.gprec: is no database, and would be lost; give another name with -o, or remove it\n"
+    assert gpuprof(tmp_path, "correlate", "saxpy.gprec", "-o", "other.gprec") == (2, "", error)
+    assert (tmp_path / "other.gprec").read_bytes() == other
+    for _ in range(2):
+        assert gpuprof(tmp_path, "correlate", "saxpy.gprec", "-o", "again.gpudb") == (0, "again.gpudb: 1 launch\n", "")
+
+
 @pytest.mark.parametrize(("page", "module"), [("gprec.md", describe_records), ("gpudb.md", describe_database)])
 def test_pages_are_in_step_with_the_schemas(page, module):
     text = (Path(__file__).parents[1] / "docs" / page).read_text()

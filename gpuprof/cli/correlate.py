@@ -14,12 +14,15 @@ def command(recording: Path, output: Path | None):
     A damaged recording is correlated up to the damage; what is wrong goes to stderr, and the exit code is 1.
     """
     from gpuprof.correlate.correlate import correlate
+    from gpuprof.correlate.database import SQLITE_MAGIC, read_start
     from gpuprof.errors import FileFormatError, UsageError
     from gpuprof.isa.printable import printable
 
     output = output or recording.with_suffix(".gpudb")
     if output.absolute() == recording.absolute():
         raise UsageError(f"{output}: the database would replace the recording; give another name with -o")
+    if output.is_file() and output.stat().st_size and read_start(output) != SQLITE_MAGIC:
+        raise UsageError(f"{output}: is no database, and would be lost; give another name with -o, or remove it")
     read = correlate(recording, output)
     if read.damage:
         raise FileFormatError(f"{recording}: {read.damage}; {output} holds what comes before")
