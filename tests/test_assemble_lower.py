@@ -420,3 +420,17 @@ def test_an_address_with_indices_is_no_address_of_a_load():
     tree = parse(kernel_text("    ld.global.f32 %f1, [%rd1, {%r1, %r2}];"), "k.ptx")
     with pytest.raises(PtxError, match="expected an address in brackets"):
         lower_functions(tree, Layout(tree))
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("shfl.sync.b32 %r1, %r2, 1, 31, -1;", "form without a mode of shfl.sync.b32"),
+        ("bmsk.b32 %r1, %r2, %r3;", "form without .wrap or .clamp of bmsk.b32"),
+        ("testp.f32 %p1, %f1;", "form without a test of testp.f32"),
+    ],
+)
+def test_a_modifier_that_is_missing_is_named(text, message):
+    tree = parse(kernel_text(f"    {text}\n"), "k.ptx")
+    with pytest.raises(UnsupportedInstruction, match=f"unsupported {message}"):
+        lower_functions(tree, Layout(tree))

@@ -177,6 +177,8 @@ def _bfind(lo):
 
 def _bmsk(lo):
     wrap = lo.modifiers.one_of(("wrap", "clamp"))
+    if not wrap:
+        raise NoVariant("form without .wrap or .clamp of")
     lo.modifiers.type()
     a, b = lo.srcs(1, "b32", 2)
     lo.emit("BMSK.U32", dst=lo.dst(lo.operand(0), "b32"), a=a, b=b, mods=pack(wrap=wrap))

@@ -105,6 +105,8 @@ def _slct(lo):
 
 def _testp(lo):
     test = lo.modifiers.one_of(TESTP)
+    if not test:
+        raise NoVariant("form without a test of")
     kind = lo.modifiers.type()
     lo.count(2)
     row = row_of("TESTP", kind) if kind in ("f32", "f64") else f"TESTP.{kind}"

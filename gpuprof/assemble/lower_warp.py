@@ -74,6 +74,8 @@ def _shfl(lo):
     if not lo.modifiers.flag("sync"):
         raise NoVariant("form without .sync of")
     mode = lo.modifiers.one_of(("up", "down", "bfly", "idx"))
+    if not mode:
+        raise NoVariant("form without a mode of")
     lo.modifiers.type()
     lo.count(5)
     first, valid = _pair(lo.operand(0))
