@@ -13,8 +13,9 @@ from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import TracePiece
 from gpuprof.isa.encoding import Instruction, encode, make, reads, writes
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
+from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.program import Function, Location, Program
+from gpuprof.isa.special import SPECIAL_INDEX
 
 ADDR64 = pack(addr64=1)
 EXECUTED: set[str] = set()  # names of all opcodes that `run` has seen executed

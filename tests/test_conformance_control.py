@@ -9,8 +9,8 @@ from gpuprof.device.module import FIRST_LOAD_BASE
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import SPECIAL_INDEX
 from gpuprof.isa.program import Variable
+from gpuprof.isa.special import SPECIAL_INDEX
 
 MASK32 = 0xFFFFFFFF
 

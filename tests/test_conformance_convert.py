@@ -8,7 +8,8 @@ from conformance import FLOATS, INTEGERS_32, INTEGERS_64, Variant, check, every
 from conformance_floats import ANY_NAN, FORMATS, INF, NAN, Number, decode, encode, flush, integral, relu, saturate
 from conformance_integers import nbits, signed, typed
 
-from gpuprof.isa.opcodes import BY_NAME, FLOAT_TYPES, INTEGER_TYPES, TABLE
+from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
 
 MODES = ("rn", "rz", "rm", "rp")
 RNG = np.random.default_rng(11)

@@ -29,7 +29,8 @@ from conformance_integers import combine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuprof.isa.opcodes import BY_NAME, TABLE, TESTP
+from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.special import TESTP
 
 SCALARS = {"fadd": operation(add), "fmul": operation(multiply), "ffma": operation(fused), "fdiv": operation(divide),
            "frcp": operation(reciprocal), "fsqrt": operation(root), "fmin": extremum(-1), "fmax": extremum(1),

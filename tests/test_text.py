@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from gpuprof.isa.encoding import NEGATED, PT, RZ, Instruction, make
 from gpuprof.isa.modifiers import FIELDS, pack
-from gpuprof.isa.opcodes import SPECIAL_INDEX, TABLE
+from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.special import SPECIAL_INDEX
 from gpuprof.isa.text import disassemble, parse
 
 GOLDEN = [

@@ -25,8 +25,9 @@ from gpuprof.assemble.modifiers import Modifiers
 from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
+from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.program import Location
+from gpuprof.isa.special import SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,

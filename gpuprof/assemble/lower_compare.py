@@ -5,7 +5,7 @@ from gpuprof.assemble.lower_arithmetic import FLOATS, extend
 from gpuprof.assemble.lower_float import row_of
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.modifiers import COMPARISONS, pack
-from gpuprof.isa.opcodes import TESTP
+from gpuprof.isa.special import TESTP
 
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # What `set` gives for true.

@@ -3,7 +3,7 @@
 from gpuprof.assemble import lower_memory
 from gpuprof.assemble.values import Imm, NoVariant, type_file, type_nbits
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import FLOAT_TYPES, INTEGER_TYPES
+from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
 
 _TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 _ROUNDING = ("rn", "rz", "rm", "rp", "rna")

@@ -5,8 +5,9 @@ from gpuprof.assemble.abi import Place
 from gpuprof.assemble.ir import Inst
 from gpuprof.assemble.lower_move import join, split
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
+from gpuprof.isa.families.memory import LETTER_OF_SPACE
 from gpuprof.isa.modifiers import FIELDS, pack
-from gpuprof.isa.opcodes import LETTER_OF_SPACE, SPECIAL_INDEX
+from gpuprof.isa.special import SPECIAL_INDEX
 
 _SPACES = {
     "global": "global", "shared": "shared", "shared::cta": "shared", "local": "local", "const": "const", "param": "param",

@@ -2,7 +2,7 @@
 
 from gpuprof.assemble.ir import Inst
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import SPECIAL_INDEX
+from gpuprof.isa.special import SPECIAL_INDEX
 
 _CLOCKS = frozenset(SPECIAL_INDEX[name] for name in ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"))
 _FENCES = frozenset(

@@ -9,7 +9,8 @@ from gpuprof.assemble.fold import constant_of
 from gpuprof.assemble.ir import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst
 from gpuprof.assemble.liveness import live_segments
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import BY_NAME, SPECIAL_INDEX
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.special import SPECIAL_INDEX
 
 _MOST_ROUNDS = 40
 _STEP = 8

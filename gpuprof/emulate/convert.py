@@ -14,7 +14,7 @@ from gpuprof.emulate.operands import F32, F64, U32, U64, destination, source
 from gpuprof.emulate.rounding import rounded
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
-from gpuprof.isa.opcodes import FLOAT_TYPES, type_nbits
+from gpuprof.isa.types import FLOAT_TYPES, type_nbits
 
 LARGEST_TF32 = np.uint32(0x7F7FE000).view(np.float32)
 INTEGRAL = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}

@@ -14,7 +14,7 @@ from gpuprof.emulate.operands import F64, destination, source
 from gpuprof.emulate.rounding import rounded
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
-from gpuprof.isa.opcodes import TESTP
+from gpuprof.isa.special import TESTP
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 

@@ -7,7 +7,7 @@ from gpuprof.emulate.build import Env, Op, read_predicate, slot_kind, sources
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import PRED, U32, U64, destination, source
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.opcodes import SPECIAL
+from gpuprof.isa.special import SPECIAL
 
 
 def build_mov(inst: Instruction, env: Env) -> Op:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from gpuprof.isa import encoding
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import ISA_VERSION, SPECIAL, TABLE, Opcode
+from gpuprof.isa.opcodes import ISA_VERSION, TABLE, Opcode
+from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\
 A small load-store machine between PTX and the real machine code: one instruction for one PTX operation, as a rule, which

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuprof.chips.fields import FIELDS
 from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
-from gpuprof.isa.opcodes import PIPES
+from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import WIDE_DTYPE
 

@@ -1,0 +1,28 @@
+"""Control flow, services and barriers."""
+
+from collections.abc import Iterator
+
+from gpuprof.isa.row import Opcode, row
+
+
+def rows() -> Iterator[Opcode]:
+    yield row("NOP", "", "none", "alu", "nop")
+    yield row("EXIT", "", "cbu", "branch", "exit")
+    yield row("BRA", "", "cbu", "branch", "branch")  # imm: bytes from the next instruction
+    yield row("BRX", "=D", "cbu", "branch", "branch_indirect")  # a: code address
+    yield row("CALL", "", "cbu", "branch", "call")  # imm: bytes from the next instruction
+    yield row("CALL.IND", "=D", "cbu", "branch", "call_indirect")
+    yield row("RET", "", "cbu", "branch", "return")
+    yield row("SYSCALL", "R=D,D", "cbu", "branch", "syscall", slots=8)  # imm: the service (see emulate); a, b: its arguments
+    yield row("SYSCALL.64", "D=D,D", "cbu", "branch", "syscall", "b64", slots=8)  # for services with a 64-bit result
+    yield row("TRAP", "", "cbu", "branch", "trap")
+    yield row("BRKPT", "", "cbu", "branch", "breakpoint")
+    yield row("NANOSLEEP", "=,R", "none", "alu", "nanosleep")
+    # Barriers. Register 255 in a or b takes the low (barrier) or high (thread count, 0 = all) half of imm instead.
+    yield row("BAR.SYNC", "=R,R", "lsu", "barrier", "bar_sync", space="barrier")
+    yield row("BAR.ARRIVE", "=R,R", "lsu", "barrier", "bar_arrive", space="barrier")
+    yield row("BAR.RED.POPC", "R=R,R,P", "lsu", "barrier", "bar_red", "popc", slots=2, space="barrier")
+    yield row("BAR.RED.AND", "P=R,R,P", "lsu", "barrier", "bar_red", "and", slots=2, space="barrier")
+    yield row("BAR.RED.OR", "P=R,R,P", "lsu", "barrier", "bar_red", "or", slots=2, space="barrier")
+    yield row("WARPSYNC", "=,R", "cbu", "branch", "warpsync")  # mask: imm, or R when b is not 255
+    yield row("MEMBAR", "", "lsu", "membar", "membar", fields=("scope",), slots=1)

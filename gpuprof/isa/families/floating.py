@@ -1,0 +1,56 @@
+"""f32 and f64."""
+
+from collections.abc import Iterator
+
+from gpuprof.isa.row import FLOAT, Opcode, row
+
+
+def rows() -> Iterator[Opcode]:
+    for letter, r, t, pipe, latency in (("F", "R", "f32", "fma", "fma"), ("D", "D", "f64", "fp64", "fp64")):
+        cheap_pipe, cheap_latency = ("alu", "alu")
+        for name in ("ADD", "MUL"):
+            yield row(f"{letter}{name}", f"{r}={r},{r}", pipe, latency, "f" + name.lower(), t, FLOAT)
+        yield row(f"{letter}FMA", f"{r}={r},{r},{r}", pipe, latency, "ffma", t, FLOAT)
+        for name in ("MIN", "MAX"):
+            yield row(
+                f"{letter}{name}",
+                f"{r}={r},{r}",
+                cheap_pipe,
+                cheap_latency,
+                "f" + name.lower(),
+                t,
+                ("ftz", "nan"),
+                slots=1 if r == "R" else 7,
+            )
+        for name in ("NEG", "ABS"):
+            yield row(f"{letter}{name}", f"{r}={r}", cheap_pipe, cheap_latency, "f" + name.lower(), t, ("ftz",), slots=1)
+        yield row(
+            f"{letter}SETP",
+            f"P={r},{r},>P,P",
+            "alu" if r == "R" else "fp64",
+            "alu" if r == "R" else "fp64",
+            "fsetp",
+            t,
+            ("cmp", "bool", "ftz"),
+        )
+        yield row(f"{letter}COPYSIGN", f"{r}={r},{r}", "alu", "alu", "copysign", t)  # the sign of a on the magnitude of b
+        yield row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2)  # lut: index into TESTP
+        for name, slots32, slots64 in (("DIV", 16, 26), ("RCP", 15, 19), ("SQRT", 14, 31)):
+            form = f"{r}={r},{r}" if name == "DIV" else f"{r}={r}"
+            yield row(
+                f"{letter}{name}",
+                form,
+                pipe,
+                "iterative" if r == "R" else "iterative64",
+                "f" + name.lower(),
+                t,
+                ("rnd", "ftz"),
+                slots=slots32 if r == "R" else slots64,
+            )
+    yield row("FDIV.FULL", "R=R,R", "fma", "xu", "fdiv_full", "f32", ("ftz",), slots=8)
+    yield row("FDIV.APPROX", "R=R,R", "xu", "xu", "fdiv_approx", "f32", ("ftz",), slots=2)
+    for name in ("RCP", "SQRT", "RSQRT", "SIN", "COS", "EX2", "LG2", "TANH"):
+        slots = {"SIN": 2, "COS": 2}.get(name, 1)
+        yield row(f"MUFU.{name}", "R=R", "xu", "xu", "approx_" + name.lower(), "f32", ("ftz",), slots=slots)
+    for name in ("RCP", "RSQRT"):
+        yield row(f"MUFU.{name}64H", "D=D", "xu", "xu", "approx_" + name.lower(), "f64", ("ftz",))

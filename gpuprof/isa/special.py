@@ -1,0 +1,12 @@
+"""Numbered names that rows without a better place refer to."""
+
+TESTP = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+
+# Special registers, by the number in `imm`.
+SPECIAL = (
+    "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
+    "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo",
+    "globaltimer_hi", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge", "dynamic_smem_size",
+    "total_smem_size", "localbase", "envreg0", "envreg1", "envreg2",
+)  # fmt: skip
+SPECIAL_INDEX = {name: index for index, name in enumerate(SPECIAL)}
