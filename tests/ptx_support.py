@@ -70,7 +70,15 @@ def ptxas_registers(folder: Path, text: str, arch: str = "sm_80") -> dict[str, i
     return {name: int(n) for name, n in re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.S)}
 
 
-def run_kernel(program: Program, name: str, arguments: list, grid: int = 1, block: int = 32, dynamic_shared_nbytes: int = 0) -> list[bytes]:
+def run_kernel(
+    program: Program,
+    name: str,
+    arguments: list,
+    grid: int = 1,
+    block: int = 32,
+    dynamic_shared_nbytes: int = 0,
+    max_cycles: int = 2_000_000,
+) -> list[bytes]:
     """The arrays among the arguments after the kernel ran; arguments are arrays, ints (s32 or s64) and floats (f32)."""
     memory = AddressSpace()
     module = load(program, memory)
@@ -87,7 +95,7 @@ def run_kernel(program: Program, name: str, arguments: list, grid: int = 1, bloc
         params += struct.pack("<f" if isinstance(argument, float) else {4: "<i", 8: "<q"}[param.nbytes], argument)
     launch = Launch(0, module, function, (grid, 1, 1), (block, 1, 1), dynamic_shared_nbytes, params, 0, name)
     counters = LaunchCounters.zeros(len(module.code))
-    chip = SimpleNamespace(sms=4, name="test")
-    for _ in emulate(launch, memory, chip=chip, max_cycles=2_000_000, counters=counters):
+    chip = SimpleNamespace(sms=4, name="test", warp_slots=64)
+    for _ in emulate(launch, memory, chip=chip, max_cycles=max_cycles, counters=counters):
         pass
     return [memory.read(address, nbytes) for address, nbytes in arrays]

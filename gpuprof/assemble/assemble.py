@@ -12,6 +12,7 @@ from gpuprof.assemble.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.encode import encode_body
 from gpuprof.assemble.ir import Body, Clobbers
 from gpuprof.assemble.layout import Layout
+from gpuprof.assemble.limits import check_variables
 from gpuprof.assemble.lower import lower_functions
 from gpuprof.assemble.optimize import optimize
 from gpuprof.assemble.params import kernel_params
@@ -40,6 +41,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
     tree = parse(module.ptx, module.name)
+    check_variables(tree)
     layout = Layout(tree)
     bodies = {body.name: body for body in lower_functions(tree, layout)}
     for body in bodies.values():

@@ -21,6 +21,7 @@ from gpuprof.assemble import (
 from gpuprof.assemble.abi import Convention, Place
 from gpuprof.assemble.ir import Block, Body, Inst, encode_immediate, immediate_slots
 from gpuprof.assemble.layout import Layout
+from gpuprof.assemble.limits import check_local
 from gpuprof.assemble.modifiers import Modifiers
 from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
 from gpuprof.errors import PtxError, UnsupportedInstruction
@@ -110,6 +111,8 @@ class Lowering:
         self.scope = Scope(self.scope, self.scopes)
         for statement in block.statements:
             if isinstance(statement, ast.Label):
+                if statement.name in self.scope.labels:
+                    raise PtxError(f"label {statement.name} stands twice in one block", self.module_name, statement.line, 1)
                 self.scope.labels.add(statement.name)
             elif isinstance(statement, ast.BranchTargets):
                 self.scope.targets[statement.name] = statement.labels
@@ -138,6 +141,7 @@ class Lowering:
         self.scope.variables[variable.name] = variable
         if variable.space == "local":
             self.frame.add(variable)
+            check_local(self.module_name, variable, self.frame.nbytes)
         elif variable.space not in ("shared", "param"):
             raise self.error(f"a .{variable.space} variable inside a function")
 

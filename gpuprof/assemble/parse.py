@@ -18,6 +18,7 @@ _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
     "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
     "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
 }  # fmt: skip
+_EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
 _REGISTER_RANGE = re.compile(r"(.*?)(\d+)$")
 
 
@@ -207,9 +208,16 @@ class _Parser:
             self.advance()
             numbers = []
             while self.token.kind == "number" and len(numbers) < _FUNCTION_DIRECTIVES[name]:
-                numbers.append(self.integer())
+                numbers.append(self.directive_number(name))
                 self.accept(",")
             found[name] = tuple(numbers)
+
+    def directive_number(self, directive: str) -> int:
+        token = self.token
+        value = self.integer()
+        if directive in _EXTENTS and not 0 < value < 1 << 31:
+            raise self.error(f".{directive} {value}: an extent is 1 to 2147483647", token)
+        return value
 
     # params: ( [ variable { , variable } ] )
     def params(self) -> tuple[ast.Variable, ...]:

@@ -16,8 +16,6 @@ from gpuprof.isa.encoding import INSTRUCTION_DTYPE, INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE
 from gpuprof.isa.program import Function, Location, Program, Relocation, Variable
 
-MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program together: they take no room in the file
-
 
 def read_gpubin(data: bytes, name: str) -> Program:
     """The program in a gpubin file's bytes. `name` is the file's name, for messages.
@@ -225,8 +223,8 @@ def _variables(sections, plain) -> tuple[Variable, ...]:
         stored = _get(sections, f".gpuprof.{variable.space}")
         if variable.offset >= len(stored):
             zero_nbytes += variable.nbytes
-            if zero_nbytes > MAX_ZERO_NBYTES:
-                raise ValueError(f"its zero variables take more than {MAX_ZERO_NBYTES} bytes")
+            if zero_nbytes > layout.MAX_ZERO_NBYTES:
+                raise ValueError(f"its zero variables take more than {layout.MAX_ZERO_NBYTES} bytes")
             image = bytes(variable.nbytes)
         else:
             image = bytes(stored[variable.offset : variable.offset + variable.nbytes])

@@ -33,6 +33,8 @@ from functools import cache
 
 import numpy as np
 
+MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program together: they take no room in the file
+
 # 1: first version. 2: initial addresses of variables.
 GPUBIN_VERSION = 2
 

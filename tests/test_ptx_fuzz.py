@@ -1,0 +1,38 @@
+"""Damaged PTX is refused with a line and a column, or assembles and runs; what once broke stays here. GPUPROF_FUZZ=1 (`make fuzz`) tries many more."""
+
+import os
+from itertools import islice
+
+import pytest
+
+from gpuprof.assemble import assemble as assembler
+from gpuprof.errors import PtxError
+from tests.ptx_fuzz import corpus, judge, rounds
+from tests.ptx_support import PREAMBLE, kernel_text, ptx_module
+
+N_CASES = 300_000 if os.environ.get("GPUPROF_FUZZ") else 1500
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_fuzz_damaged_ptx(seed):
+    outcomes = {judge(text) for _, text in islice(rounds(seed, corpus()), N_CASES // 2)}
+    assert outcomes >= {"refused", "ran"}
+
+
+# What the fuzzer found, or a hostile mind: the text and the error.
+BROKEN = {
+    "huge local": (kernel_text(".local .b8 big[137438953472];"), "k.ptx:12:1: variable big: the local variables of a function take 137438953504 bytes; 524288 is the most"),
+    "huge global": (PREAMBLE + ".global .b8 big[4294967296];\n", "k.ptx:4:1: variable big: the global variables of the module take 4294967296 bytes; 2147483648 is the most"),
+    "a label twice": (kernel_text("bra L;\nL: L: ret;"), "k.ptx:13:1: label L stands twice in one block"),
+    "no thread": (PREAMBLE + ".entry k() .maxntid 32, 0 { ret; }", "k.ptx:4:25: .maxntid 0: an extent is 1 to 2147483647"),
+    "too many threads": (PREAMBLE + ".entry k() .reqntid 99999999999 { ret; }", "k.ptx:4:21: .reqntid 99999999999: an extent is 1 to 2147483647"),
+    "huge const": (PREAMBLE + ".const .b8 a[65536];\n.const .b8 b;\n", "k.ptx:5:1: variable b: the const variables of the module take 65537 bytes; 65536 is the most"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_once_broke(name):
+    text, message = BROKEN[name]
+    with pytest.raises(PtxError) as raised:
+        assembler.assemble_program(ptx_module(text))
+    assert str(raised.value) == message
