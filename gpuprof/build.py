@@ -21,7 +21,10 @@ class BuildOptions:
 
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
-    clang: str | None = None
+    compiler: str = "clang"  # "clang" is the one that comes with gpuprof; else "nvcc", or the path of either
+    clang: str | None = None  # another clang
+    optimize: int = 3
+    standard: str | None = None
     max_registers: int | None = None
 
 
@@ -43,18 +46,21 @@ def read_source(path: Path, *, arch: str, names: Iterable[str] = (), options: Bu
     """
     check_source(path)
 
-    from gpuprof.compile import compile_cuda, read_ptx
+    from gpuprof.compile import compile_cuda, compile_nvcc, read_ptx
 
     if path.suffix == ".ptx":
         return read_ptx(path)
-    return compile_cuda(
-        path,
-        arch=arch,
-        instantiate=tuple(name for name in names if name.endswith(">")),
-        include_dirs=options.include_dirs,
-        defines=options.defines,
-        clang=options.clang,
-    )
+    flags = {
+        "arch": arch,
+        "instantiate": tuple(name for name in names if name.endswith(">")),
+        "include_dirs": options.include_dirs,
+        "defines": options.defines,
+        "optimize": options.optimize,
+        "standard": options.standard,
+    }
+    if Path(options.compiler).name.startswith("nvcc"):
+        return compile_nvcc(path, **flags, nvcc=options.compiler)
+    return compile_cuda(path, **flags, clang=options.clang or (None if options.compiler == "clang" else options.compiler))
 
 
 def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:

@@ -9,7 +9,7 @@ There is one Session per `gpuprof collect`, or per Device of a script that runs 
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -127,9 +127,10 @@ class Session:
         )
         self.recorder.chip(self.chip.describe())
 
-    def compile(self, path: Path, names: Iterable[str] = ()) -> Program:
-        """The program of a source file; see `build`."""
-        program, image = build(Path(path), arch=self.chip.arch, names=names, options=self.settings.options)
+    def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
+        """The program of a source file, by the settings' compiler if none is named; see `build`."""
+        options = replace(self.settings.options, compiler=compiler) if compiler else self.settings.options
+        program, image = build(Path(path), arch=self.chip.arch, names=names, options=options)
         self._images[id(program)] = (program, image)
         return program
 

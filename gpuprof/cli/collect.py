@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from gpuprof.build import SOURCES
+from gpuprof.build import SOURCES, BuildOptions
+from gpuprof.cli.building import build_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
 DEFAULT_PERIOD_CYCLES = 256
@@ -49,13 +50,8 @@ class Cycles(click.ParamType):
 @click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data and random sampling.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
-@click.option(
-    "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
-)
-@click.option("--clang", metavar="PATH", help="Another clang than the one that comes with gpuprof.")
-@click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in.")
-@click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gprec, in this folder.")
+@build_options
 def command(
     file: Path,
     script_args: tuple[str, ...],
@@ -66,11 +62,8 @@ def command(
     record: str,
     seed: int,
     max_cycles: int | None,
-    max_registers: int | None,
-    clang: str | None,
-    include_dirs: tuple[str, ...],
-    defines: tuple[str, ...],
     output: Path | None,
+    options: BuildOptions,
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that uses gpuprof.Device) and record what they do.
 
@@ -81,14 +74,12 @@ def command(
     output = output or Path(f"{file.stem}.gprec")
     _check_usage(file, output, launches, script_args)
 
-    from gpuprof.build import BuildOptions
     from gpuprof.cli.progress import Terminal
     from gpuprof.records.writer import RecordWriter
     from gpuprof.session import Settings
     from gpuprof.timing.sampling import Sampling
     from gpuprof.wording import plural
 
-    options = BuildOptions(include_dirs, defines, clang, max_registers)
     sampling = Sampling(period_cycles, mode, seed)
     with RecordWriter(output, record) as recorder, Terminal() as terminal:
         settings = Settings(
@@ -140,6 +131,12 @@ def _command_text(file: Path, launches, chip_name, sampling, options, script_arg
         words += ["--seed", str(sampling.seed)]
     if options.max_registers:
         words += ["--max-registers", str(options.max_registers)]
+    if options.compiler != BuildOptions.compiler:
+        words += ["--compiler", Path(options.compiler).name]
+    if options.optimize != BuildOptions.optimize:
+        words += [f"-O{options.optimize}"]
+    if options.standard:
+        words += ["--std", options.standard]
     for define in options.defines:
         words += ["-D", define]
     if script_args:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from gpuprof.build import DEFAULT_CHIP, BuildOptions, check_source, read_source
+from gpuprof.cli.building import build_options, flags_for_compilers
 from gpuprof.errors import UsageError
 
 
@@ -17,35 +18,26 @@ from gpuprof.errors import UsageError
     "--chip", "chip_name", default=DEFAULT_CHIP, show_default=True, metavar="NAME", help="The chip to compile for; `gpuprof list chips`."
 )
 @click.option("--emit", type=click.Choice(["gpubin", "ptx"]), default="gpubin", show_default=True, help="What to write.")
-@click.option(
-    "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
-)
-@click.option("--clang", metavar="PATH", help="Another clang than the one that comes with gpuprof.")
-@click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in.")
-@click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro.")
 @click.option("--kernel", "names", multiple=True, metavar="NAME", help="A template kernel to instantiate: 'scan<256>'.")
+@build_options
 def command(
     file: Path,
     output: Path | None,
     chip_name: str,
     emit: str,
-    max_registers: int | None,
-    clang: str | None,
-    include_dirs: tuple[str, ...],
-    defines: tuple[str, ...],
     names: tuple[str, ...],
+    options: BuildOptions,
 ):
     """Compile FILE.cu or FILE.ptx. Prints a line for each kernel: what a thread and a block of it need."""
     output = output or Path(f"{file.stem}.{emit}")
     _check_files(file, output)
     if file.suffix == ".ptx":
-        _refuse(f"{file}: a .ptx file is compiled already", {"--kernel": names, "-I": include_dirs, "-D": defines, "--clang": clang})
+        _refuse(f"{file}: a .ptx file is compiled already", {"--kernel": names, **flags_for_compilers(options)})
     if emit == "ptx":
-        _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": max_registers})
+        _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": options.max_registers})
 
     from gpuprof.chips import load_chip
 
-    options = BuildOptions(include_dirs, defines, clang, max_registers)
     module = read_source(file, arch=load_chip(chip_name).arch, names=names, options=options)
     if emit == "ptx":
         _write(output, module.ptx.encode("utf-8", "surrogateescape"))
@@ -55,7 +47,7 @@ def command(
     from gpuprof.assemble.assemble import assemble
     from gpuprof.isa.gpubin import read_gpubin
 
-    image = assemble(module, max_registers=max_registers)
+    image = assemble(module, max_registers=options.max_registers)
     _write(output, image)
     _summarise(read_gpubin(image, str(output)), output)
 

@@ -40,6 +40,11 @@ def digest(parts: Iterable[bytes]) -> str:
     return total.hexdigest()
 
 
+def own_files() -> str:
+    """A digest of this package's own files: what they make of the same source may change with them."""
+    return digest(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".h"))
+
+
 def file_digest(path: str) -> str:
     """Of a file's content; "" when it cannot be read, which no stored digest equals."""
     try:

@@ -1,4 +1,4 @@
-"""LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH < IR > JSON`.
+"""LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL < IR > JSON`.
 
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on stdin,
 not optimized. Out go two lines of JSON: the source line that each location label stands for ("a.cu:7"; see `lineinfo`), by which
@@ -53,10 +53,15 @@ def internalize(ir: str) -> str:
     return _DEVICE_FUNCTION.sub(replace, ir)
 
 
-def optimize(ir: str, target) -> str:
+def optimize(ir: str, target, level: int) -> str:
     module = llvm.parse_assembly(ir)
-    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=3))
-    builder.getModulePassManager().run(module, builder)
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=level))
+    if level == 0:  # LLVM's own pipeline of level 0 unrolls and promotes all the same: only what must be inlined is
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_always_inliner_pass()
+    else:
+        passes = builder.getModulePassManager()
+    passes.run(module, builder)
     return str(module)
 
 
@@ -81,18 +86,18 @@ def widen_copies(ir: str) -> str:
     return _COPY.sub(replace, ir)
 
 
-def generate(ir: str, arch: str, announce: Callable[[list[Chain]], None]) -> dict:
-    """Clang's IR to the object described above. `announce` gets the locations before anything can go wrong with them."""
+def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], None]) -> dict:
+    """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before anything can go wrong with them."""
     llvm.set_option("gpuprof", SHORT_POINTERS)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE, opt=3)
+    target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE, opt=level)
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir = _INSTANCE.sub("", ir)
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
-    optimized = optimize(copy_in_callee(lines_only), target)
+    optimized = optimize(copy_in_callee(lines_only), target, level)
     labelled, chains = lineinfo.encode(widen_copies(optimized))
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
@@ -109,7 +114,7 @@ def main():
     def announce(chains: list[Chain]):
         print(json.dumps([lineinfo.blamed(chain) for chain in chains]), flush=True)
 
-    print(json.dumps(generate(sys.stdin.read(), sys.argv[1], announce)))
+    print(json.dumps(generate(sys.stdin.read(), sys.argv[1], int(sys.argv[2]), announce)))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.naming import qualified_name, symbol_of
+from gpuprof.compile.source import headers_of, read_text, with_instances
 from gpuprof.compile.toolchain import Toolchain
-from gpuprof.errors import CompileError, UsageError
+from gpuprof.errors import CompileError
 
 _FATAL = re.compile(r"LLVM ERROR: (.*)")
 _LOCATED = re.compile(r",? \S+:(\d+)$")
@@ -29,26 +30,29 @@ def compile_cuda(
     instantiate: Sequence[str] = (),
     include_dirs: Sequence[Path | str] = (),
     defines: Sequence[str] = (),
+    optimize: int = 3,
+    standard: str | None = None,
     clang: str | None = None,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that name.
-    defines: "NAME" or "NAME=VALUE". clang: another clang than the ziglang wheel's.
+    defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the ziglang wheel's.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
-    source = _read(path)
+    source = read_text(path)
     tools = toolchain.find(clang)
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
+    flags += [f"-O{optimize}", *([f"-std={standard}"] if standard else [])]
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
-    text = _with_instances(path, source, instantiate)
+    text = with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())])
     module = cache.load(key)
     if module is None:
         ir, headers = _parse(tools, flags, text, path)
-        made = _generate(ir, arch, path)
+        made = _generate(ir, arch, optimize, path)
         module = _module(made, tools, path, source, instantiate, arch)
         cache.store(key, module, headers)
     return module
@@ -67,30 +71,6 @@ def _module(made: dict, tools: Toolchain, path: str, source: str, instantiate: S
     )
 
 
-def _read(path: str) -> str:
-    try:
-        # Bytes that are not UTF-8 pass through to clang, which complains about them where they matter.
-        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-
-
-def _with_instances(path: str, source: str, instantiate: Sequence[str]) -> str:
-    """The source as clang gets it: its own lines keep their numbers, and a line for each instance follows.
-
-    A variable that holds the kernel's address instantiates it, and tells `codegen` its symbol.
-    """
-    forced = "".join(
-        f'\n#line 1 "<kernel {_quoted(name)}>"\nextern "C" __device__ __attribute__((nodebug)) auto gpuprof_instance_{index} = &{name};\n'
-        for index, name in enumerate(instantiate)
-    )
-    return f'#line 1 "{_quoted(path)}"\n{source}{forced}'
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
 def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
     """Runs clang. Returns LLVM IR, and the headers that were read beyond the toolchain's own."""
     with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
@@ -99,25 +79,29 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
         done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True)
         if done.returncode:
             raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
-        return done.stdout.decode("utf-8", "replace"), _headers(dependencies.read_text(encoding="utf-8", errors="replace"))
+        return done.stdout.decode("utf-8", "replace"), headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
 
 
-def _headers(dependencies: str) -> list[str]:
-    """The files of a make rule "ir: a.h b\\ c.h", continued over lines with a backslash."""
-    names = re.findall(r"(?:\\.|[^\s\\])+", dependencies.partition(":")[2].replace("\\\n", " "))
-    return [re.sub(r"\\(.)", r"\1", name) for name in names if name != "-"]
-
-
-def _generate(ir: str, arch: str, path: str) -> dict:
+def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
 
     -P: a file of the user's folder must not stand in for a module of the same name.
     """
-    done = subprocess.run([sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch], input=ir.encode(), capture_output=True)
+    command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch, str(optimize)]
+    done = subprocess.run(command, input=ir.encode(), capture_output=True, env=_same_package())
     places, _, result = done.stdout.partition(b"\n")
     if done.returncode:
         raise CompileError(_explain(done.stderr.decode("utf-8", "replace"), json.loads(places or b"[]"), ir, path))
     return json.loads(result)
+
+
+def _same_package() -> dict[str, str]:
+    """An environment in which Python imports this very package: a checkout goes before one that is installed."""
+    root = Path(__file__).parents[2]
+    if root.name in ("site-packages", "dist-packages"):
+        return dict(os.environ)
+    others = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{others}" if others else str(root)}
 
 
 def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from gpuprof.compile.demangle import demangle
+from gpuprof.compile.demangle import signature
 from gpuprof.compile.module import PtxModule
 from gpuprof.errors import PtxError, UsageError
 
@@ -25,20 +25,28 @@ def read_ptx(path: Path | str) -> PtxModule:
     target = _TARGET.search(ptx)
     if target is None:
         raise PtxError("no `.target` directive: this is not a PTX file", str(path))
+    signatures = {symbol: signature(symbol) for symbol in functions_of(ptx)}
+    folder = Path(path).parent
     return PtxModule(
         name=str(path),
         ptx=ptx,
-        sources=_sources(Path(path).parent, _FILE.findall(ptx)),
-        display={symbol: demangle(symbol) for symbol in _FUNCTION.findall(ptx)},
+        sources=named_files({name: str(folder / name) for name in _FILE.findall(ptx)}),  # an absolute name stays itself
+        display={symbol: each.name for symbol, each in signatures.items()},
         compiler=", ".join(_GENERATOR.findall(ptx)) or "PTX file",
         arch=target[1],
+        param_types={symbol: each.types for symbol, each in signatures.items() if each.types is not None},
     )
 
 
-def _sources(folder: Path, names: list[str]) -> dict[str, str]:
+def functions_of(ptx: str) -> list[str]:
+    """The symbols of all kernels and functions that a PTX text defines or declares."""
+    return _FUNCTION.findall(ptx)
+
+
+def named_files(places: dict[str, str]) -> dict[str, str]:
+    """Name in the profile -> text, for the files among "name -> place" that exist."""
     found = {}
-    for name in names:
-        place = folder / name  # an absolute name stays itself
-        if place.is_file():
-            found[name] = place.read_text(encoding="utf-8", errors="replace")
+    for name, place in places.items():
+        if Path(place).is_file():
+            found[name] = Path(place).read_text(encoding="utf-8", errors="replace")
     return found

@@ -18,7 +18,7 @@ _HOST = "x86_64-unknown-linux-musl"
 # No noundef analysis: lanes that a shuffle does not read may leave the variable they pass unset, and must stay free to.
 _DEVICE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
-    "-std=c++20", "-O3", "-Xclang", "-disable-llvm-passes", "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
+    "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone", "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
     "-Xclang", "-no-enable-noundef-analysis", "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
     "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
@@ -93,5 +93,4 @@ def library_names(library: Path | None) -> dict[str, str]:
 
 
 def _identity(clang: str) -> str:
-    own = cache.digest(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".h"))
-    return f"{clang}, llvmlite {version('llvmlite')}, {own}"
+    return f"{clang}, llvmlite {version('llvmlite')}, {cache.own_files()}"

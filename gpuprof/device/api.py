@@ -38,7 +38,7 @@ class Executor(Protocol):
 
     n_launches: int
 
-    def compile(self, path: Path, names: Iterable[str] = ()) -> Program:
+    def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a .cu, .ptx or .gpubin file; `names` are kernels it must have, template instances among them."""
 
     def submit(self, command: cmd.Command) -> Any:
@@ -70,9 +70,12 @@ class Device:
     def submit(self, command: cmd.Command) -> Any:
         return self.executor.submit(command)
 
-    def load(self, path: str | Path, instantiate: Sequence[str] = ()) -> "Module":
-        """Compiles and loads a .cu, .ptx or .gpubin file. `instantiate` names template kernels to have from the start."""
-        return Module(self, Path(path), instantiate)
+    def load(self, path: str | Path, instantiate: Sequence[str] = (), *, compiler: str | None = None) -> "Module":
+        """Compiles and loads a .cu, .ptx or .gpubin file. `instantiate` names template kernels to have from the start.
+
+        compiler: "clang", "nvcc" where it is installed, or the path of either, in place of what `collect --compiler` says.
+        """
+        return Module(self, Path(path), instantiate, compiler)
 
     def to_device(self, obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
         """A copy of an array (or of what numpy makes one of) in device memory, in C order; in `to` when that is given."""
@@ -136,11 +139,11 @@ class Device:
 class Module:
     """A loaded file. Its kernels are attributes (`mod.saxpy`) and items (`mod["scan<256>"]`, also by symbol)."""
 
-    def __init__(self, device: Device, path: Path, instantiate: Sequence[str] = ()):
-        self._device, self._path = device, path
+    def __init__(self, device: Device, path: Path, instantiate: Sequence[str] = (), compiler: str | None = None):
+        self._device, self._path, self._compiler = device, path, compiler
         self._loaded: list[LoadedModule] = []
         self._found: dict[str, tuple[LoadedModule, Function]] = {}  # by the names asked for
-        self._load(device.executor.compile(path, tuple(instantiate)))
+        self._load(device.executor.compile(path, tuple(instantiate), compiler))
 
     @property
     def kernels(self) -> list[str]:
@@ -191,7 +194,7 @@ class Module:
 
     def _instantiate(self, name: str) -> tuple[LoadedModule, Function]:
         """Compiles one more instance. The compiler may name it otherwise ("scan<2*128>" is scan<256>): then there may be one already."""
-        program = self._device.executor.compile(self._path, (name,))
+        program = self._device.executor.compile(self._path, (name,), self._compiler)
         function = find_instance(program, name)
         for module in self._loaded:
             if has_kernel(module.program, function.name):

@@ -5,13 +5,18 @@
 #include "math_exact.h"
 #include "math_float.h"
 
+// Takes a template out of the overloads when the condition does not hold; C++17 has no `requires`.
+template <bool> struct gpuprof_if {};
+template <> struct gpuprof_if<true> {
+    using type = int;
+};
+
 // sinf(float), sin(double), and C++'s sin(float) and sin(int).
 #define GPUPROF_UNARY(NAME, FLOAT, DOUBLE)                                                                                                 \
     GPUPROF_API float NAME##f(float x) { return FLOAT(x); }                                                                                \
     GPUPROF_API float NAME(float x) { return FLOAT(x); }                                                                                   \
     GPUPROF_API double NAME(double x) { return DOUBLE(x); }                                                                                \
-    template <typename T>                                                                                                                  \
-        requires __is_integral(T)                                                                                                          \
+    template <typename T, typename gpuprof_if<__is_integral(T)>::type = 0>                                                                 \
     GPUPROF_API double NAME(T x)                                                                                                           \
     {                                                                                                                                      \
         return DOUBLE((double)x);                                                                                                          \
@@ -21,8 +26,8 @@
     GPUPROF_API float NAME##f(float x, float y) { return FLOAT(x, y); }                                                                    \
     GPUPROF_API float NAME(float x, float y) { return FLOAT(x, y); }                                                                       \
     GPUPROF_API double NAME(double x, double y) { return DOUBLE(x, y); }                                                                   \
-    template <typename A, typename B>                                                                                                      \
-        requires(__is_arithmetic(A) && __is_arithmetic(B) && !__is_same(A, B)) || (__is_integral(A) && __is_same(A, B))                    \
+    template <typename A, typename B,                                                                                                      \
+              typename gpuprof_if<__is_arithmetic(A) && __is_arithmetic(B) && (!__is_same(A, B) || __is_integral(A))>::type = 0>           \
     GPUPROF_API double NAME(A x, B y)                                                                                                      \
     {                                                                                                                                      \
         return DOUBLE((double)x, (double)y);                                                                                               \

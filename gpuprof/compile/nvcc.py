@@ -1,0 +1,138 @@
+"""CUDA C++ to PTX by nvcc, for those who have it. The result has the shape of our own front end's: same cache, same names in the profile."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuprof.compile import cache, demangle
+from gpuprof.compile.module import PtxModule
+from gpuprof.compile.ptxfile import functions_of, named_files
+from gpuprof.compile.source import headers_of, read_text, with_instances
+from gpuprof.errors import CompileError
+
+DEFAULT_TOOLKIT = "/usr/local/cuda"
+_RELEASE = re.compile(r"\bV(\d+(?:\.\d+)+)")
+_FILE_LINE = re.compile(r'^(\s*\.file\s+\d+\s+")([^"]*)(")', re.MULTILINE)
+_INSTANCE = re.compile(r"^.*\.global .*\bgpuprof_instance_(\d+) = (?:generic\()?([\w$]+)\)?;\n", re.MULTILINE)
+_TOOLKIT_INCLUDE = re.compile(r"(?:^|/)(?:targets/[\w-]+/)?include/")
+_ENTRY_DECLARATION = re.compile(r"^\.visible \.entry [\w$]+\s*\([^()]*\)\s*;\n", re.MULTILINE)
+
+
+class Nvcc(NamedTuple):
+    """command: how it is started. version: "13.0.88". toolkit: the folder its own headers are below."""
+
+    command: str
+    version: str
+    toolkit: Path
+
+
+def find(named: str = "nvcc") -> Nvcc:
+    """The nvcc a user names, or else the one of PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda. Raises CompileError when there is none."""
+    folders = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), DEFAULT_TOOLKIT]
+    places = [named] if named != "nvcc" else [named, *(os.path.join(folder, "bin", "nvcc") for folder in folders if folder)]
+    command = next((found for place in places if (found := shutil.which(place))), None)
+    if command is None:
+        raise CompileError(
+            f"{named}: no such program on PATH, in CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, name its compiler with "
+            "--compiler PATH/nvcc, or leave --compiler out to use the clang that comes with gpuprof"
+        )
+    told = subprocess.run([command, "--version"], capture_output=True, text=True)
+    release = _RELEASE.search(told.stdout)
+    if told.returncode or not release:
+        raise CompileError(f"{command}: `{command} --version` names no version; is this nvcc?", told.stderr)
+    return Nvcc(command, release[1], Path(command).resolve().parent.parent)
+
+
+def compile_nvcc(
+    path: Path | str,
+    *,
+    arch: str,
+    instantiate: Sequence[str] = (),
+    include_dirs: Sequence[Path | str] = (),
+    defines: Sequence[str] = (),
+    optimize: int = 3,
+    standard: str | None = None,
+    nvcc: str = "nvcc",
+) -> PtxModule:
+    """Compiles one .cu file for the device with nvcc; the arguments are those of `compile_cuda`.
+
+    standard: "c++17", else nvcc's own. Raises CompileError (with nvcc's own diagnostics) or UsageError (no such file).
+    """
+    path = str(path)
+    source = read_text(path)
+    tools = find(nvcc)
+    # `-O` is for host code; the device's optimizer has its own, and needs none said to be at its best.
+    flags = ["-ptx", "-lineinfo", f"-arch={arch}", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
+    flags += [f"-std={standard}"] if standard else []
+    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
+    text = with_instances(path, source, instantiate)
+    parts = ("nvcc", text, *flags, tools.command, tools.version, cache.own_files(), os.getcwd())
+    key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
+    module = cache.load(key)
+    if module is None:
+        ptx, headers = _run(tools, flags, text, path)
+        module = _module(ptx, tools, path, source, instantiate, arch)
+        cache.store(key, module, headers)
+    return module
+
+
+def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
+    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the headers beyond the toolkit's own."""
+    beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
+    with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
+        place, ptx, dependencies = (Path(folder) / name for name in (Path(path).name, "out.ptx", "headers.d"))
+        place.write_text(text, encoding="utf-8", errors="surrogateescape")
+        quoted = ("-Xcompiler", "-iquote", "-Xcompiler", beside)
+        command = [tools.command, *flags, *quoted, "-x", "cu", "-MD", "-MF", str(dependencies), "-o", str(ptx), str(place)]
+        done = subprocess.run(command, capture_output=True)
+        if done.returncode:
+            said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(str(place), path)
+            raise CompileError(f"{path} does not compile with nvcc", said)
+        headers = [os.path.normpath(each) for each in headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))]
+        kept = [each for each in headers if each != str(place) and not each.startswith(f"{tools.toolkit}/")]
+        return ptx.read_text(encoding="utf-8", errors="replace"), kept
+
+
+def _module(ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence[str], arch: str) -> PtxModule:
+    symbols = {int(index): symbol for index, symbol in _INSTANCE.findall(ptx)}
+    named = {symbols[index]: name for index, name in enumerate(instantiate)}
+    ptx = _INSTANCE.sub("", ptx)
+    if named:  # they were declared ahead of the variables that held their addresses
+        ptx = _ENTRY_DECLARATION.sub("", ptx)
+    places: dict[str, str] = {}  # name in the profile -> where the file is
+
+    def rename(match: re.Match) -> str:
+        name = _name_of(match[2], path, tools.toolkit)
+        places[name] = match[2]
+        return match[1] + name + match[3]
+
+    ptx = _FILE_LINE.sub(rename, ptx)
+    sources = named_files(places)
+    if path in sources:
+        sources[path] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    signatures = {symbol: demangle.signature(symbol) for symbol in functions_of(ptx)}
+    return PtxModule(
+        name=path,
+        ptx=ptx,
+        sources=sources,
+        display={symbol: each.name for symbol, each in signatures.items()} | named,
+        compiler=f"nvcc {tools.version}",
+        arch=arch,
+        param_types={symbol: each.types for symbol, each in signatures.items() if each.types is not None},
+    )
+
+
+def _name_of(place: str, path: str, toolkit: Path) -> str:
+    """What the profile calls a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike on every machine."""
+    absolute = os.path.normpath(place)
+    if absolute == os.path.abspath(path):
+        return path
+    if os.path.realpath(absolute).startswith(f"{toolkit}/"):
+        return "<cuda>/" + _TOOLKIT_INCLUDE.split(absolute, maxsplit=1)[-1]
+    here = os.getcwd() + os.sep
+    return absolute.removeprefix(here)

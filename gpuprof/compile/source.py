@@ -1,0 +1,37 @@
+"""The source text as a compiler gets it, and the headers that the compiler says it read."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuprof.errors import UsageError
+
+
+def read_text(path: str) -> str:
+    """Bytes that are not UTF-8 pass through to the compiler, which complains about them where they matter."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def with_instances(path: str, source: str, instantiate: Sequence[str], attributes: str = "") -> str:
+    """The source with its own line numbers, followed by a line for each instance.
+
+    A variable that holds the kernel's address instantiates it, and tells its symbol: gpuprof_instance_0, ...
+    """
+    forced = "".join(
+        f'\n#line 1 "<kernel {_quoted(name)}>"\nextern "C" __device__ {attributes}auto gpuprof_instance_{index} = &{name};\n'
+        for index, name in enumerate(instantiate)
+    )
+    return f'#line 1 "{_quoted(path)}"\n{source}{forced}'
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def headers_of(dependencies: str) -> list[str]:
+    """The files of a make rule "ir: a.h b\\ c.h", continued over lines with a backslash."""
+    names = re.findall(r"(?:\\.|[^\s\\])+", dependencies.partition(":")[2].replace("\\\n", " "))
+    return [re.sub(r"\\(.)", r"\1", name) for name in names if name != "-"]
