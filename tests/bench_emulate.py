@@ -91,7 +91,52 @@ def divergent() -> tuple[list, AddressSpace]:
     return code, AddressSpace()
 
 
-KINDS = {"converged": converged, "memory": memory_bound, "gather": gather, "divergent": divergent}
+def shuffle() -> tuple[list, AddressSpace]:
+    """A warp reduction by shuffles, again and again: five shuffles and five additions a round."""
+    body = []
+    for distance in (16, 8, 4, 2, 1):
+        lanes = pack(shfl="bfly", has_lane=1, lane=distance, has_clamp=1, clamp=31)
+        body += [make("SHFL", dst=2, a=1, imm=0xFFFFFFFF, mods=lanes), make("FADD", dst=1, a=1, b=2)]
+    body += [
+        make("IADD", dst=0, a=0, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
+    ]
+    return [special("laneid", 1), *body, jump(len(body) + 1, 1, guard=0), make("EXIT")], AddressSpace()
+
+
+def atomics(bins: int, space: str) -> tuple[list, AddressSpace]:
+    """A histogram: each lane adds one to a pseudo-random bin, in a loop."""
+    memory = AddressSpace()
+    base = memory.allocate(4 * bins, "bins").address
+    start = [*global_index(), make("MOVI.64", dst=0, imm=base & 0xFFFFFFFF, mods=base >> 32)]
+    red = {
+        "global": [
+            make("IMAD.WIDE.U32", dst=1, a=8, imm=4, slot="b", c=0),
+            make("REDG.ADD.U32", a=1, b=9, mods=ADDR64),
+        ],
+        "shared": [make("SHL", dst=10, a=8, imm=2, slot="b"), make("REDS.ADD.U32", a=10, b=9)],
+    }[space]
+    body = [
+        make("IMAD", dst=250, a=250, imm=1664525, slot="b", c=250),
+        make("SHR.U32", dst=8, a=250, imm=16, slot="b"),
+        make("AND", dst=8, a=8, imm=bins - 1, slot="b"),
+        *red,
+        make("IADD", dst=0, a=0, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
+    ]
+    start.append(make("MOV", dst=9, imm=1, slot="a"))
+    return [*start, *body, jump(len(start) + len(body), len(start), guard=0), make("EXIT")], memory
+
+
+KINDS = {
+    "converged": converged,
+    "memory": memory_bound,
+    "gather": gather,
+    "divergent": divergent,
+    "shuffle": shuffle,
+    "atomic": lambda: atomics(4096, "global"),
+    "atomic.shared": lambda: atomics(256, "shared"),
+}
 
 
 def emulate_rate(kind: str) -> float:
@@ -100,7 +145,7 @@ def emulate_rate(kind: str) -> float:
     for _ in range(4):  # the first compiles or loads the kernels
         code, memory = KINDS[kind]()
         start = time.perf_counter()
-        result = run(code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), max_cycles=10_000_000)
+        result = run(code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), shared_nbytes=1024, max_cycles=10_000_000)
         best = max(best, float(np.sum(result.counters.inst_executed)) / (time.perf_counter() - start))
     return best
 
