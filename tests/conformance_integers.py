@@ -111,6 +111,41 @@ def bmsk(types, mods, a, b):
     return lower & ~upper & MASK32
 
 
+def szext(types, mods, a, b):
+    """The manual's pseudocode."""
+    b1, too_large = b & 31, b >= 32 and mods["wrap"] == "clamp"
+    mask = 0 if too_large else MASK32 << b1 & MASK32
+    sign_bit = 0 if b1 == 0 or too_large or types[0] != "s32" else a >> b1 - 1 & 1
+    return a & ~mask & MASK32 | (mask if sign_bit else 0)
+
+
+def fns(types, mods, mask, base, offset):
+    """The manual's pseudocode; bases past 31 are undefined."""
+    base, offset = base & 31, signed(offset, 32)
+    if offset == 0:
+        return base if mask >> base & 1 else MASK32
+    position, count = base, abs(offset) - 1
+    while 0 <= position < 32:
+        if mask >> position & 1:
+            if count == 0:
+                return position
+            count -= 1
+        position += 1 if offset > 0 else -1
+    return MASK32
+
+
+def by_halves(function):
+    """A function of two 16-bit numbers on both halves."""
+
+    def compute(types, mods, a, b):
+        t = types[0].removesuffix("x2")
+        results = [function(typed(a >> shift & 0xFFFF, t), typed(b >> shift & 0xFFFF, t)) for shift in (0, 16)]
+        low, high = (max(result, 0) if mods.get("relu") else result for result in results)
+        return low & 0xFFFF | (high & 0xFFFF) << 16
+
+    return compute
+
+
 def lop3(types, mods, a, b, c):
     minterms = ((~a, ~b, ~c), (~a, ~b, c), (~a, b, ~c), (~a, b, c), (a, ~b, ~c), (a, ~b, c), (a, b, ~c), (a, b, c))
     result = 0
@@ -187,6 +222,7 @@ REFERENCES = {
     "brev": lambda types, mods, a: int(f"{a:0{nbits(types[0])}b}"[::-1], 2),
     "popc": lambda types, mods, a: a.bit_count(),
     "clz": lambda types, mods, a: nbits(types[0]) - a.bit_length(),
+    "szext": szext, "fns": fns, "add_halves": by_halves(lambda a, b: a + b), "min_halves": by_halves(min), "max_halves": by_halves(max),
     "lop3": lop3, "prmt": prmt, "shf_left": shf_left, "shf_right": shf_right,
     "dp4a": dot(0, 4), "dp2a_lo": dot(0, 2), "dp2a_hi": dot(2, 2),
     "mov": lambda types, mods, a: a, "pack": lambda types, mods, a, b: a | b << 32,

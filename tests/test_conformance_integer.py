@@ -13,12 +13,15 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 VARIANTS = {
     "setp": every(cmp=COMPARISONS, bool=("", "and", "or", "xor")),
     "bmsk": every(wrap=("clamp", "wrap")),
+    "szext": every(wrap=("clamp", "wrap")),
+    "min_halves": every(relu=(0, 1)),
+    "max_halves": every(relu=(0, 1)),
     "shf_left": every(wrap=("clamp", "wrap")),
     "shf_right": every(wrap=("clamp", "wrap")),
     "prmt": every(prmt=("", *PRMT)),
     "lop3": every(lut=range(256)),
 }
-COUNT_SLOTS = {"shl": "b", "shr": "b", "bfe": "bc", "shf_left": "c", "shf_right": "c", "bmsk": "ab"}
+COUNT_SLOTS = {"shl": "b", "shr": "b", "bfe": "bc", "shf_left": "c", "shf_right": "c", "bmsk": "ab", "szext": "b", "fns": "b"}
 # Where constants have generic addresses depends on where the module was loaded: test_conformance_control follows such an address to its bytes.
 OPCODES = [op.name for op in TABLE if op.semantics in REFERENCES and ("const" not in op.types or op.semantics == "isspacep")]
 

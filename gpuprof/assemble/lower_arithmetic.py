@@ -62,6 +62,8 @@ def _add_sub(name: str):
             return _with_carry(lo, name, carry_in=False, carry_out=True)
         if lo.modifiers.flag("sat"):
             return _saturated(lo, name)
+        if name == "ADD" and lo.modifiers.rest[-1:] in HALVES:
+            return _halves(lo, "IADD.16X2")
         kind = integer_type(lo)
         lo.count(3)
         a, b = lo.srcs(1, kind, 2)
@@ -71,11 +73,27 @@ def _add_sub(name: str):
 
 
 def _saturated(lo, name: str):
-    """Only .s32 can saturate: exact in 64 bits, then clamped."""
     if lo.modifiers.type() != "s32":
         raise NoVariant("saturation of")
-    a, b = (lo.op("CVT.S64.S32", a=lo.reg(v, "R")) for v in lo.srcs(1, "s32", 2))
-    lo.emit("CVT.S32.S64", dst=dst_of(lo, "s32"), a=lo.op(f"I{name}.64", a=a, b=b), mods=pack(sat=1))
+    lo.count(3)
+    saturated_sum(lo, f"I{name}.64", *lo.srcs(1, "s32", 2))
+
+
+def saturated_sum(lo, row: str, a, b):
+    """Only .s32 can saturate: exact in 64 bits, then clamped."""
+    a, b = (lo.op("CVT.S64.S32", a=lo.reg(v, "R")) for v in (a, b))
+    lo.emit("CVT.S32.S64", dst=dst_of(lo, "s32"), a=lo.op(row, a=a, b=b), mods=pack(sat=1))
+
+
+HALVES = (["u16x2"], ["s16x2"])
+
+
+def _halves(lo, row: str, **mods):
+    """Two 16-bit operations in one register."""
+    lo.modifiers.type()
+    lo.count(3)
+    a, b = lo.srcs(1, "b32", 2)
+    lo.emit(row, dst=lo.dst(lo.operand(0), "b32"), a=a, b=b, mods=pack(**mods))
 
 
 def _carry_chain(name: str):
@@ -155,6 +173,7 @@ def _mad(lo):
         return lower_float.fma(lo)
     half = lo.modifiers.one_of(("lo", "hi", "wide"))
     carry_out = lo.modifiers.flag("cc")
+    sat = lo.modifiers.flag("sat")
     kind = integer_type(lo)
     lo.count(4)
     a, b = (extend(lo, v, kind) for v in lo.srcs(1, kind, 2))
@@ -162,6 +181,13 @@ def _mad(lo):
     c = lo.src(lo.operand(3), wide or "u64")
     if carry_out:
         return _mad_carry(lo, half, kind, a, b, c, carry_in=False, carry_out=True)
+    if sat:
+        if (half, kind) != ("hi", "s32"):
+            raise NoVariant("saturation of")
+        return saturated_sum(lo, "IADD.64", lo.op("IMULHI.S32", a=a, b=b), c)
+    if (half, type_nbits(kind)) == ("hi", 16):
+        upper = lo.op("SHR.U32", a=lo.op("IMUL", a=a, b=b), b=Imm(16))
+        return put(lo, lo.dst(lo.operand(0), kind), kind, "IADD", a=upper, b=c)
     row = pick(_MAD, (half, min(type_nbits(kind), 32)))
     return put(lo, lo.dst(lo.operand(0), wide or "u64"), wide if half == "wide" else kind, row(kind), a=a, b=b, c=c)
 
@@ -187,6 +213,30 @@ def _mad_carry(lo, half, kind, a, b, c, *, carry_in, carry_out):
     row = "IMUL" + SUFFIX[type_nbits(kind)] if half == "lo" else typed("IMULHI", kind)
     product = lo.op(row, a=a, b=b)
     emit_carry(lo, "ADD", kind, dst_of(lo, kind), product, c, carry_in, carry_out)
+
+
+def _mul24(lo):
+    """The product of 24-bit factors, 48 bits: its lower or its upper 32. Shifted up by 8 each, its bits 16 to 47 are a product's upper word."""
+    half = lo.modifiers.one_of(("lo", "hi"))
+    sat = lo.modifiers.flag("sat")
+    kind = lo.modifiers.type()
+    if kind not in ("u32", "s32") or not half or (sat and (half, kind) != ("hi", "s32")):
+        raise NoVariant("form of")
+    addends = lo.inst.opcode == "mad24"
+    lo.count(4 if addends else 3)
+    product = _product_24(lo, half, kind, *lo.srcs(1, kind, 2))
+    if sat:
+        return saturated_sum(lo, "IADD.64", product, lo.src(lo.operand(3), kind))
+    if addends:
+        return lo.emit("IADD", dst=dst_of(lo, kind), a=product, b=lo.src(lo.operand(3), kind))
+    return lo.copy(dst_of(lo, kind), product)
+
+
+def _product_24(lo, half: str, kind: str, a, b) -> int:
+    a, b = (lo.op("SHL", a=lo.reg(value, "R"), b=Imm(8)) for value in (a, b))
+    if half == "hi":
+        return lo.op(typed("IMULHI", kind), a=a, b=b)
+    return lo.op("IMUL", a=lo.op(typed("SHR", kind), a=a, b=Imm(8)), b=lo.op(typed("SHR", kind), a=b, b=Imm(8)))
 
 
 # -- division, minimum, maximum, sign ----------------------------------------------------------------------------------------
@@ -220,8 +270,36 @@ def _unary(name: str, float_form):
 
 def _sad(lo):
     kind = integer_type(lo)
-    a, b, c = lo.srcs(1, kind, 3)
-    lo.emit(typed("SAD", kind) if type_nbits(kind) == 32 else f"SAD.{kind}", dst=dst_of(lo, kind), a=a, b=b, c=c)
+    lo.count(4)
+    a, b = (extend(lo, v, kind) for v in lo.srcs(1, kind, 2))
+    c = lo.src(lo.operand(3), kind)
+    if type_nbits(kind) < 64:
+        return put(lo, dst_of(lo, kind), kind, typed("SAD", kind), a=a, b=b, c=c)
+    difference = lo.op("ISUB.64", a=lo.op(typed("IMAX", kind), a=a, b=b), b=lo.op(typed("IMIN", kind), a=a, b=b))
+    return lo.emit("IADD.64", dst=dst_of(lo, kind), a=difference, b=c)
+
+
+def _extremum(name: str):
+    """min, max of integers: also of two halves, and with a floor of zero."""
+    plain = _typed_binary(name, lower_float.minmax(name[1:]))
+
+    def lower(lo):
+        if is_float(lo.modifiers):
+            return plain(lo)
+        relu = lo.modifiers.flag("relu")
+        if lo.modifiers.rest[-1:] in HALVES:
+            if relu and lo.modifiers.rest[-1] != "s16x2":
+                raise NoVariant(".relu of")
+            return _halves(lo, f"{name}.{lo.modifiers.rest[-1]}".upper(), **({"relu": 1} if relu else {}))
+        if not relu:
+            return plain(lo)
+        if integer_type(lo) != "s32":
+            raise NoVariant(".relu of")
+        lo.count(3)
+        a, b = lo.srcs(1, "s32", 2)
+        return lo.emit("IMAX.S32", dst=dst_of(lo, "s32"), a=lo.op(f"{name}.S32", a=a, b=b), b=Imm(0))
+
+    return lower
 
 
 def _dot_product(name: str):
@@ -239,6 +317,6 @@ TABLE = {
     "add": _add_sub("ADD"), "sub": _add_sub("SUB"), "addc": _carry_chain("ADD"), "subc": _carry_chain("SUB"),
     "mul": _mul, "mad": _mad, "madc": _madc, "sad": _sad, "dp4a": _dot_product("DP4A"), "dp2a": _dot_product("DP2A"),
     "div": _typed_binary("IDIV", lower_float.div), "rem": _typed_binary("IREM"),
-    "min": _typed_binary("IMIN", lower_float.minmax("MIN")), "max": _typed_binary("IMAX", lower_float.minmax("MAX")),
+    "min": _extremum("IMIN"), "max": _extremum("IMAX"), "mul24": _mul24, "mad24": _mul24,
     "neg": _unary("INEG", lower_float.unary("NEG")), "abs": _unary("IABS", lower_float.unary("ABS")),
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """Logic, shifts and bit fields."""
 
+from gpuprof.assemble import ast
 from gpuprof.assemble.lower_arithmetic import SUFFIX, extend, typed
 from gpuprof.assemble.values import Imm, Not, NoVariant, pick, type_nbits
 from gpuprof.isa.modifiers import pack
@@ -75,15 +76,24 @@ def _funnel(lo):
 
 
 def _lop3(lo):
+    boolean = lo.modifiers.one_of(("or", "and"))
     kind = lo.modifiers.type()
     if kind != "b32":
         raise NoVariant(f"type .{kind} of")
-    lo.count(5)
+    lo.count(6 if boolean else 5)
     a, b, c = lo.srcs(1, "b32", 3)
     lut = lo.src(lo.operand(4), "u32")
     if not isinstance(lut, Imm):
         raise lo.error("the look-up table must be a constant")
-    lo.emit("LOP3", dst=lo.dst(lo.operand(0), "b32"), a=a, b=b, c=c, mods=pack(lut=lut.bits & 0xFF))
+    mods = pack(lut=lut.bits & 0xFF)
+    if not boolean:
+        return lo.emit("LOP3", dst=lo.dst(lo.operand(0), "b32"), a=a, b=b, c=c, mods=mods)
+    target, third = lo.operand(0), lo.src(lo.operand(5), "pred")
+    if not isinstance(target, ast.Pair):
+        raise lo.error("a Boolean operation needs two destinations, d|p")
+    result = lo.op("LOP3", a=a, b=b, c=c, mods=mods)
+    lo.emit("ISETP.U32", dst=lo.dst(target.second, "pred"), a=result, e=third, mods=pack(cmp="ne", bool=boolean))
+    return lo.copy(lo.dst(target.first, "b32"), result)
 
 
 def _prmt(lo):
@@ -184,8 +194,26 @@ def _bmsk(lo):
     lo.emit("BMSK.U32", dst=lo.dst(lo.operand(0), "b32"), a=a, b=b, mods=pack(wrap=wrap))
 
 
+def _szext(lo):
+    wrap = lo.modifiers.one_of(("wrap", "clamp"))
+    kind = lo.modifiers.type()
+    if not wrap or kind not in ("u32", "s32"):
+        raise NoVariant("form of")
+    lo.count(3)
+    a, b = lo.src(lo.operand(1), kind), lo.src(lo.operand(2), "u32")
+    lo.emit(typed("SZEXT", kind), dst=lo.dst(lo.operand(0), kind), a=a, b=b, mods=pack(wrap=wrap))
+
+
+def _fns(lo):
+    if lo.modifiers.type() != "b32":
+        raise NoVariant("form of")
+    lo.count(4)
+    a, b, c = lo.srcs(1, "b32", 3)
+    lo.emit("FNS", dst=lo.dst(lo.operand(0), "b32"), a=a, b=b, c=c)
+
+
 TABLE = {
     "and": _logic("AND"), "or": _logic("OR"), "xor": _logic("XOR"), "not": _not, "cnot": _cnot, "shl": _shl, "shr": _shr,
     "shf": _funnel, "lop3": _lop3, "prmt": _prmt, "bfe": _bfe, "bfi": _bfi, "popc": _count("POPC"), "clz": _count("CLZ"),
-    "brev": _brev, "bfind": _bfind, "bmsk": _bmsk,
+    "brev": _brev, "bfind": _bfind, "bmsk": _bmsk, "szext": _szext, "fns": _fns,
 }  # fmt: skip

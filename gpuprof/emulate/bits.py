@@ -175,7 +175,42 @@ def build_mask(inst: Instruction, env: Env) -> Op:
     return elementwise(function)(inst, env)
 
 
+def build_extend(inst: Instruction, env: Env) -> Op:
+    """szext: the low b bits of a, extended by zeros or by their sign (pseudocode of the PTX manual)."""
+    clamp, signed = unpack_name(inst.mods, "wrap") == "clamp", inst.op.types[0][0] == "s"
+
+    def function(a, b):
+        a, b = a.view(np.uint32), b.view(np.uint32)
+        count = b & np.uint32(31)
+        above = ~np.uint32(0) << count
+        sign = signed & (count != 0) & (a >> (count - np.uint32(1) & np.uint32(31)) & np.uint32(1) != 0)
+        result = np.where(sign, a | above, a & ~above)
+        return np.where(b >= 32, a, result) if clamp else result
+
+    return elementwise(function)(inst, env)
+
+
+def nth_set(mask, base, offset):
+    """fns: the place of the |offset|-th set bit of mask from bit base on, upwards or downwards; all ones when there is none.
+
+    A base past 31 is undefined in PTX; here it is taken modulo 32.
+    """
+    base, offset = (base & np.uint32(31)).astype(np.int64), offset.view(np.int32).astype(np.int64)
+    found = np.full(np.broadcast_shapes(mask.shape, base.shape, offset.shape), 0xFFFFFFFF, np.uint32)
+    seen = np.zeros(found.shape, np.int64)
+    step = np.where(offset < 0, -1, 1)
+    for distance in range(32):
+        at = base + step * distance
+        held = (at >= 0) & (at < 32) & (mask >> (at & 31).astype(np.uint32) & np.uint32(1) != 0)
+        seen = seen + held
+        wanted = held & np.where(offset == 0, distance == 0, seen == np.abs(offset))
+        found = np.where(wanted, at, found).astype(np.uint32)
+    return found
+
+
 SEMANTICS = {
+    "szext": build_extend,
+    "fns": elementwise(nth_set),
     "shl": build_shift(np.left_shift),
     "shr": build_shift(np.right_shift),
     "bfe": elementwise(extract),

@@ -9,7 +9,7 @@ from gpuprof.emulate.build import Env, Op, by_type, elementwise, read_predicate,
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import KIND_OF_TYPE, PRED, S64, U64, destination, source
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.modifiers import unpack_name
+from gpuprof.isa.modifiers import unpack, unpack_name
 
 COMPARE = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 BOOL = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
@@ -207,7 +207,35 @@ def dot_product(type_a: str, type_b: str, first_b: int, count: int):
     return function
 
 
+def read_halves(row, t: str) -> list[np.ndarray]:
+    """The two 16-bit integers of a register, low half first."""
+    return [(row >> np.uint32(shift)).astype(np.uint16).view("i2" if t[0] == "s" else "u2") for shift in (0, 16)]
+
+
+def join_halves(low, high):
+    return low.view(np.uint16).astype(np.uint32) | high.view(np.uint16).astype(np.uint32) << np.uint32(16)
+
+
+def build_halves(function: np.ufunc):
+    """Two 16-bit operations side by side, with relu where the row has it."""
+
+    def build(inst: Instruction, env: Env) -> Op:
+        t = inst.op.types[0]
+        relu = "relu" in inst.op.fields and unpack(inst.mods, "relu")
+
+        def compute(a, b):
+            results = [np.asarray(function(x, y)) for x, y in zip(read_halves(a, t), read_halves(b, t), strict=True)]
+            return join_halves(*[np.maximum(row, row.dtype.type(0)) if relu else row for row in results])
+
+        return elementwise(compute)(inst, env)
+
+    return build
+
+
 SEMANTICS = {
+    "add_halves": build_halves(np.add),
+    "min_halves": build_halves(np.minimum),
+    "max_halves": build_halves(np.maximum),
     "add": ufunc(np.add),
     "sub": ufunc(np.subtract),
     "mul": ufunc(np.multiply),

@@ -20,6 +20,7 @@ KINDS_OF_FILE = ((U32, S32, F32), (U64, S64, F64), (PRED,))
 KIND_OF_TYPE = {
     "b32": U32, "u32": U32, "s32": S32, "f32": F32, "b64": U64, "u64": U64, "s64": S64, "f64": F64, "pred": PRED,
     "b16": U32, "u16": U32, "s16": U32, "u8": U32, "s8": U32, "b8": U32, "f16": U32, "bf16": U32, "f16x2": U32, "bf16x2": U32, "tf32": U32,
+    "u16x2": U32, "s16x2": U32,
 }  # fmt: skip
 
 TRASH = 255

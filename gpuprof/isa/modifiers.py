@@ -55,6 +55,10 @@ FIELDS: dict[str, Field] = {
     "ftz": flag(10, "ftz"),
     "sat": flag(11, "sat"),
     "nan": flag(12, "nan"),
+    "xorsign": flag(13, "xorsign"),  # the sign of the result is the exclusive or of the sources' signs; with abs
+    "relu": flag(14, "relu"),  # a negative result becomes zero
+    "satfinite": flag(15, "satfinite"),  # what is too large becomes the largest finite number
+    "abs": flag(16, "abs"),  # the magnitudes of the sources
     # Comparisons.
     "cmp": Field(13, 4, COMPARISONS),
     "bool": Field(17, 2, ("", "and", "or", "xor")),

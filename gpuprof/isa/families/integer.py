@@ -55,8 +55,16 @@ def _only_32() -> Iterator[Opcode]:
         sign = t[0].upper()
         yield row(f"IMUL.WIDE.{sign}32", "D=R,R", "fma", "imad", "mul_wide", t)
         yield row(f"IMAD.WIDE.{sign}32", "D=R,R,D", "fma", "imad", "mad_wide", t)
-        yield row(f"SAD.{sign}32", "R=R,R,R", "alu", "alu", "sad", t, slots=2)
+        yield row(f"SAD.{sign}32", "R=R,R,R", "alu", "alu", "sad", t)
         yield row(f"BMSK.{sign}32", "R=R,R", "alu", "alu", "bmsk", t, ("wrap",))
+        yield row(f"SZEXT.{sign}32", "R=R,R", "alu", "alu", "szext", t, ("wrap",))
+        for name in ("MIN", "MAX"):
+            yield row(
+                f"I{name}.{sign}16X2", "R=R,R", "alu", "alu", name.lower() + "_halves", f"{t[0]}16x2", ("relu",) if t == "s32" else ()
+            )
+    yield row("IADD.16X2", "R=R,R", "alu", "alu", "add_halves", "u16x2")
+    # FNS: measured as the code of its loop; how often that runs depends on the operands.
+    yield row("FNS", "R=R,R,R", "alu", "alu", "fns", "b32", slots=53)
     yield row("LOP3", "R=R,R,R", "alu", "alu", "lop3", "b32", ("lut",))
     yield row("PRMT", "R=R,R,R", "alu", "alu", "prmt", "b32", ("prmt",))
     yield row("SHF.L", "R=R,R,R", "alu", "alu", "shf_left", "b32", ("wrap",))
