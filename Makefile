@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help demo test lint bench fuzz clean
+.PHONY: help demo interop test lint bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -22,6 +22,9 @@ demo: $(READY) ## collect, correlate and report on samples/transpose.cu
 	$(BIN)/gpuprof report build/transpose.gpudb --page source --kernel naive
 	@echo
 	@echo "Next: .venv/bin/gpuprof report build/transpose.gpudb --page source --kernel padded"
+
+interop: $(READY) ## install Triton and numba-cuda, which some tests need
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[interop]'
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -q

@@ -69,8 +69,14 @@ def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOpt
 
     if path.suffix == ".gpubin" and path.is_file():
         image = path.read_bytes()
-    else:
-        from gpuprof.assemble.assemble import assemble
+        return read_gpubin(image, str(path)), image
+    return build_ptx(read_source(path, arch=arch, names=names, options=options), options)
 
-        image = assemble(read_source(path, arch=arch, names=names, options=options), max_registers=options.max_registers)
-    return read_gpubin(image, str(path)), image
+
+def build_ptx(module: "PtxModule", options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:
+    """The program of a compiler's PTX, and its ELF image. Raises what the assembler raises."""
+    from gpuprof.assemble.assemble import assemble
+    from gpuprof.isa.gpubin import read_gpubin
+
+    image = assemble(module, max_registers=options.max_registers)
+    return read_gpubin(image, module.name), image

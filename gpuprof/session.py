@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import gpuprof
 from gpuprof.ahead import ahead
-from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
+from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build, build_ptx
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
@@ -36,6 +37,9 @@ from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state import power_on
 from gpuprof.timing.version import MODEL_VERSION
+
+if TYPE_CHECKING:
+    from gpuprof.compile import PtxModule
 
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop; what ends is timed to its end.
 MAX_WARP_INSTRUCTIONS = 1 << 22
@@ -131,6 +135,12 @@ class Session:
         """The program of a source file, by the settings' compiler if none is named; see `build`."""
         options = replace(self.settings.options, compiler=compiler) if compiler else self.settings.options
         program, image = build(Path(path), arch=self.chip.arch, names=names, options=options)
+        self._images[id(program)] = (program, image)
+        return program
+
+    def assemble(self, module: "PtxModule") -> Program:
+        """The program of PTX that the caller has compiled; see `build_ptx`."""
+        program, image = build_ptx(module, self.settings.options)
         self._images[id(program)] = (program, image)
         return program
 

@@ -22,15 +22,19 @@ def read_ptx(path: Path | str) -> PtxModule:
         ptx = Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
+    return module_of_ptx(ptx, str(path), Path(path).parent)
+
+
+def module_of_ptx(ptx: str, name: str, folder: Path) -> PtxModule:
+    """PTX text as a module; `folder` is where relative names of source files start. Raises PtxError when it has no `.target`."""
     target = _TARGET.search(ptx)
     if target is None:
-        raise PtxError("no `.target` directive: this is not a PTX file", str(path))
+        raise PtxError("no `.target` directive: this is not a PTX file", name)
     signatures = {symbol: signature(symbol) for symbol in functions_of(ptx)}
-    folder = Path(path).parent
     return PtxModule(
-        name=str(path),
+        name=name,
         ptx=ptx,
-        sources=named_files({name: str(folder / name) for name in _FILE.findall(ptx)}),  # an absolute name stays itself
+        sources=named_files({file: str(folder / file) for file in _FILE.findall(ptx)}),  # an absolute name stays itself
         display={symbol: each.name for symbol, each in signatures.items()},
         compiler=", ".join(_GENERATOR.findall(ptx)) or "PTX file",
         arch=target[1],

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
 from gpuprof.wording import extent_text
 
+if TYPE_CHECKING:
+    from gpuprof.compile import PtxModule
+
 CUDA_SUFFIXES = (".cu", ".cuh")
 
 
@@ -40,6 +43,9 @@ class Executor(Protocol):
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a .cu, .ptx or .gpubin file; `names` are kernels it must have, template instances among them."""
+
+    def assemble(self, module: "PtxModule") -> Program:
+        """The program of PTX that the caller has compiled."""
 
     def submit(self, command: cmd.Command) -> Any:
         """Carries out a command and gives what the command's docstring says. What it raises comes out of the call that asked."""
@@ -76,6 +82,10 @@ class Device:
         compiler: "clang", "nvcc" where it is installed, or the path of either, in place of what `collect --compiler` says.
         """
         return Module(self, Path(path), instantiate, compiler)
+
+    def load_ptx(self, module: "PtxModule") -> LoadedModule:
+        """Assembles and loads PTX that another compiler has just made. Its kernels are launched with `launch`."""
+        return self.submit(cmd.Load(self.executor.assemble(module)))
 
     def to_device(self, obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
         """A copy of an array (or of what numpy makes one of) in device memory, in C order; in `to` when that is given."""

@@ -1,0 +1,94 @@
+"""Triton kernels on the emulated GPU, launched as they are.
+
+    import gpuprof.interop.triton
+
+    gpuprof.interop.triton.enable()                         # instead of a CUDA driver
+    add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)   # numpy arrays, torch CPU tensors, gpuprof device arrays
+
+Triton specialises, compiles and tunes as on the chip that is emulated. `@triton.autotune` times each configuration in simulated
+cycles: its launches are recorded in a task "autotune".
+"""
+
+from typing import Any
+
+from gpuprof.device.api import Device
+from gpuprof.errors import UsageError
+from gpuprof.interop.triton_arguments import Tensor, given
+from gpuprof.session import device_of_script
+
+OLDEST = (3, 5)  # the first with knobs.runtime.add_stages_inspection_hook
+
+
+class _Enabled:
+    """What was put in the place of what; None while Triton is as it was."""
+
+    driver: Any = None
+    replaced: tuple[tuple[Any, str, Any], ...] = ()  # (object, attribute, what it was)
+
+
+def enable(chip: str | None = None, *, device: Device | None = None) -> Device:
+    """Launches Triton's kernels on the emulated GPU from here on; gives that GPU.
+
+    `chip`: as for gpuprof.Device. `device`: a Device that the script has already. Raises UsageError when Triton is not
+    installed or too old, or has no code for the chip.
+    """
+    triton = _triton()
+    from gpuprof.interop.triton_driver import EmulatedDriver, benchmark, keep_ptx
+
+    gpu = device or device_of_script(chip)
+    driver = EmulatedDriver(gpu)
+    disable()
+    from triton.runtime.jit import KernelInterface
+
+    _replace(KernelInterface, "__getitem__", _launcher)
+    _replace(triton.knobs.runtime, "add_stages_inspection_hook", keep_ptx)
+    _replace(triton.testing, "do_bench", benchmark(driver))
+    _replace(triton.testing, "do_bench_cudagraph", benchmark(driver))
+    _replace(triton.runtime.driver, "_active", driver)
+    _Enabled.driver = driver
+    return gpu
+
+
+def disable() -> None:
+    """Leaves Triton as it was before `enable`."""
+    for owner, name, old in reversed(_Enabled.replaced):
+        setattr(owner, name, old)
+    _Enabled.driver, _Enabled.replaced = None, ()
+
+
+def tensor(array: Any) -> Tensor:
+    """A copy of an array that stays on the emulated GPU: for tensor descriptors, or to save copying at each launch.
+
+    It has what kernels and launch code ask of a torch tensor (shape, stride(), numel(), dtype, data_ptr()); `numpy()` copies it back.
+    """
+    if _Enabled.driver is None:
+        raise UsageError("gpuprof.interop.triton.tensor: there is no GPU yet; call gpuprof.interop.triton.enable() before")
+    return Tensor.of_device(_Enabled.driver.gpu.to_device(array))
+
+
+def _triton():
+    try:
+        import triton
+        import triton.testing
+    except ImportError as error:
+        raise UsageError(f"Triton cannot be imported ({error}); install it with: pip install 'gpuprof[interop]'") from None
+    if tuple(map(int, triton.__version__.split(".")[:2])) < OLDEST:
+        raise UsageError(
+            f"Triton {triton.__version__} is too old for gpuprof.interop; it works with {'.'.join(map(str, OLDEST))} and later"
+        )
+    return triton
+
+
+def _replace(owner: Any, name: str, new: Any) -> None:
+    _Enabled.replaced += ((owner, name, getattr(owner, name)),)
+    setattr(owner, name, new)
+
+
+def _launcher(kernel: Any, grid: Any):
+    """`kernel[grid]`, for plain kernels and for those that are tuned or have heuristics."""
+
+    def launch(*arguments: Any, **options: Any):
+        with given(_Enabled.driver.gpu, kernel.arg_names, arguments, options) as call:
+            return kernel.run(*call.arguments, grid=grid, warmup=False, **call.options)
+
+    return launch

@@ -1,0 +1,249 @@
+"""The driver that Triton asks for its device: the emulated GPU in the place of CUDA's.
+
+kernel[grid](...) ─ Triton: specialise, compile ─> PTX ─ load_binary ─> loaded module ─ Launcher ─> Device.launch
+"""
+
+import itertools
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device, LaunchConfig
+from gpuprof.device.bind import ArrayValue, Value
+from gpuprof.device.elements import bfloat16_bits
+from gpuprof.device.launch_values import Null, Raw
+from gpuprof.device.module import LoadedModule
+from gpuprof.errors import UsageError
+from gpuprof.interop.ptx import python_module
+from gpuprof.interop.triton_arguments import Tensor, given
+from gpuprof.isa.program import Function, Param
+
+OLDEST_ARCH = 75  # LLVM has older ones, but Triton's own passes do not: it generates mma.sync of Turing at least
+
+_INTEGERS = {"i1": 1, "u1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
+_FLOATS = {
+    "fp16": lambda value: np.float16(value).tobytes(),
+    "bf16": lambda value: bfloat16_bits(np.array([value], np.float32)).tobytes(),
+    "fp32": lambda value: np.float32(value).tobytes(),
+    "f32": lambda value: np.float32(value).tobytes(),
+    "fp64": lambda value: struct.pack("<d", value),
+}
+_numbers = itertools.count()  # of drivers: Triton keeps the kernels of each device under its number
+
+
+class Loaded(NamedTuple):
+    """What Triton calls a kernel's function handle."""
+
+    module: LoadedModule
+    function: Function
+
+
+class EmulatedDriver(DriverBase):
+    """One emulated GPU, as Triton's runtime asks for it."""
+
+    def __init__(self, gpu: Device):
+        super().__init__()
+        self.gpu, self.number = gpu, next(_numbers)
+        self.capability = _capability(gpu)
+        self.utils = _Utils(gpu)
+        self.launcher_cls = lambda src, metadata: Launcher(self, src, metadata)
+        self.cycles = 0  # of the last launch
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        raise NotImplementedError("the emulated GPU has no launcher in C++")
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", self.capability, self.gpu.chip.warp_lanes)
+
+    def get_current_device(self) -> int:
+        return self.number
+
+    def set_current_device(self, device: int) -> None:
+        if device != self.number:
+            raise UsageError(f"there is one emulated GPU, number {self.number}, and no number {device}")
+
+    def get_current_stream(self, device: int) -> int:
+        return 0
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        return divmod(self.capability, 10)
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+    def get_benchmarker(self) -> Callable:
+        return benchmark(self)
+
+
+class _Utils:
+    """What Triton's driver keeps in C."""
+
+    def __init__(self, gpu: Device):
+        self.gpu = gpu
+
+    def get_device_properties(self, device: int) -> dict[str, int]:
+        chip = self.gpu.chip
+        return {
+            "max_shared_mem": chip.max_shared_nbytes_per_block,
+            "max_num_regs": chip.registers,
+            "multiprocessor_count": chip.sms,
+            "warpSize": chip.warp_lanes,
+            "sm_clock_rate": int(chip.clock_mhz * 1000),
+        }
+
+    def load_binary(self, name: str, binary: bytes, shared_nbytes: int, device: int) -> tuple[LoadedModule, Loaded, int, int, int]:
+        """Loads the PTX that `keep_ptx` left where the binary would be: (module, function, registers, spills, most threads)."""
+        module = self.gpu.load_ptx(python_module(binary.decode(), f"{name}.ptx", f"Triton {triton.__version__}", {}))
+        function = next(function for function in module.program.functions if function.name == name)
+        return module, Loaded(module, function), function.registers, function.spill_nbytes // 4, self.gpu.chip.max_threads_per_block
+
+    def unload_module(self, module: LoadedModule) -> None:
+        """A recording goes on naming it: loaded code stays."""
+
+
+def keep_ptx(backend=None, stages=None, options=None, language=None, capability=None) -> tuple[str, str]:
+    """Triton's hook on its stages: the last one, ptxas, is left out. Without arguments, its name in Triton's cache of kernels."""
+    if stages is not None:
+        stages["cubin"] = lambda ptx, metadata: ptx.encode()
+    return "gpuprof", "gpuprof"
+
+
+def benchmark(driver: EmulatedDriver) -> Callable:
+    """Triton's do_bench in simulated time. Each call runs twice, as caches are cold the first time; the second one counts."""
+
+    def do_bench(kernel_call: Callable, *_, quantiles: Sequence[float] | None = None, **__) -> Any:
+        with driver.gpu.task("autotune" if quantiles else "do_bench"):
+            kernel_call()
+            start = driver.gpu.submit(cmd.Event(0))
+            kernel_call()
+            cycles = driver.gpu.submit(cmd.Event(0)) - start
+        milliseconds = cycles / (driver.gpu.chip.clock_mhz * 1000)
+        return [milliseconds] * len(quantiles) if quantiles else milliseconds
+
+    return do_bench
+
+
+class Launcher:
+    """Launches one compiled kernel; `src` is Triton's ASTSource, `metadata` what its compiler found out."""
+
+    def __init__(self, driver: EmulatedDriver, src: Any, metadata: Any):
+        self.driver, self.metadata = driver, metadata
+        self.names, self.types = list(src.signature), list(src.signature.values())
+        if getattr(metadata, "num_ctas", 1) != 1:
+            raise UsageError(f"{metadata.name}: num_ctas={metadata.num_ctas}: launches of clusters are not supported; leave num_ctas out")
+
+    def __call__(self, x, y, z, stream, loaded: Loaded, packed, launch_metadata, enter_hook, exit_hook, *arguments) -> None:
+        if x * y * z == 0:
+            return
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        with given(self.driver.gpu, self.names, arguments, {}) as call:
+            self._launch((x, y, z), loaded, call.arguments)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def _launch(self, grid: tuple[int, int, int], loaded: Loaded, arguments: tuple[Any, ...]) -> None:
+        gpu, function = self.driver.gpu, loaded.function
+        scratch = self._scratch(grid)
+        try:
+            values = [*self._values(arguments), *scratch]
+            packed = [value(param) for value, param in zip(values, function.params, strict=True)]
+            block = function.required_threads or (self.metadata.num_warps * gpu.chip.warp_lanes, 1, 1)
+            config = LaunchConfig(grid, block, self.metadata.shared)
+            gpu.launch(loaded.module, function, config, packed, self._text(function, grid, arguments))
+        finally:
+            for value in scratch:
+                value.free()
+
+    def _scratch(self, grid: tuple[int, int, int]) -> list["_Scratch"]:
+        """The two pointers that end every kernel's parameters: memory that blocks get for themselves, and a profiler's."""
+        blocks = grid[0] * grid[1] * grid[2]
+        sizes = (self.metadata.global_scratch_size, self.metadata.profile_scratch_size)
+        return [_Scratch(self.driver.gpu, blocks * (size or 0)) for size in sizes]
+
+    def _values(self, arguments: Sequence[Any]) -> Iterator[Callable[[Param], Value]]:
+        for name, kind, argument in zip(self.names, self.types, arguments, strict=True):
+            yield from _flat(name, kind, argument)
+
+    def _text(self, function: Function, grid: tuple[int, int, int], arguments: Sequence[Any]) -> str:
+        """The launch as it was written: "add[4](float32[4000], float32[4000], 4000, BLOCK=1024)"."""
+        shown = [
+            f"{name}={value!r}" if kind == "constexpr" else repr(value)
+            for name, kind, value in zip(self.names, self.types, arguments, strict=True)
+        ]
+        extents = grid[: 3 if grid[2] > 1 else 2 if grid[1] > 1 else 1]
+        return f"{function.display}[{', '.join(map(str, extents))}]({', '.join(shown)})"
+
+
+class _Scratch:
+    def __init__(self, gpu: Device, nbytes: int):
+        self.gpu, self.nbytes = gpu, nbytes
+        self.address = gpu.submit(cmd.Allocate(nbytes, "Triton's scratch memory")).address if nbytes else 0
+
+    def __call__(self, param: Param) -> Value:
+        return ArrayValue(self.address, "", self.nbytes) if self.nbytes else Null("0")
+
+    def free(self) -> None:
+        if self.nbytes:
+            self.gpu.submit(cmd.Free(self.address))
+
+
+def _flat(name: str, kind: Any, value: Any) -> Iterator[Callable[[Param], Value]]:
+    """An argument as the kernel's parameters it becomes, by its type in Triton's signature; constants become none."""
+    if isinstance(kind, tuple):
+        for number, (part_kind, part) in enumerate(zip(kind, value, strict=True)):
+            yield from _flat(f"{name}[{number}]", part_kind, part)
+    elif kind.startswith("tensordesc"):
+        yield from _descriptor(name, value)
+    elif kind != "constexpr":
+        yield lambda param: _value(name, kind, value)
+
+
+def _descriptor(name: str, value: Any) -> Iterator[Callable[[Param], Value]]:
+    """A tensor descriptor before sm_90: pointer, shape, strides and how it pads, and then shape and strides once more."""
+    parts = [("*", value.base), *(("i64", extent) for extent in (*value.shape, *value.strides))]
+    parts += [("i1", value.padding == "nan"), ("i1", value.round_f32_to_tf32)]
+    parts += [("i32", extent) for extent in value.shape] + [("i64", extent) for extent in value.strides]
+    for kind, part in parts:
+        yield lambda param, kind=kind, part=part: _value(name, kind, part)
+
+
+def _value(name: str, kind: str, value: Any) -> Value:
+    if kind.startswith("*"):
+        return _pointer(name, value)
+    if kind in _FLOATS:
+        return Raw(str(value), _FLOATS[kind](value))
+    if kind in _INTEGERS:
+        nbytes = _INTEGERS[kind]
+        return Raw(str(value), (int(value) & (1 << 8 * nbytes) - 1).to_bytes(nbytes, "little"))
+    raise UsageError(f"{name}: gpuprof cannot give a kernel a value of Triton's type {kind}")
+
+
+def _pointer(name: str, value: Any) -> Value:
+    if value is None:
+        return Null("None")
+    if isinstance(value, Tensor):
+        return ArrayValue(value.data_ptr(), "", 0)
+    if hasattr(value, "data_ptr"):  # triton.reinterpret
+        return ArrayValue(value.data_ptr(), "", 0)
+    raise UsageError(f"{name}: expected an array, got a {type(value).__name__}")
+
+
+def _capability(gpu: Device) -> int:
+    """80 for sm_80."""
+    capability = int("".join(filter(str.isdigit, gpu.chip.arch)))
+    if capability < OLDEST_ARCH:
+        raise UsageError(f"chip {gpu.chip.name} is {gpu.chip.arch}; Triton compiles for sm_{OLDEST_ARCH} and later: say enable('a100')")
+    return capability
