@@ -7,6 +7,7 @@ import test_conformance_convert as convert
 import test_conformance_float as floating
 import test_conformance_integer as integer
 import test_conformance_memory as memory
+import test_conformance_video as video
 import test_conformance_warp as warp
 import test_emulate_control as flow
 import test_emulate_memory as services
@@ -16,7 +17,7 @@ from gpuprof.isa.opcodes import TABLE
 AGAINST_REFERENCES = (
     integer.OPCODES, ["MOVI.64"], floating.ARITHMETIC, floating.COMPARES, floating.TESTED, floating.APPROXIMATE, floating.PACKED, floating.DIVISIONS,
     convert.PAIRS, convert.ROUNDINGS, convert.PACKS, [convert.TF32], memory.LOADS, memory.STORES, memory.ATOMICS,
-    warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.OTHERS,
+    video.OPCODES, warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.OTHERS,
 )  # fmt: skip
 
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.

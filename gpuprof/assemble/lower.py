@@ -16,6 +16,7 @@ from gpuprof.assemble import (
     lower_float,
     lower_memory,
     lower_move,
+    lower_video,
     lower_warp,
 )  # fmt: skip
 from gpuprof.assemble.abi import Convention, Place
@@ -32,7 +33,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
-    **lower_float.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_warp.TABLE,
+    **lower_float.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_video.TABLE, **lower_warp.TABLE,
 }  # fmt: skip
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid"])
 

@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpuprof.emulate import atomic, barriers, bits, control, convert, floating, half, integer, memory, moves, services, warp
+from gpuprof.emulate import atomic, barriers, bits, control, convert, floating, half, integer, memory, moves, services, video, warp
 from gpuprof.emulate.build import Env, Op, guard_reader
 from gpuprof.emulate.cfg import BasicBlock, Graph
 from gpuprof.emulate.control import End, build_fall
@@ -14,7 +14,7 @@ from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2,
 from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 
-FAMILIES = (integer, bits, moves, floating, half, convert, memory, atomic, warp)
+FAMILIES = (integer, bits, moves, floating, half, convert, memory, atomic, video, warp)
 # (semantics, type) -> builder where a type needs its own, else semantics -> builder.
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
 ENDS = control.ENDS | barriers.ENDS | services.ENDS

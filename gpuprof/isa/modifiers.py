@@ -70,6 +70,19 @@ FIELDS: dict[str, Field] = {
     "lut": Field(7, 8),
     "wrap": Field(7, 1, ("clamp", "wrap")),
     "prmt": Field(7, 3, ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
+    # Video instructions. signs: of the result, of a and of b. dsel: the part of c that the result replaces; mask: the elements that it does.
+    "signs": Field(7, 3, ("", "uus", "usu", "uss", "suu", "sus", "ssu", "sss")),
+    "asel": Field(12, 3, ("", "ab0", "ab1", "ab2", "ab3", "ah0", "ah1")),
+    "bsel": Field(15, 3, ("", "bb0", "bb1", "bb2", "bb3", "bh0", "bh1")),
+    "dsel": Field(18, 3, ("", "db0", "db1", "db2", "db3", "dh0", "dh1")),
+    "op2": Field(21, 2, ("", "add", "min", "max")),
+    "vwrap": Field(23, 1, ("clamp", "wrap")),
+    "vcmp": Field(23, 3, ("eq", "ne", "lt", "le", "gt", "ge")),
+    "scale": Field(18, 2, ("", "shr7", "shr15")),
+    "po": flag(20, "po"),  # plus one
+    "negab": flag(21, "negab"),
+    "negc": flag(22, "negc"),
+    "mask": Field(12, 4),
     # Warp shuffles: lane and clamp as immediates, so that the usual ones need no register.
     "shfl": Field(7, 2, ("up", "down", "bfly", "idx")),
     "has_lane": Field(9, 1),

@@ -24,13 +24,14 @@ from gpuprof.isa.families import (
     integer,
     memory,
     moves,
+    video,
     warp,
 )  # fmt: skip
 from gpuprof.isa.row import Opcode
 
 ISA_VERSION = 2
 
-FAMILIES = (control, moves, integer, floating, half, conversions, memory, atomics, warp, addresses)
+FAMILIES = (control, moves, integer, video, floating, half, conversions, memory, atomics, warp, addresses)
 
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())]
 BY_NAME: dict[str, Opcode] = {each.name: each for each in TABLE}
