@@ -9,6 +9,7 @@ import test_conformance_integer as integer
 import test_conformance_memory as memory
 import test_conformance_video as video
 import test_conformance_warp as warp
+import test_conformance_wide as wide
 import test_emulate_control as flow
 import test_emulate_memory as services
 
@@ -17,7 +18,9 @@ from gpuprof.isa.opcodes import TABLE
 AGAINST_REFERENCES = (
     integer.OPCODES, ["MOVI.64"], floating.ARITHMETIC, floating.COMPARES, floating.TESTED, floating.APPROXIMATE, floating.PACKED, floating.DIVISIONS,
     convert.PAIRS, convert.ROUNDINGS, convert.PACKS, [convert.TF32], memory.LOADS, memory.STORES, memory.ATOMICS,
-    video.OPCODES, warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.OTHERS,
+    video.OPCODES,
+    wide.ATOMICS, wide.COPIES,
+    warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.OTHERS,
 )  # fmt: skip
 
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.
@@ -45,6 +48,11 @@ BY_EFFECT = {
     "BAR.RED.OR": flow.test_barrier_reduction,
     "WARPSYNC": flow.test_warp_synchronisation_across_two_paths,
     "S2R": flow.test_three_dimensional_indices,
+    "CP.ASYNC.COMMIT": lambda: wide.test_copy("CP.ASYNC.16"),
+    "CP.ASYNC.WAIT": lambda: wide.test_copy("CP.ASYNC.16"),
+    "ALLOCA": wide.test_stack_grows_and_is_set_back,
+    "STACKSAVE": wide.test_stack_grows_and_is_set_back,
+    "STACKRESTORE": wide.test_stack_grows_and_is_set_back,
     "SYSCALL": services.test_printf_and_assert,
     "SYSCALL.64": services.test_device_malloc_and_free,
 }

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 from conformance import FLOATS, INTEGERS_32, INTEGERS_64
-from conformance_floats import ANY_NAN, FORMATS, add, encode, flush, operation
+from conformance_floats import ANY_NAN, FORMATS, add, encode, extremum, flush, operation
 from conformance_integers import MASK32, signed
 from emulate_harness import ADDR64, Result, run, special
 
@@ -15,7 +15,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.program import Variable
 
 THREADS = 64
-SLOT = 16  # bytes of each thread
+SLOT = 32  # bytes of each thread
 WORDS = SLOT // 4
 RNG = np.random.default_rng(3)
 
@@ -54,7 +54,7 @@ class Place:
         if self.space == "local":
             return [make("MOV", dst=10, imm=0, slot="a")]
         if self.space != "generic":
-            return [make("SHL", dst=10, a=250, imm=4, slot="b")]
+            return [make("SHL", dst=10, a=250, imm=5, slot="b")]
         code = []  # a third of the threads each: global, shared, local
         for number, start in enumerate((self.input, SHARED_WINDOW)):
             code += own_address(start, 11 + number)
@@ -70,7 +70,7 @@ class Place:
         if self.space in ("shared", "local"):
             code += word_copies("LDG.32", f"ST{self.space[0].upper()}.32", source, {"a": 10})
         if self.space == "generic":
-            code += [make("SHL", dst=92, a=250, imm=4, slot="b")]
+            code += [make("SHL", dst=92, a=250, imm=5, slot="b")]
             code += word_copies("LDG.32", "STS.32", source, {"a": 92}) + word_copies("LDG.32", "STL.32", source, {"a": 255})
         return code
 
@@ -98,6 +98,8 @@ ELEMENTS = {
     "V2.32": (2, 4),
     "V4.32": (4, 4),
     "V2.64": (2, 8),
+    "V8.32": (8, 4),
+    "V4.64": (4, 8),
 }
 LOADS = [op.name for op in TABLE if op.semantics == "load"]
 STORES = [op.name for op in TABLE if op.semantics == "store"]
@@ -160,7 +162,7 @@ def test_store(name):
 # Atomics
 
 CELLS = 5
-ATOMICS = [op.name for op in TABLE if op.semantics.startswith(("atom_", "red_"))]
+ATOMICS = [op.name for op in TABLE if op.semantics.startswith(("atom_", "red_")) and not op.b[1:]]
 
 
 def float_add(t: str, is_global: bool):
@@ -169,14 +171,19 @@ def float_add(t: str, is_global: bool):
     return lambda old, value: operation(add)(t, mods, old, value)
 
 
+def float_extremum(t: str, sign: int):
+    return lambda old, value: extremum(sign)(t, {}, old, value)
+
+
 def apply(operation_name: str, t: str, is_global: bool, old: int, value: int, other: int):
     bits = int("".join(filter(str.isdigit, t.removesuffix("x2"))))
     mask = (1 << bits) - 1
-    if operation_name == "add" and "f" in t:
+    if "f" in t:
+        single = {"add": float_add, "min": lambda t, _: float_extremum(t, -1), "max": lambda t, _: float_extremum(t, 1)}[operation_name]
         if t.endswith("x2"):
-            halves = [float_add(t[:-2], is_global)(old >> shift & 0xFFFF, value >> shift & 0xFFFF) for shift in (0, 16)]
+            halves = [single(t[:-2], is_global)(old >> shift & 0xFFFF, value >> shift & 0xFFFF) for shift in (0, 16)]
             return halves[0] | halves[1] << 16
-        return float_add(t, is_global)(old, value & mask)
+        return single(t, is_global)(old, value & mask)
     number = (lambda x: signed(x, bits)) if t[0] == "s" else (lambda x: x)
     return {
         "add": lambda: old + value & mask, "and": lambda: old & value, "or": lambda: old | value, "xor": lambda: old ^ value,

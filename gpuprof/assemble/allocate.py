@@ -66,7 +66,7 @@ def allocate(body: Body) -> Allocation:
 def _units(body: Body, segments: dict[int, list[Segment]]) -> dict[int, Unit]:
     units: dict[int, Unit] = {}
     for inst in body.instructions():
-        for group in (inst.dst, inst.b):
+        for group in (inst.dst, inst.b, inst.c):
             if isinstance(group, tuple):
                 unit = Unit(body.files[group[0]], [segments.get(r, []) for r in group], [(r, i) for i, r in enumerate(group)])
                 units.update(dict.fromkeys(group, unit))

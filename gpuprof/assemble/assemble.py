@@ -183,11 +183,11 @@ class _Linker:
         )
 
     def _recurses(self, name: str) -> bool:
-        """Whether it, or anything it calls, calls itself."""
+        """Whether it, or anything it calls, calls itself or takes local memory while it runs."""
         seen, todo = {name}, [name]
         while todo:
             for callee in self._callees(self.bodies[todo.pop()]):
                 if callee not in seen:
                     seen.add(callee)
                     todo.append(callee)
-        return bool(seen & self.recursive)
+        return bool(seen & self.recursive) or any(self.bodies[each].grows_stack for each in seen if each in self.bodies)

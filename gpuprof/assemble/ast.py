@@ -34,11 +34,12 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A symbol plus a constant outside brackets: `var+8`; `generic` when written `generic(var)`."""
+    """A symbol plus a constant outside brackets: `var+8`; `generic` when written `generic(var)`; `byte` of it for `0xFF00(var)`."""
 
     name: str
     offset: int
     generic: bool = False
+    byte: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Label:
 
 @dataclass(slots=True)
 class BranchTargets:
-    """`name: .branchtargets a, b, c;`"""
+    """`name: .branchtargets a, b, c;`, or `.calltargets` with functions."""
 
     name: str
     labels: tuple[str, ...]

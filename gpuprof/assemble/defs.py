@@ -9,7 +9,7 @@ from gpuprof.isa.opcodes import BY_NAME
 # Instructions without a result anybody reads that must stay.
 _EFFECTS = frozenset(
     ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint", "nanosleep", "bar_sync",
-     "bar_arrive", "bar_red", "warpsync", "membar", "store", "nop"]
+     "bar_arrive", "bar_red", "warpsync", "membar", "store", "nop", "copy_async", "copy_commit", "copy_wait", "alloca", "stack_restore"]
 )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def remove_dead(body: Body) -> None:
     for block in reversed(body.blocks):
         kept = []
         for inst in reversed(block.insts):
-            if inst.op.semantics.startswith("atom_") and inst.dst is not None and not count[inst.dst]:
+            if inst.op.semantics.startswith("atom_") and inst.dst is not None and not any(count[r] for r in inst.writes()):
                 reduction = BY_NAME.get("RED" + inst.op.name.removeprefix("ATOM"))
                 inst.dst = None
                 inst.op = reduction or inst.op

@@ -5,6 +5,8 @@ from gpuprof.assemble.ir import Body, Inst, mods_without_operands
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, Instruction
 from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
 
+ON_THE_STACK = frozenset(["CALL", "CALL.IND", "ALLOCA", "STACKSAVE", "STACKRESTORE"])  # mods: the frame they stand in
+
 
 def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
     """The function's instructions; `imm` of CALL and of relocated instructions is filled in when the program is linked."""
@@ -26,7 +28,7 @@ def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocati
         imm, mods = inst.imm & 0xFFFFFFFF, inst.imm >> 32 & 0xFFFFFFFF
     elif name == "BRA":
         imm = (starts[inst.target] - index - 1) * INSTRUCTION_NBYTES
-    elif name in ("CALL", "CALL.IND"):
+    elif name in ON_THE_STACK:
         mods = body.frame_nbytes
     else:
         mods = mods_without_operands(mods)

@@ -90,7 +90,7 @@ WRITE_SLOTS = [
 # Rows whose imm means something of its own, so that no source can be an immediate.
 IMM_TAKEN = frozenset(
     ["MOVI.64", "S2R", "S2R.64", "FRAME", "FRAME.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64", "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
-     "BAR.RED.AND", "BAR.RED.OR"]
+     "BAR.RED.AND", "BAR.RED.OR", "ALLOCA", "STACKSAVE", "STACKRESTORE", "CP.ASYNC.WAIT"]
     + [row.name for row in TABLE if row.space]
 )  # fmt: skip
 
@@ -134,6 +134,7 @@ class Body:
     callees: set[str] = field(default_factory=set)
     indirect_calls: bool = False
     barriers: int = 0
+    grows_stack: bool = False  # takes local memory while it runs
 
     def register(self, file: str) -> int:
         self.files.append(file)

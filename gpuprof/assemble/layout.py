@@ -1,6 +1,7 @@
 """Where variables are: the parameter block, shared memory, the constant segment, global variables, local frames."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import align_up, convention
@@ -86,6 +87,8 @@ class Layout:
         result = []
         global_offset = 0
         for variable in self.module.variables:
+            if variable.linkage == "extern":
+                continue
             if variable.space == "global":
                 global_offset = align_up(global_offset, variable.align)
                 offset, global_offset = global_offset, global_offset + variable.nbytes
@@ -100,14 +103,24 @@ class Layout:
 
     def _initial_addresses(self, variable: ast.Variable) -> Iterator[InitialAddress]:
         width = TYPE_NBYTES[variable.type]
-        for index, value in enumerate(variable.initial or ()):
+        initial = variable.initial or ()
+        for index, value in enumerate(initial):
             symbol = _symbol_of(value)
             if not symbol:
                 continue
+            byte = value.byte if isinstance(value, ast.Offset) else None
+            if byte is not None:  # eight bytes of one address, in order
+                first = initial[index - byte : index - byte + ADDRESS_NBYTES] if index >= byte else ()
+                if width != 1 or list(first) != [replace(value, byte=k) for k in range(ADDRESS_NBYTES)]:
+                    raise self._error(
+                        variable, f"all eight bytes of the address of {symbol} must follow each other, each in an element of one"
+                    )
+                if byte:
+                    continue
             target = self.variables.get(symbol)
             if symbol not in self.functions and (target is None or target.space not in ("global", "const")):
                 raise self._error(variable, f"its initial value names {symbol}, which is no function, global variable or constant")
-            if width != ADDRESS_NBYTES:
+            if width != ADDRESS_NBYTES and byte is None:
                 raise self._error(variable, f"an address as initial value takes {ADDRESS_NBYTES} bytes, and its elements have {width}")
             yield InitialAddress(index * width, symbol, isinstance(value, ast.Offset) and value.generic)
 
@@ -125,7 +138,9 @@ def _symbol_of(value) -> str:
 def _addend_of(value) -> int:
     if isinstance(value, ast.Number):
         return value.value
-    return value.offset if isinstance(value, ast.Offset) else 0
+    if not isinstance(value, ast.Offset):
+        return 0
+    return value.offset if value.byte is None else value.offset >> 8 * value.byte & 0xFF
 
 
 def _param_offsets(function: ast.Function) -> dict[str, int]:

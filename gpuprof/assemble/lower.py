@@ -4,6 +4,7 @@ The handlers stand in the `lower_*` modules, one table each, keyed by PTX opcode
 operands, and `emit`.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from gpuprof.assemble import (
@@ -13,6 +14,7 @@ from gpuprof.assemble import (
     lower_compare,
     lower_control,
     lower_convert,
+    lower_copy,
     lower_float,
     lower_memory,
     lower_move,
@@ -33,9 +35,11 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
-    **lower_float.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_video.TABLE, **lower_warp.TABLE,
+    **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_video.TABLE, **lower_warp.TABLE,
 }  # fmt: skip
-SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid"])
+SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
+VECTOR_PARTS = (".x", ".y", ".z", ".w")
+COLOURS = {".x": ".r", ".y": ".g", ".z": ".b", ".w": ".a"}
 
 
 class Register(NamedTuple):
@@ -50,6 +54,7 @@ class Scope:
         self.parent = parent
         self.index = index
         self.registers: dict[str, Register] = {}
+        self.vectors: dict[str, ast.Vector] = {}
         self.variables: dict[str, ast.Variable] = {}
         self.labels: set[str] = set()
         self.targets: dict[str, tuple[str, ...]] = {}
@@ -93,6 +98,7 @@ class Lowering:
         self.block = Block("#entry")
         self.body.blocks.append(self.block)
         self.carry: int | None = None
+        self.has_vectors = False
         self.labels = 0
         self.convention = Convention({}, {}, 0)
         self.parameter_values: dict[str, int] = {}  # parameters, arguments and results that are in registers
@@ -125,15 +131,32 @@ class Lowering:
         self.scope = self.scope.parent
 
     def declare_registers(self, statement: ast.Registers):
-        if statement.vector > 1:
-            raise self.error("vector registers are not supported")
         nbits = 1 if statement.type == "pred" else type_nbits(statement.type)
-        if nbits > 64:
-            raise self.error(f"registers of type .{statement.type} are not supported")
+        parts = VECTOR_PARTS[: statement.vector]
+        if nbits == 128:  # two of 64
+            nbits, parts = 64, ("#0", "#1")
         file = "P" if nbits == 1 else "D" if nbits == 64 else "R"
         for name, count in statement.names:
             for full in (f"{name}{n}" for n in range(count)) if count else (name,):
-                self.scope.registers[full] = Register(self.body.register(file), nbits)
+                if len(parts) == 1:
+                    self.scope.registers[full] = Register(self.body.register(file), nbits)
+                else:
+                    self.declare_vector(full, parts, Register(0, nbits), file)
+
+    def declare_vector(self, name: str, parts: tuple[str, ...], like: Register, file: str):
+        """A register of several parts: its name stands for the vector of them, `name.x` or `name.r` for the first, and so on."""
+        for part in parts:
+            register = Register(self.body.register(file), like.nbits)
+            for suffix in (part, COLOURS.get(part, part)):
+                self.scope.registers[name + suffix] = register
+        self.has_vectors = True
+        self.scope.vectors[name] = ast.Vector(tuple(ast.Name(name + part) for part in parts))
+
+    def expand_vectors(self, operand):
+        """A vector register as an operand is a vector of registers."""
+        if isinstance(operand, ast.Name):
+            return self.scope.find("vectors", operand.text) or operand
+        return operand
 
     def declare_parameter_register(self, name: str, number: int, kind: str):
         self.scope.registers[name] = Register(number, type_nbits(kind))
@@ -158,6 +181,8 @@ class Lowering:
         return f"#{self.labels}"
 
     def instruction(self, inst: ast.Instruction):
+        if self.has_vectors:
+            inst = replace(inst, operands=[self.expand_vectors(operand) for operand in inst.operands])
         self.inst = inst
         handler = HANDLERS.get(inst.opcode)
         if handler is None:

@@ -12,8 +12,16 @@ SYSCALLS = {"vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4}
 # -- entering and leaving ----------------------------------------------------------------------------------------------------
 
 
+def _grows_stack(block: ast.Block) -> bool:
+    return any(
+        _grows_stack(each) if isinstance(each, ast.Block) else isinstance(each, ast.Instruction) and each.opcode == "alloca"
+        for each in block.statements
+    )
+
+
 def enter_function(lo):
     """Takes the parameters from where the convention puts them."""
+    lo.body.grows_stack = _grows_stack(lo.function.body)
     function = lo.function
     lo.convention = Convention({}, {}, 0) if function.is_kernel else convention(function.params, function.returns)
     lo.parameter_values = {}
@@ -126,7 +134,10 @@ def _convention_of_call(lo, callee, prototype) -> Convention | None:
     function = lo.layout.functions.get(callee.text) if isinstance(callee, ast.Name) else None
     if function:
         return convention(function.params, function.returns)
-    found = lo.scope.find("prototypes", prototype.text) if isinstance(prototype, ast.Name) else None
+    if not isinstance(prototype, ast.Name):
+        return None
+    targets = lo.scope.find("targets", prototype.text)
+    found = lo.layout.functions.get(targets[0]) if targets else lo.scope.find("prototypes", prototype.text)
     return convention(found.params, found.returns) if found else None
 
 
@@ -265,11 +276,41 @@ def _nanosleep(lo):
 
 
 def _pmevent(lo):
+    """Nobody counts events."""
     lo.modifiers.flag("mask")
+    lo.count(1)
+    if not isinstance(lo.src(lo.operand(0), "u32"), Imm):
+        raise lo.error("the event must be a constant")
     lo.emit("NOP")
+
+
+# -- the stack ---------------------------------------------------------------------------------------------------------------
+
+
+def _alloca(lo):
+    """Local memory until the function returns or the stack is restored; a multiple of 8 bytes, so that all alignments up to that hold."""
+    lo.modifiers.type()
+    n = lo.count(2, 3)
+    align = lo.src(lo.operand(2), "u32") if n == 3 else Imm(8)
+    if not isinstance(align, Imm) or align.bits.bit_count() != 1 or align.bits > 1 << 16:
+        raise lo.error("the alignment must be a constant power of two")
+    size = lo.reg(lo.src(lo.operand(1), "u64"), "D")
+    lo.emit("ALLOCA", dst=lo.dst(lo.operand(0), "u64"), a=size, imm=align.bits)
+
+
+def _stacksave(lo):
+    lo.modifiers.type()
+    lo.count(1)
+    lo.emit("STACKSAVE", dst=lo.dst(lo.operand(0), "u64"))
+
+
+def _stackrestore(lo):
+    lo.modifiers.type()
+    lo.count(1)
+    lo.emit("STACKRESTORE", a=lo.reg(lo.src(lo.operand(0), "u64"), "D"))
 
 
 TABLE = {
     "ret": _ret, "exit": _plain("EXIT"), "bra": _bra, "brx": _brx, "call": _call, "trap": _plain("TRAP"), "brkpt": _plain("BRKPT"),
-    "nanosleep": _nanosleep, "pmevent": _pmevent,
+    "nanosleep": _nanosleep, "pmevent": _pmevent, "alloca": _alloca, "stacksave": _stacksave, "stackrestore": _stackrestore,
 }  # fmt: skip

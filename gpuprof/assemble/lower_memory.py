@@ -1,9 +1,11 @@
 """Loads, stores, atomics, fences, and where addresses come from."""
 
+from typing import NamedTuple
+
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import Place
 from gpuprof.assemble.ir import Inst
-from gpuprof.assemble.lower_move import join, split
+from gpuprof.assemble.lower_move import join, split, unpack
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.families.memory import LETTER_OF_SPACE
 from gpuprof.isa.modifiers import FIELDS, pack
@@ -13,9 +15,10 @@ _SPACES = {
     "global": "global", "shared": "shared", "shared::cta": "shared", "local": "local", "const": "const", "param": "param",
     "param::entry": "param", "param::func": "param",
 }  # fmt: skip
-_CACHES = ("ca", "cg", "cs", "lu", "cv", "wt", "nc", "wb")
+_CACHES = ("ca", "cg", "cs", "lu", "cv", "wt", "wb")
 _ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc")
-_SCOPES = {"cta": "cta", "gpu": "gpu", "gl": "gpu", "sys": "sys"}
+_SCOPES = {"cta": "cta", "cluster": "cluster", "gpu": "gpu", "gl": "gpu", "sys": "sys"}
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 # Cache hints change no result, and the model has no use for them.
 _HINTS = frozenset(
     [
@@ -26,7 +29,7 @@ _HINTS = frozenset(
     + ["L2::64B", "L2::128B", "L2::256B"]
 )
 _ACCESS = {"b8": "U8", "u8": "U8", "s8": "S8", "b16": "U16", "u16": "U16", "s16": "S16", "f16": "U16", "bf16": "U16"}
-_MEMORY_TYPES = frozenset([*_ACCESS, "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64"])
+_MEMORY_TYPES = frozenset([*_ACCESS, "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64", "b128"])
 
 
 def space_of(lo) -> str:
@@ -133,24 +136,45 @@ def symbol_operand(lo, name: str, offset: int, space: str) -> dict:
 # -- ld and st ---------------------------------------------------------------------------------------------------------------
 
 
-def _access_modifiers(lo) -> tuple[str, int, int, str]:
-    """(space, mods, elements, type) of a load or store; hints are taken and forgotten."""
+class _Access(NamedTuple):
+    """What the modifiers of a load or store say; `policy`: an operand with a cache policy follows the others."""
+
+    space: str
+    mods: int
+    elements: int
+    kind: str
+    policy: bool
+
+
+def _access_modifiers(lo) -> _Access:
+    """Hints are taken and forgotten; .b128 is two of 64 bits."""
     m = lo.modifiers
     order = m.one_of(_ORDERS)
-    if m.flag("mmio"):
-        raise NoVariant(".mmio of")
+    order = "mmio" if m.flag("mmio") else "" if order == "weak" else order
     scope = _SCOPES.get(m.one_of(_SCOPES), "")
     space = space_of(lo)
     cache = m.one_of(_CACHES)
-    while m.one_of(_HINTS):
-        pass
-    elements = {"v2": 2, "v4": 4}.get(m.one_of(("v2", "v4")), 1)
+    if m.flag("nc") and cache not in ("cg", "cv"):  # those say where to look, which matters more than that nobody writes
+        cache = "nc"
+    policy = take_hints(lo)
+    elements = _VECTORS.get(m.one_of(_VECTORS), 1)
     kind = m.type()
-    if kind not in _MEMORY_TYPES:
+    if kind not in _MEMORY_TYPES or (kind == "b128" and elements > 1):
         raise NoVariant(f"type .{kind} of")
-    order = "" if order == "weak" else order
+    if kind == "b128":
+        elements, kind = 2, "b64"
     cache = "" if cache == "wb" else cache
-    return space, pack(sem=order, scope=scope, cache=cache), elements, kind
+    return _Access(space, pack(sem=order, scope=scope, cache=cache), elements, kind, policy)
+
+
+def take_hints(lo) -> bool:
+    """Takes eviction priorities and prefetch sizes; whether there is a cache policy as the last operand, which is then checked."""
+    while lo.modifiers.one_of(_HINTS):
+        pass
+    if not lo.modifiers.flag("L2::cache_hint"):
+        return False
+    lo.register_of(lo.operand(len(lo.inst.operands) - 1), "D")
+    return True
 
 
 def access_of(elements: int, nbits: int, kind: str) -> str:
@@ -162,8 +186,8 @@ def access_of(elements: int, nbits: int, kind: str) -> str:
 
 
 def _ld(lo):
-    space, mods, elements, kind = _access_modifiers(lo)
-    lo.count(2)
+    space, mods, elements, kind, policy = _access_modifiers(lo)
+    lo.count(3 if policy else 2)
     targets = lo.operand(0).elements if isinstance(lo.operand(0), ast.Vector) else (lo.operand(0),)
     if len(targets) != elements:
         raise lo.error(f"{len(targets)} registers for {elements} elements")
@@ -232,8 +256,8 @@ def put_loaded(lo, target, kind: str, value):
 
 
 def _st(lo):
-    space, mods, elements, kind = _access_modifiers(lo)
-    lo.count(2)
+    space, mods, elements, kind, policy = _access_modifiers(lo)
+    lo.count(3 if policy else 2)
     values = lo.operand(1).elements if isinstance(lo.operand(1), ast.Vector) else (lo.operand(1),)
     if len(values) != elements:
         raise lo.error(f"{len(values)} registers for {elements} elements")
@@ -319,6 +343,8 @@ def _load_part(lo, targets: tuple, kind: str, value: int, offset: int):
 
 
 def _outgoing_address(lo, place: Place, offset: int) -> dict:
+    if lo.body.grows_stack:  # the callee's frame begins where the stack has got to
+        return {"a": lo.op("LO.64", a=lo.op("STACKSAVE")), "imm": place.index + offset}
     return {"a": None if lo.body.is_kernel else frame_base(lo, "R"), "imm": place.index + offset, "outgoing": True}
 
 
@@ -355,21 +381,72 @@ def _atomic(reduction: bool):
         m = lo.modifiers
         order, scope = m.one_of(_ORDERS), _SCOPES.get(m.one_of(_SCOPES), "")
         space = space_of(lo)
-        while m.one_of(_HINTS):
-            pass
+        policy = take_hints(lo)
         operation = m.one_of(_OPERATIONS).upper()
         m.flag("noftz")
+        elements = _VECTORS.get(m.one_of(_VECTORS), 1)
         kind = m.type()
         if m.rest or space not in ("global", "shared", "generic"):
             raise NoVariant(f"form .{'.'.join([space, *m.rest])} of")
-        emit_atomic(lo, reduction, space, operation, kind, pack(sem=order, scope=scope))
+        lo.count((1 if reduction else 2) + (2 if operation == "CAS" else 1) + policy)
+        mods = pack(sem=order, scope=scope)
+        if elements > 1 or kind == "b128":
+            emit_vector_atomic(lo, reduction, space, operation, kind, mods, elements)
+        else:
+            emit_atomic(lo, reduction, space, operation, kind, mods)
 
     return lower
 
 
+def emit_vector_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods: int, elements: int):
+    """Several elements in one instruction. Halves are packed into words: four f16 are V2.F16X2."""
+    first = 0 if reduction else 1
+    address = memory_operand(lo, lo.operand(first), space)
+    address["mods"] = address.get("mods", 0) | mods
+    halves = kind in ("f16", "bf16")
+    words = elements // 2 if halves else 2 if kind == "b128" else elements
+    file = "D" if kind == "b128" else "R"
+    name = "b128" if kind == "b128" else kind + "x2" if halves else kind
+    part = "b64" if kind == "b128" else kind
+    groups = []
+    for operand in lo.inst.operands[first + 1 : first + (3 if operation == "CAS" else 2)]:
+        values = [lo.src(e, part) for e in _elements(lo, operand, 2 if kind == "b128" else elements)]
+        values = [join(lo, values[i : i + 2], 16) for i in range(0, elements, 2)] if halves else values
+        groups.append(_fresh_group(lo, values, file))
+    slots = dict(zip("bc", groups if words > 1 else [group[0] for group in groups], strict=False))
+    vector = f"V{words}." if words > 1 and kind != "b128" else ""
+    letter = LETTER_OF_SPACE[space]
+    if reduction:
+        lo.emit(f"RED{letter}.{operation}.{vector}{name}".upper(), **slots, **address)
+        return
+    old = tuple(lo.temp(file) for _ in range(words))
+    lo.emit(f"ATOM{letter}.{operation}.{vector}{name}".upper(), dst=old if words > 1 else old[0], **slots, **address)
+    if _is_sink(lo.operand(0)):
+        return
+    targets = _elements(lo, lo.operand(0), 2 if kind == "b128" else elements)
+    for index, word in enumerate(old):
+        if halves:
+            unpack(lo, targets[2 * index : 2 * index + 2], "b32", word)
+        else:
+            lo.copy(lo.dst(targets[index], part), word)
+
+
+def _elements(lo, operand, count: int) -> tuple:
+    if not isinstance(operand, ast.Vector) or len(operand.elements) != count:
+        raise lo.error(f"expected a vector of {count} registers")
+    return operand.elements
+
+
+def _fresh_group(lo, values: list, file: str) -> tuple[int, ...]:
+    """Copies of the values in consecutive registers."""
+    group = tuple(lo.temp(file) for _ in values)
+    for register, value in zip(group, values, strict=True):
+        lo.copy(register, value)
+    return group
+
+
 def emit_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods: int):
     first = 0 if reduction else 1
-    lo.count(first + (3 if operation == "CAS" else 2))
     kind_of_row = _ATOMIC_TYPES.get(kind, {}).get(operation, kind)
     address = memory_operand(lo, lo.operand(first), space)
     address["mods"] = address.get("mods", 0) | mods
@@ -384,20 +461,72 @@ def emit_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods
         lo.emit(f"ATOM{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), dst=dst, **slots, **address)
 
 
+# What a fence is between, where that is more than threads of its scope.
+_PROXIES = frozenset(["alias", "async", "async::generic"])
+_RESTRICTIONS = frozenset(["sync_restrict::shared::cta", "sync_restrict::shared::cluster", "mbarrier_init"])
+
+
 def _membar(lo):
-    lo.modifiers.one_of(("sc", "acq_rel", "acquire", "release"))
-    scope = pick(_SCOPES, lo.modifiers.one_of(_SCOPES))
+    """All fences wait for the warp's stores. Without a scope (a fence between proxies, which no chip lets a thread limit) it is the block's."""
+    m = lo.modifiers
+    m.one_of(("sc", "acq_rel", "acquire", "release"))
+    scope = ""
+    if m.flag("proxy"):
+        if not m.one_of(_PROXIES):
+            raise NoVariant("proxy of")
+        m.one_of(("global", "shared::cta", "shared::cluster"))
+        scope = "cta"
+    m.one_of(_RESTRICTIONS)
+    scope = pick(_SCOPES, m.one_of(_SCOPES) or scope)
     lo.count(0)
     lo.emit("MEMBAR", mods=pack(scope=scope))
 
 
-def _prefetch(lo):
-    """A hint without a result; kept as one issue slot."""
-    lo.modifiers.rest.clear()
-    lo.emit("NOP")
+def _hint(levels: frozenset, operands: int):
+    """Prefetches and what else only advises the caches: one issue slot and no result. The address must make sense all the same."""
+
+    def lower(lo):
+        space = space_of(lo)
+        if not lo.modifiers.one_of(levels) or space not in ("global", "local", "generic"):
+            raise NoVariant(f"form .{space} of")
+        lo.count(operands)
+        memory_operand(lo, lo.operand(0), space)
+        lo.emit("NOP")
+
+    return lower
+
+
+_LINES = frozenset(["L1", "L2", "L2::evict_last", "L2::evict_normal"])
+
+
+# -- cache policies ----------------------------------------------------------------------------------------------------------
+
+_PRIORITIES = ("L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged")
+
+
+def _createpolicy(lo):
+    """The policy is an opaque value, and no access here asks what is in it: it holds what tells one form from another."""
+    m = lo.modifiers
+    form = m.one_of(("fractional", "range", "cvt"))
+    lo.modifiers.flag("global")
+    if form == "cvt":
+        m.flag("L2")
+        m.type()
+        lo.count(2)
+        return lo.copy(lo.dst(lo.operand(0), "b64"), lo.src(lo.operand(1), "b64"))
+    primary, secondary = m.one_of(_PRIORITIES), m.one_of(_PRIORITIES)
+    m.type()
+    if not form or not primary:
+        raise NoVariant("form of")
+    lo.count(*((1, 2) if form == "fractional" else (4,)))
+    if form == "range":
+        memory_operand(lo, lo.operand(1), "generic")
+    number = 1 + _PRIORITIES.index(primary) + 8 * (1 + _PRIORITIES.index(secondary) if secondary else 0)
+    return lo.copy(lo.dst(lo.operand(0), "b64"), Imm(number))
 
 
 TABLE = {
     "ld": _ld, "ldu": _ld, "st": _st, "atom": _atomic(False), "red": _atomic(True), "membar": _membar, "fence": _membar,
-    "prefetch": _prefetch, "prefetchu": _prefetch,
+    "prefetch": _hint(_LINES, 1), "prefetchu": _hint(_LINES, 1), "applypriority": _hint(_LINES, 2), "discard": _hint(_LINES, 2),
+    "createpolicy": _createpolicy,
 }  # fmt: skip

@@ -8,6 +8,8 @@ _TYPES = frozenset(["pred", "b16", "u16", "s16", "f16", "bf16", "b32", "u32", "s
 
 def _mov(lo):
     kind = lo.modifiers.type()
+    if kind == "b128":
+        return _mov128(lo)
     if kind not in _TYPES:
         raise NoVariant(f"type .{kind} of")
     lo.count(2)
@@ -18,6 +20,17 @@ def _mov(lo):
     if isinstance(source, ast.Vector):
         return lo.copy(dst, pack_vector(lo, source.elements, kind))
     return lo.copy(dst, lo.src(source, kind))
+
+
+def _mov128(lo):
+    """Two 64-bit registers; both sides are vectors, since that is what a 128-bit register is here."""
+    lo.count(2)
+    target, source = lo.operand(0), lo.operand(1)
+    if not all(isinstance(side, ast.Vector) and len(side.elements) == 2 for side in (target, source)):
+        raise lo.error("128 bits are a .b128 register or {lower, upper}")
+    values = [lo.op("MOV.64", a=lo.src(element, "b64")) for element in source.elements]  # the two sides may share registers
+    for element, value in zip(target.elements, values, strict=True):
+        lo.copy(lo.dst(element, "b64"), value)
 
 
 def _element_nbits(lo, elements: tuple, nbits: int) -> int:

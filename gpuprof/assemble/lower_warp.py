@@ -71,13 +71,12 @@ def _warpsync(lo):
 
 
 def _shfl(lo):
-    if not lo.modifiers.flag("sync"):
-        raise NoVariant("form without .sync of")
+    sync = lo.modifiers.flag("sync")
     mode = lo.modifiers.one_of(("up", "down", "bfly", "idx"))
     if not mode:
         raise NoVariant("form without a mode of")
     lo.modifiers.type()
-    lo.count(5)
+    lo.count(5 if sync else 4)
     first, valid = _pair(lo.operand(0))
     slots = {"a": lo.reg(lo.src(lo.operand(1), "b32"), "R")}
     mods = pack(shfl=mode)
@@ -87,7 +86,7 @@ def _shfl(lo):
             mods |= FIELDS[name].put(value.bits & mask) | FIELDS["has_" + name].put(1)
         else:
             slots[slot] = value
-    members = lo.src(lo.operand(4), "u32")
+    members = lo.src(lo.operand(4), "u32") if sync else lo.op("ACTIVEMASK")
     slots |= {"imm": members.bits} if isinstance(members, Imm) else {"e": members}
     if valid is not None:  # first, since the value may overwrite a source
         lo.emit("SHFL.P", dst=lo.dst(valid, "pred"), mods=mods, **slots)
@@ -98,13 +97,13 @@ def _shfl(lo):
 
 
 def _vote(lo):
-    if not lo.modifiers.flag("sync"):
-        raise NoVariant("form without .sync of")
+    sync = lo.modifiers.flag("sync")
     mode = lo.modifiers.one_of(("all", "any", "uni", "ballot"))
     kind = lo.modifiers.type()
-    lo.count(3)
+    lo.count(3 if sync else 2)
     predicate = lo.src(lo.operand(1), "pred")
-    lo.emit(f"VOTE.{mode.upper()}", dst=lo.dst(lo.operand(0), kind), a=predicate, **_mask(lo, lo.operand(2)))
+    members = _mask(lo, lo.operand(2)) if sync else {"b": lo.op("ACTIVEMASK")}
+    lo.emit(f"VOTE.{mode.upper()}", dst=lo.dst(lo.operand(0), kind), a=predicate, **members)
 
 
 def _activemask(lo):

@@ -7,7 +7,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 _CLOCKS = frozenset(SPECIAL_INDEX[name] for name in ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"))
 _FENCES = frozenset(
     ["bar_sync", "bar_arrive", "bar_red", "warpsync", "membar", "syscall", "call", "call_indirect", "nanosleep", "trap", "breakpoint",
-     "exit", "return", "branch", "branch_indirect"]
+     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore"]
 )  # fmt: skip
 _ALIASES = {
     "generic": ("generic", "global", "shared", "local"), "global": ("generic", "global"), "shared": ("generic", "shared"),
@@ -29,7 +29,7 @@ def reads_clock(inst: Inst) -> bool:
 
 
 def is_write(inst: Inst) -> bool:
-    return inst.op.semantics == "store" or inst.op.semantics.startswith(("atom_", "red_"))
+    return inst.op.semantics in ("store", "copy_async") or inst.op.semantics.startswith(("atom_", "red_"))
 
 
 def is_access(inst: Inst) -> bool:
@@ -43,6 +43,13 @@ def is_read_only(inst: Inst) -> bool:
 
 def conflict(first: Inst, second: Inst) -> bool:
     """Whether two accesses, at least one of them a write, may touch the same bytes."""
+    copies = (first.op.semantics == "copy_async") + (second.op.semantics == "copy_async")
+    if copies:
+        other = second if first.op.semantics == "copy_async" else first
+        if copies == 2 or other.op.space in ("shared", "generic"):  # it writes shared memory, wherever
+            return True
+        if not is_write(other):
+            return False
     if second.op.space not in _ALIASES[first.op.space]:
         return False
     same_base = first.op.space == second.op.space and first.a == second.a and not first.outgoing and not second.outgoing

@@ -3,11 +3,14 @@
 References are to the PTX ISA manual 9.0, chapters 4 (syntax), 5 (state spaces, types and variables), 7 (ABI) and 11 (directives).
 """
 
+import math
 import re
 import struct
+from dataclasses import replace
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.ast import TYPE_NBYTES
+from gpuprof.assemble.expressions import CONTINUES, PRODUCT, expression
 from gpuprof.assemble.lines import LineTable
 from gpuprof.assemble.tokens import Positions, Token, tokenize
 from gpuprof.errors import PtxError
@@ -37,6 +40,8 @@ class _Parser:
         self.result = ast.Module(name)
         self.lines = LineTable(self.result.files, text)
         self.depth = 0
+        self.aliases: list[tuple[str, str, Token]] = []
+        self.in_call = False  # parentheses around operands hold arguments
 
     # -- tokens ----------------------------------------------------------------------------------------------------------
 
@@ -107,6 +112,7 @@ class _Parser:
                 handler(self)
             else:
                 self.declaration()
+        self.resolve_aliases()
         if not self.result.version:
             raise self.error("no .version directive: this is not a PTX file")
         return self.result
@@ -155,7 +161,20 @@ class _Parser:
 
     # .alias f, g;
     def alias(self):
-        raise self.error(".alias is not supported; call the aliased function itself")
+        token = self.token
+        name = self.expect_kind("word", "a function")
+        self.expect(",")
+        target = self.expect_kind("word", "a function")
+        self.expect(";")
+        self.aliases.append((name, target, token))
+
+    def resolve_aliases(self):
+        """A function's other name gets a copy of it."""
+        for name, target, token in self.aliases:
+            found = next((f for f in self.result.functions if f.name == target and f.body and not f.is_kernel), None)
+            if found is None:
+                raise self.error(f"{name} stands for {target}, which is no function of this module", token)
+            self.add_function(replace(found, name=name))
 
     # declaration: [linkage] ( function | variable )
     def declaration(self):
@@ -165,7 +184,8 @@ class _Parser:
             self.advance()
             self.add_function(self.function(keyword == ".entry", linkage))
         elif self.token.kind == "dot" and keyword[1:] in _SPACES:
-            self.result.variables += self.variables(linkage)
+            for variable in self.variables(linkage):
+                self.add_variable(variable)
         else:
             raise self.error(f"unknown directive {keyword!r}")
 
@@ -180,6 +200,18 @@ class _Parser:
                     break
                 return
         self.result.functions.append(function)
+
+    def add_variable(self, variable: ast.Variable):
+        """A definition replaces the .extern declaration of the same variable."""
+        for index, known in enumerate(self.result.variables):
+            if known.name == variable.name:
+                if variable.linkage == "extern":
+                    return
+                if known.linkage != "extern":
+                    raise PtxError(f"variable {variable.name} is defined twice", self.name, variable.line, 1)
+                del self.result.variables[index]
+                break
+        self.result.variables.append(variable)
 
     # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
     def function(self, is_kernel: bool, linkage: str) -> ast.Function:
@@ -242,8 +274,9 @@ class _Parser:
                 self.advance()
             self.alignment()
         name = self.expect_kind("word", "a parameter name")
-        nbytes, is_array = self.extent(TYPE_NBYTES[kind])
-        return ast.Variable(name, space, kind, nbytes, align or TYPE_NBYTES[kind], line, is_array, is_pointer=is_pointer)
+        extents = self.extents()
+        nbytes = self.size(TYPE_NBYTES[kind], extents)
+        return ast.Variable(name, space, kind, nbytes, align or TYPE_NBYTES[kind], line, bool(extents), is_pointer=is_pointer)
 
     def state_space(self) -> str:
         space = self.token.text[1:]
@@ -268,16 +301,29 @@ class _Parser:
         self.advance()
         return kind
 
-    # extent: { [ [N] ] }
-    def extent(self, nbytes: int) -> tuple[int, bool]:
-        is_array = False
+    # extents: { [ [N] ] }; the first may be left out, which is 0 here
+    def extents(self) -> list[int]:
+        found: list[int] = []
         while self.accept("["):
-            is_array = True
-            nbytes *= 0 if self.token.text == "]" else self.integer()
+            if self.token.text == "]" and found:
+                raise self.error("only the first extent may be left out")
+            found.append(0 if self.token.text == "]" else self.extent())
             self.expect("]")
-        if not 0 <= nbytes <= 1 << 40:
-            raise self.error(f"a size of {nbytes} bytes")
-        return nbytes, is_array
+        return found
+
+    def extent(self) -> int:
+        token = self.token
+        number = self.constant()
+        if number.kind != "int" or number.value < 0:
+            raise self.error("an extent is a number of elements", token)
+        return number.value
+
+    def size(self, nbytes: int, extents: list[int]) -> int:
+        for extent in extents:
+            nbytes *= extent
+            if nbytes > 1 << 40:
+                raise self.error(f"a size of {nbytes} bytes")
+        return nbytes
 
     # variables: .space [.align N] [.vN] .type name [extent] [= initial] {, ...} ;
     def variables(self, linkage: str = "") -> list[ast.Variable]:
@@ -296,10 +342,14 @@ class _Parser:
             line = self.where.line(self.token.offset)
             name = self.expect_kind("word", "a variable name")
             element_nbytes = TYPE_NBYTES[kind] * vector
-            nbytes, is_array = self.extent(element_nbytes)
-            initial = self.initial() if self.accept("=") else None
-            if initial is not None and is_array and nbytes == 0:
-                nbytes = len(initial) * TYPE_NBYTES[kind]
+            extents = self.extents()
+            is_array = bool(extents)
+            if vector > 1:
+                extents.append(vector)
+            initial = self.initial(tuple(extents)) if self.accept("=") else None
+            if initial is not None and extents and extents[0] == 0:
+                extents[0] = -(-len(initial) // max(1, math.prod(extents[1:])))
+            nbytes = self.size(TYPE_NBYTES[kind], extents)
             result.append(ast.Variable(name, space, kind, nbytes, align or element_nbytes, line, is_array, initial, linkage))
             if not self.accept(","):
                 break
@@ -313,32 +363,59 @@ class _Parser:
                 raise self.error("')' is missing")
             self.advance()
 
-    # initial: value | { initial {, initial} }
-    def initial(self) -> list:
+    # initial: value | { [initial {, initial}] }; what is left out of an inner list is zero
+    def initial(self, extents: tuple[int, ...]) -> list:
         if not self.accept("{"):
             return [self.initial_value()]
         self.enter()
+        inner = extents[1:]
+        width = math.prod(inner)
         values: list = []
         while not self.accept("}"):
-            values += self.initial()
+            token = self.token
+            found = self.initial(inner)
+            if token.text == "{":
+                if len(found) > width:
+                    raise self.error("more initial values than elements", token)
+                found += [ast.Number(0)] * (width - len(found))
+            values += found
             if self.token.text != "}":
                 self.expect(",")
         self.depth -= 1
         return values
 
-    # value: number | name [+ N] | generic(name) [+ N]
+    # value: constant | [mask] name [+ N] | [mask] generic(name) [+ N] | mask ( name [+ N] ); a mask is 0xFF with zeros behind
     def initial_value(self):
         if self.token.kind == "word":
             return self.symbol_value()
-        return self.signed_number()
+        if self.token.kind == "number" and self.tokens[self.index + 1].text == "(":
+            return self.masked_address()
+        return self.constant()
 
-    def signed_number(self) -> ast.Number:
-        negative = self.accept("-")
-        number = self.number()
-        if not negative:
-            return number
-        sign = {"f32": 1 << 31, "f64": 1 << 63}.get(number.kind)
-        return ast.Number(-number.value) if sign is None else ast.Number(number.value ^ sign, number.kind)
+    def masked_address(self) -> ast.Offset:
+        token = self.token
+        mask = self.integer()
+        byte = (mask.bit_length() - 1) // 8 if mask else 0
+        if mask != 0xFF << 8 * byte:
+            raise self.error("a mask selects one byte: 0xFF, 0xFF00, ...", token)
+        self.expect("(")
+        if self.token.kind != "word":
+            raise self.error("expected a variable")
+        value = self.symbol_value()
+        self.expect(")")
+        offset, generic = (value.offset, value.generic) if isinstance(value, ast.Offset) else (0, False)
+        return ast.Offset(value.name if isinstance(value, ast.Offset) else value.text, offset, generic, byte)
+
+    # constant: [-] number, or any expression of constants (see `expressions`)
+    def constant(self) -> ast.Number:
+        start = self.index
+        negative = self.token.text == "-" and self.accept("-")
+        if self.token.kind == "number":
+            number = self.number()
+            if self.token.kind != "punct" or self.token.text not in CONTINUES:
+                return _negative(number) if negative else number
+        self.index, self.token = start, self.tokens[start]
+        return expression(self)
 
     def symbol_value(self):
         name = self.advance().text
@@ -355,7 +432,11 @@ class _Parser:
         offset = 0
         while self.token.text in ("+", "-") and self.token.kind == "punct":
             sign = -1 if self.advance().text == "-" else 1
-            offset += sign * self.integer()
+            token = self.token
+            number = expression(self, PRODUCT)
+            if number.kind != "int":
+                raise self.error("expected an integer", token)
+            offset += sign * number.value
         return offset
 
     def enter(self):
@@ -404,7 +485,7 @@ class _Parser:
         elif self.accept(".callprototype"):
             statements.append(self.prototype(token.text))
         elif self.accept(".calltargets"):
-            self.names()
+            statements.append(ast.BranchTargets(token.text, self.names()))
         else:
             statements.append(ast.Label(token.text, self.where.line(token.offset)))
 
@@ -486,6 +567,7 @@ class _Parser:
             guard = self.expect_kind("word", "a predicate")
         token = self.token
         opcode, *modifiers = self.expect_kind("word", "an instruction").split(".")
+        self.in_call = opcode == "call"
         operands: list = []
         if self.token.text != ";":
             operands.append(self.operand())
@@ -505,18 +587,18 @@ class _Parser:
                 return ast.Pair(value, ast.Name(self.expect_kind("word", "a register")))
             return value
         if kind == "number":
-            return self.number()
+            return self.constant()
         if text == "[":
             return self.address()
         if text == "{":
             return ast.Vector(self.operand_list("{", "}"))
         if text == "(":
-            return ast.Arguments(self.operand_list("(", ")"))
-        if text in ("!", "-"):
-            if text == "-" and self.tokens[self.index + 1].kind == "number":
-                return self.signed_number()
+            return ast.Arguments(self.operand_list("(", ")")) if self.in_call else self.constant()
+        if text in ("!", "-") and self.tokens[self.index + 1].kind == "word":
             self.advance()
             return ast.Negated(ast.Name(self.expect_kind("word", "a register")))
+        if text in ("!", "-", "~"):
+            return self.constant()
         raise self.error(f"expected an operand, found {text!r}")
 
     def operand_list(self, opening: str, closing: str) -> tuple:
@@ -539,11 +621,16 @@ class _Parser:
             value = self.symbol_value()
             base, offset = (value, 0) if isinstance(value, ast.Name) else (ast.Name(value.name), value.offset)
         else:
-            offset = self.integer()
+            token = self.token
+            number = self.constant()
+            if number.kind != "int":
+                raise self.error("expected an integer", token)
+            offset = number.value
         indices = []
         while self.accept(","):
             indices.append(self.operand())
         self.expect("]")
+        self.accept(".unified")  # says of which memory the address is; nothing here depends on it
         memory = ast.Memory(base, offset)
         return ast.Indexed(memory, tuple(indices)) if indices else memory
 
@@ -552,6 +639,11 @@ _MODULE_DIRECTIVES = {
     "version": _Parser.version, "target": _Parser.target, "address_size": _Parser.address_size, "file": _Parser.file,
     "section": _Parser.section, "pragma": _Parser.pragma, "alias": _Parser.alias, "loc": _Parser.loc,
 }  # fmt: skip
+
+
+def _negative(number: ast.Number) -> ast.Number:
+    sign = {"f32": 1 << 31, "f64": 1 << 63}.get(number.kind)
+    return ast.Number(-number.value) if sign is None else ast.Number(number.value ^ sign, number.kind)
 
 
 def _unescape(quoted: str) -> str:

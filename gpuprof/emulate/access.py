@@ -62,8 +62,8 @@ class Touched(NamedTuple):
     contiguous: bool
 
 
-def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None) -> Touched:
-    """Checks, traces and counts the access of the active lanes to one space. Raises KernelFault."""
+def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, unchecked: np.ndarray | None = None) -> Touched:
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises KernelFault."""
     from gpuprof.emulate.coalesce import Totals, inspect
 
     chunk = x.chunk
@@ -79,8 +79,10 @@ def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray |
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)
     chunk.count_access(site, space, totals)
-    if totals.hi >= 0:
+    if totals.hi >= 0 and unchecked is None:
         check(x, site, space, address, active, totals, traced is address)
+    elif unchecked is not None and (active & ~unchecked).any():
+        check(x, site, space, address, active & ~unchecked, totals, False)
     return Touched(space.flat(x, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
 
 

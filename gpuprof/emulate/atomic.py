@@ -4,12 +4,12 @@ import numpy as np
 
 from gpuprof.emulate.access import make_site
 from gpuprof.emulate.build import Env, Op, full_row
-from gpuprof.emulate.floating import NAN32
+from gpuprof.emulate.floating import NAN32, maximum, minimum
 from gpuprof.emulate.half import halves
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.memory import resolve
 from gpuprof.emulate.narrow import add, narrow, widen
-from gpuprof.emulate.operands import KIND_OF_TYPE, destination, source
+from gpuprof.emulate.operands import KIND_OF_TYPE, U64, Ref, destination, source
 from gpuprof.isa.encoding import RZ, Instruction
 
 OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
@@ -31,12 +31,24 @@ def apply_numbers(operation: str, t: str, is_global: bool, memory, index, value,
     return old
 
 
-def apply_halves(t: str, memory, index, value) -> np.ndarray:
-    """Half-precision additions, address by address; `memory` has 16-bit elements, or 32-bit ones for pairs."""
+def of_halves(operation: str, kind: str):
+    """The operation on 16-bit patterns."""
+    if operation == "add":
+        return lambda a, b: narrow(add("rn", widen(a, kind), widen(b, kind)), kind)
+    function = {"min": minimum, "max": maximum}[operation]
+    return lambda a, b: narrow(function(quiet(widen(a, kind)), quiet(widen(b, kind))).astype(np.float64), kind)
+
+
+def quiet(row: np.ndarray) -> np.ndarray:
+    """C's fmin of a signalling NaN and a number is NaN; the GPU's is the number."""
+    return np.where(np.isnan(row), np.float32(np.nan), row)
+
+
+def apply_halves(operation: str, t: str, memory, index, value) -> np.ndarray:
+    """Half-precision operations, address by address; `memory` has 16-bit elements, or 32-bit ones for pairs."""
     from gpuprof.emulate import sequential
 
-    kind = t.removesuffix("x2")
-    total = halves(lambda a, b: narrow(add("rn", widen(a, kind), widen(b, kind)), kind), t.endswith("x2"))
+    total = halves(of_halves(operation, t.removesuffix("x2")), t.endswith("x2"))
     old = np.empty(len(index), np.uint32)
     for turn in sequential.rounds(index):
         before = memory[index[turn]].astype(np.uint32)
@@ -45,7 +57,69 @@ def apply_halves(t: str, memory, index, value) -> np.ndarray:
     return old
 
 
+def apply(operation: str, t: str, space, is_global: bool, index, values: list) -> np.ndarray:
+    """One operation on elements of a space; gives the old values."""
+    if t in ("f16", "bf16"):
+        return apply_halves(operation, t, space.views[2], index, values[0])
+    if t in ("f16x2", "bf16x2"):
+        return apply_halves(operation, t, space.views[4], index, values[0])
+    if t == "b16":
+        values = [value.astype(np.uint16) for value in values]
+    view = space.views[values[0].dtype.itemsize].view(values[0].dtype)
+    return apply_numbers(operation, t, is_global, view, index, values[0], values[-1])
+
+
+def apply_wide(operation: str, memory, index, values: list) -> list[np.ndarray]:
+    """128-bit exchange and compare-and-swap, as two 64-bit words: values (low, high) or (low, high, other low, other high)."""
+    from gpuprof.emulate import sequential
+
+    old = [np.empty(len(index), np.uint64) for _ in range(2)]
+    for turn in sequential.rounds(index):
+        at = index[turn], index[turn] + 1
+        for word in range(2):
+            old[word][turn] = memory[at[word]]
+        stored = np.ones(len(turn), np.bool_)
+        if operation == "cas":
+            stored = (old[0][turn] == values[0][turn]) & (old[1][turn] == values[1][turn])
+        for word, value in enumerate(values[-2:]):
+            memory[at[word][stored]] = value[turn][stored]
+    return old
+
+
+def build_vector_atomic(inst: Instruction, env: Env) -> Op:
+    """Several elements, each atomic by itself: one after the other; 128-bit ones as a whole."""
+    operation, t = inst.op.semantics.split("_")[1], inst.op.types[0]
+    site = make_site(inst, env, "atomic operation")
+    kind = U64 if t == "b128" else KIND_OF_TYPE[t]
+    count = int(inst.op.b[1:])
+    groups = [(getattr(inst, slot), slot) for slot in "bc" if getattr(inst.op, slot)]
+    refs = [[Ref(kind, first + k) if first != RZ else source(inst, slot, kind, env.pool) for k in range(count)] for first, slot in groups]
+    results = [Ref(kind, inst.dst + k) for k in range(count)] if inst.op.dst and inst.dst != RZ else []
+    shift = (inst.op.nbytes // count).bit_length() - 1
+    if t == "b128":
+        env.spins.add(env.at)
+
+    def op(x: Lanes) -> None:
+        for space, touched in resolve(x, site):
+            active = slice(None) if touched.active is None else touched.active
+            index = (touched.flat >> shift)[active]
+            if not len(index):
+                continue
+            given = [[np.ascontiguousarray(full_row(x, x.row(ref))[active]) for ref in group] for group in refs]
+            if t == "b128":
+                old = apply_wide(operation, space.views[8], index, [value for group in given for value in group])
+            else:
+                is_global = space is x.chunk.spaces["global"]
+                old = [apply(operation, t, space, is_global, index + k, [group[k] for group in given]) for k in range(count)]
+            for ref, values in zip(results, old, strict=False):
+                x.row(ref)[active] = values
+
+    return op
+
+
 def build_atomic(inst: Instruction, env: Env) -> Op:
+    if inst.op.b[1:]:
+        return build_vector_atomic(inst, env)
     operation, t = inst.op.semantics.split("_")[1], inst.op.types[0]
     returns = bool(inst.op.dst) and inst.dst != RZ
     site = make_site(inst, env, "atomic operation")
@@ -64,15 +138,7 @@ def build_atomic(inst: Instruction, env: Env) -> Op:
             values = [np.ascontiguousarray(full_row(x, x.v[k][i])[active]) for k, i in refs]
             if not len(index):
                 continue
-            view = space.views[nbytes]
-            if t in ("f16", "bf16", "f16x2", "bf16x2"):
-                old = apply_halves(t, view, index, values[0])
-            elif t == "b16":
-                narrow_values = [value.astype(np.uint16) for value in values]
-                old = apply_numbers(operation, t, False, view, index, narrow_values[0], narrow_values[-1])
-            else:
-                is_global = space is x.chunk.spaces["global"]
-                old = apply_numbers(operation, t, is_global, view.view(values[0].dtype), index, values[0], values[-1])
+            old = apply(operation, t, space, space is x.chunk.spaces["global"], index, values)
             if returns:
                 x.v[kd][d][active] = old
 

@@ -23,6 +23,7 @@ ELEMENTS = {
     "u8": Element(1, 1, U32), "s8": Element(1, 1, S32, True), "u16": Element(1, 2, U32), "s16": Element(1, 2, S32, True),
     "32": Element(1, 4, U32), "64": Element(1, 8, U64),
     "v2.32": Element(2, 4, U32), "v4.32": Element(4, 4, U32), "v2.64": Element(2, 8, U64),
+    "v8.32": Element(8, 4, U32), "v4.64": Element(4, 8, U64),
 }  # fmt: skip
 
 

@@ -5,7 +5,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpuprof.emulate import atomic, barriers, bits, control, convert, floating, half, integer, memory, moves, services, video, warp
+from gpuprof.emulate import (
+    atomic,
+    barriers,
+    bits,
+    control,
+    convert,
+    copy,
+    floating,
+    half,
+    integer,
+    memory,
+    moves,
+    services,
+    stack,
+    video,
+    warp,
+)  # fmt: skip
 from gpuprof.emulate.build import Env, Op, guard_reader
 from gpuprof.emulate.cfg import BasicBlock, Graph
 from gpuprof.emulate.control import End, build_fall
@@ -14,7 +30,20 @@ from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2,
 from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 
-FAMILIES = (integer, bits, moves, floating, half, convert, memory, atomic, video, warp)
+FAMILIES = (
+    integer,
+    bits,
+    moves,
+    floating,
+    half,
+    convert,
+    memory,
+    atomic,
+    copy,
+    stack,
+    video,
+    warp,
+)  # fmt: skip
 # (semantics, type) -> builder where a type needs its own, else semantics -> builder.
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
 ENDS = control.ENDS | barriers.ENDS | services.ENDS

@@ -10,6 +10,12 @@ from gpuprof.emulate.lanes import WARP
 
 LANE = np.arange(WARP)
 
+# No driver sets environment registers here, no graph runs, nobody counts events in a kernel, and the system keeps no shared memory for itself.
+ALWAYS_ZERO = (
+    *(f"envreg{n}" for n in range(32)), *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)), "current_graph_exec",
+    "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap", "reserved_smem_offset_0", "reserved_smem_offset_1",
+)  # fmt: skip
+
 
 def _thread(chunk):
     """Number of each lane's thread in its block."""
@@ -60,9 +66,8 @@ FIXED = {
     "lanemask_ge": lambda chunk: 0xFFFFFFFF & ~((1 << LANE) - 1),
     "dynamic_smem_size": lambda chunk: np.int64(chunk.launch.dynamic_shared_nbytes),
     "total_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
-    "envreg0": lambda chunk: np.int64(0),
-    "envreg1": lambda chunk: np.int64(0),
-    "envreg2": lambda chunk: np.int64(0),
+    "aggr_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
+    **dict.fromkeys(ALWAYS_ZERO, lambda chunk: np.int64(0)),
 }
 CHANGING = {
     "clock": _clock, "clock64": _clock, "clock_hi": _clock_high,

@@ -64,8 +64,8 @@ FIELDS: dict[str, Field] = {
     "bool": Field(17, 2, ("", "and", "or", "xor")),
     # Memory.
     "cache": Field(7, 3, ("", "ca", "cg", "cs", "lu", "cv", "wt", "nc")),
-    "sem": Field(10, 3, ("", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc")),
-    "scope": Field(13, 2, ("", "cta", "gpu", "sys")),
+    "sem": Field(10, 3, ("", "volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio")),
+    "scope": Field(13, 3, ("", "cta", "gpu", "sys", "cluster")),
     # Bit manipulation.
     "lut": Field(7, 8),
     "wrap": Field(7, 1, ("clamp", "wrap")),

@@ -19,6 +19,7 @@ from gpuprof.isa.families import (
     atomics,
     control,
     conversions,
+    copies,
     floating,
     half,
     integer,
@@ -31,7 +32,20 @@ from gpuprof.isa.row import Opcode
 
 ISA_VERSION = 2
 
-FAMILIES = (control, moves, integer, video, floating, half, conversions, memory, atomics, warp, addresses)
+FAMILIES = (
+    control,
+    moves,
+    integer,
+    video,
+    floating,
+    half,
+    conversions,
+    memory,
+    atomics,
+    warp,
+    addresses,
+    copies,
+)  # fmt: skip
 
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())]
 BY_NAME: dict[str, Opcode] = {each.name: each for each in TABLE}

@@ -7,6 +7,8 @@ SPECIAL = (
     "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
     "laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo",
     "globaltimer_hi", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge", "dynamic_smem_size",
-    "total_smem_size", "localbase", "envreg0", "envreg1", "envreg2",
+    "total_smem_size", "localbase", *(f"envreg{n}" for n in range(32)),
+    "aggr_smem_size", "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap", "reserved_smem_offset_0",
+    "reserved_smem_offset_1", "current_graph_exec", *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)),
 )  # fmt: skip
 SPECIAL_INDEX = {name: index for index, name in enumerate(SPECIAL)}

@@ -312,12 +312,17 @@ SLOT_KINDS: dict[str, dict[str, str]] = {
     "match_any": MASKED, "match_all": MASKED,
     "redux_add": MASKED, "redux_min": MASKED, "redux_max": MASKED, "redux_and": MASKED, "redux_or": MASKED, "redux_xor": MASKED,
     "branch_indirect": REGISTERS, "call_indirect": REGISTERS, "syscall": REGISTERS,
+    "alloca": {"a": "register"}, "stack_restore": {"a": "register"},
 }  # fmt: skip
 EXTRA_OPERANDS: dict[str, tuple[str, ...]] = {
     "branch": ("target",),
     "call": ("target", "frame"),
     "call_indirect": ("frame",),
     "syscall": ("imm",),
+    "alloca": ("imm", "frame"),
+    "stack_save": ("frame",),
+    "stack_restore": ("frame",),
+    "copy_wait": ("imm",),
     "special": ("special",),
     "mov_imm64": ("imm64",),
     "lop3": ("lut",),

@@ -42,7 +42,7 @@ PIPE_OF_ROW = {"tex": "lsu"}
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
 BYPASS_L1 = frozenset(("cg", "cv"))
 # Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a block it need not.
-STRONG = frozenset(("volatile", "relaxed", "acquire", "sc"))
+STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 
 
 class StaticProgram(NamedTuple):

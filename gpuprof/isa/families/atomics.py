@@ -8,8 +8,11 @@ from gpuprof.isa.row import Opcode, row
 ATOMIC_TYPES = {
     "ADD": ("u32", "u64", "f32", "f64", "f16x2", "bf16x2", "f16", "bf16"), "AND": ("b32", "b64"), "OR": ("b32", "b64"),
     "XOR": ("b32", "b64"), "MIN": ("s32", "u32", "s64", "u64"), "MAX": ("s32", "u32", "s64", "u64"),
-    "INC": ("u32",), "DEC": ("u32",), "EXCH": ("b32", "b64"), "CAS": ("b32", "b64", "b16"),
+    "INC": ("u32",), "DEC": ("u32",), "EXCH": ("b32", "b64", "b128"), "CAS": ("b32", "b64", "b16", "b128"),
 }  # fmt: skip
+# Global memory has vectors too, each element atomic by itself: of words, so that four f16 are V2.F16X2.
+PAIRS = ("f16x2", "bf16x2")
+VECTOR_TYPES = {"ADD": ("f32", *PAIRS), "MIN": PAIRS, "MAX": PAIRS}
 
 # Shared-memory atomics the hardware does in one instruction; the others are compare-and-swap loops (ptxas: 6 to 10 slots).
 NATIVE_SHARED_ATOMICS = frozenset(
@@ -19,7 +22,11 @@ NATIVE_SHARED_ATOMICS = frozenset(
 
 
 def type_atom_file(t: str) -> str:
-    return "D" if t.endswith("64") else "R"
+    return {"64": "D", "28": "D2"}.get(t[-2:], "R")
+
+
+def _nbytes(t: str) -> int:
+    return {"f16": 2, "bf16": 2, "b16": 2, "b128": 16}.get(t) or (8 if type_atom_file(t) == "D" else 4)
 
 
 def rows() -> Iterator[Opcode]:
@@ -28,11 +35,23 @@ def rows() -> Iterator[Opcode]:
         for op, types in ATOMIC_TYPES.items():
             for t in types:
                 r = type_atom_file(t)
-                nbytes = 8 if r == "D" else 2 if t in ("f16", "bf16", "b16") else 4
                 form = f"A,{r},{r}" if op == "CAS" else f"A,{r}"
                 slots = 7 if space == "shared" and (op, t) not in NATIVE_SHARED_ATOMICS else 1
                 latency = "atomic_shared" if space == "shared" else "atomic"
-                common = {"fields": ("sem", "scope"), "slots": slots, "space": space, "nbytes": nbytes}
+                common = {"fields": ("sem", "scope"), "slots": slots, "space": space, "nbytes": _nbytes(t)}
                 yield row(f"ATOM{letter}.{op}.{t}".upper(), f"{r}={form}", "lsu", latency, "atom_" + op.lower(), t, **common)
                 if op not in ("EXCH", "CAS"):
                     yield row(f"RED{letter}.{op}.{t}".upper(), f"={form}", "lsu", "store", "red_" + op.lower(), t, **common)
+        if space != "shared":
+            yield from _vectors(space, letter)
+
+
+def _vectors(space: str, letter: str) -> Iterator[Opcode]:
+    for op, types in VECTOR_TYPES.items():
+        for t in types:
+            for words in (1, 2, 4) if op != "ADD" else (2, 4):
+                name = f"{op}.{t}".upper() if words == 1 else f"{op}.V{words}.{t}".upper()
+                r = "R" if words == 1 else f"R{words}"
+                common = {"fields": ("sem", "scope"), "space": space, "nbytes": 4 * words}
+                yield row(f"ATOM{letter}.{name}", f"{r}=A,{r}", "lsu", "atomic", "atom_" + op.lower(), t, **common)
+                yield row(f"RED{letter}.{name}", f"=A,{r}", "lsu", "store", "red_" + op.lower(), t, **common)

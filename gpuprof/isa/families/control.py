@@ -13,6 +13,10 @@ def rows() -> Iterator[Opcode]:
     yield row("CALL", "", "cbu", "branch", "call")  # imm: bytes from the next instruction
     yield row("CALL.IND", "=D", "cbu", "branch", "call_indirect")
     yield row("RET", "", "cbu", "branch", "return")
+    # Local memory taken while the function runs: the lane's stack grows by a bytes (imm: alignment), and is set back. mods: as for CALL.
+    yield row("ALLOCA", "D=D", "alu", "alu", "alloca", "b64", slots=4)
+    yield row("STACKSAVE", "D=", "alu", "alu", "stack_save", "b64")
+    yield row("STACKRESTORE", "=D", "alu", "alu", "stack_restore", "b64")
     yield row("SYSCALL", "R=D,D", "cbu", "branch", "syscall", slots=8)  # imm: the service (see emulate); a, b: its arguments
     yield row("SYSCALL.64", "D=D,D", "cbu", "branch", "syscall", "b64", slots=8)  # for services with a 64-bit result
     yield row("TRAP", "", "cbu", "branch", "trap")

@@ -1,0 +1,57 @@
+"""cp.async: copies from global to shared memory. They are done at once: only timing knows of their groups, and of waiting."""
+
+import numpy as np
+
+from gpuprof.emulate.access import Site, check, make_site, touch
+from gpuprof.emulate.build import Env, Op, full_row
+from gpuprof.emulate.faults import fault_of_element, first_active
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.operands import U32, source
+from gpuprof.isa.encoding import Instruction
+
+
+def build_copy(inst: Instruction, env: Env) -> Op:
+    """The access that is traced and counted is the one to global memory, of the lanes that take any bytes."""
+    site = make_site(inst, env, "read")
+    nbytes = inst.op.nbytes
+    kind, to = source(inst, "b", U32, env.pool)
+    taken = source(inst, "c", U32, env.pool) if inst.op.c else None
+
+    def op(x: Lanes) -> None:
+        active = x.active if site.guard is None else site.guard(x)
+        where = np.ones(x.n, np.bool_) if active is None else active
+        target = full_row(x, x.v[kind][to]).astype(np.int64)
+        sizes = np.full(x.n, nbytes) if taken is None else np.minimum(full_row(x, x.row(taken)), nbytes).astype(np.int64)
+        data = read(x, site, site.address(x), where & (sizes > 0), sizes)
+        data[np.arange(nbytes) >= sizes[:, None]] = 0
+        shared = x.chunk.spaces["shared"]
+        if where.any():
+            check(x, site._replace(space="shared", verb="write"), shared, target, where, None, False)
+        flat = shared.flat(x, target)[where]
+        shared.views[1][flat[:, None] + np.arange(nbytes)] = data[where]
+
+    return op
+
+
+def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """uint8 (n, nbytes): what the lanes of `where` take from global memory, undefined past their sizes. Raises KernelFault."""
+    space = x.chunk.spaces["global"]
+    offsets = np.arange(site.nbytes)
+    part = where & (sizes < site.nbytes)
+    if part.any():  # what is past the size need not be there
+        outside = part & ~(space.inside(x, address, sizes) & (address % site.nbytes == 0))
+        if outside.any():
+            element = first_active(x, outside)
+            value = int(address[element])
+            what = "misaligned" if value % site.nbytes else "out of bounds"
+            text = f"{what} read of {int(sizes[element])} bytes in global memory at 0x{value:x}; {space.describe(value)}"
+            raise fault_of_element(x, site.at, element, text)
+    flat = touch(x, site, space, address, where, unchecked=part).flat
+    return space.views[1].take(flat[:, None] + offsets, mode="clip")
+
+
+def build_nothing(inst: Instruction, env: Env) -> Op:
+    return lambda x: None
+
+
+SEMANTICS = {"copy_async": build_copy, "copy_commit": build_nothing, "copy_wait": build_nothing}

@@ -1,0 +1,57 @@
+"""alloca, stacksave, stackrestore: local memory that a function takes while it runs, above its frame."""
+
+import numpy as np
+
+from gpuprof.emulate.build import Env, Op, full_row, read_predicate
+from gpuprof.emulate.faults import fault_of_element, first_active
+from gpuprof.emulate.lanes import WARP, Lanes
+from gpuprof.emulate.operands import U64, destination, source
+from gpuprof.isa.encoding import PT, Instruction
+
+
+def build_stack(inst: Instruction, env: Env) -> Op:
+    """`mods` is the function's frame. The lanes' tops of the stack are in the chunk's CallStack."""
+    semantics, frame_nbytes, number = inst.op.semantics, inst.mods, env.at
+    align = max(inst.imm, 1)
+    held = read_predicate(inst.guard, env) if inst.guard != PT else None
+    result = destination(inst, U64) if inst.op.dst else None
+    given = source(inst, "a", U64, env.pool) if inst.op.a else None
+
+    def op(x: Lanes) -> None:
+        stack = x.chunk.calls
+        top = stack.base[x.warps].reshape(-1) + frame_nbytes + stack.grown[x.warps].reshape(-1)
+        value = full_row(x, x.row(given)).astype(np.int64) if given else None
+        active = np.ones(x.n, np.bool_) if x.active is None else x.active
+        active = active if held is None else active & held(x)
+        if semantics == "alloca":
+            start = -(-top // align) * align
+            end = -(-(start + value) // 8) * 8
+            check_size(x, number, active, start, value)
+            x.row(result)[:] = start
+            set_top(x, active, end, frame_nbytes)
+        elif semantics == "stack_save":
+            x.row(result)[:] = top
+        else:
+            set_top(x, active, value, frame_nbytes)
+
+    return op
+
+
+def set_top(x: Lanes, active: np.ndarray, top: np.ndarray, frame_nbytes: int) -> None:
+    stack = x.chunk.calls
+    at = np.flatnonzero(active)
+    warps, lanes = x.warps[at // WARP], at % WARP
+    stack.grown[warps, lanes] = top[at] - frame_nbytes - stack.base[warps, lanes]
+
+
+def check_size(x: Lanes, at: int, active: np.ndarray, start: np.ndarray, nbytes: np.ndarray) -> None:
+    """Raises KernelFault for the first lane whose local memory cannot hold so much."""
+    limit = x.chunk.spaces["local"].limit_nbytes
+    bad = active & ((nbytes < 0) | (start + nbytes > limit))
+    if bad.any():
+        element = first_active(x, bad)
+        text = f"alloca of {int(nbytes[element]) & 0xFFFFFFFFFFFFFFFF} bytes; the thread has {limit} bytes of local memory"
+        raise fault_of_element(x, at, element, text)
+
+
+SEMANTICS = dict.fromkeys(("alloca", "stack_save", "stack_restore"), build_stack)
