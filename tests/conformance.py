@@ -96,9 +96,10 @@ def _specials(spec: str, kind: str) -> np.ndarray:
         return np.array(INTEGERS_64 if spec == "D" else INTEGERS_32, dtype)
     scalar = kind.removesuffix("x2")
     sign = 1 << {"f64": 63, "f32": 31}.get(scalar, 15)
+    width = sign.bit_length()
     signed = [*FLOATS[scalar], *(value | sign for value in FLOATS[scalar])]
     if kind.endswith("x2"):
-        signed = [value | other << 16 for value, other in zip(signed, np.roll(signed, 5).tolist(), strict=True)]
+        signed = [value | other << width for value, other in zip(signed, np.roll(signed, 5).tolist(), strict=True)]
     return np.array(signed, dtype)
 
 

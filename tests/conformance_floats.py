@@ -187,11 +187,21 @@ def order(x: Number, y: Number) -> int:
 
 
 def extremum(sign: int):
-    """min (-1) and max (1): a NaN gives way to a number unless .NaN; -0 is below +0."""
+    """min (-1) and max (1): a NaN gives way to a number unless .NaN; -0 is below +0; .abs and .xorsign as in the manual's pseudocode."""
 
-    def function(t: str, mods: dict, a: int, b: int) -> int | str:
+    def function(t: str, mods: dict, *values: int) -> int | str:
+        sign = FORMATS[t].sign
+        negative = (values[0] ^ values[1]) & sign
         if mods.get("ftz"):
-            a, b = flush(a, t), flush(b, t)
+            values = [flush(value, t) for value in values]
+        if mods.get("abs"):
+            values = [value & sign - 1 for value in values]
+        result = values[0]
+        for value in values[1:]:
+            result = better(t, mods, result, value)
+        return result ^ negative if mods.get("xorsign") and result != NAN_BITS[t] else result
+
+    def better(t: str, mods: dict, a: int, b: int) -> int | str:
         x, y = decode(a, t), decode(b, t)
         if NAN in (x.magnitude, y.magnitude):
             if mods.get("nan") or x.magnitude == y.magnitude:

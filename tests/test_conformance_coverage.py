@@ -20,7 +20,7 @@ AGAINST_REFERENCES = (
     convert.PAIRS, convert.ROUNDINGS, convert.PACKS, [convert.TF32], memory.LOADS, memory.STORES, memory.ATOMICS,
     video.OPCODES,
     wide.ATOMICS, wide.COPIES,
-    warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.OTHERS,
+    warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.FLOAT_REDUCTIONS, warp.OTHERS,
 )  # fmt: skip
 
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.

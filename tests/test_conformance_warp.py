@@ -1,8 +1,11 @@
 """Operations between lanes, against the pseudocode of the PTX ISA manual (9.7.9.6 shfl, 9.7.13 vote, match, redux, elect), warp by warp."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
-from conformance import LANES, Variant, execute
+from conformance import FLOATS, LANES, Variant, every, execute
+from conformance_floats import extremum
 from conformance_integers import MASK32, signed
 from emulate_harness import ADDR64, run, special
 
@@ -13,10 +16,12 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 
 RNG = np.random.default_rng(17)
 ALL = MASK32
+PLAIN = Variant()
 SHUFFLES = [op.name for op in TABLE if op.semantics in ("shuffle", "shuffle_valid")]
 VOTES = [op.name for op in TABLE if op.semantics.startswith("vote_")]
 MATCHES = [op.name for op in TABLE if op.semantics.startswith("match_")]
-REDUCTIONS = [op.name for op in TABLE if op.semantics.startswith("redux_")]
+REDUCTIONS = [op.name for op in TABLE if op.semantics.startswith("redux_") and op.types != ("f32",)]
+FLOAT_REDUCTIONS = [op.name for op in TABLE if op.semantics.startswith("redux_") and op.types == ("f32",)]
 OTHERS = ["ELECT", "ACTIVEMASK"]
 
 
@@ -74,9 +79,9 @@ def members_of(mask: int) -> list[int]:
     return [lane for lane in range(32) if mask >> lane & 1]
 
 
-def check_by_warp(name: str, rows: dict[str, np.ndarray], masks: np.ndarray, wanted) -> None:
+def check_by_warp(name: str, rows: dict[str, np.ndarray], masks: np.ndarray, wanted, variant: Variant = PLAIN) -> None:
     """wanted(values of the warp, member lanes, lane) -> the results of the lane, in the order of the slots."""
-    (outcome,), _ = execute(name, [Variant()], {**rows, "b": masks})
+    (outcome,), _ = execute(name, [variant], {**rows, "b": masks})
     for first in range(0, LANES, 32):
         values = rows["a"][first : first + 32].tolist() if "a" in rows else []
         for lane in range(32):
@@ -128,6 +133,22 @@ def test_reduction(name):
     values = RNG.integers(0, 1 << 32, LANES, np.uint32)
     values[:96] = np.resize([0, 1, 0x7FFFFFFF, 0x80000000, ALL], 96)
     check_by_warp(name, {"a": values}, member_masks(), lambda values, members, lane: (fold([number(values[m]) for m in members]) & ALL,))
+
+
+@pytest.mark.parametrize("name", FLOAT_REDUCTIONS)
+@pytest.mark.parametrize("variant", every(nan=(0, 1), abs=(0, 1)))
+def test_float_reduction(name, variant):
+    """As min and max of two, from member to member, in exact fractions."""
+    better = extremum(-1 if ".MIN." in name else 1)
+    values = RNG.choice(np.array([*FLOATS["f32"], *(x | 1 << 31 for x in FLOATS["f32"])], np.uint32), LANES)
+    values[32:128] = RNG.uniform(-3, 3, 96).astype(np.float32).view(np.uint32)
+    values[128:160] = 0x7FC00001
+
+    def wanted(values, members, lane):
+        operands = [values[m] & (MASK32 >> variant.mods["abs"]) for m in members]
+        return (reduce(lambda a, b: better("f32", variant.mods, a, b), operands, operands[0]),)
+
+    check_by_warp(name, {"a": values}, member_masks(), wanted, variant)
 
 
 def test_elect():

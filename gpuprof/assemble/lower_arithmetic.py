@@ -5,7 +5,7 @@ from gpuprof.assemble.modifiers import Modifiers
 from gpuprof.assemble.values import Imm, Not, NoVariant, pick, type_nbits
 from gpuprof.isa.modifiers import pack
 
-FLOATS = frozenset(["f16", "f16x2", "bf16", "bf16x2", "f32", "f64"])
+FLOATS = frozenset(["f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"])
 INTEGERS = frozenset(["u16", "s16", "u32", "s32", "u64", "s64"])
 SUFFIX = {16: "", 32: "", 64: ".64"}
 

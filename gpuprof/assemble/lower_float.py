@@ -3,7 +3,8 @@
 from gpuprof.assemble.values import NoVariant, pick
 from gpuprof.isa.modifiers import pack
 
-LETTER = {"f16": "H", "f16x2": "H", "bf16": "B", "bf16x2": "B", "f32": "F", "f64": "D"}
+LETTER = {"f16": "H", "f16x2": "H", "bf16": "B", "bf16x2": "B", "f32": "F", "f32x2": "F", "f64": "D"}
+BITS = {"f32x2": "b64"}  # types without registers of their own
 
 
 def row_of(name: str, kind: str) -> str:
@@ -14,10 +15,26 @@ def row_of(name: str, kind: str) -> str:
 def _arithmetic(lo, name: str, n: int, neg: str = "", **extra):
     mods = lo.modifiers.float_mods() | extra
     kind = lo.modifiers.type()
+    if lo.modifiers.rest[-1:] == ["f32"] and kind in ("f16", "bf16"):
+        return _mixed(lo, name, n, neg, kind, mods)
     row = row_of(name, kind)
+    if mods["sat"] and kind not in ("f32", "f16", "f16x2"):
+        raise NoVariant("saturation of")
     lo.count(n + 1)
+    kind = BITS.get(kind, kind)
     sources = dict(zip("abc", lo.srcs(1, kind, n), strict=False))
-    lo.emit(row, dst=lo.dst(lo.operand(0), kind), neg=neg, mods=pack(**mods), **sources)
+    return lo.emit(row, dst=lo.dst(lo.operand(0), kind), neg=neg, mods=pack(**mods), **sources)
+
+
+def _mixed(lo, name: str, n: int, neg: str, kind: str, mods: dict):
+    """add, sub, fma of f32 with half-precision sources: these are exact in f32; the last source is f32 already."""
+    if name == "MUL" or mods["ftz"]:
+        raise NoVariant("mixed form of")
+    lo.modifiers.type()
+    lo.count(n + 1)
+    narrow = [lo.op(f"CVT.F32.{kind}".upper(), a=lo.reg(value, "R")) for value in lo.srcs(1, kind, n - 1)]
+    sources = dict(zip("abc", [*narrow, lo.src(lo.operand(n), "f32")], strict=False))
+    return lo.emit(f"F{name}", dst=lo.dst(lo.operand(0), "f32"), neg=neg, mods=pack(**mods), **sources)
 
 
 def add(lo, negate: str = ""):
@@ -37,11 +54,17 @@ def fma(lo):
 
 def minmax(name: str):
     def lower(lo):
-        mods = pack(ftz=int(lo.modifiers.flag("ftz")), nan=int(lo.modifiers.flag("NaN")))
+        fields = {
+            field: int(lo.modifiers.flag(word)) for field, word in (("ftz", "ftz"), ("nan", "NaN"), ("xorsign", "xorsign"), ("abs", "abs"))
+        }
         kind = lo.modifiers.type()
-        lo.count(3)
-        a, b = lo.srcs(1, kind, 2)
-        lo.emit(row_of(name, kind), dst=lo.dst(lo.operand(0), kind), a=a, b=b, mods=mods)
+        n = lo.count(3, 4) - 1
+        if kind == "f32x2" or (n == 3 and (kind != "f32" or fields["xorsign"])) or (n == 2 and fields["xorsign"] != fields["abs"]):
+            raise NoVariant("form of")
+        if kind == "f64" and any(fields.values()):
+            raise NoVariant("modifiers of")
+        sources = dict(zip("abc", lo.srcs(1, kind, n), strict=False))
+        lo.emit(row_of(name, kind) + ("3" if n == 3 else ""), dst=lo.dst(lo.operand(0), kind), mods=pack(**fields), **sources)
 
     return lower
 
@@ -81,7 +104,9 @@ def _root(name: str):
         form = lo.modifiers.one_of(("approx", "rn", "rz", "rm", "rp"))
         ftz = int(lo.modifiers.flag("ftz"))
         kind = lo.modifiers.type()
-        if form == "approx":
+        if (name, form, kind, ftz) == ("RSQRT", "approx", "f64", 0):  # a whole sequence, where .ftz is its first instruction alone
+            row, mods = "DRSQRT", 0
+        elif form == "approx":
             row, mods = f"MUFU.{name}" + pick({"f32": "", "f64": "64H"}, kind), pack(ftz=ftz)
         else:
             row, mods = pick({"f32": "F", "f64": "D"}, kind) + name, pack(ftz=ftz, rnd=_rounding(form))

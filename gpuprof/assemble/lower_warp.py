@@ -131,9 +131,12 @@ def _redux(lo):
     operation = lo.modifiers.one_of(("add", "min", "max", "and", "or", "xor"))
     kind = lo.modifiers.type()
     lo.count(3)
+    fields = {field: int(lo.modifiers.flag(name)) for field, name in (("abs", "abs"), ("nan", "NaN"))} if kind == "f32" else {}
     row_kind = {"u32": "s32"}.get(kind, kind) if operation == "add" else kind
     value = lo.reg(lo.src(lo.operand(1), kind), "R")
-    lo.emit(f"REDUX.{operation}.{row_kind}".upper(), dst=lo.dst(lo.operand(0), kind), a=value, **_mask(lo, lo.operand(2)))
+    lo.emit(
+        f"REDUX.{operation}.{row_kind}".upper(), dst=lo.dst(lo.operand(0), kind), a=value, mods=pack(**fields), **_mask(lo, lo.operand(2))
+    )
 
 
 def _elect(lo):

@@ -5,18 +5,24 @@ Arithmetic, division, square root and reciprocal are exact to the last bit in al
 hardware 1 ulp (rcp), 2 (rsqrt, ex2), and absolute errors of 2^-20.5 (sin, cos), 2^-22 (lg2), relative 2^-11 (tanh).
 """
 
+from functools import reduce
+
 import numpy as np
 
 from gpuprof.emulate.build import Env, Op, elementwise, slot_kind
 from gpuprof.emulate.integer import finish_setp
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.operands import F64, destination, source
+from gpuprof.emulate.operands import F64, U64, destination, source
 from gpuprof.emulate.rounding import rounded
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 from gpuprof.isa.special import TESTP
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
+
+
+LOW = np.uint64(0xFFFFFFFF)
+UPPER = np.uint64(32)
 
 
 def canonical(row):
@@ -72,6 +78,24 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
     return op
 
 
+def build_pairs(inst: Instruction, env: Env) -> Op:
+    """fadd, fmul, ffma of two f32 side by side in 64 bits."""
+    directed = rounded(unpack_name(inst.mods, "rnd"), arithmetic(inst.op.semantics, False))
+    ftz = unpack(inst.mods, "ftz")
+    negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "abc" if getattr(inst.op, slot)]
+
+    def half(rows, shift):
+        rows = [(row >> shift & LOW).astype(np.uint32).view(np.float32) for row in rows]
+        rows = [flush(row) for row in rows] if ftz else rows
+        result = np.asarray(directed(*[np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]))
+        return np.asarray(flush(result) if ftz else result, np.float32).view(np.uint32).astype(np.uint64)
+
+    def compute(*rows):
+        return half(rows, np.uint64(0)) | half(rows, UPPER) << UPPER
+
+    return elementwise(compute, U64, U64)(inst, env)
+
+
 def plain_arithmetic(function, dst, refs) -> Op:
     kd, d = dst
     if len(refs) == 2:
@@ -97,7 +121,7 @@ def build_unary(function):
         mode = unpack_name(inst.mods, "rnd") if "rnd" in inst.op.fields else "rn"
         directed = rounded(mode, function)
         ftz = "ftz" in inst.op.fields and unpack(inst.mods, "ftz")
-        negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "ab" if getattr(inst.op, slot)]
+        negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "abc" if getattr(inst.op, slot)]
 
         def compute(*rows):
             rows = [flush(row) for row in rows] if ftz else rows
@@ -123,11 +147,26 @@ def maximum(a, b):
     return np.where(a == b, (np.asarray(a).view(bits) & np.asarray(b).view(bits)).view(a.dtype), most)
 
 
+def extremum(function, mods: int, fields: tuple[str, ...]):
+    """min or max of two or three rows with .NaN, .abs and .xorsign (pseudocode of the PTX manual, min)."""
+    keeps_nan, magnitudes, xorsign = (name in fields and unpack(mods, name) for name in ("nan", "abs", "xorsign"))
+
+    def compute(*rows):
+        negative = np.signbit(rows[0]) != np.signbit(rows[1])
+        rows = [np.abs(row) for row in rows] if magnitudes else rows
+        result = reduce(function, rows)
+        if keeps_nan:
+            result = np.where(reduce(np.logical_or, [np.isnan(row) for row in rows]), result.dtype.type(np.nan), result)
+        if xorsign:
+            result = np.where(negative & ~np.isnan(result), -result, result)
+        return result
+
+    return compute
+
+
 def build_extremum(function):
     def build(inst: Instruction, env: Env) -> Op:
-        if not unpack(inst.mods, "nan"):
-            return build_unary(function)(inst, env)
-        return build_unary(lambda a, b: np.where(np.isnan(a) | np.isnan(b), a + b, function(a, b)))(inst, env)
+        return build_unary(extremum(function, inst.mods, inst.op.fields))(inst, env)
 
     return build
 
@@ -222,6 +261,9 @@ SEMANTICS = {
     "ffma": build_arithmetic,
     "fmin": build_extremum(minimum),
     "fmax": build_extremum(maximum),
+    "fmin3": build_extremum(minimum),
+    "fmax3": build_extremum(maximum),
+    **{(name, "f32x2"): build_pairs for name in ("fadd", "fmul", "ffma")},
     "fneg": build_sign(np.negative),
     "fabs": build_sign(np.abs),
     "fsetp": build_setp,
@@ -235,6 +277,7 @@ SEMANTICS = {
     "approx_rcp": build_approximate(reciprocal),
     "approx_sqrt": build_approximate(np.sqrt),
     "approx_rsqrt": build_approximate(reciprocal_root),
+    "approx_rsqrt64": build_unary(reciprocal_root),
     "approx_sin": build_approximate(np.sin),
     "approx_cos": build_approximate(np.cos),
     "approx_ex2": build_approximate(np.exp2),

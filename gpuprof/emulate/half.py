@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.emulate.build import Env, Op, elementwise, read_predicate
-from gpuprof.emulate.floating import COMPARE, maximum, minimum
+from gpuprof.emulate.floating import COMPARE, extremum, maximum, minimum
 from gpuprof.emulate.integer import BOOL, finish_setp
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.narrow import FORMATS, add, fused, multiply, narrow, widen
@@ -72,13 +72,11 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
 def build_extremum(function):
     def build(inst: Instruction, env: Env) -> Op:
         t = scalar_type(inst.op.types[0])
-        ftz, keeps_nan = unpack(inst.mods, "ftz"), unpack(inst.mods, "nan")
+        ftz = unpack(inst.mods, "ftz")
+        select = extremum(function, inst.mods, inst.op.fields)
 
         def compute(*patterns):
-            a, b = (widen(flush_bits(bits, t) if ftz else bits, t) for bits in patterns)
-            result = function(a, b)
-            if keeps_nan:
-                result = np.where(np.isnan(a) | np.isnan(b), np.float32(np.nan), result)
+            result = select(*[widen(flush_bits(bits, t) if ftz else bits, t) for bits in patterns])
             return narrow(result.astype(np.float64), t)
 
         return elementwise(halves(compute, inst.op.types[0].endswith("x2")), U32, U32)(inst, env)

@@ -203,7 +203,46 @@ def build_redux(inst: Instruction, env: Env) -> Op:
     return op
 
 
+SIGN, NAN32 = np.uint32(0x80000000), np.uint32(0x7FFFFFFF)
+
+
+def in_order(bits: np.ndarray) -> np.ndarray:
+    """Single-precision patterns as unsigned numbers in the same order, -0 below +0; its own inverse is `from_order`."""
+    return np.where(bits & SIGN != 0, ~bits, bits | SIGN)
+
+
+def from_order(keys: np.ndarray) -> np.ndarray:
+    return np.where(keys & SIGN != 0, keys & ~SIGN, ~keys)
+
+
+def build_redux_float(inst: Instruction, env: Env) -> Op:
+    """redux.f32: NaNs give way to numbers, or with .NaN take over; .abs compares magnitudes."""
+    kd, d = destination(inst, U32)
+    ka, a = source(inst, "a", U32, env.pool)
+    members = member_reader(inst, env)
+    keeps_nan, magnitudes = unpack(inst.mods, "nan"), unpack(inst.mods, "abs")
+    function, idle = (np.minimum, ~np.uint32(0)) if inst.op.semantics == "redux_min_float" else (np.maximum, np.uint32(0))
+
+    def op(x: Lanes) -> None:
+        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+        values = values & ~SIGN if magnitudes else values
+        is_nan = values & ~SIGN > np.uint32(0x7F800000)
+        present = np.broadcast_to(members(x), values.shape)
+        out = np.empty(values.shape, np.uint32)
+        for mask in np.unique(present):
+            mine, taking_part = present == mask, mask & BIT != 0
+            numbers = taking_part & ~is_nan
+            best = from_order(function.reduce(np.where(numbers, in_order(values), idle), axis=1))
+            nan_wins = (taking_part & is_nan).any(axis=1) if keeps_nan else ~numbers.any(axis=1)
+            np.copyto(out, np.where(nan_wins, NAN32, best)[:, None], where=mine)
+        x.v[kd][d][:] = out.reshape(-1)
+
+    return op
+
+
 SEMANTICS = {
+    "redux_min_float": build_redux_float,
+    "redux_max_float": build_redux_float,
     "shuffle": build_shuffle,
     "shuffle_valid": build_shuffle_valid,
     **dict.fromkeys(VOTES, build_vote),

@@ -19,7 +19,7 @@ def rows() -> Iterator[Opcode]:
                 cheap_latency,
                 "f" + name.lower(),
                 t,
-                ("ftz", "nan"),
+                ("ftz", "nan", "xorsign", "abs") if r == "R" else ("ftz", "nan"),
                 slots=1 if r == "R" else 7,
             )
         for name in ("NEG", "ABS"):
@@ -47,10 +47,16 @@ def rows() -> Iterator[Opcode]:
                 ("rnd", "ftz"),
                 slots=slots32 if r == "R" else slots64,
             )
+    # Two single-precision operations side by side, in the halves of D, and the smallest or largest of three (sm_100).
+    for name, form in (("ADD", "D=D,D"), ("MUL", "D=D,D"), ("FMA", "D=D,D,D")):
+        yield row(f"F{name}2", form, "fma", "fma", "ffma" if name == "FMA" else "f" + name.lower(), "f32x2", ("rnd", "ftz"))
+    for name in ("MIN", "MAX"):
+        yield row(f"F{name}3", "R=R,R,R", "alu", "alu", f"f{name.lower()}3", "f32", ("ftz", "nan", "abs"))
     yield row("FDIV.FULL", "R=R,R", "fma", "xu", "fdiv_full", "f32", ("ftz",), slots=8)
     yield row("FDIV.APPROX", "R=R,R", "xu", "xu", "fdiv_approx", "f32", ("ftz",), slots=2)
     for name in ("RCP", "SQRT", "RSQRT", "SIN", "COS", "EX2", "LG2", "TANH"):
         slots = {"SIN": 2, "COS": 2}.get(name, 1)
         yield row(f"MUFU.{name}", "R=R", "xu", "xu", "approx_" + name.lower(), "f32", ("ftz",), slots=slots)
+    yield row("DRSQRT", "D=D", "fp64", "iterative64", "approx_rsqrt64", "f64", slots=18)
     for name in ("RCP", "RSQRT"):
         yield row(f"MUFU.{name}64H", "D=D", "xu", "xu", "approx_" + name.lower(), "f64", ("ftz",))

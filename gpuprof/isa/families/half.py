@@ -12,7 +12,7 @@ def rows() -> Iterator[Opcode]:
                 yield row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, FLOAT)
             yield row(f"{letter}FMA{suffix}", "R=R,R,R", "half", "half", "ffma", t, (*FLOAT, "nan"))  # nan: relu
             for name in ("MIN", "MAX"):
-                yield row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, ("ftz", "nan"))
+                yield row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, ("ftz", "nan", "xorsign", "abs"))
             for name in ("NEG", "ABS"):
                 yield row(f"{letter}{name}{suffix}", "R=R", "half", "half", "f" + name.lower(), t, ("ftz",))
             for name in ("EX2", "TANH"):

@@ -30,3 +30,5 @@ def rows() -> Iterator[Opcode]:
     ):
         for t in types:
             yield row(f"REDUX.{op}.{t}".upper(), "R=R,R", "alu", "shuffle", "redux_" + op.lower(), t, slots=2)
+    for op in ("MIN", "MAX"):
+        yield row(f"REDUX.{op}.F32", "R=R,R", "alu", "shuffle", f"redux_{op.lower()}_float", "f32", ("nan", "abs"), slots=2)
