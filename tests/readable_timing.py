@@ -68,6 +68,7 @@ class Warp:
     earliest: int = 0  # may not issue before
     line: int = -1
     stores: list = field(default_factory=list)
+    groups: list = field(default_factory=lambda: [[]])  # of asynchronous copies, the open one last
     issued: int = -1
     jumped: bool = False
 
@@ -288,6 +289,8 @@ class Gpu:
             self.arrive(warp, instruction, t)
         elif op.semantics == "membar":
             self.hold(warp, "membar", t + chip.membar_cycles, warp.stores)
+        elif op.semantics == "copy_commit":
+            warp.groups.append([])
         elif op.semantics == "nanosleep":
             self.hold(warp, "sleeping", t + chip.sleep_cycles)
 
@@ -354,6 +357,9 @@ class Gpu:
                         found.append(Pending(result.cycle + self.chip.cross_pipe_cycles))
                     else:
                         found.append(result)
+        if op.semantics == "copy_wait":  # at most seven groups may be on their way
+            landed = warp.groups[: max(0, len(warp.groups) - 1 - min(instruction.imm, 7))]
+            found += [result for group in landed for result in group]
         return found
 
     def fold(self, warp, instruction):
@@ -497,14 +503,15 @@ class Gpu:
             masks = OrderedDict()
             for sector in sectors:
                 masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
-            if op.semantics == "load":
+            if op.semantics in ("load", "copy_async"):
                 self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
             else:
                 self.store_or_atomic(sm, warp, instruction, masks, start, conflicts)
 
     def load(self, sm, warp, instruction, masks, start, done, t):
         load = Load(Pending(), done)
-        cache, order, scope = (FIELDS[name].names[FIELDS[name].get(instruction.mods)] for name in ("cache", "sem", "scope"))
+        fields = instruction.op.fields
+        cache, order, scope = (FIELDS[n].names[FIELDS[n].get(instruction.mods)] if n in fields else "" for n in ("cache", "sem", "scope"))
         coherent = order in ("volatile", "relaxed", "acquire", "sc") and scope != "cta"
         bypass = instruction.op.space != "local" and (cache in ("cg", "cv") or coherent)
         for line, mask in masks.items():
@@ -518,6 +525,8 @@ class Gpu:
         else:
             self.loads.append(load)
         self.write(warp, instruction, load.result)
+        if instruction.op.semantics == "copy_async":
+            warp.groups[-1].append(load.result)
 
     def look_up_l1(self, sm, line, mask, start, t):
         """The parts that a load has to wait for: sectors on their way, and a request for those that miss."""

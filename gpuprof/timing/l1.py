@@ -61,7 +61,7 @@ def send(m, wi, first, n, start, kind, target, conflicts):
 
 
 @cold
-def load(m, wi, inst, first, n, start, done):
+def load(m, wi, inst, first, n, start, done, group):
     """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token when some misses."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     index = m.n_loads
@@ -79,6 +79,7 @@ def load(m, wi, inst, first, n, start, done):
     load_at(m, index).done = done
     load_at(m, index).warp = wi
     load_at(m, index).pc = warp_at(m, wi).pc
+    load_at(m, index).group = group
     m.n_loads = index + 1
     return TOKEN + index
 

@@ -21,6 +21,7 @@ TICKS = 1 << TICK_BITS
 TOKEN = 1 << 50
 NEVER = 1 << 60
 N_BARRIERS = 16  # of a block
+N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
@@ -68,6 +69,7 @@ INSTRUCTION = np.dtype(
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
         ("barrier", "i4"),
         ("barrier_threads", "i4"),  # 0: the whole block
+        ("newest", "i4"),  # groups of copies that need not have landed
         ("line", "i8"),  # instruction cache line
     ],
     align=True,
@@ -100,6 +102,7 @@ WARP = np.dtype(
         ("stores_done", "i8"),  # all its stores so far are acknowledged
         ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
         ("line", "i8"),  # instruction line it fetched last
+        ("groups", "i8"),  # of copies it has committed
     ],
     align=True,
 )
@@ -163,7 +166,8 @@ REQUEST = np.dtype(
     ],
     align=True,
 )
-LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4")], align=True)
+# `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers.
+LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4")], align=True)
 
 # The machine's counters and clocks.
 COUNTERS = (
@@ -225,6 +229,7 @@ LAUNCH_NUMBERS = (
     "load_base",
     "n_instructions",
     "n_registers",
+    "first_group",  # scoreboard entry of the first group of copies, -1 when the program has none
 )
 CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers")
 

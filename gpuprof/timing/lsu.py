@@ -6,12 +6,13 @@ access takes wavefronts through its banks or lines through its tags. An entry of
 
 import numpy as np
 
+from gpuprof.timing.copies import add_to_group, open_group
 from gpuprof.timing.fetch import constant_line
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.l1 import load, send
 from gpuprof.timing.layout import ATOMIC_REQUEST, PORT_LSU, TICK_BITS, TICKS, TOKEN, WRITE
 from gpuprof.timing.scoreboard import write_results
-from gpuprof.timing.static import ATOMIC, CONSTANT, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
+from gpuprof.timing.static import ATOMIC, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
 from gpuprof.timing.tables import access_at, inst_at, load_at, part_at, port_at, queue_at, sector_at, sm_at, warp_at
 
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
@@ -99,12 +100,17 @@ def global_memory(m, wi, inst, record, first, t):
     start = enter(m, w.partition, t, max(m.lsu_ticks, max(np.int64(record.wavefronts) * TICKS, tags)))
     if inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
-        write_results(m, wi, inst, load(m, wi, inst, first, n, start, done))
+        write_results(m, wi, inst, load(m, wi, inst, first, n, start, done, -1))
+    elif inst.operation == COPY:
+        done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
+        group = open_group(m, wi)
+        add_to_group(m, wi, group, load(m, wi, inst, first, n, start, done, group))
     elif inst.operation == ATOMIC:
         index = m.n_loads
         load_at(m, index).done = 0
         load_at(m, index).warp = wi
         load_at(m, index).pc = w.pc
+        load_at(m, index).group = -1
         m.n_loads += 1
         send(m, wi, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts))
         write_results(m, wi, inst, TOKEN + index)

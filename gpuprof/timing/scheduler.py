@@ -5,13 +5,14 @@ A chip with two dispatch units issues up to two instructions a cycle, both from 
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrive
+from gpuprof.timing.copies import commit
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
-from gpuprof.timing.static import ARRIVE, BARRIER, MEMBAR, SHUFFLE, SLEEP
+from gpuprof.timing.static import ARRIVE, BARRIER, COPY_COMMIT, MEMBAR, SHUFFLE, SLEEP
 from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 
 MEMBAR_REASON, SLEEPING = INDEX["membar"], INDEX["sleeping"]
@@ -142,5 +143,7 @@ def execute(m, wi, inst, t):
         arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
     elif kind == SLEEP:
         hold(m, wi, SLEEPING, t + m.sleep_cycles)
+    elif kind == COPY_COMMIT:
+        commit(m, wi)
     elif kind == MEMBAR:
         hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi))

@@ -1,6 +1,7 @@
 """From one instruction of a warp to the next: what it must wait for, and until when."""
 
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.copies import group_waits
 from gpuprof.timing.fetch import constant_line, fetch
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import (
@@ -22,7 +23,7 @@ from gpuprof.timing.layout import (
     WAITING,
 )
 from gpuprof.timing.ledger import busy_cycles
-from gpuprof.timing.static import FOLDED
+from gpuprof.timing.static import COPY_WAIT, FOLDED
 from gpuprof.timing.tables import (
     blocked_at,
     board_at,
@@ -98,6 +99,8 @@ def register_waits(m, wi, inst):
     if warp_at(m, wi).joined:
         for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
             entry_waits(m, wi, inst, second_at(m, wi, dep_at(m, k).value).value)
+    if inst.kind == COPY_WAIT:
+        group_waits(m, wi, inst.newest)
 
 
 @hot

@@ -1,5 +1,6 @@
 """When a quantum's memory requests have been served: registers get their cycles, and warps that waited go to sleep until then."""
 
+from gpuprof.timing.copies import settle_copy
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, TOKEN
 from gpuprof.timing.scoreboard import register_waits, sleep
@@ -26,6 +27,8 @@ def settle_load(m, index):
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
         settle_entry(board_at(m, wi, dep_at(m, k).value), index, load.done)
+    if load.group >= 0:
+        settle_copy(m, wi, load.group, load.done)
     if warp_at(m, wi).alias:
         for register in range(m.n_registers):
             settle_entry(board_at(m, wi, register), index, load.done)

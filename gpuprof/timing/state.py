@@ -256,6 +256,7 @@ def machine_record(
         "load_base": load_base,
         "n_instructions": len(program.inst),
         "n_registers": program.n_registers,
+        "first_group": program.first_group,
         "n_classes": layout.N_CLASSES,
         "n_ports": layout.N_PORTS,
         "n_reasons": N_REASONS,

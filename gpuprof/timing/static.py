@@ -13,11 +13,11 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, PORT_INDEX, PORTS, TICKS
+from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
 
 # What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
-PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP = range(12)
-LOAD, STORE, ATOMIC, REDUCTION = range(4)
+PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP, COPY_COMMIT, COPY_WAIT = range(14)
+LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {"global": GLOBAL, "local": GLOBAL, "generic": GENERIC, "shared": SHARED, "const": CONSTANT, "param": CONSTANT}
 KIND_OF_SEMANTICS = {
@@ -28,6 +28,8 @@ KIND_OF_SEMANTICS = {
     "exit": EXIT,
     "trap": EXIT,
     "nanosleep": SLEEP,
+    "copy_commit": COPY_COMMIT,
+    "copy_wait": COPY_WAIT,
 }
 # Latency classes whose result is waited for with a scoreboard, not by a fixed count.
 SCOREBOARD = {
@@ -47,12 +49,14 @@ STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 
 class StaticProgram(NamedTuple):
     """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps], the written ones
-    last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n."""
+    last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that copy asynchronously have
+    scoreboard entries for groups of copies behind the registers', from `first_group` on."""
 
     inst: np.ndarray
     dep: np.ndarray
     block: np.ndarray
     n_registers: int
+    first_group: int = -1
 
 
 def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
@@ -71,7 +75,10 @@ def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticPr
         row["line"] = (load_base + INSTRUCTION_NBYTES * index) // chip.instruction_line_nbytes
     starts = basic_block_starts(code)
     block = np.append(starts, len(code)).astype(np.int32)
-    return StaticProgram(inst, np.array(dep or [0], np.int32), block, max(1, len(numbers)))
+    copies = any(instruction.op.semantics == "copy_async" for instruction in decoded)
+    first_group = len(numbers) if copies else -1
+    n_registers = len(numbers) + N_GROUPS + 1 if copies else max(1, len(numbers))
+    return StaticProgram(inst, np.array(dep or [0], np.int32), block, n_registers, first_group)
 
 
 def accesses_per_block(program: StaticProgram) -> np.ndarray:
@@ -109,6 +116,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["throttle"] = _throttle(op)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
+    row["newest"] = min(instruction.imm, N_GROUPS - 1) if op.semantics == "copy_wait" else 0
     if row["kind"] in (BARRIER, ARRIVE):
         row["barrier"] = instruction.imm & 15 if instruction.a == RZ else 0
         row["barrier_threads"] = instruction.imm >> 16 if instruction.b == RZ else 0
@@ -136,7 +144,7 @@ def _operation(op: Opcode) -> int:
         return ATOMIC
     if op.semantics.startswith("red_"):
         return REDUCTION
-    return STORE if op.semantics == "store" else LOAD
+    return {"store": STORE, "copy_async": COPY}.get(op.semantics, LOAD)
 
 
 def _port(op: Opcode) -> int:

@@ -10,5 +10,5 @@ def rows() -> Iterator[Opcode]:
     for nbytes in (4, 8, 16):
         for name, form in (("", "=A,R"), (".Z", "=A,R,R")):
             yield row(f"CP.ASYNC.{nbytes}{name}", form, "lsu", "memory", "copy_async", fields=("cache",), space="global", nbytes=nbytes)
-    yield row("CP.ASYNC.COMMIT", "", "lsu", "alu", "copy_commit")  # the copies since the last one are a group
-    yield row("CP.ASYNC.WAIT", "", "cbu", "alu", "copy_wait")  # until only the imm newest groups are on their way
+    yield row("CP.ASYNC.COMMIT", "", "none", "alu", "copy_commit")  # the copies since the last one are a group
+    yield row("CP.ASYNC.WAIT", "", "none", "alu", "copy_wait")  # until only the imm newest groups are on their way

@@ -1,0 +1,64 @@
+"""Asynchronous copies: a warp's groups of them, and waiting until all but the newest have landed.
+
+Each of the newest N_GROUPS groups has a scoreboard entry, the open one at `groups` modulo N_GROUPS; one more entry is for all older
+ones. Of each, `board` keeps the latest cycle that is known and `second` a token while copies of this quantum are not served.
+"""
+
+from gpuprof.timing.jit import cold, hot
+from gpuprof.timing.layout import CLASS_LONG, ENTRY_SHIFT, N_GROUPS, TOKEN
+from gpuprof.timing.tables import board_at, second_at, until_at, warp_at
+
+
+@hot
+def open_group(m, wi):
+    """The scoreboard entry of the group that the warp's copies join."""
+    return m.first_group + warp_at(m, wi).groups % N_GROUPS
+
+
+@hot
+def raise_to(place, value):
+    place.value = max(place.value, value)
+
+
+@cold
+def add_to_group(m, wi, group, cycle):
+    """A copy of the group lands at `cycle`, which may be a token."""
+    entry = cycle << ENTRY_SHIFT | CLASS_LONG
+    if cycle >= TOKEN:
+        raise_to(second_at(m, wi, group), entry)
+    else:
+        raise_to(board_at(m, wi, group), entry)
+
+
+@cold
+def settle_copy(m, wi, group, done):
+    """The quantum is served: its copies are known."""
+    second_at(m, wi, group).value = 0
+    raise_to(board_at(m, wi, group), done << ENTRY_SHIFT | CLASS_LONG)
+
+
+@cold
+def commit(m, wi):
+    """The next group takes the entry of the oldest, which joins the older ones: unless some of its copies are not served yet (eight
+    commits within a quantum), then it stays and the new group lands no sooner."""
+    warp_at(m, wi).groups += 1
+    if m.first_group < 0:
+        return
+    group = open_group(m, wi)
+    if second_at(m, wi, group).value == 0:
+        raise_to(board_at(m, wi, m.first_group + N_GROUPS), board_at(m, wi, group).value)
+        board_at(m, wi, group).value = 0
+
+
+@cold
+def group_waits(m, wi, newest):
+    """Raises the end of the long-scoreboard class to where all groups but the open one and the `newest` before it have landed."""
+    if m.first_group < 0:
+        return
+    until = until_at(m, wi, CLASS_LONG)
+    w = warp_at(m, wi)
+    for back in range(newest + 1, N_GROUPS):
+        group = m.first_group + (w.groups + N_GROUPS - back) % N_GROUPS
+        raise_to(until, board_at(m, wi, group).value >> ENTRY_SHIFT)
+        raise_to(until, second_at(m, wi, group).value >> ENTRY_SHIFT)
+    raise_to(until, board_at(m, wi, m.first_group + N_GROUPS).value >> ENTRY_SHIFT)
