@@ -98,6 +98,7 @@ class Session:
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
             cmd.Free: lambda c: self.memory.free(c.address),
+            cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: lambda c: self.memory.write(c.address, c.data),
             cmd.CopyOut: lambda c: self.memory.read(c.address, c.nbytes),
             cmd.CopyWithin: lambda c: self.memory.write(c.destination, self.memory.read(c.source, c.nbytes)),

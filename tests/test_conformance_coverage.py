@@ -7,6 +7,8 @@ import test_conformance_convert as convert
 import test_conformance_float as floating
 import test_conformance_integer as integer
 import test_conformance_memory as memory
+import test_conformance_surface as surface
+import test_conformance_texture as texture
 import test_conformance_video as video
 import test_conformance_warp as warp
 import test_conformance_wide as wide
@@ -20,6 +22,7 @@ AGAINST_REFERENCES = (
     convert.PAIRS, convert.ROUNDINGS, convert.PACKS, [convert.TF32], memory.LOADS, memory.STORES, memory.ATOMICS,
     video.OPCODES,
     wide.ATOMICS, wide.COPIES,
+    texture.OPCODES, surface.OPCODES,
     warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.FLOAT_REDUCTIONS, warp.OTHERS,
 )  # fmt: skip
 

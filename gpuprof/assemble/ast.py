@@ -7,6 +7,7 @@ from gpuprof.isa.program import Location
 TYPE_NBYTES = {
     "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4,
     "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 1,
+    "texref": 8, "samplerref": 8, "surfref": 8,
 }  # fmt: skip
 
 
@@ -51,9 +52,9 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`p|q`: the two destinations of setp, shfl, match."""
+    """`p|q`: the two destinations of setp, shfl, match; `{a, b, c, d}|p` of a texture fetch."""
 
-    first: "Name"
+    first: "Name | Vector"
     second: "Name"
 
 
@@ -67,7 +68,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """`[base, {x, y}]`: what textures, surfaces and tensors are read at. No supported instruction takes it."""
+    """`[base, {x, y}]`: what textures, surfaces and tensors are read at."""
 
     memory: Memory
     indices: tuple

@@ -11,8 +11,9 @@ _FENCES = frozenset(
 )  # fmt: skip
 _ALIASES = {
     "generic": ("generic", "global", "shared", "local"), "global": ("generic", "global"), "shared": ("generic", "shared"),
-    "local": ("generic", "local"), "const": (), "param": (),
+    "local": ("generic", "local"), "const": (), "param": (), "surface": ("surface",),
 }  # fmt: skip
+_STORES = frozenset(["store", "copy_async", "surface_store", "surface_put"])
 _NC = FIELDS["cache"].names.index("nc")
 
 
@@ -29,7 +30,7 @@ def reads_clock(inst: Inst) -> bool:
 
 
 def is_write(inst: Inst) -> bool:
-    return inst.op.semantics in ("store", "copy_async") or inst.op.semantics.startswith(("atom_", "red_"))
+    return inst.op.semantics in _STORES or inst.op.semantics.startswith(("atom_", "red_"))
 
 
 def is_access(inst: Inst) -> bool:

@@ -14,7 +14,9 @@ from gpuprof.assemble.expressions import CONTINUES, PRODUCT, expression
 from gpuprof.assemble.lines import LineTable
 from gpuprof.assemble.tokens import Positions, Token, tokenize
 from gpuprof.errors import PtxError
+from gpuprof.isa.handles import static_word
 
+OPAQUE_TYPES = ("texref", "samplerref", "surfref")
 _SPACES = ("global", "const", "shared", "local", "param", "reg")
 _LINKAGE = ("extern", "visible", "weak", "common")
 _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
@@ -346,7 +348,7 @@ class _Parser:
             is_array = bool(extents)
             if vector > 1:
                 extents.append(vector)
-            initial = self.initial(tuple(extents)) if self.accept("=") else None
+            initial = self.initial_of(kind, tuple(extents)) if self.accept("=") else None
             if initial is not None and extents and extents[0] == 0:
                 extents[0] = -(-len(initial) // max(1, math.prod(extents[1:])))
             nbytes = self.size(TYPE_NBYTES[kind], extents)
@@ -362,6 +364,28 @@ class _Parser:
             if self.token.kind == "end":
                 raise self.error("')' is missing")
             self.advance()
+
+    def initial_of(self, kind: str, extents: tuple[int, ...]) -> list:
+        return self.sampler_state(kind) if kind in OPAQUE_TYPES else self.initial(extents)
+
+    # sampler_state: { field = value {, field = value} } of an opaque variable (PTX ISA 5.3)
+    def sampler_state(self, kind: str) -> list[ast.Number]:
+        fields: dict[str, str | int] = {}
+        self.expect("{")
+        while not self.accept("}"):
+            token = self.token
+            name = self.expect_kind("word", "a field of a sampler")
+            self.expect("=")
+            fields[name] = self.expect_kind("word", "a value") if self.token.kind == "word" else self.integer()
+            try:
+                word = static_word(fields)
+            except ValueError as error:
+                raise self.error(str(error), token) from None
+            if self.token.text != "}":
+                self.expect(",")
+        if kind == "surfref" or not fields:
+            raise self.error(f"a .{kind} has no such initial value")
+        return [ast.Number(word)]
 
     # initial: value | { [initial {, initial}] }; what is left out of an inner list is zero
     def initial(self, extents: tuple[int, ...]) -> list:
@@ -591,7 +615,8 @@ class _Parser:
         if text == "[":
             return self.address()
         if text == "{":
-            return ast.Vector(self.operand_list("{", "}"))
+            vector = ast.Vector(self.operand_list("{", "}"))
+            return ast.Pair(vector, ast.Name(self.expect_kind("word", "a register"))) if self.accept("|") else vector
         if text == "(":
             return ast.Arguments(self.operand_list("(", ")")) if self.in_call else self.constant()
         if text in ("!", "-") and self.tokens[self.index + 1].kind == "word":

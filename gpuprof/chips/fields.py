@@ -93,7 +93,7 @@ LANES_FIELD = Field("lanes", "int", "lanes per partition", 1, 64, "width of a pi
 # Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency class.
 LATENCIES = (
     "alu", "fma", "imad", "imad_hi", "fp64", "half", "xu", "conversion", "s2r", "vote", "division", "iterative", "iterative64",
-    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared",
+    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared", "texture",
 )  # fmt: skip
 LATENCY_FIELD = Field("latency", "int", "cycles", 1, 4000, "result latency")
 

@@ -25,8 +25,10 @@ from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
 from gpuprof.device.limits import Extent, check_limits
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
+from gpuprof.device.texture import Surface, Texture, TextureOptions, device_arrays, make_surface, make_texture
 from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
+from gpuprof.isa.handles import bind_word
 from gpuprof.isa.program import Function, Program
 from gpuprof.wording import extent_text
 
@@ -107,6 +109,22 @@ class Device:
 
     def device_array_like(self, ary: np.ndarray | DeviceArray) -> DeviceArray:
         return self.device_array(ary.shape, ary.dtype)
+
+    def texture(self, array: Any, geometry: str = "", *, filter: str = "nearest", address: str | Sequence[str] = "clamp",
+                normalized: bool = False, read: str = "element", mip_filter: str = "nearest", srgb: bool = False) -> Texture:  # fmt: skip
+        """A texture over an array (copied in unless it is a device array), or over a list of them, the mipmap levels.
+
+        geometry: "1d", "2d", "3d", "a1d" and "a2d" (layered), "cube", "acube"; by the array when left out. A further dimension of 1, 2
+        or 4 is the channels. address: "clamp", "wrap", "mirror", "border", for all dimensions or x, y, z; read: "element", "normalized".
+        """
+        modes = (address,) if isinstance(address, str) else tuple(address)
+        options = TextureOptions(geometry, filter, modes, normalized, read, mip_filter, srgb)
+        return make_texture(self.submit, device_arrays(self.to_device, array), options)
+
+    def surface(self, array: Any, geometry: str = "") -> Surface:
+        """A surface over an array, which kernels read and write; `.array` is the device array."""
+        (data,) = device_arrays(self.to_device, array)
+        return make_surface(self.submit, data, geometry)
 
     def stream(self) -> Stream:
         return Stream(self.submit, next(self._stream_numbers))
@@ -193,6 +211,12 @@ class Module:
                 return DeviceArray(self._device.submit, module.global_symbols[variable.name], shape, kind, name, is_part=True)
         known = sorted({source_name(variable.name) for module in self._loaded for variable in module.program.variables})
         raise UsageError(f"{self._path} has no variable {name}; it has {', '.join(known) or 'none'}")
+
+    def bind(self, name: str, texture: Texture) -> None:
+        """Binds a texture or surface to a `.texref` or `.surfref` variable of a PTX file."""
+        variable = self.symbol(name, np.uint64)
+        old = int(variable.copy_to_host()[0])
+        variable.copy_to_device(np.array([bind_word(old, texture.handle)], np.uint64))
 
     def _find(self, name: str) -> tuple[LoadedModule, Function]:
         for module in self._loaded:

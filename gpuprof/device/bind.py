@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.device.elements import ELEMENTS, pack_number
-from gpuprof.device.launch_values import Null, Raw, Scalar
+from gpuprof.device.launch_values import HandleValue, Null, Raw, Scalar
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
 
 _POSITIONAL_NAME = re.compile(r".*_param_\d+$")  # what compilers call a parameter when they drop its name
 _INTEGER_SPELLING = {1: "char", 2: "short", 4: "int", 8: "long"}
+_HANDLES = ("u64", "b64", "s64", "texref", "surfref", "samplerref")
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
 
@@ -28,7 +29,7 @@ class ArrayValue:
     nbytes: int
 
 
-Value: TypeAlias = Scalar | Raw | Null | ArrayValue
+Value: TypeAlias = Scalar | Raw | Null | ArrayValue | HandleValue
 
 
 def parameter_block(function: Function, values: Sequence[Value]) -> bytes:
@@ -135,7 +136,13 @@ def _pack_array(param: Param, array: ArrayValue) -> bytes:
     return struct.pack("<Q", array.address)
 
 
-_PACKERS = {Scalar: _pack_scalar, Raw: _pack_raw, Null: _pack_null, ArrayValue: _pack_array}
+def _pack_handle(param: Param, value: HandleValue) -> bytes:
+    if param.is_pointer or param.nbytes != 8 or param.type not in _HANDLES:
+        raise UsageError(f"expected {'an array' if param.is_pointer else 'a number'}, got the {value.text}")
+    return struct.pack("<Q", value.handle)
+
+
+_PACKERS = {Scalar: _pack_scalar, Raw: _pack_raw, Null: _pack_null, ArrayValue: _pack_array, HandleValue: _pack_handle}
 
 
 def can_hold_address(param: Param) -> bool:

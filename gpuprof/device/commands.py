@@ -6,6 +6,7 @@ What a command gives back when it is carried out is written beside it. Streams a
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program
 
@@ -26,6 +27,13 @@ class Free:
     """Frees the allocation that starts at `address`."""
 
     address: int
+
+
+@dataclass(frozen=True)
+class MakeImage:
+    """Gives the image's number (int), which handles of textures and surfaces hold."""
+
+    image: Image
 
 
 @dataclass(frozen=True)
@@ -129,4 +137,4 @@ class TaskEnd:
     name: str
 
 
-Command: TypeAlias = Allocate | Free | CopyIn | CopyOut | CopyWithin | Fill | Load | Launch | Event | Wait | TaskBegin | TaskEnd
+Command: TypeAlias = Allocate | Free | MakeImage | CopyIn | CopyOut | CopyWithin | Fill | Load | Launch | Event | Wait | TaskBegin | TaskEnd

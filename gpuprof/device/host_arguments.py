@@ -13,6 +13,7 @@ from gpuprof.device.bind import ArrayValue, Value, can_hold_address, check_count
 from gpuprof.device.elements import element_of
 from gpuprof.device.launch_values import Null, Raw, Scalar
 from gpuprof.device.streams import Submit
+from gpuprof.device.texture import Texture
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
 
@@ -58,7 +59,7 @@ class HostArguments:
         self._temporary.clear()
 
     def _value(self, param: Param, argument: Any) -> Value:
-        if isinstance(argument, DeviceArray):
+        if isinstance(argument, DeviceArray | Texture):
             return argument.as_argument()
         if isinstance(argument, np.ndarray) and can_hold_address(param):
             return self._copied_in(param, argument)
@@ -99,6 +100,8 @@ def _text(argument: Any) -> str:
     """An argument in a launch's text: arrays by their type, numbers as they are."""
     if isinstance(argument, np.ndarray | DeviceArray):
         return type_text(argument.dtype, argument.shape)
+    if isinstance(argument, Texture):
+        return argument.text
     if isinstance(argument, bytes):
         return f"{len(argument)} bytes"
     return str(argument) if isinstance(argument, bool | int | float | np.generic) else reprlib.repr(argument)

@@ -33,6 +33,14 @@ class Null:
 
 
 @dataclass(frozen=True)
+class HandleValue:
+    """The handle of a texture or a surface."""
+
+    text: str
+    handle: int
+
+
+@dataclass(frozen=True)
 class ArraySpec:
     """A new array. `name` is "" when later launches cannot refer to it; `start` is one of STARTS or the path of a .npy file."""
 

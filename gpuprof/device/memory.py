@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.device.images import ImageTable
 from gpuprof.errors import DeviceMemoryError
 
 GLOBAL_BASE = 0x7_0000_0000
@@ -56,6 +57,7 @@ class AddressSpace:
         self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
         self._top = GLOBAL_BASE  # end of the allocations
         self._used_top = GLOBAL_BASE  # the highest _top so far: memory above it was never written
+        self.images = ImageTable()
         self._bounds: tuple[np.ndarray, np.ndarray] | None = None
 
     @property

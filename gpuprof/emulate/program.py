@@ -19,6 +19,8 @@ from gpuprof.emulate import (
     moves,
     services,
     stack,
+    surface,
+    texture,
     video,
     warp,
 )  # fmt: skip
@@ -43,6 +45,8 @@ FAMILIES = (
     stack,
     video,
     warp,
+    texture,
+    surface,
 )  # fmt: skip
 # (semantics, type) -> builder where a type needs its own, else semantics -> builder.
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
@@ -180,11 +184,11 @@ def build_op(inst: Instruction, env: Env) -> Op:
     run = builder(aimed, env)
     guard = guard_reader(inst, env)
 
-    between_lanes = semantics in warp.SEMANTICS
+    only_held = semantics in warp.SEMANTICS or semantics in texture.SEMANTICS  # the others' operands must not be looked at
 
     def op(x: Lanes) -> None:
         held = guard(x)
-        if between_lanes:
+        if only_held:
             with x.only(held):
                 run(x)
         else:

@@ -41,6 +41,11 @@ COMPARISONS = (
     "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
 )  # fmt: skip
 
+QUERIES = (
+    "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
+    "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
+)  # fmt: skip
+
 FIELDS: dict[str, Field] = {
     # Which source the 32-bit `imm` word replaces, and whether it is then a byte offset into the launch's constant bank.
     "imm_slot": Field(0, 2),  # 0 none, 1 a, 2 b, 3 c
@@ -89,6 +94,14 @@ FIELDS: dict[str, Field] = {
     "lane": Field(10, 5),
     "has_clamp": Field(15, 1),
     "clamp": Field(16, 13),
+    # Textures and surfaces. Address and value types; what a query asks; a surface's rule for coordinates outside of it.
+    "ctype": Field(7, 1, ("f32", "s32")),
+    "component": Field(7, 2, ("r", "g", "b", "a")),
+    "query": Field(7, 4, QUERIES),
+    "opaque": Field(7, 2, ("texref", "samplerref", "surfref")),
+    "bounds": Field(7, 2, ("trap", "clamp", "zero")),
+    "layered": flag(9, "layered"),
+    "sample": flag(9, "sample"),  # the first coordinate counts elements, not bytes
 }
 
 IMM_SLOT_OF = {"a": 1, "b": 2, "c": 3}

@@ -25,6 +25,7 @@ from gpuprof.isa.families import (
     integer,
     memory,
     moves,
+    texture,
     video,
     warp,
 )  # fmt: skip
@@ -45,6 +46,7 @@ FAMILIES = (
     warp,
     addresses,
     copies,
+    texture,
 )  # fmt: skip
 
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())]

@@ -19,7 +19,10 @@ from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTI
 PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP, COPY_COMMIT, COPY_WAIT = range(14)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
-KIND_OF_SPACE = {"global": GLOBAL, "local": GLOBAL, "generic": GENERIC, "shared": SHARED, "const": CONSTANT, "param": CONSTANT}
+KIND_OF_SPACE = {
+    "global": GLOBAL, "local": GLOBAL, "generic": GENERIC, "shared": SHARED, "const": CONSTANT, "param": CONSTANT,
+    "texture": GLOBAL, "surface": GLOBAL,
+}  # fmt: skip
 KIND_OF_SEMANTICS = {
     "bar_sync": BARRIER,
     "bar_red": BARRIER,
@@ -33,12 +36,13 @@ KIND_OF_SEMANTICS = {
 }
 # Latency classes whose result is waited for with a scoreboard, not by a fixed count.
 SCOREBOARD = {
-    "memory": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT, "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
+    "memory": CLASS_LONG, "texture": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT, "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
     "xu": CLASS_SHORT, "conversion": CLASS_SHORT, "s2r": CLASS_SHORT, "shuffle": CLASS_SHORT,
 }  # fmt: skip
 # Expansions in which only every third slot runs on the row's own pipe, the others being moves, compares and integer steps
 # (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
 MIXED = frozenset(("division", "iterative", "iterative64"))
+STORES = frozenset(("store", "surface_store", "surface_put"))
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -136,7 +140,7 @@ def _kind(op: Opcode) -> int:
         return KIND_OF_SEMANTICS[op.semantics]
     if op.space in KIND_OF_SPACE:
         return KIND_OF_SPACE[op.space]
-    return SHUFFLE if op.pipe == "lsu" else PLAIN
+    return SHUFFLE if op.pipe in ("lsu", "tex") else PLAIN
 
 
 def _operation(op: Opcode) -> int:
@@ -144,7 +148,7 @@ def _operation(op: Opcode) -> int:
         return ATOMIC
     if op.semantics.startswith("red_"):
         return REDUCTION
-    return {"store": STORE, "copy_async": COPY}.get(op.semantics, LOAD)
+    return {**dict.fromkeys(STORES, STORE), "copy_async": COPY}.get(op.semantics, LOAD)
 
 
 def _port(op: Opcode) -> int:

@@ -1,0 +1,109 @@
+"""What textures and surfaces have in common: from handles to images, and the trace of what was touched."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.device.images import Image
+from gpuprof.device.memory import GLOBAL_BASE
+from gpuprof.emulate.faults import fault_of_element
+from gpuprof.emulate.lanes import WARP, Lanes
+from gpuprof.emulate.trace import ACCESS_DTYPE
+from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID, sampler_of
+
+MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
+SECTOR_SHIFT, LINE_SHIFT = 5, 2
+WARP_SHIFT = 44  # of a key that holds a warp and a sector
+
+
+class Found(NamedTuple):
+    """Lanes that fetch from one image: `at` indexes the active lanes."""
+
+    image: Image
+    word: int
+    at: np.ndarray
+
+
+def active_elements(x: Lanes, guard) -> np.ndarray:
+    """The elements of the rows whose lanes take part, ascending."""
+    active = x.active if guard is None else guard(x)
+    return np.arange(x.n) if active is None else np.flatnonzero(active)
+
+
+def handle_word(x: Lanes, at: int, element: int, handle: int) -> int:
+    """The word a handle stands for: itself, or what an opaque variable holds. 0 for an address outside of memory."""
+    if handle & VALID:
+        return handle
+    space = x.chunk.spaces["global"]
+    if not space.holds(handle, handle + HANDLE_NBYTES) or handle % HANDLE_NBYTES:
+        return 0
+    word = int(space.views[8][handle - GLOBAL_BASE >> 3])
+    return word if word == 0 or word & VALID else 0
+
+
+def find_images(x: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool) -> Iterator[Found]:
+    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in memory any more."""
+    for handle in np.unique(handles):
+        where = np.flatnonzero(handles == handle)
+        element = int(elements[where[0]])
+        word = handle_word(x, at, element, int(handle))
+        image = x.chunk.spaces["global"].memory.images.get(word & IMAGE_MASK)
+        what = "surface" if is_surface else "texture"
+        if image is None:
+            why = f"unbound {what}" if word else f"no {what}"
+            raise fault_of_element(x, at, element, f"{why} at handle 0x{int(handle):x}; give the kernel one that the host has made")
+        if image.is_surface != is_surface:
+            raise fault_of_element(x, at, element, f"handle 0x{int(handle):x} is {image.name}, and no {what}")
+        check_in_memory(x, at, element, int(handle), image)
+        yield Found(image, word, where)
+
+
+def check_in_memory(x: Lanes, at: int, element: int, handle: int, image: Image) -> None:
+    space = x.chunk.spaces["global"]
+    for number, level in enumerate(image.levels):
+        if not space.holds(level.address, level.address + image.level_nbytes(number)):
+            text = f"the memory of {image.name} (handle 0x{handle:x}) is gone; {space.describe(level.address)}"
+            raise fault_of_element(x, at, element, text)
+
+
+def sampler_word(x: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) -> int:
+    """The word of the sampler the lanes name, uint64 like `elements`; one for all of them."""
+    element, first = int(elements[0]), int(samplers[0])
+    if (samplers != samplers[0]).any():
+        raise fault_of_element(x, at, element, "the lanes of one fetch name different samplers")
+    word = handle_word(x, at, element, first)
+    if not word & VALID:
+        raise fault_of_element(x, at, element, f"no sampler at handle 0x{first:x}")
+    sampler_of(word)
+    return word
+
+
+def trace(x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: int, wavefronts: np.ndarray) -> None:
+    """Records one access of each warp of x. address: int64 (lanes that take part, texels of each), -1 where there is none.
+
+    nbytes: of one texel; wavefronts: int64 (warps of x,).
+    """
+    warp = elements // WARP
+    touched = address >= 0
+    keys = np.unique((warp[:, None] << WARP_SHIFT | address >> SECTOR_SHIFT)[touched])
+    n_warps = len(x.masks)
+    lines = np.bincount(np.unique(keys >> LINE_SHIFT) >> WARP_SHIFT - LINE_SHIFT, minlength=n_warps)
+    owner = keys >> WARP_SHIFT
+    count = np.bincount(owner, minlength=n_warps)
+    rank = np.arange(len(keys)) - (np.cumsum(count) - count)[owner]
+    keys, count = keys[rank < MOST_SECTORS], np.minimum(count, MOST_SECTORS)
+    lanes = np.bincount(warp, minlength=n_warps)
+    records = np.zeros(n_warps, ACCESS_DTYPE)
+    records["n_sectors"], records["n_lines"] = count, np.minimum(lines, 255)
+    records["wavefronts"] = records["ideal_wavefronts"] = np.minimum(wavefronts, 255)
+    records["lanes"] = lanes
+    records = records[x.masks != 0]
+    log = x.chunk.log
+    log.access_warp.append(x.step_warps)
+    log.access.append(records.view(np.uint64))
+    log.sectors.append(keys & (1 << WARP_SHIFT) - 1)
+    counters = x.chunk.tally.counters
+    counters.l1_tag_requests_global[at] += np.uint64(records["n_lines"].sum())
+    counters.l2_sectors_global[at] += np.uint64(count.sum())
+    counters.l2_sectors_global_ideal[at] += np.uint64(np.minimum(count, -(-lanes * nbytes // 32)).sum())
