@@ -9,6 +9,7 @@ from gpuprof.compile.ptxfile import module_of_ptx
 
 _INLINE = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
 _LOC = re.compile(r"^\s*\.loc\s.*$", re.MULTILINE)
+_PACKAGE = re.compile(r".*/(?:site|dist)-packages/(.+)")
 _FILE = re.compile(r'^(\s*\.file\s+\d+\s+")([^"]*)(?=")', re.MULTILINE)
 
 
@@ -34,11 +35,12 @@ def _one_line(block: re.Match) -> str:
 
 
 def shown_name(path: str) -> str:
-    """A path without the folders of this machine: from the present folder on, or from the folder that Python imports it from."""
-    for folder in (".", *sorted(sys.path, key=len, reverse=True)):
-        place = Path(folder).resolve()
-        if folder and place.is_dir() and Path(path).is_absolute() and Path(path).is_relative_to(place):
-            return Path(path).relative_to(place).as_posix()
+    """A path without the folders of this machine: from the present folder on, from where packages are, or from the script's folder."""
+    if package := _PACKAGE.match(path):
+        return package[1]
+    for folder in (Path(), Path(sys.path[0])):
+        if Path(path).is_absolute() and Path(path).is_relative_to(folder.resolve()):
+            return Path(path).relative_to(folder.resolve()).as_posix()
     return path
 
 
