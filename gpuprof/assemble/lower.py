@@ -18,6 +18,7 @@ from gpuprof.assemble import (
     lower_float,
     lower_memory,
     lower_move,
+    lower_tensor,
     lower_texture,
     lower_video,
     lower_warp,
@@ -37,7 +38,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
     **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
-    **lower_video.TABLE, **lower_warp.TABLE,
+    **lower_video.TABLE, **lower_tensor.TABLE, **lower_warp.TABLE,
 }  # fmt: skip
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
 VECTOR_PARTS = (".x", ".y", ".z", ".w")

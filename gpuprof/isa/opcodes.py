@@ -25,6 +25,7 @@ from gpuprof.isa.families import (
     integer,
     memory,
     moves,
+    tensor,
     texture,
     video,
     warp,
@@ -47,6 +48,7 @@ FAMILIES = (
     addresses,
     copies,
     texture,
+    tensor,
 )  # fmt: skip
 
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())]
