@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from emulate_harness import EXECUTED
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.compile.module import PtxModule
@@ -17,6 +18,7 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
+from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program
 
 PTXAS = shutil.which("ptxas")
@@ -74,12 +76,14 @@ def run_kernel(
     program: Program,
     name: str,
     arguments: list,
-    grid: int = 1,
+    grid: int | tuple[int, int, int] = 1,
     block: int = 32,
     dynamic_shared_nbytes: int = 0,
     max_cycles: int = 2_000_000,
+    cluster: tuple[int, int, int] = (1, 1, 1),
 ) -> list[bytes]:
-    """The arrays among the arguments after the kernel ran; arguments are arrays, ints (s32 or s64) and floats (f32)."""
+    """The arrays among the arguments after the kernel ran; arguments are arrays, ints (s32 or s64), floats (f32), and functions that
+    give the bytes of a parameter from the addresses of the arrays so far."""
     memory = AddressSpace()
     module = load(program, memory)
     function = next(f for f in program.functions if f.is_kernel and name in f.name)
@@ -92,10 +96,16 @@ def run_kernel(
             memory.write(allocation.address, argument)
             arrays.append((allocation.address, argument.nbytes))
             argument = allocation.address
+        if callable(argument):
+            params += argument([address for address, _ in arrays])
+            continue
         params += struct.pack("<f" if isinstance(argument, float) else {4: "<i", 8: "<q"}[param.nbytes], argument)
-    launch = Launch(0, module, function, (grid, 1, 1), (block, 1, 1), dynamic_shared_nbytes, params, 0, name)
+    launch = Launch(
+        0, module, function, (grid, 1, 1) if isinstance(grid, int) else grid, (block, 1, 1), dynamic_shared_nbytes, params, 0, name, cluster
+    )
     counters = LaunchCounters.zeros(len(module.code))
     chip = SimpleNamespace(sms=4, name="test", warp_slots=64)
     for _ in emulate(launch, memory, chip=chip, max_cycles=max_cycles, counters=counters):
         pass
+    EXECUTED.update(TABLE[number].name for number in module.code["opcode"][counters.inst_executed > 0])
     return [memory.read(address, nbytes) for address, nbytes in arrays]

@@ -8,13 +8,13 @@ import test_conformance_float as floating
 import test_conformance_integer as integer
 import test_conformance_memory as memory
 import test_conformance_surface as surface
-import test_conformance_tensor as tensor
 import test_conformance_texture as texture
 import test_conformance_video as video
 import test_conformance_warp as warp
 import test_conformance_wide as wide
 import test_emulate_control as flow
 import test_emulate_memory as services
+import test_hopper as hopper
 
 from gpuprof.isa.opcodes import TABLE
 
@@ -25,7 +25,6 @@ AGAINST_REFERENCES = (
     wide.ATOMICS, wide.COPIES,
     texture.OPCODES, surface.OPCODES,
     warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.FLOAT_REDUCTIONS, warp.OTHERS,
-    tensor.OPCODES, tensor.MATRIX_OPCODES,
 )  # fmt: skip
 
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.
@@ -60,6 +59,7 @@ BY_EFFECT = {
     "STACKRESTORE": wide.test_stack_grows_and_is_set_back,
     "SYSCALL": services.test_printf_and_assert,
     "SYSCALL.64": services.test_device_malloc_and_free,
+    **hopper.BY_EFFECT,
 }
 
 

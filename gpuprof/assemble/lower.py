@@ -11,14 +11,16 @@ from gpuprof.assemble import (
     ast,
     lower_arithmetic,
     lower_bits,
+    lower_bulk,
+    lower_cluster,
     lower_compare,
     lower_control,
     lower_convert,
     lower_copy,
     lower_float,
+    lower_mbarrier,
     lower_memory,
     lower_move,
-    lower_tensor,
     lower_texture,
     lower_video,
     lower_warp,
@@ -30,7 +32,7 @@ from gpuprof.assemble.limits import check_local
 from gpuprof.assemble.modifiers import Modifiers
 from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
 from gpuprof.errors import PtxError, UnsupportedInstruction
-from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.modifiers import FIELDS, pack
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.program import Location
 from gpuprof.isa.special import SPECIAL_INDEX
@@ -38,8 +40,11 @@ from gpuprof.isa.special import SPECIAL_INDEX
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
     **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
-    **lower_video.TABLE, **lower_tensor.TABLE, **lower_warp.TABLE,
+    **lower_video.TABLE, **lower_warp.TABLE, **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
 }  # fmt: skip
+# Forms of an opcode that have a handler of their own: (opcode, a modifier that tells).
+FORMS = {**lower_mbarrier.FORMS, **lower_cluster.FORMS, **lower_bulk.FORMS}
+OPCODES_WITH_FORMS = frozenset(opcode for opcode, _ in FORMS)
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
 VECTOR_PARTS = (".x", ".y", ".z", ".w")
 COLOURS = {".x": ".r", ".y": ".g", ".z": ".b", ".w": ".a"}
@@ -187,7 +192,7 @@ class Lowering:
         if self.has_vectors:
             inst = replace(inst, operands=[self.expand_vectors(operand) for operand in inst.operands])
         self.inst = inst
-        handler = HANDLERS.get(inst.opcode)
+        handler = handler_of(inst)
         if handler is None:
             self.unsupported.append(self.describe("instruction"))
             return
@@ -298,6 +303,8 @@ class Lowering:
 
     def special(self, name: str, file: str) -> int:
         wide = name in SPECIAL_64
+        if file == "P":
+            return self.op("ISETP.U32", a=self.op("S2R", imm=SPECIAL_INDEX[name]), b=Imm(0), mods=pack(cmp="ne"))
         value = self.op("S2R.64" if wide else "S2R", imm=SPECIAL_INDEX[name])
         if wide == (file == "D"):
             return value
@@ -377,6 +384,15 @@ _STATEMENTS = {
     ast.BranchTargets: lambda self, statement: None,
     ast.CallPrototype: lambda self, statement: None,
 }
+
+
+def handler_of(inst: ast.Instruction):
+    """What lowers an instruction; None when there is nothing for its opcode."""
+    if inst.opcode in OPCODES_WITH_FORMS:
+        for modifier in inst.modifiers:
+            if (inst.opcode, modifier) in FORMS:
+                return FORMS[inst.opcode, modifier]
+    return HANDLERS.get(inst.opcode)
 
 
 def _first_location(function: ast.Function) -> Location | None:

@@ -12,7 +12,7 @@ from gpuprof.isa.modifiers import FIELDS, pack
 from gpuprof.isa.special import SPECIAL_INDEX
 
 _SPACES = {
-    "global": "global", "shared": "shared", "shared::cta": "shared", "local": "local", "const": "const", "param": "param",
+    "global": "global", "shared": "shared", "shared::cta": "shared", "shared::cluster": "shared", "local": "local", "const": "const", "param": "param",
     "param::entry": "param", "param::func": "param",
 }  # fmt: skip
 _CACHES = ("ca", "cg", "cs", "lu", "cv", "wt", "wb")

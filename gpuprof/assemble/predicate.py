@@ -7,24 +7,8 @@ from gpuprof.assemble.liveness import block_liveness
 
 # ptxas 13.0 (sm_80) predicates bodies of up to about this many instructions.
 _LONGEST_BODY = 7
-_NOT_GUARDED = (
-    "bar_",
-    "warpsync",
-    "shuffle",
-    "vote_",
-    "match_",
-    "redux_",
-    "call",
-    "syscall",
-    "elect",
-    "activemask",
-    "nanosleep",
-    "membar",
-    "mma",
-    "load_matrix",
-    "store_matrix",
-    "transpose_matrix",
-)
+_NOT_GUARDED = ("bar_", "warpsync", "shuffle", "vote_", "match_", "redux_", "call", "syscall", "elect", "activemask", "nanosleep", "membar",
+               "mbar_", "cluster_")  # fmt: skip
 
 
 def guard_exits(body: Body) -> None:

@@ -94,10 +94,31 @@ class Launch:
     params: bytes
     stream: int
     name: str  # the launch as written, or as a script made it
+    cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
 
     @property
     def n_blocks(self) -> int:
         return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def blocks_of_cluster(self) -> int:
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+    def grid_blocks(self, numbers):
+        """The linear index in the grid of blocks (int or array) numbered in the order they run: cluster by cluster.
+
+        That is the grid's own order when clusters extend along x alone.
+        """
+        cx, cy, cz = self.cluster
+        if cy == 1 and cz == 1:
+            return numbers
+        gx, gy, _ = self.grid
+        nx, ny = gx // cx, gy // cy
+        cluster, rank = numbers // self.blocks_of_cluster, numbers % self.blocks_of_cluster
+        x = cluster % nx * cx + rank % cx
+        y = cluster // nx % ny * cy + rank // cx % cy
+        z = cluster // (nx * ny) * cz + rank // (cx * cy)
+        return x + gx * (y + gy * z)
 
     @property
     def threads_per_block(self) -> int:

@@ -9,9 +9,11 @@ import numpy as np
 from gpuprof.emulate import special
 from gpuprof.emulate.barriers import Barriers
 from gpuprof.emulate.calls import CallStack
+from gpuprof.emulate.cluster import ClusterBarrier
 from gpuprof.emulate.crowd import Crowd, Key
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
+from gpuprof.emulate.mbarrier import Mbarriers
 from gpuprof.emulate.program import Block, CompiledModule
 from gpuprof.emulate.rendezvous import waiting_lanes
 from gpuprof.emulate.trace import TraceLog
@@ -41,6 +43,9 @@ class Chunk:
         self.spaces = run.spaces(self)
         self.calls = CallStack(self.n_warps)
         self.barriers = Barriers(self)
+        self.cluster = run.launch.blocks_of_cluster  # blocks in one
+        self.cluster_barrier = ClusterBarrier(self)
+        self.mbarriers = Mbarriers(self)
         self.log = TraceLog(self.n_warps)
         self.executed = np.zeros(self.n_warps, np.int64)  # instructions, by warp
         self.total = 0
@@ -75,15 +80,20 @@ class Chunk:
         )
         ready = self.ready
         while True:
+            if self.mbarriers.changed:
+                self.mbarriers.release()
             if self.crowd.parked:
                 self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
             if not ready:
+                if self.mbarriers.time_out():
+                    continue
                 if self.held:  # nobody else can come: the operation itself says who is missing
                     key = min(self.held)
                     self.step(key, self.block_at(key), self.merge(self.held.pop(key)))
                     continue
                 if self.barriers.waiting:
                     raise self.barriers.deadlock()
+                assert not self.cluster_barrier.waiting
                 return
             key = next(iter(ready)) if len(ready) == 1 else self.choose()
             groups = ready.pop(key)
@@ -175,6 +185,7 @@ class Chunk:
     def exited(self, warps: np.ndarray, masks: np.ndarray) -> None:
         self.live[warps] &= ~masks
         self.barriers.release()
+        self.cluster_barrier.exited()
 
     def special(self, name: str, x: Lanes) -> np.ndarray:
         """The row of a special register."""

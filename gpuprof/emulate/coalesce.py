@@ -4,7 +4,7 @@ The record of an access (trace.ACCESS_DTYPE) as one little-endian uint64:
 
      63..56 55..48   47..40     39..32  31..24     23..16      15..8    7..0
     +------+--------+----------+-------+----------+-----------+--------+-----------+
-    | 0    | uniform| conflicts| lanes | ideal wf | wavefronts| n_lines| n_sectors |
+    | +256s| uniform| conflicts| lanes | ideal wf | wavefronts| n_lines| n_sectors |
     +------+--------+----------+-------+----------+-----------+--------+-----------+
 """
 

@@ -21,7 +21,7 @@ def thread_of(chunk, warp: int, lane: int) -> str:
     bx, by, _ = chunk.launch.block
     gx, gy, _ = chunk.launch.grid
     thread = warp % chunk.warps_per_block * WARP + lane
-    block = chunk.first_block + warp // chunk.warps_per_block
+    block = int(chunk.launch.grid_blocks(chunk.first_block + warp // chunk.warps_per_block))
     x, y, z = thread % bx, thread // bx % by, thread // (bx * by)
     return f"thread ({x}, {y}, {z}) of block ({block % gx}, {block // gx % gy}, {block // (gx * gy)})"
 

@@ -9,19 +9,20 @@ from gpuprof.emulate import (
     atomic,
     barriers,
     bits,
+    bulk,
+    cluster,
     control,
     convert,
     copy,
     floating,
-    fragments,
     half,
     integer,
+    mbarrier,
     memory,
     moves,
     services,
     stack,
     surface,
-    tensor,
     texture,
     video,
     warp,
@@ -33,7 +34,6 @@ from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
 from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
-from gpuprof.isa.families.tensor import COLLECTIVE
 
 FAMILIES = (
     integer,
@@ -50,14 +50,14 @@ FAMILIES = (
     warp,
     texture,
     surface,
-    tensor,
-    fragments,
+    mbarrier,
+    cluster,
+    bulk,
 )  # fmt: skip
 # (semantics, type) -> builder where a type needs its own, else semantics -> builder.
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
-ENDS = control.ENDS | barriers.ENDS | services.ENDS
+ENDS = control.ENDS | barriers.ENDS | services.ENDS | mbarrier.ENDS | cluster.ENDS
 FILES = "RDP"
-BETWEEN_LANES = frozenset([*warp.SEMANTICS, *COLLECTIVE])
 
 
 class Block(NamedTuple):
@@ -162,7 +162,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         frozenset(defined),
         spins,
         tuple(guarded),
-        members_of_block(block.instructions, BETWEEN_LANES),
+        members_of_block(block.instructions, warp.SEMANTICS),
     )
 
 
@@ -184,7 +184,7 @@ def build_op(inst: Instruction, env: Env) -> Op:
     """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard holds."""
     semantics, kind = inst.op.semantics, inst.op.types[0] if inst.op.types else ""
     builder = SEMANTICS.get((semantics, kind)) or SEMANTICS[semantics]
-    if inst.guard == PT or inst.op.space or semantics in tensor.SEMANTICS:
+    if inst.guard == PT or inst.op.space:
         return builder(inst, env)
     aimed, copies = retarget(inst)
     run = builder(aimed, env)

@@ -17,11 +17,17 @@ def starts(warp, n_warps):
 
 
 @kept
+def n_sectors(access):
+    """Of an access record: the low byte, and 256s in the high one."""
+    return np.int64(access & np.uint64(0xFF)) + (np.int64(access >> np.uint64(56)) << 8)
+
+
+@kept
 def sector_starts(warp, access, n_warps):
-    """As `starts`, counting each access's sectors (the low byte of its record)."""
+    """As `starts`, counting each access's sectors ."""
     start = np.zeros(n_warps + 1, np.int64)
     for i in range(len(warp)):
-        start[warp[i] + 1] += np.int64(access[i] & np.uint64(0xFF))
+        start[warp[i] + 1] += n_sectors(access[i])
     for i in range(n_warps):
         start[i + 1] += start[i]
     return start
@@ -46,7 +52,7 @@ def place_accesses(warp, access, sectors, cursor, sector_cursor, out, out_sector
         at = cursor[w]
         cursor[w] = at + 1
         out[at] = access[i]
-        count = np.int64(access[i] & np.uint64(0xFF))
+        count = n_sectors(access[i])
         to = sector_cursor[w]
         sector_cursor[w] = to + count
         for k in range(count):

@@ -31,6 +31,7 @@ class Run:
         self.counters = counters
         self.module = compiled(launch.module)
         self.module.prepare(launch.function.first, launch.module.program.functions)
+        self.cluster = launch.blocks_of_cluster
         self.waits = any(block.spins for block in self.module.blocks.values())
         self.constants = self.module.env.pool.rows(launch.params)
         function = launch.function
@@ -48,7 +49,7 @@ class Run:
         first_warp = chunk.first_block * chunk.warps_per_block
         return {
             "global": self.global_space,
-            "shared": BlockSpace(chunk.n_blocks, self.launch.shared_nbytes, chunk.warps_per_block),
+            "shared": BlockSpace(chunk.n_blocks, self.launch.shared_nbytes, chunk.warps_per_block, self.cluster),
             "local": LaneSpace(chunk.n_warps * WARP, local_nbytes, limit_nbytes, first_warp),
             "const": self.const_space,
             "param": self.param_space,
@@ -79,7 +80,7 @@ def emulate(launch: Launch, memory: AddressSpace, *, chip, max_cycles: int, coun
     first, size = 0, run.first_chunk()
     try:
         while first < launch.n_blocks:
-            n_blocks = min(size, launch.n_blocks - first)
+            n_blocks = min(whole_clusters(size, run.cluster), launch.n_blocks - first)
             chunk = Chunk(run, first, n_blocks)
             with np.errstate(all="ignore"):
                 chunk.run()
@@ -88,3 +89,8 @@ def emulate(launch: Launch, memory: AddressSpace, *, chip, max_cycles: int, coun
             first += n_blocks
     finally:
         run.tally.finish(run.module.blocks)
+
+
+def whole_clusters(n_blocks: int, cluster: int) -> int:
+    """As many blocks, or a few more, that no cluster is cut: its blocks wait for each other."""
+    return -(-n_blocks // cluster) * cluster

@@ -12,6 +12,8 @@ from gpuprof.emulate.lanes import WARP, Lanes
 
 LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
 CONST_TRACE_BASE = 1 << 46
+RANK_SHIFT = 24  # of the block's rank plus one in an address of shared memory; 0 is the own block
+OFFSET_MASK = (1 << RANK_SHIFT) - 1
 
 
 def typed_views(data: np.ndarray) -> dict[int, np.ndarray]:
@@ -59,19 +61,25 @@ class GlobalSpace:
 
 
 class BlockSpace:
-    """Shared memory: `nbytes` for each block of the chunk."""
+    """Shared memory: `nbytes` for each block of the chunk. An address may name another block of the cluster (see `cluster`)."""
 
     has_sectors = False
 
-    def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int):
+    def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1):
         self.nbytes = nbytes
+        self.cluster = cluster
         self.stride = padded(nbytes)
         self.views = typed_views(np.zeros(max(self.stride * n_blocks, 16), np.uint8))
         self.warps_per_block = warps_per_block
 
     def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
-        base = x.warps // self.warps_per_block * self.stride
-        return (address.reshape(-1, WARP) + base[:, None]).reshape(-1)
+        own = x.warps // self.warps_per_block
+        if int(address.max(initial=0)) <= OFFSET_MASK:
+            return (address.reshape(-1, WARP) + (own * self.stride)[:, None]).reshape(-1)
+        block = np.repeat(own, WARP)
+        rank = address >> RANK_SHIFT
+        block = np.where(rank > 0, block - block % self.cluster + np.minimum(rank, self.cluster) - 1, block)
+        return block * self.stride + (address & OFFSET_MASK)
 
     def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
         return address
@@ -83,7 +91,7 @@ class BlockSpace:
         return lo >= 0 and hi <= self.nbytes
 
     def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
-        return (address >= 0) & (address + nbytes <= self.nbytes)
+        return (address >= 0) & (address >> RANK_SHIFT <= self.cluster) & ((address & OFFSET_MASK) + nbytes <= self.nbytes)
 
     def describe(self, address: int) -> str:
         return f"the block has {self.nbytes} bytes of shared memory"

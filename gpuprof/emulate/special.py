@@ -23,6 +23,11 @@ def _thread(chunk):
 
 
 def _block(chunk):
+    return chunk.launch.grid_blocks(_number(chunk))
+
+
+def _number(chunk):
+    """Number of each warp's block in the order they run: those of a cluster follow each other."""
     return (chunk.first_block + np.arange(chunk.n_warps) // chunk.warps_per_block)[:, None]
 
 
@@ -32,6 +37,15 @@ def _along(axis: int, extent: str, number):
     def compute(chunk):
         shape = getattr(chunk.launch, extent)
         return number(chunk) // int(np.prod(shape[:axis], dtype=np.int64)) % shape[axis]
+
+    return compute
+
+
+def _of_cluster(axis: int, operation):
+    """`operation`(block coordinate, cluster extent) along an axis."""
+
+    def compute(chunk):
+        return operation(_along(axis, "grid", _block)(chunk), chunk.launch.cluster[axis])
 
     return compute
 
@@ -68,6 +82,16 @@ FIXED = {
     "total_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
     "aggr_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
     **dict.fromkeys(ALWAYS_ZERO, lambda chunk: np.int64(0)),
+    **{f"clusterid.{name}": _of_cluster(axis, np.floor_divide) for axis, name in enumerate("xyz")},
+    **{f"cluster_ctaid.{name}": _of_cluster(axis, np.remainder) for axis, name in enumerate("xyz")},
+    **{
+        f"nclusterid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.grid[axis] // chunk.launch.cluster[axis])
+        for axis, name in enumerate("xyz")
+    },
+    **{f"cluster_nctaid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.cluster[axis]) for axis, name in enumerate("xyz")},
+    "cluster_ctarank": lambda chunk: _number(chunk) % chunk.launch.blocks_of_cluster,
+    "cluster_nctarank": lambda chunk: np.int64(chunk.launch.blocks_of_cluster),
+    "is_explicit_cluster": lambda chunk: np.int64(chunk.launch.blocks_of_cluster > 1),
 }
 CHANGING = {
     "clock": _clock, "clock64": _clock, "clock_hi": _clock_high,

@@ -19,9 +19,10 @@ ACCESS_DTYPE = np.dtype(
         ("lanes", "u1"),  # lanes that took part
         ("conflicts", "u1"),  # atomics: most lanes on one address
         ("uniform", "u1"),  # 1 when all lanes' addresses agree
-        ("pad", "u1"),
+        ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
     ]
 )
+MOST_SECTORS = 0xFFFF
 
 
 class TracePiece(NamedTuple):

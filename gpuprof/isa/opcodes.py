@@ -17,15 +17,17 @@ raise `ISA_VERSION` then (a test pins both).
 from gpuprof.isa.families import (
     addresses,
     atomics,
+    bulk,
+    cluster,
     control,
     conversions,
     copies,
     floating,
     half,
     integer,
+    mbarrier,
     memory,
     moves,
-    tensor,
     texture,
     video,
     warp,
@@ -48,7 +50,9 @@ FAMILIES = (
     addresses,
     copies,
     texture,
-    tensor,
+    mbarrier,
+    cluster,
+    bulk,
 )  # fmt: skip
 
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())]

@@ -10,5 +10,8 @@ SPECIAL = (
     "total_smem_size", "localbase", *(f"envreg{n}" for n in range(32)),
     "aggr_smem_size", "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap", "reserved_smem_offset_0",
     "reserved_smem_offset_1", "current_graph_exec", *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)),
+    "clusterid.x", "clusterid.y", "clusterid.z", "nclusterid.x", "nclusterid.y", "nclusterid.z", "cluster_ctaid.x", "cluster_ctaid.y",
+    "cluster_ctaid.z", "cluster_nctaid.x", "cluster_nctaid.y", "cluster_nctaid.z", "cluster_ctarank", "cluster_nctarank",
+    "is_explicit_cluster",
 )  # fmt: skip
 SPECIAL_INDEX = {name: index for index, name in enumerate(SPECIAL)}

@@ -35,6 +35,7 @@ def serve_requests(m):
             serve(m, index)
             index = request_at(m, index).next
     m.n_requests = 0
+    m.n_bulk = 0
 
 
 @hot

@@ -22,6 +22,7 @@ TOKEN = 1 << 50
 NEVER = 1 << 60
 N_BARRIERS = 16  # of a block
 N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one
+BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
@@ -183,6 +184,7 @@ COUNTERS = (
     "max_cycle",
     "end_cycle",
     "n_requests",
+    "n_bulk",  # of these, of bulk copies
     "n_loads",
     "n_blocked",
     "n_samples",

@@ -9,6 +9,7 @@ from gpuprof.timing.layout import EMPTY
 from gpuprof.timing.state import State, Trace
 from gpuprof.timing.static import StaticProgram, accesses_per_block
 
+SECTOR_COUNTS = (("n_sectors", 1), ("more_sectors", 256))
 EMPTY_START = np.zeros(1, np.int64)
 NO_TRACE = Trace(EMPTY_START, np.zeros(0, STEP_DTYPE), EMPTY_START, np.zeros(0, ACCESS_DTYPE), EMPTY_START, np.zeros(0, np.int64))
 
@@ -44,7 +45,9 @@ class LiveTrace:
         assert int(piece.steps["block"].max()) < len(self.program.block) - 1, "a step in a basic block that the code has not"
         due = np.add.reduceat(self.accesses[piece.steps["block"]], piece.step_start[:-1])
         assert (due == np.diff(piece.access_start)).all(), "access records that do not match the steps"
-        assert int(piece.accesses["n_sectors"].sum(dtype=np.int64)) == len(piece.sectors), "sectors that do not match the access records"
+        assert int(sum(scale * piece.accesses[name].sum(dtype=np.int64) for name, scale in SECTOR_COUNTS)) == len(piece.sectors), (
+            "sectors that do not match the access records"
+        )
 
     def _drop_finished(self, state: State) -> None:
         """Frees the pieces before the first block that still runs or is to come; the running warps' places move along."""

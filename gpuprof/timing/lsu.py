@@ -9,10 +9,10 @@ import numpy as np
 from gpuprof.timing.copies import add_to_group, open_group
 from gpuprof.timing.fetch import constant_line
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.l1 import load, send
-from gpuprof.timing.layout import ATOMIC_REQUEST, PORT_LSU, TICK_BITS, TICKS, TOKEN, WRITE
+from gpuprof.timing.l1 import line_mask, load, request, send
+from gpuprof.timing.layout import ATOMIC_REQUEST, BULK_ROOM, PORT_LSU, READ, TICK_BITS, TICKS, TOKEN, WRITE
 from gpuprof.timing.scoreboard import write_results
-from gpuprof.timing.static import ATOMIC, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
+from gpuprof.timing.static import ATOMIC, BULK, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
 from gpuprof.timing.tables import access_at, inst_at, load_at, part_at, port_at, queue_at, sector_at, sm_at, warp_at
 
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
@@ -51,12 +51,14 @@ def access(m, wi, t):
     record = access_at(m, w.access)
     first = w.sector
     w.access += 1
-    w.sector += np.int64(record.n_sectors)
+    w.sector += np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)
     kind = inst.kind
     if kind == GENERIC:
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
     if record.lanes == 0:
         write_results(m, wi, inst, enter(m, w.partition, t, TICKS) + 1)
+    elif kind == BULK:
+        bulk(m, wi, inst, record, first, t)
     elif kind == SHARED:
         shared(m, wi, inst, record, t)
     elif kind == CONSTANT:
@@ -77,6 +79,31 @@ def shared(m, wi, inst, record, t):
     m.shared_wavefronts += passes
     start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
     write_results(m, wi, inst, start + inst.latency + extra + (passes - 1) * m.shared_wavefront_cycles)
+
+
+@cold
+def bulk(m, wi, inst, record, first, t):
+    """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the L2, one a cycle."""
+    w = warp_at(m, wi)
+    end = first + np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)
+    start = enter(m, w.partition, t, max(np.int64(record.wavefronts), 1) * TICKS)
+    sm = part_at(m, w.partition).sm
+    kind = READ
+    target = m.n_loads
+    if inst.operation == LOAD:
+        load_at(m, target).done = 0
+        load_at(m, target).warp = wi
+        load_at(m, target).pc = w.pc
+        m.n_loads += 1
+    else:
+        w.stores_quantum = m.quantum_number
+        kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
+        target = -1 - wi
+    while first < end and m.n_bulk < BULK_ROOM:
+        line, mask, first = line_mask(m, first, end)
+        request(m, sm, start, line, mask, kind, target, -1, 0)
+        m.n_bulk += 1
+        start += 1
 
 
 @hot

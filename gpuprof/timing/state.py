@@ -191,7 +191,7 @@ def new_memory(machine: Machine, occupancy: Occupancy) -> Memory:
     lines = l1_sets(chip, occupancy) * chip.l1_ways
     # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes on.
     accesses = chip.sms * chip.partitions * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
-    requests = 2 * accesses * chip.warp_lanes
+    requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM
     return Memory(
         l1_tag=np.zeros(chip.sms * lines, np.int64),
         l1_use=np.zeros(chip.sms * lines, np.int64),

@@ -9,7 +9,6 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
-from gpuprof.isa.families.tensor import FORMS
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
@@ -17,7 +16,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
 
 # What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
-PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP, COPY_COMMIT, COPY_WAIT = range(14)
+PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP, COPY_COMMIT, COPY_WAIT, BULK = range(15)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -43,7 +42,8 @@ SCOREBOARD = {
 # Expansions in which only every third slot runs on the row's own pipe, the others being moves, compares and integer steps
 # (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
 MIXED = frozenset(("division", "iterative", "iterative64"))
-STORES = frozenset(("store", "surface_store", "surface_put", "store_matrix"))
+BULK_REDUCTIONS = frozenset(("bulk_red", "bulk_tensor_red"))
+STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store", "surface_put"))
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -139,6 +139,8 @@ def _kind(op: Opcode) -> int:
         return FOLDED
     if op.semantics in KIND_OF_SEMANTICS:
         return KIND_OF_SEMANTICS[op.semantics]
+    if op.space == "global" and op.semantics.startswith("bulk_"):
+        return BULK
     if op.space in KIND_OF_SPACE:
         return KIND_OF_SPACE[op.space]
     return SHUFFLE if op.pipe in ("lsu", "tex") else PLAIN
@@ -148,6 +150,8 @@ def _operation(op: Opcode) -> int:
     if op.semantics.startswith("atom_"):
         return ATOMIC
     if op.semantics.startswith("red_"):
+        return REDUCTION
+    if op.semantics in BULK_REDUCTIONS:
         return REDUCTION
     return {**dict.fromkeys(STORES, STORE), "copy_async": COPY}.get(op.semantics, LOAD)
 
@@ -166,8 +170,5 @@ def _throttle(op: Opcode) -> int:
 
 def _port_ticks(op: Opcode, chip: Chip) -> int:
     """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
-    if op.pipe == "tensor":
-        form = FORMS[op.name]
-        return round(TICKS * form.products / chip.tensor[form.unit])
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
     return round(TICKS * chip.warp_lanes / lanes) if lanes else 0

@@ -1,0 +1,293 @@
+"""mbarrier objects: phases that end when all expected arrivals have come and all expected bytes have been copied.
+
+The 64 bits of an object, which programs may not look into:
+
+     63    62..61  60..40          39..20                19..0
+    +-----+-------+---------------+---------------------+------------------+
+    |phase| 01    | bytes + 2**20 | arrivals in a phase | arrivals to come |
+    +-----+-------+---------------+---------------------+------------------+
+
+What an arrival returns is the object as it was before. A phase with state s is over when the object's phase bit is no longer that of s.
+
+Copies are done at once, so most waits find their phase over. A warp that has to wait stands still until somebody ends the phase. When
+nobody else can go on, all waits end without success, as the hardware's do after its time limit; when that happens PATIENCE times
+and nobody gets any further, it is a deadlock.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.device.memory import SHARED_WINDOW
+from gpuprof.emulate.access import Site, make_site, touch
+from gpuprof.emulate.build import Env, Op, full_row
+from gpuprof.emulate.cfg import BasicBlock
+from gpuprof.emulate.control import End, fall_through, split_by_guard
+from gpuprof.emulate.faults import fault, fault_of_element, first_active, place_of
+from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
+from gpuprof.emulate.operands import PRED, U32, U64, destination, source
+from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.kept import kept
+
+COUNT = (1 << 20) - 1  # PTX ISA: counts are 1 to 2**20 - 1, bytes at most that in either direction
+BYTES_BIAS = 1 << 20
+BYTES_MASK = (1 << 21) - 1
+VALID = 1 << 61
+PATIENCE = 100
+NOT_THERE, TOO_MANY, TOO_MANY_BYTES = range(3)
+PROBLEMS = (
+    "there is no mbarrier (mbarrier.init has not run, or inval has)",
+    "more arrivals than the phase expects",
+    "more than 2**20 - 1 bytes in one phase",
+)
+
+
+@kept
+def update(objects, index, arrivals, transactions, drops, old):
+    """One operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i] becomes the object before.
+
+    All arrays are int64. Gives (-1, 0), or the i at which something is wrong, and which of PROBLEMS.
+    """
+    for i in range(len(index)):
+        word = objects[index[i]]
+        old[i] = word
+        if word >> 61 & 3 != 1:
+            return i, NOT_THERE
+        pending, expected = word & COUNT, word >> 20 & COUNT
+        nbytes = (word >> 40 & BYTES_MASK) - BYTES_BIAS + transactions[i]
+        if abs(nbytes) > COUNT:
+            return i, TOO_MANY_BYTES
+        if arrivals[i] > pending:
+            return i, TOO_MANY
+        pending -= arrivals[i]
+        expected -= drops[i]
+        phase = word >> 63 & 1
+        if pending == 0 and nbytes == 0:
+            phase, pending = 1 - phase, expected
+        objects[index[i]] = -phase << 63 | VALID | (nbytes + BYTES_BIAS) << 40 | expected << 20 | pending
+    return -1, 0
+
+
+class Waiting(NamedTuple):
+    """Lanes in front of one wait. `index`: their object in 64-bit words of shared memory; `parity`: the phase they wait for."""
+
+    lanes: Lanes
+    index: np.ndarray  # int64 (lanes,) in the order of the set bits of the lanes' masks
+    parity: np.ndarray  # uint64 (lanes,)
+    dst: int
+    after: int
+    at: int
+
+
+class Mbarriers:
+    """The waits of one chunk."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        self.waiting: list[Waiting] = []
+        self.changed = False
+        self.in_vain = 0
+
+    @property
+    def objects(self) -> np.ndarray:
+        return self.chunk.spaces["shared"].views[8]
+
+    def over(self, index: np.ndarray, parity: np.ndarray) -> np.ndarray:
+        return self.objects[index] >> np.uint64(63) != parity
+
+    def release(self) -> None:
+        """Lets go on, with success, whose phase is over."""
+        self.changed = False
+        waiting, self.waiting = self.waiting, []
+        for entry in waiting:
+            over = self.over(entry.index, entry.parity)
+            if over.any():
+                self.in_vain = 0
+                self._go(entry, over, True)
+            if not over.all():
+                self.waiting.append(_part(entry, ~over))
+
+    def time_out(self) -> bool:
+        """When nobody else can go on, all waits end in vain. False when none waits; raises KernelFault when it has happened too often."""
+        if not self.waiting:
+            return False
+        self.in_vain += 1
+        if self.in_vain > PATIENCE:
+            raise self.deadlock()
+        waiting, self.waiting = self.waiting, []
+        for entry in waiting:
+            self._go(entry, np.ones(len(entry.index), np.bool_), False)
+        return True
+
+    def _go(self, entry: Waiting, chosen: np.ndarray, success: bool) -> None:
+        group = _part(entry, chosen).lanes
+        rows = self.chunk.file.rows[2]
+        if entry.dst < len(rows):
+            bits = rows[entry.dst].reshape(-1, WARP)
+            merged = bits[group.warps]
+            np.copyto(merged, success, where=unpack_masks(group.masks).reshape(-1, WARP))
+            bits[group.warps] = merged
+        self.chunk.push(group, entry.after)
+
+    def deadlock(self):
+        """KernelFault that names the first lane that waits, and every line where lanes wait."""
+        entry = min(self.waiting, key=lambda entry: int(entry.lanes.warps[0]))
+        warp, mask = int(entry.lanes.warps[0]), int(entry.lanes.masks[0])
+        word = int(self.objects[entry.index[0]])
+        pending, nbytes = word & COUNT, (word >> 40 & BYTES_MASK) - BYTES_BIAS
+        lines = sorted({place_of(self.chunk, each.at) for each in self.waiting})
+        missing = " and ".join(
+            [f"{pending} arrival{'s' * (pending != 1)}"] * (pending > 0) + [f"{nbytes} bytes"] * (nbytes != 0)
+            or ["nothing but the next phase"]
+        )
+        text = f"deadlock: waits at an mbarrier for {missing}, and nobody can go on; lanes wait at {', '.join(lines)}"
+        return fault(self.chunk, entry.at, text, warp, (mask & -mask).bit_length() - 1)
+
+
+def _part(entry: Waiting, chosen: np.ndarray) -> Waiting:
+    """The lanes of an entry for which `chosen` holds (one element for each of its lanes)."""
+    if chosen.all():
+        return entry
+    active = unpack_masks(entry.lanes.masks)
+    kept = active.copy()
+    kept[active] = chosen
+    return entry._replace(lanes=entry.lanes.part(pack_masks(kept)), index=entry.index[chosen], parity=entry.parity[chosen])
+
+
+# -- instructions ------------------------------------------------------------------------------------------------------------------
+
+
+def shared_address(site: Site, x: Lanes) -> np.ndarray:
+    """Addresses in shared memory; generic ones lose their window."""
+    address = site.address(x)
+    return np.where(address >= 1 << 32, address - SHARED_WINDOW, address)
+
+
+def objects_of(x: Lanes, site: Site) -> tuple[np.ndarray, np.ndarray]:
+    """(elements, word index in shared memory) of the active lanes; traced as one access."""
+    active = x.active if site.guard is None else site.guard(x)
+    touched = touch(x, site, x.chunk.spaces["shared"], shared_address(site, x), active)
+    elements = np.arange(x.n) if touched.active is None else np.flatnonzero(touched.active)
+    return elements, touched.flat[elements] >> 3
+
+
+def build_init(inst: Instruction, env: Env) -> Op:
+    site = make_site(inst, env, "mbarrier.init")
+    kind, count = source(inst, "b", U32, env.pool)
+
+    def op(x: Lanes) -> None:
+        elements, index = objects_of(x, site)
+        counts = full_row(x, x.v[kind][count])[elements].astype(np.uint64)
+        wrong = (counts == 0) | (counts > COUNT)
+        if wrong.any():
+            element = int(elements[np.flatnonzero(wrong)[0]])
+            raise fault_of_element(x, site.at, element, f"mbarrier.init with a count of {int(counts[wrong][0])}; it must be 1 to {COUNT}")
+        x.chunk.spaces["shared"].views[8][index] = counts | counts << np.uint64(20) | np.uint64(BYTES_BIAS << 40 | VALID)
+
+    return op
+
+
+def build_inval(inst: Instruction, env: Env) -> Op:
+    site = make_site(inst, env, "mbarrier.inval")
+
+    def op(x: Lanes) -> None:
+        _, index = objects_of(x, site)
+        x.chunk.spaces["shared"].views[8][index] = 0
+
+    return op
+
+
+# Semantics -> what register b means, as (arrivals, bytes, drops): None is b itself, "-" b negated.
+EFFECTS = {
+    "mbar_arrive": (None, 0, 0), "mbar_arrive_drop": (None, 0, None), "mbar_arrive_tx": (1, None, 0), "mbar_arrive_drop_tx": (1, None, 1),
+    "mbar_expect_tx": (0, None, 0), "mbar_complete_tx": (0, "-", 0),
+}  # fmt: skip
+
+
+def build_update(inst: Instruction, env: Env) -> Op:
+    site = make_site(inst, env, "mbarrier operation")
+    kind, given = source(inst, "b", U32, env.pool)
+    effects = EFFECTS[inst.op.semantics]
+
+    def op(x: Lanes) -> None:
+        elements, index = objects_of(x, site)
+        if not len(elements):
+            return
+        b = full_row(x, x.v[kind][given])[elements].astype(np.int64)
+        columns = [b if effect is None else -b if effect == "-" else np.full(len(b), effect, np.int64) for effect in effects]
+        old = np.empty(len(elements), np.int64)
+        change(x, site.at, elements, index, *columns, old)
+        if inst.op.dst and inst.dst != RZ:
+            x.v[U64][inst.dst][elements] = old.view(np.uint64)
+
+    return op
+
+
+def change(x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray) -> None:
+    """`update` on the chunk's shared memory; raises KernelFault."""
+    barriers = x.chunk.mbarriers
+    wrong, problem = update(barriers.objects.view(np.int64), index, arrivals, transactions, drops, old)
+    if wrong >= 0:
+        raise fault_of_element(x, at, int(elements[wrong]), PROBLEMS[problem])
+    barriers.changed = True
+
+
+def complete(x: Lanes, at: int, element: int, index: int, nbytes: int) -> None:
+    """A copy of nbytes reports to the object at word `index` of shared memory."""
+    none = np.zeros(1, np.int64)
+    change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))
+
+
+def build_wait(block: BasicBlock, env: Env) -> End:
+    inst, after, at = block.last, fall_through(block, env), block.after - 1
+    env.at = at
+    # As a place in shared memory of 8 bytes: the row's space is "barrier", which is not traced.
+    site = make_site(inst._replace(op=inst.op._replace(space="shared", nbytes=8)), env, "mbarrier wait")._replace(guard=None)
+    parity = inst.op.types[0] == "parity"
+    kind, given = source(inst, "b", U32 if parity else U64, env.pool)
+    dst = destination(inst, PRED).index
+
+    def act(x: Lanes) -> None:
+        barriers = x.chunk.mbarriers
+        space = x.chunk.spaces["shared"]
+        address = shared_address(site, x)
+        active = np.ones(x.n, np.bool_) if x.active is None else x.active
+        check_places(x, site, space, address, active)
+        index = space.flat(x, address)[active] >> 3
+        words = barriers.objects[index]
+        if (words >> np.uint64(61) & np.uint64(3) != 1).any():
+            element = int(np.flatnonzero(active)[np.flatnonzero(words >> np.uint64(61) & np.uint64(3) != 1)[0]])
+            raise fault_of_element(x, at, element, PROBLEMS[NOT_THERE])
+        value = full_row(x, x.v[kind][given])[active]
+        wanted = (value & 1).astype(np.uint64) if parity else value >> np.uint64(63)
+        over = barriers.over(index, wanted)
+        x.v[PRED][dst][active] = True
+        if over.any():
+            barriers.in_vain = 0
+        if over.all():
+            x.chunk.push(x, after)
+            return
+        late = np.zeros(x.n, np.bool_)
+        late[active] = ~over
+        if over.any():
+            waiting = x.split_off(pack_masks(late))
+            x.chunk.push(x, after)
+        else:
+            x.flush()
+            waiting = x.part(x.masks)
+        barriers.waiting.append(Waiting(waiting, index[~over], wanted[~over], dst, after, at))
+
+    return split_by_guard(block, env, act)
+
+
+def check_places(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray) -> None:
+    """Raises KernelFault for the first active lane whose place is not aligned or not in shared memory."""
+    bad = active & ((address & (site.nbytes - 1) != 0) | ~space.inside(x, address, site.nbytes))
+    if bad.any():
+        element = first_active(x, bad)
+        value = int(address[element])
+        raise fault_of_element(x, site.at, element, f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}")
+
+
+SEMANTICS = {"mbar_init": build_init, "mbar_inval": build_inval} | dict.fromkeys(EFFECTS, build_update)
+ENDS = {"mbar_wait": build_wait}

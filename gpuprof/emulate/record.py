@@ -1,0 +1,41 @@
+"""The trace of instructions that move more than a warp's own registers: one record for each warp, as `coalesce.inspect` writes them."""
+
+import numpy as np
+
+from gpuprof.emulate.access import Site
+from gpuprof.emulate.coalesce import Totals
+from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.trace import MOST_SECTORS
+
+SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
+NONE = np.empty(0, np.int64)
+
+
+def record(x: Lanes, site: Site, sectors: dict[int, list[np.ndarray]], shared_nbytes: dict[int, int], lanes: dict[int, int]) -> None:
+    """Logs and counts one access of each warp of x. The dicts go by the warp's row in x: sectors of global memory, bytes of shared memory, lanes.
+
+    Raises KernelFault when a warp touches more sectors than a record can hold.
+    """
+    chunk = x.chunk
+    rows = np.flatnonzero(x.masks)
+    total = np.zeros(5, np.int64)
+    words = np.zeros(len(rows), np.uint64)
+    found = []
+    for k, row in enumerate(rows.tolist()):
+        touched = np.unique(np.concatenate(sectors.get(row, [NONE])))
+        lines = len(np.unique(touched >> 2))
+        passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
+        assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
+        words[k] = _word(len(touched), min(lines, 255), min(passes, 255), lanes.get(row, 0))
+        found.append(touched)
+        total += (len(touched), lines, passes, passes, len(touched))
+    chunk.log.access_warp.append(x.warps[rows])
+    chunk.log.access.append(words)
+    chunk.log.sectors.append(np.concatenate([*found, NONE]))
+    n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
+    totals = Totals(len(rows), n_sectors, 0, 0, 0, 0, lines, passes, ideal, ideal_sectors)
+    chunk.count_access(site, chunk.spaces[site.space], totals)
+
+
+def _word(sectors: int, lines: int, passes: int, lanes: int) -> int:
+    return sectors & 0xFF | lines << 8 | passes << 16 | passes << 24 | lanes << 32 | (sectors >> 8) << 56

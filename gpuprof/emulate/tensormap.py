@@ -1,0 +1,129 @@
+"""A tensor map as the copy engine reads it: which bytes of global memory make up a tile, and where they go in shared memory."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.tensormap import ELEMENT_TYPES, LAYOUT, MAGIC, SWIZZLES
+
+# What fills the places outside of the tensor when NaN is asked for: the bits of the type's NaN with all mantissa bits set (PTX ISA 9.0, "OOB-NaN";
+# which NaN is not documented, this one is what cuTensorMapEncodeTiled's documentation calls a special NaN).
+NAN_BITS = {
+    "f16": 0x7FFF,
+    "bf16": 0x7FFF,
+    "f32": 0x7FFFFFFF,
+    "f32.ftz": 0x7FFFFFFF,
+    "tf32": 0x7FFFFFFF,
+    "tf32.ftz": 0x7FFFFFFF,
+    "f64": (1 << 63) - 1,
+}
+
+
+class TensorMap(NamedTuple):
+    """Extents, strides and boxes are tuples of `rank` elements, dimension 0 first, which is contiguous."""
+
+    address: int
+    rank: int
+    kind: str
+    nbytes: int  # of an element
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]  # bytes
+    box: tuple[int, ...]
+    steps: tuple[int, ...]
+    interleave: int
+    swizzle_nbytes: int
+    fill_nan: bool
+    im2col: bool
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    channels: int
+    pixels: int
+
+
+class BadTensorMap(Exception):
+    """What is wrong with a descriptor, in words."""
+
+
+def decode(raw: bytes) -> TensorMap:
+    """Raises BadTensorMap."""
+    f = LAYOUT.unpack(raw)
+    address, strides, extents, rank = f[0], f[1:5], f[5:10], f[10] + 1
+    box, steps = f[11:16], f[16:21]
+    element, interleave, swizzle, fill, _, mode = f[21:27]
+    lower, upper = f[27:30], f[30:33]
+    channels, pixels, magic = f[33:36]
+    if magic != MAGIC:
+        raise BadTensorMap("these 128 bytes are no tensor map; make one with gpuprof.TensorMap")
+    if rank > 5 or element not in ELEMENT_TYPES:
+        raise BadTensorMap(f"the tensor map has rank {rank} and element type {element}")
+    if swizzle not in SWIZZLES or interleave:
+        raise BadTensorMap(f"swizzle mode {swizzle} with interleave {interleave} is not supported")
+    kind, nbytes = ELEMENT_TYPES[element]
+    return TensorMap(
+        address, rank, kind, nbytes, extents[:rank], (nbytes, *strides)[:rank], box[:rank], steps[:rank], interleave,
+        SWIZZLES[swizzle], bool(fill), bool(mode), lower[: rank - 2] if rank > 2 else (), upper[: rank - 2] if rank > 2 else (), channels, pixels,
+    )  # fmt: skip
+
+
+class Tile(NamedTuple):
+    """`address` int64 and `inside` bool, in the order of shared memory: element k of the tile is at `address[k]`, if it is inside."""
+
+    address: np.ndarray
+    inside: np.ndarray
+
+
+def tile(tensor: TensorMap, coordinates: tuple[int, ...]) -> Tile:
+    """The elements of the box at `coordinates` (PTX ISA 9.0, tiled mode); element strides take every how many-th element."""
+    address = np.full((1,), tensor.address, np.int64)
+    inside = np.ones((1,), np.bool_)
+    for dimension in range(tensor.rank):
+        # Without interleaving the innermost dimension has no element stride (cuTensorMapEncodeTiled).
+        step = tensor.steps[dimension] if dimension else 1
+        along = coordinates[dimension] + np.arange(0, tensor.box[dimension], max(step, 1), dtype=np.int64)
+        here = (along >= 0) & (along < tensor.extents[dimension])
+        address = (along * tensor.strides[dimension])[:, None] + address
+        inside = here[:, None] & inside
+        address, inside = address.reshape(-1), inside.reshape(-1)
+    return Tile(address, inside)
+
+
+def columns(tensor: TensorMap, coordinates: tuple[int, ...], offsets: tuple[int, ...]) -> Tile:
+    """im2col: `pixels` pixels of `channels` channels each, from the pixel at `coordinates` on.
+
+    Dimensions are C, W(, H(, D)), N. Pixels follow each other along W, then H, then D inside the bounding box, which reaches from `lower` to the
+    extent - 1 + `upper`, in steps of the element strides; then along N. The offsets are added to each pixel's place (PTX ISA 9.0, im2col mode).
+    """
+    spatial = tensor.rank - 2
+    first = [tensor.lower[k] for k in range(spatial)]
+    counts = [max(0, -(-(tensor.extents[1 + k] + tensor.upper[k] - first[k]) // max(tensor.steps[1 + k], 1))) for k in range(spatial)]
+    place = np.zeros(tensor.pixels, np.int64)
+    start, weight = 0, 1
+    for k in range(spatial):
+        start += (coordinates[1 + k] - first[k]) // max(tensor.steps[1 + k], 1) * weight
+        weight *= counts[k]
+    if weight <= 0:
+        raise BadTensorMap("the im2col box of pixels is empty")
+    number = start + np.arange(tensor.pixels, dtype=np.int64)
+    image = coordinates[-1] + number // weight
+    rest = number % weight
+    inside = (image >= 0) & (image < tensor.extents[-1])
+    place = tensor.address + image * tensor.strides[-1]
+    for k in range(spatial):
+        along = first[k] + rest % counts[k] * max(tensor.steps[1 + k], 1) + offsets[k]
+        rest = rest // counts[k]
+        inside &= (along >= 0) & (along < tensor.extents[1 + k])
+        place = place + along * tensor.strides[1 + k]
+    channel = coordinates[0] + np.arange(tensor.channels, dtype=np.int64)
+    in_range = (channel >= 0) & (channel < tensor.extents[0])
+    return Tile((place[:, None] + channel * tensor.nbytes).reshape(-1), (inside[:, None] & in_range).reshape(-1))
+
+
+def swizzled(offset: np.ndarray, swizzle_nbytes: int) -> np.ndarray:
+    """Where a byte address of shared memory goes: 16-byte units of a row are exchanged by the number of the 128-byte line.
+
+    128: address bits 4..6 ^= bits 7..9; 64: bits 4..5 ^= bits 7..8; 32: bit 4 ^= bit 7 (PTX ISA 9.0, swizzling modes).
+    """
+    if not swizzle_nbytes:
+        return offset
+    units = swizzle_nbytes // 16 - 1
+    return offset ^ ((offset >> 7 & units) << 4)
