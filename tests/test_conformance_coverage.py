@@ -7,6 +7,7 @@ import test_conformance_convert as convert
 import test_conformance_float as floating
 import test_conformance_integer as integer
 import test_conformance_memory as memory
+import test_conformance_small_floats as small
 import test_conformance_surface as surface
 import test_conformance_texture as texture
 import test_conformance_video as video
@@ -21,7 +22,7 @@ from gpuprof.isa.opcodes import TABLE
 AGAINST_REFERENCES = (
     integer.OPCODES, ["MOVI.64"], floating.ARITHMETIC, floating.COMPARES, floating.TESTED, floating.APPROXIMATE, floating.PACKED, floating.DIVISIONS,
     convert.PAIRS, convert.ROUNDINGS, convert.PACKS, [convert.TF32], memory.LOADS, memory.STORES, memory.ATOMICS,
-    video.OPCODES,
+    video.OPCODES, small.OPCODES,
     wide.ATOMICS, wide.COPIES,
     texture.OPCODES, surface.OPCODES,
     warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.FLOAT_REDUCTIONS, warp.OTHERS,

@@ -1,36 +1,28 @@
 """cvt: every pair of scalar types, rounding to integral values, packing of two floats, and cvta, isspacep."""
 
-from gpuprof.assemble import lower_memory
+from gpuprof.assemble import lower_memory, lower_packed
 from gpuprof.assemble.values import Imm, NoVariant, type_file, type_nbits
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
 
 _TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
-_ROUNDING = ("rn", "rz", "rm", "rp", "rna")
+_ROUNDING = ("rn", "rz", "rm", "rp", "rna", "rs")
 
 
 def _cvt(lo):
+    if lo.modifiers.flag("pack"):
+        return lower_packed.pack_integers(lo)
     integral = lo.modifiers.one_of(_TO_INTEGRAL)
     rounding = lo.modifiers.one_of(_ROUNDING)
-    ftz, sat, relu = (int(lo.modifiers.flag(name)) for name in ("ftz", "sat", "relu"))
+    ftz, sat, relu, satfinite = (int(lo.modifiers.flag(name)) for name in ("ftz", "sat", "relu", "satfinite"))
     source = lo.modifiers.type()
     to = lo.modifiers.type()
-    fields = {"rnd": _TO_INTEGRAL.get(integral) or rounding or "rn", "ftz": ftz, "sat": sat}
-    if to in ("f16x2", "bf16x2"):
-        lo.count(3)
-        a, b = (lo.reg(v, "R") for v in lo.srcs(1, source, 2))
-        return lo.emit(f"CVT.{to}.{source}".upper(), dst=lo.dst(lo.operand(0), to), a=a, b=b, mods=pack(**fields, nan=relu))
-    if relu:
-        raise NoVariant(".relu of")
+    if lower_packed.is_packed(to, source) or relu or satfinite:
+        if integral or ftz or sat:
+            raise NoVariant("form of")
+        return lower_packed.convert(lo, to, source, rounding, relu, satfinite)
     lo.count(2)
-    if to == "tf32":
-        return lo.emit(
-            f"CVT.TF32.{source.upper()}",
-            dst=lo.dst(lo.operand(0), "b32"),
-            a=lo.src(lo.operand(1), source),
-            mods=pack(rnd=fields["rnd"], sat=sat),
-        )
-    return _scalar(lo, to, source, bool(integral), fields)
+    return _scalar(lo, to, source, bool(integral), {"rnd": _TO_INTEGRAL.get(integral) or rounding or "rn", "ftz": ftz, "sat": sat})
 
 
 def _scalar(lo, to: str, source: str, integral: bool, fields: dict):

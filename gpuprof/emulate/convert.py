@@ -169,8 +169,8 @@ def build_convert(inst: Instruction, env: Env) -> Op:
 
 
 def build_tf32(inst: Instruction, env: Env) -> Op:
-    """f32 with 10 bits of fraction; rna rounds halves away from zero, rn to even, rz cuts off; sat stops at the largest finite one."""
-    mode, sat = unpack_name(inst.mods, "rnd"), unpack(inst.mods, "sat")
+    """f32 with 10 bits of fraction; rna rounds halves away from zero, rn to even, rz cuts off; satfinite stops at the largest one."""
+    mode, sat, relu = unpack_name(inst.mods, "rnd"), unpack(inst.mods, "satfinite"), unpack(inst.mods, "relu")
     keep = np.uint32(0xFFFFE000)
 
     def compute(row):
@@ -178,7 +178,8 @@ def build_tf32(inst: Instruction, env: Env) -> Op:
         last = bits >> np.uint32(13) & np.uint32(1)
         add = {"rna": np.uint32(0x1000), "rn": np.uint32(0xFFF) + last, "rz": np.uint32(0)}[mode]
         result = np.where(np.isfinite(row), bits + add & keep, bits).view(np.float32)
-        return canonical(np.clip(result, -LARGEST_TF32, LARGEST_TF32) if sat else result)
+        result = np.clip(result, -LARGEST_TF32, LARGEST_TF32) if sat else result
+        return canonical(np.where(np.signbit(result) & ~np.isnan(result), np.float32(0), result) if relu else result)
 
     return elementwise(compute, F32, F32)(inst, env)
 
@@ -187,11 +188,13 @@ def build_pack(inst: Instruction, env: Env) -> Op:
     """Two f32: a to the upper half, b to the lower."""
     t = inst.op.types[0].removesuffix("x2")
     mode = unpack_name(inst.mods, "rnd")
-    ftz, sat, relu = (unpack(inst.mods, name) for name in ("ftz", "sat", "nan"))
+    satfinite, relu = (unpack(inst.mods, name) for name in ("satfinite", "relu"))
+    infinity = np.uint32(FORMATS[t].infinity)
 
     def half(row):
-        bits = narrow((flush(row) if ftz else row).astype(np.float64), t, mode)
-        bits = clamp_bits(bits, t) if sat else bits
+        bits = narrow(row.astype(np.float64), t, mode)
+        if satfinite:  # the largest number is the pattern below infinity
+            bits = np.where(bits & np.uint32(0x7FFF) == infinity, bits - np.uint32(1), bits)
         return relu_bits(bits, t) if relu else bits
 
     kd, d = destination(inst, U32)
