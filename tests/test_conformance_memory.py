@@ -162,7 +162,7 @@ def test_store(name):
 # Atomics
 
 CELLS = 5
-ATOMICS = [op.name for op in TABLE if op.semantics.startswith(("atom_", "red_")) and not op.b[1:]]
+ATOMICS = [op.name for op in TABLE if op.semantics.startswith(("atom_", "red_")) and op.a == "A" and not op.b[1:]]
 
 
 def float_add(t: str, is_global: bool):

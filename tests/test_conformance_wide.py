@@ -15,7 +15,7 @@ from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 
 CELLS = 5
-ATOMICS = [op.name for op in TABLE if op.semantics.startswith(("atom_", "red_")) and op.b[1:]]
+ATOMICS = [op.name for op in TABLE if op.semantics.startswith(("atom_", "red_")) and op.a == "A" and op.b[1:]]
 COPIES = [op.name for op in TABLE if op.semantics == "copy_async"]
 
 
@@ -184,9 +184,9 @@ def test_stack_grows_and_is_set_back():
     run(code, memory=memory)
     found = np.frombuffer(memory.read(out, 5 * 8 * 32), np.uint64).reshape(32, 5).tolist()
     for lane in range(32):
-        top = frame + 8 * lane
+        top = frame + (8 * lane + 15) // 16 * 16
         aligned = (top + 63) // 64 * 64
-        second = [aligned, aligned + 8] if lane % 2 == 0 else [9, top]
+        second = [aligned, aligned + 16] if lane % 2 == 0 else [9, top]
         assert found[lane] == [frame, top, *second, top], lane
 
 

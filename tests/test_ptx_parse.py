@@ -75,7 +75,7 @@ def test_numbers():
                .body.statements if isinstance(s, ast.Instruction) and s.opcode == "x"]  # fmt: skip
     assert inst.operands == [
         ast.Number(16), ast.Number(5), ast.Number(15), ast.Number(0x3FF8000000000000, "f64"), ast.Number(0xBF800000, "f32"),
-        ast.Number(0xBFF0000000000000, "f64"), ast.Number(7), ast.Name("WARP_SZ"),
+        ast.Number(0xBFF0000000000000, "f64"), ast.Number(7), ast.Number(32),
     ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpuprof.assemble import ast
+from gpuprof.assemble.tokens import Token
 
 WORD = (1 << 64) - 1
 
@@ -63,12 +64,26 @@ def _ternary(parser) -> Value:
     return value
 
 
+def is_remainder(token: Token) -> bool:
+    """`7 %5`: what looks like a register is an operator and a number."""
+    return token.text[:1] == "%" and token.text[1:].isdigit()
+
+
 def _binary(parser, lowest: int) -> Value:
     left = _unary(parser)
-    while PRECEDENCE.get(parser.token.text, -1) >= lowest and parser.token.kind != "string":
+    while PRECEDENCE.get(_operator(parser), -1) >= lowest:
         token = parser.advance()
         left = _combine(parser, token, left, _binary(parser, PRECEDENCE[token.text] + 1))
     return left
+
+
+def _operator(parser) -> str:
+    token = parser.token
+    if is_remainder(token):
+        parts = [Token("punct", "%", token.offset), Token("number", token.text[1:], token.offset + 1)]
+        parser.tokens[parser.index : parser.index + 1] = parts
+        parser.token = parts[0]
+    return parser.token.text if parser.token.kind != "string" else ""
 
 
 def _combine(parser, token, a: Value, b: Value) -> Value:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import align_up, convention
 from gpuprof.assemble.ast import TYPE_NBYTES
+from gpuprof.assemble.values import float_bits
 from gpuprof.errors import PtxError
 from gpuprof.isa.program import InitialAddress, Variable
 
@@ -135,9 +136,10 @@ def _symbol_of(value) -> str:
     return value.name if isinstance(value, ast.Offset) else value.text
 
 
-def _addend_of(value) -> int:
+def _bits_of(value, kind: str) -> int:
+    """What stands in the image for an initial value of an element's type."""
     if isinstance(value, ast.Number):
-        return value.value
+        return float_bits(value, kind) if value.kind != "int" and kind in ("f32", "f64") else value.value
     if not isinstance(value, ast.Offset):
         return 0
     return value.offset if value.byte is None else value.offset >> 8 * value.byte & 0xFF
@@ -222,7 +224,7 @@ def _image(variable: ast.Variable, module_name: str) -> bytes:
     """The initial bytes; where an address goes, what is to be added to it."""
     width = TYPE_NBYTES[variable.type]
     mask = (1 << 8 * width) - 1
-    image = b"".join((_addend_of(value) & mask).to_bytes(width, "little") for value in variable.initial or ())
+    image = b"".join((_bits_of(value, variable.type) & mask).to_bytes(width, "little") for value in variable.initial or ())
     if len(image) > variable.nbytes:
         raise PtxError(f"variable {variable.name}: more initial values than elements", module_name, variable.line, 1)
     return image.ljust(variable.nbytes, b"\0")

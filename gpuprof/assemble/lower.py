@@ -110,6 +110,7 @@ class Lowering:
         self.labels = 0
         self.convention = Convention({}, {}, 0)
         self.parameter_values: dict[str, int] = {}  # parameters, arguments and results that are in registers
+        self.variadic: dict[str, int] = {}  # arrays of unknown size among the parameters: the register with their address
         self.outgoing: dict[str, Place] = {}  # arguments and results of calls that are in the callee's frame
 
     def run(self) -> Body:

@@ -1,10 +1,13 @@
 """Branches, calls, returns, system calls, and the instructions that only wait."""
 
+from dataclasses import replace
+
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import Convention, Place, convention
 from gpuprof.assemble.lower_compare import compare
 from gpuprof.assemble.lower_memory import local_address, store
 from gpuprof.assemble.values import Imm, NoVariant
+from gpuprof.errors import PtxError
 
 SYSCALLS = {"vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4}
 
@@ -30,6 +33,9 @@ def enter_function(lo):
         if place.file != "M":
             value = lo.temp(place.file)
             lo.copy(value, fixed_register(lo, place))
+            if place.variadic:
+                lo.variadic[name] = value
+                continue
             lo.parameter_values[name] = value
             declare_register_parameter(lo, name, place, value)
     for name, place in lo.convention.returns.items():
@@ -152,13 +158,26 @@ def prepare_calls(lo, block: ast.Block):
             for names, group in ((arguments, places.params), (results, places.returns)):
                 for name, place in zip(names, group.values(), strict=False):
                     if isinstance(name, ast.Name):
-                        _declare_argument(lo, name.text, place)
+                        _declare_argument(lo, name.text, place, block)
 
 
-def _declare_argument(lo, name: str, place: Place):
+def _own_array(lo, name: str, block: ast.Block) -> Place:
+    """An argument for an array of unknown size has room in the caller's own frame."""
+    declared = [each for each in block.statements if isinstance(each, ast.Variable) and each.name == name]
+    variable = declared[0] if declared else lo.scope.find("variables", name)
+    if variable is None:
+        raise PtxError(f"{name} is not declared", lo.module_name, lo.function.line, 1)
+    own = replace(variable, name=f"#argument{len(lo.frame.offsets)}")
+    lo.frame.add(own)
+    return Place("F", lo.frame.offsets[own.name], variable.type)
+
+
+def _declare_argument(lo, name: str, place: Place, block: ast.Block):
     lo.outgoing.pop(name, None)
     lo.parameter_values.pop(name, None)
-    if place.file == "M":
+    if place.variadic:
+        lo.outgoing[name] = _own_array(lo, name, block)
+    elif place.file == "M":
         lo.outgoing[name] = place
     elif not lo.find_register(ast.Name(name)):
         lo.parameter_values[name] = lo.temp(place.file)
@@ -205,6 +224,10 @@ def _has_body(lo, name: str) -> bool:
 
 
 def _argument_value(lo, name, place: Place):
+    if place.variadic:
+        if not isinstance(name, ast.Name) or name.text not in lo.outgoing:
+            raise lo.error("an array of unknown size takes a .param array")
+        return local_address(lo, lo.outgoing[name.text].index, "D")
     if isinstance(name, ast.Name) and name.text in lo.parameter_values:
         return lo.parameter_values[name.text]
     return lo.src(name, place.type)
@@ -288,7 +311,7 @@ def _pmevent(lo):
 
 
 def _alloca(lo):
-    """Local memory until the function returns or the stack is restored; a multiple of 8 bytes, so that all alignments up to that hold."""
+    """Local memory until the function returns or the stack is restored."""
     lo.modifiers.type()
     n = lo.count(2, 3)
     align = lo.src(lo.operand(2), "u32") if n == 3 else Imm(8)

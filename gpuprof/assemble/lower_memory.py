@@ -53,6 +53,9 @@ def local_address(lo, offset: int, file: str):
 
 def address_of(lo, name: str, offset: int, file: str, generic: bool = False):
     """The address of a variable or function as a value: Imm where it is known, else a register."""
+    if name in lo.variadic:
+        base = lo.variadic[name] if file == "D" else lo.op("LO.64", a=lo.variadic[name])
+        return lo.op("IADD.64" if file == "D" else "IADD", a=base, b=Imm(offset)) if offset else base
     kind, place = locate(lo, name)
     if kind in ("global", "function"):
         if file != "D":
@@ -94,6 +97,8 @@ def locate(lo, name: str) -> tuple[str, int | None]:
         return "local", lo.frame.offsets[name]
     if variable.space == "shared":
         return "shared", layout.shared_offsets[lo.function.name].get(name)
+    if variable.linkage == "extern" and variable.space != "shared":
+        raise lo.error(f"{name} is declared .extern and defined nowhere in this module")
     if variable.space == "const":
         return "const", layout.const_offsets[name]
     if variable.space == "param":
@@ -303,6 +308,9 @@ def load_parameter(lo, targets: tuple, operand, kind: str) -> bool:
     if lo.body.is_kernel and name in lo.layout.param_offsets[lo.function.name]:
         _load_kernel_parameter(lo, targets, lo.layout.param_offsets[lo.function.name][name] + offset, kind)
         return True
+    if name in lo.variadic:
+        load(lo, "local", targets, kind, {"a": lo.variadic[name], "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(1)})
+        return True
     value = lo.parameter_values.get(name)
     if value is not None:
         _load_part(lo, targets, kind, value, offset)
@@ -343,6 +351,8 @@ def _load_part(lo, targets: tuple, kind: str, value: int, offset: int):
 
 
 def _outgoing_address(lo, place: Place, offset: int) -> dict:
+    if place.file == "F":
+        return {"a": None if lo.body.is_kernel else frame_base(lo, "R"), "imm": place.index + offset}
     if lo.body.grows_stack:  # the callee's frame begins where the stack has got to
         return {"a": lo.op("LO.64", a=lo.op("STACKSAVE")), "imm": place.index + offset}
     return {"a": None if lo.body.is_kernel else frame_base(lo, "R"), "imm": place.index + offset, "outgoing": True}

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.ast import TYPE_NBYTES
-from gpuprof.assemble.expressions import CONTINUES, PRODUCT, expression
+from gpuprof.assemble.expressions import CONTINUES, PRODUCT, expression, is_remainder
 from gpuprof.assemble.lines import LineTable
 from gpuprof.assemble.tokens import Positions, Token, tokenize
 from gpuprof.errors import PtxError
@@ -21,7 +21,7 @@ _SPACES = ("global", "const", "shared", "local", "param", "reg")
 _LINKAGE = ("extern", "visible", "weak", "common")
 _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
     "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
-    "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
+    "reqnctapercluster": 3, "blocksareclusters": 0, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
 }  # fmt: skip
 _EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
 _REGISTER_RANGE = re.compile(r"(.*?)(\d+)$")
@@ -237,6 +237,10 @@ class _Parser:
                 self.advance()
                 self.pragma()
                 continue
+            if name == "attribute":
+                self.advance()
+                self.skip_parentheses()
+                continue
             if name not in _FUNCTION_DIRECTIVES:
                 raise self.error(f"unknown function directive {self.token.text!r}")
             self.advance()
@@ -360,9 +364,11 @@ class _Parser:
 
     def skip_parentheses(self):
         self.expect("(")
-        while not self.accept(")"):
+        depth = 1
+        while depth:
             if self.token.kind == "end":
                 raise self.error("')' is missing")
+            depth += {"(": 1, ")": -1}.get(self.token.text, 0) if self.token.kind == "punct" else 0
             self.advance()
 
     def initial_of(self, kind: str, extents: tuple[int, ...]) -> list:
@@ -410,6 +416,8 @@ class _Parser:
 
     # value: constant | [mask] name [+ N] | [mask] generic(name) [+ N] | mask ( name [+ N] ); a mask is 0xFF with zeros behind
     def initial_value(self):
+        if self.token.text == "WARP_SZ":
+            return expression(self)
         if self.token.kind == "word":
             return self.symbol_value()
         if self.token.kind == "number" and self.tokens[self.index + 1].text == "(":
@@ -436,7 +444,7 @@ class _Parser:
         negative = self.token.text == "-" and self.accept("-")
         if self.token.kind == "number":
             number = self.number()
-            if self.token.kind != "punct" or self.token.text not in CONTINUES:
+            if self.token.text not in CONTINUES and not is_remainder(self.token):
                 return _negative(number) if negative else number
         self.index, self.token = start, self.tokens[start]
         return expression(self)
@@ -604,6 +612,8 @@ class _Parser:
     # operand: name [| name] | name + N | -name | !name | number | [address] | {operands} | (operands)
     def operand(self):
         kind, text, _ = self.token
+        if text == "WARP_SZ":
+            return expression(self)
         if kind == "word":
             value = self.symbol_value()
             if self.token.text == "|":

@@ -8,6 +8,8 @@ from gpuprof.emulate.lanes import WARP, Lanes
 from gpuprof.emulate.operands import U64, destination, source
 from gpuprof.isa.encoding import PT, Instruction
 
+STACK_ALIGNMENT = 16  # where frames of callees begin
+
 
 def build_stack(inst: Instruction, env: Env) -> Op:
     """`mods` is the function's frame. The lanes' tops of the stack are in the chunk's CallStack."""
@@ -25,7 +27,7 @@ def build_stack(inst: Instruction, env: Env) -> Op:
         active = active if held is None else active & held(x)
         if semantics == "alloca":
             start = -(-top // align) * align
-            end = -(-(start + value) // 8) * 8
+            end = -(-(start + value) // STACK_ALIGNMENT) * STACK_ALIGNMENT
             check_size(x, number, active, start, value)
             x.row(result)[:] = start
             set_top(x, active, end, frame_nbytes)

@@ -13,7 +13,7 @@ def rows() -> Iterator[Opcode]:
     yield row("CALL", "", "cbu", "branch", "call")  # imm: bytes from the next instruction
     yield row("CALL.IND", "=D", "cbu", "branch", "call_indirect")
     yield row("RET", "", "cbu", "branch", "return")
-    # Local memory taken while the function runs: the lane's stack grows by a bytes (imm: alignment), and is set back. mods: as for CALL.
+    # Local memory taken while the function runs: the lane's stack grows by a bytes, rounded up to 16 (imm: alignment), and is set back. mods: as for CALL.
     yield row("ALLOCA", "D=D", "alu", "alu", "alloca", "b64", slots=4)
     yield row("STACKSAVE", "D=", "alu", "alu", "stack_save", "b64")
     yield row("STACKRESTORE", "=D", "alu", "alu", "stack_restore", "b64")
