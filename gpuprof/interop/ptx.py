@@ -1,7 +1,10 @@
 """PTX that a Python compiler made, as a module whose lines lead to the Python source."""
 
+import ast
 import re
 import sys
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from gpuprof.compile.module import PtxModule
@@ -10,21 +13,39 @@ from gpuprof.compile.ptxfile import module_of_ptx
 _INLINE = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
 _LOC = re.compile(r"^\s*\.loc\s.*$", re.MULTILINE)
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/(.+)")
-_FILE = re.compile(r'^(\s*\.file\s+\d+\s+")([^"]*)(?=")', re.MULTILINE)
+_INLINED = re.compile(r"^(\s*\.loc\s+(\d+)\s+(\d+)\s+\d+\s*,\s*function_name\s+)[\w$]+", re.MULTILINE)
+_FILE = re.compile(r'^(\s*\.file\s+(\d+)\s+")([^"]*)(?=")', re.MULTILINE)
 
 
 def python_module(ptx: str, name: str, compiler: str, display: dict[str, str]) -> PtxModule:
     """The PTX with its source files named as the user knows them. `display`: symbol -> the function's name in Python."""
     module = module_of_ptx(ptx, name, Path())
-    names = {old: shown_name(old) for old in _files(ptx)}
+    files = {number: path for _, number, path in _FILE.findall(ptx)}
+    ptx = _INLINED.sub(lambda match: match[1] + _function_at(module.sources, files[match[2]], int(match[3])), _INLINE.sub(_one_line, ptx))
     return PtxModule(
         name=name,
-        ptx=_FILE.sub(lambda match: match[1] + names[match[2]], _INLINE.sub(_one_line, ptx)),
-        sources={names[old]: text for old, text in module.sources.items()},
+        ptx=_FILE.sub(lambda match: match[1] + shown_name(match[3]), ptx),
+        sources={shown_name(path): text for path, text in module.sources.items()},
         display=module.display | display,
         compiler=compiler,
         arch=module.arch,
     )
+
+
+def _function_at(sources: Mapping[str, str], path: str, line: int) -> str:
+    """The name of the Python function that a line belongs to; compilers give inlined code the kernel's name, or a mangled one."""
+    inside = [(first, name) for first, last, name in _functions(sources.get(path, "")) if first <= line <= last]
+    return max(inside)[1] if inside else Path(path).stem
+
+
+@cache
+def _functions(text: str) -> list[tuple[int, int, str]]:
+    """First line, last line and name of each function of a Python file."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # not Python: a CUDA source that was linked in
+        return []
+    return [(node.lineno, node.end_lineno, node.name) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def _one_line(block: re.Match) -> str:
@@ -42,7 +63,3 @@ def shown_name(path: str) -> str:
         if Path(path).is_absolute() and Path(path).is_relative_to(folder.resolve()):
             return Path(path).relative_to(folder.resolve()).as_posix()
     return path
-
-
-def _files(ptx: str) -> set[str]:
-    return {match[2] for match in _FILE.finditer(ptx)}
