@@ -12,12 +12,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 FIGURES = ROOT / "build" / "bench.json"
+COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
 _TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 
@@ -37,8 +39,24 @@ def all_steps() -> list[Step]:
     return [step for block in _BLOCK.findall(README.read_text()) for step in steps_of(block)]
 
 
+def missing(command: str) -> str:
+    """What a command needs and is not there, "" when all is: the compiler of a sample, in the version that the README was written with."""
+    for word, (package, version) in COMPILERS.items():
+        if word in command and not _version_of(package).startswith(version):
+            return f"{package} {version} (make interop installs it)"
+    return ""
+
+
+def _version_of(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
 def run(command: str, folder: Path) -> str:
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+    environment |= {"PYTHONPATH": str(ROOT), "TRITON_DEFAULT_FP_FUSION": "1"}  # Triton 3.9 warns of a new default when it is not told
     environment.pop("NO_COLOR", None)
     done = subprocess.run(command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.stdout
@@ -62,6 +80,9 @@ def write_anew() -> None:
         def block(match: re.Match) -> str:
             text = ""
             for step in steps_of(match.group()):
+                if missing(step.command):
+                    text += f"$ {step.command}\n{step.output}"
+                    continue
                 printed = run(step.command, folder)
                 text += f"$ {step.command}\n" + (step.output if "...\n" in step.output and matches(step.output, printed) else printed)
             return text

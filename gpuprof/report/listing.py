@@ -52,7 +52,7 @@ def source_sections(kernel: Kernel) -> tuple[Section, ...]:
 def source_rows(kernel: Kernel, place: Place, lines: dict[int, list[Instruction]], through: dict) -> tuple[Row, ...]:
     text = kernel.sources.get(place.path)
     texts = text.splitlines() if text is not None else []
-    first, last = whole_function(texts, place.function, min(lines), max(lines))
+    first, last = whole_function(texts, place.function, min(lines), max(lines), place.path.endswith(".py"))
     rows = []
     for number in range(first, last + 1):
         known = texts[number - 1] if number <= len(texts) else "" if text is not None else NO_TEXT
@@ -60,7 +60,7 @@ def source_rows(kernel: Kernel, place: Place, lines: dict[int, list[Instruction]
     return tuple(rows)
 
 
-def whole_function(texts: list[str], function: str, first: int, last: int) -> tuple[int, int]:
+def whole_function(texts: list[str], function: str, first: int, last: int, is_python: bool = False) -> tuple[int, int]:
     """The lines first..last, widened to the function's signature and closing brace where the text shows them nearby.
 
     Line tables begin at a function's first statement; people look for its name.
@@ -73,6 +73,8 @@ def whole_function(texts: list[str], function: str, first: int, last: int) -> tu
             return first, last
     else:
         return first, last
+    if is_python:
+        return number, last
     depth = 0
     for end in range(number, min(last + SIGNATURE_LINES, len(texts)) + 1):
         code = texts[end - 1].split("//")[0]
