@@ -150,9 +150,11 @@ def maximum(a, b):
 def extremum(function, mods: int, fields: tuple[str, ...]):
     """min or max of two or three rows with .NaN, .abs and .xorsign (pseudocode of the PTX manual, min)."""
     keeps_nan, magnitudes, xorsign = (name in fields and unpack(mods, name) for name in ("nan", "abs", "xorsign"))
+    if not keeps_nan and not magnitudes and not xorsign:
+        return lambda *rows: reduce(function, rows)
 
     def compute(*rows):
-        negative = np.signbit(rows[0]) != np.signbit(rows[1])
+        negative = np.signbit(rows[0]) != np.signbit(rows[1]) if xorsign else None
         rows = [np.abs(row) for row in rows] if magnitudes else rows
         result = reduce(function, rows)
         if keeps_nan:
@@ -247,6 +249,14 @@ def reciprocal_root(a):
     return np.divide(a.dtype.type(1), np.sqrt(a))
 
 
+def divide_by_reciprocal(a, b):
+    """div.approx: a * (1 / b), where a divisor beyond 2^126 has the reciprocal 0 (PTX ISA, div)."""
+    reciprocal_of_b = np.where(
+        np.abs(b) > np.float32(2.0**126), np.copysign(np.float32(0), b), np.divide(np.float64(1), b.astype(np.float64))
+    )
+    return (a.astype(np.float64) * reciprocal_of_b).astype(np.float32)
+
+
 def build_approximate(function):
     def build(inst: Instruction, env: Env) -> Op:
         wide = inst.op.types[0] == "f64"
@@ -273,7 +283,7 @@ SEMANTICS = {
     "frcp": build_unary(reciprocal),
     "fsqrt": build_unary(np.sqrt),
     "fdiv_full": build_unary(in_double(np.divide)),
-    "fdiv_approx": build_unary(in_double(np.divide)),
+    "fdiv_approx": build_unary(divide_by_reciprocal),
     "approx_rcp": build_approximate(reciprocal),
     "approx_sqrt": build_approximate(np.sqrt),
     "approx_rsqrt": build_approximate(reciprocal_root),

@@ -12,4 +12,5 @@
 #include "memory.h"
 #include "runtime.h"
 #include "services.h"
+#include "simd.h"
 #include "sync.h"

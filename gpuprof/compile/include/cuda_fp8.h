@@ -1,0 +1,4 @@
+// 8-bit floating point: __nv_fp8_e4m3, __nv_fp8_e5m2, their pairs and fours. Storage and conversions; there is no arithmetic on them.
+#pragma once
+
+#include "gpuprof/fp8.h"
