@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gpuprof.isa.encoding import RZ, decode, reads, writes
+from gpuprof.isa.families.tensor import FORMS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX, NAMES
@@ -237,6 +238,13 @@ class Gpu:
     def can_issue(self, partition, warp, t):
         return warp.state == "waiting" and warp.earliest <= t and self.reasons(partition, warp, t) == ["not_selected"]
 
+    def occupied(self, op, name):
+        """Cycles in which the pipe takes nothing else."""
+        if name == "tensor":
+            form = FORMS[op.name]
+            return Fraction(form.products, self.chip.tensor[form.unit])
+        return Fraction(32, self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
+
     def port_name(self, warp):
         op = self.instructions[warp.pc].op
         if op.space == "barrier" or op.semantics == "membar":
@@ -257,8 +265,7 @@ class Gpu:
         name = self.port_name(warp)
         port = partition.port(name)
         if name not in ("lsu", "none"):
-            width = chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name]
-            port.time = max(port.time, t) + in_ticks(Fraction(32, width))
+            port.time = max(port.time, t) + in_ticks(self.occupied(op, name))
             port.free = math.floor(port.time)
         elif name == "none":
             port.free = t
@@ -503,7 +510,7 @@ class Gpu:
             masks = OrderedDict()
             for sector in sectors:
                 masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
-            if op.semantics in ("load", "copy_async"):
+            if op.semantics in ("load", "load_matrix", "copy_async"):
                 self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
             else:
                 self.store_or_atomic(sm, warp, instruction, masks, start, conflicts)
@@ -570,7 +577,7 @@ class Gpu:
 
     def store_or_atomic(self, sm, warp, instruction, masks, start, conflicts):
         op = instruction.op
-        kind = "write" if op.semantics == "store" else "atomic"
+        kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
         parts = [self.request(sm, start, line, mask, kind, start, conflicts) for line, mask in masks.items()]
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)

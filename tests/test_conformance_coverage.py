@@ -9,6 +9,7 @@ import test_conformance_integer as integer
 import test_conformance_memory as memory
 import test_conformance_small_floats as small
 import test_conformance_surface as surface
+import test_conformance_tensor as tensor
 import test_conformance_texture as texture
 import test_conformance_video as video
 import test_conformance_warp as warp
@@ -26,6 +27,7 @@ AGAINST_REFERENCES = (
     wide.ATOMICS, wide.COPIES,
     texture.OPCODES, surface.OPCODES,
     warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.FLOAT_REDUCTIONS, warp.OTHERS,
+    tensor.OPCODES, tensor.MATRIX_OPCODES,
 )  # fmt: skip
 
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.

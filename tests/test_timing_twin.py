@@ -99,3 +99,42 @@ def test_rarer_instructions(tmp_path: Path):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 64, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert timing.end_cycle == twin.end
+
+
+def test_matrices(tmp_path: Path):
+    """The tensor pipe is taken for as long as a shape's products ask for; fragments come and go through shared memory."""
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS["a100"])
+    chip = load_chip(path)
+    instructions = [
+        make("LDSM.4", dst=0, a=40),
+        make("LDSM.2", dst=4, a=40),
+        make("HMMA.16816.F32", dst=8, a=0, b=4, c=8),
+        make("HMMA.16816.F32", dst=8, a=0, b=4, c=8),
+        make("HMMA.1688.F32", dst=12, a=0, b=4, c=12),
+        make("HMMA.SP.16816.F32", dst=12, a=0, b=4, c=12, e=6),
+        make("IMMA.16832", dst=16, a=0, b=4, c=16),
+        make("DMMA.884", dst=0, a=4, b=5, c=0),
+        make("DMMA.884", dst=0, a=4, b=5, c=0),
+        make("FADD", dst=8, a=8, b=12),
+        make("STSM.4", a=40, b=8),
+        make("LDM.4", dst=0, a=6, mods=A64),
+        make("STM.1", a=6, b=0, mods=A64),
+        make("MOVM", dst=0, a=1),
+        make("EXIT"),
+    ]
+    kinds = [
+        access((), wavefronts=4),
+        access((), wavefronts=5),
+        access((), wavefronts=4),
+        access(range(16), wavefronts=4),
+        access(range(4)),
+    ]
+    warps = [warp([0], kinds) for _ in range(24)]
+    timing, _ = run(chip, instructions, warps, warps_per_block=4)
+    twin = time_launch(chip, *(getattr(launch(encode(instructions)).module, name) for name in ("code", "load_base")),
+                       launch(encode(instructions)).function, 128, warps)  # fmt: skip
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end
+    hmma = 16 * 8 * 16 // chip.tensor["f16"]
+    assert timing.end_cycle > 24 // (4 * chip.sms) * 2 * hmma  # each partition has that many warps' worth

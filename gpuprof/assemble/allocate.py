@@ -66,7 +66,7 @@ def allocate(body: Body) -> Allocation:
 def _units(body: Body, segments: dict[int, list[Segment]]) -> dict[int, Unit]:
     units: dict[int, Unit] = {}
     for inst in body.instructions():
-        for group in (inst.dst, inst.b, inst.c):
+        for group in (inst.dst, inst.a, inst.b, inst.c):
             if isinstance(group, tuple):
                 unit = Unit(body.files[group[0]], [segments.get(r, []) for r in group], [(r, i) for i, r in enumerate(group)])
                 units.update(dict.fromkeys(group, unit))
@@ -99,7 +99,7 @@ def _merged(one: Unit, other: Unit, a: int, dst: int) -> Unit | None:
     if len(other.lanes) > len(one.lanes):
         one, other, a, dst = other, one, dst, a
     shift = _lane_of(one, a) - _lane_of(other, dst)
-    if shift and len(other.lanes) > 1:
+    if shift % len(other.lanes) or shift + len(other.lanes) > len(one.lanes):  # a group stands at a multiple of its own size
         return None
     lanes = list(one.lanes)
     for lane, segments in enumerate(other.lanes, shift):

@@ -9,7 +9,7 @@ from gpuprof.isa.opcodes import BY_NAME
 # Instructions without a result anybody reads that must stay.
 _EFFECTS = frozenset(
     ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint", "nanosleep", "bar_sync",
-     "bar_arrive", "bar_red", "warpsync", "membar", "store", "nop", "copy_async", "copy_commit", "copy_wait", "alloca", "stack_restore",
+     "bar_arrive", "bar_red", "warpsync", "membar", "store", "store_matrix", "nop", "copy_async", "copy_commit", "copy_wait", "alloca", "stack_restore",
      "surface_store", "surface_put"]
 )  # fmt: skip
 

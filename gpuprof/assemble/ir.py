@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from gpuprof.isa.families.tensor import COLLECTIVE
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import TABLE, Opcode
 from gpuprof.isa.program import Location
@@ -91,7 +92,7 @@ WRITE_SLOTS = [
 IMM_TAKEN = frozenset(
     ["MOVI.64", "S2R", "S2R.64", "FRAME", "FRAME.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64", "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
      "BAR.RED.AND", "BAR.RED.OR", "ALLOCA", "STACKSAVE", "STACKRESTORE", "CP.ASYNC.WAIT"]
-    + [row.name for row in TABLE if row.space]
+    + [row.name for row in TABLE if row.space or row.semantics in COLLECTIVE]
 )  # fmt: skip
 
 

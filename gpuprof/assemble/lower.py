@@ -21,6 +21,7 @@ from gpuprof.assemble import (
     lower_mbarrier,
     lower_memory,
     lower_move,
+    lower_tensor,
     lower_texture,
     lower_video,
     lower_warp,
@@ -40,7 +41,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
     **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
-    **lower_video.TABLE, **lower_warp.TABLE, **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
+    **lower_video.TABLE, **lower_tensor.TABLE, **lower_warp.TABLE, **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
 }  # fmt: skip
 # Forms of an opcode that have a handler of their own: (opcode, a modifier that tells).
 FORMS = {**lower_mbarrier.FORMS, **lower_cluster.FORMS, **lower_bulk.FORMS}

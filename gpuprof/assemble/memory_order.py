@@ -7,13 +7,14 @@ from gpuprof.isa.special import SPECIAL_INDEX
 _CLOCKS = frozenset(SPECIAL_INDEX[name] for name in ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"))
 _FENCES = frozenset(
     ["bar_sync", "bar_arrive", "bar_red", "warpsync", "membar", "syscall", "call", "call_indirect", "nanosleep", "trap", "breakpoint",
-     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore"]
+     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore", "mma_group"]
 )  # fmt: skip
 _ALIASES = {
     "generic": ("generic", "global", "shared", "local"), "global": ("generic", "global"), "shared": ("generic", "shared"),
     "local": ("generic", "local"), "const": (), "param": (), "surface": ("surface",),
 }  # fmt: skip
-_STORES = frozenset(["store", "copy_async", "surface_store", "surface_put"])
+_STORES = frozenset(["store", "copy_async", "surface_store", "surface_put", "store_matrix"])
+_OF_OTHER_LANES = ("load_matrix", "store_matrix")  # a lane has what is at another's address
 _NC = FIELDS["cache"].names.index("nc")
 
 
@@ -53,6 +54,8 @@ def conflict(first: Inst, second: Inst) -> bool:
             return False
     if second.op.space not in _ALIASES[first.op.space]:
         return False
+    if not {first.op.semantics, second.op.semantics}.isdisjoint(_OF_OTHER_LANES):
+        return True
     same_base = first.op.space == second.op.space and first.a == second.a and not first.outgoing and not second.outgoing
     if not same_base:
         return True

@@ -8,7 +8,7 @@ from gpuprof.assemble.liveness import block_liveness
 # ptxas 13.0 (sm_80) predicates bodies of up to about this many instructions.
 _LONGEST_BODY = 7
 _NOT_GUARDED = ("bar_", "warpsync", "shuffle", "vote_", "match_", "redux_", "call", "syscall", "elect", "activemask", "nanosleep", "membar",
-               "mbar_", "cluster_")  # fmt: skip
+               "mbar_", "cluster_", "mma", "load_matrix", "store_matrix", "transpose_matrix")  # fmt: skip
 
 
 def guard_exits(body: Body) -> None:

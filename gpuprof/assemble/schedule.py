@@ -15,7 +15,7 @@ from gpuprof.isa.opcodes import TABLE
 LATENCY_CYCLES = {
     "alu": 5, "fma": 4, "imad": 5, "imad_hi": 6, "fp64": 8, "half": 6, "xu": 18, "conversion": 14, "division": 40, "iterative": 40,
     "iterative64": 80, "memory": 200, "shared": 25, "constant": 25, "store": 1, "atomic": 200, "atomic_shared": 60, "shuffle": 24, "vote": 10,
-    "s2r": 20, "branch": 1, "barrier": 1, "membar": 1, "texture": 300,
+    "s2r": 20, "branch": 1, "barrier": 1, "membar": 1, "texture": 300, "tensor": 16, "tensor_long": 24, "tensor64": 24,
 }  # fmt: skip
 assert all(row.latency in LATENCY_CYCLES for row in TABLE)
 

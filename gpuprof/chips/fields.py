@@ -87,13 +87,13 @@ BY_NAME = {field.name: field for field in FIELDS}
 
 # Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles. `imad` is not a pipe of its own: so many
 # lanes of the `fma` pipe multiply integers.
-LANES = ("alu", "fma", "imad", "fp64", "half", "xu", "tensor", "uniform", "cbu")
+LANES = ("alu", "fma", "imad", "fp64", "half", "xu", "uniform", "cbu")
 LANES_FIELD = Field("lanes", "int", "lanes per partition", 1, 64, "width of a pipe")
 
 # Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency class.
 LATENCIES = (
     "alu", "fma", "imad", "imad_hi", "fp64", "half", "xu", "conversion", "s2r", "vote", "division", "iterative", "iterative64",
-    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared", "texture",
+    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared", "texture", "tensor", "tensor_long", "tensor64",
 )  # fmt: skip
 LATENCY_FIELD = Field("latency", "int", "cycles", 1, 4000, "result latency")
 
@@ -101,4 +101,13 @@ LATENCY_FIELD = Field("latency", "int", "cycles", 1, 4000, "result latency")
 CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
 CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "between issue slots of one instruction")
 
-TABLES = {"lanes": (LANES, LANES_FIELD), "latency": (LATENCIES, LATENCY_FIELD), "chain": (CHAINS, CHAIN_FIELD)}
+# What the tensor pipe multiplies and adds, by the kind of elements (isa.families.tensor): a shape takes as long as its products ask for.
+TENSOR = ("f16", "tf32", "f8", "s8", "s4", "b1", "f64")
+TENSOR_FIELD = Field("tensor", "int", "multiply-adds per cycle per partition", 1, 1 << 16, "rate of the tensor pipe")
+
+TABLES = {
+    "lanes": (LANES, LANES_FIELD),
+    "latency": (LATENCIES, LATENCY_FIELD),
+    "chain": (CHAINS, CHAIN_FIELD),
+    "tensor": (TENSOR, TENSOR_FIELD),
+}

@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Chip:
-    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; `lanes`, `latency` and `chain` map names to numbers.
+    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; `lanes`, `latency`, `chain` and `tensor` map names to numbers.
 
     `sources` says where each number comes from, by name ("sms", "latency.alu").
     """
@@ -26,6 +26,7 @@ class Chip:
     lanes: dict[str, int]
     latency: dict[str, int]
     chain: dict[str, int]
+    tensor: dict[str, int]
     sources: dict[str, str]
 
     def __getattr__(self, name: str):
@@ -40,7 +41,7 @@ class Chip:
 
     def describe(self) -> dict[str, Any]:
         """Plain numbers, as they go into a record stream."""
-        return {"name": self.name, **self.values, "lanes": self.lanes, "latency": self.latency, "chain": self.chain}
+        return {"name": self.name, **self.values, **{table: getattr(self, table) for table in TABLES}}
 
 
 def list_chips() -> tuple[str, ...]:

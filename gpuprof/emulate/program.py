@@ -15,6 +15,7 @@ from gpuprof.emulate import (
     convert,
     copy,
     floating,
+    fragments,
     half,
     integer,
     mbarrier,
@@ -24,6 +25,7 @@ from gpuprof.emulate import (
     small_floats,
     stack,
     surface,
+    tensor,
     texture,
     video,
     warp,
@@ -35,6 +37,7 @@ from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
 from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
+from gpuprof.isa.families.tensor import COLLECTIVE
 
 FAMILIES = (
     integer,
@@ -55,11 +58,14 @@ FAMILIES = (
     mbarrier,
     cluster,
     bulk,
+    tensor,
+    fragments,
 )  # fmt: skip
 # (semantics, type) -> builder where a type needs its own, else semantics -> builder.
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
 ENDS = control.ENDS | barriers.ENDS | services.ENDS | mbarrier.ENDS | cluster.ENDS
 FILES = "RDP"
+BETWEEN_LANES = frozenset([*warp.SEMANTICS, *COLLECTIVE])
 
 
 class Block(NamedTuple):
@@ -164,7 +170,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         frozenset(defined),
         spins,
         tuple(guarded),
-        members_of_block(block.instructions, warp.SEMANTICS),
+        members_of_block(block.instructions, BETWEEN_LANES),
     )
 
 
@@ -186,7 +192,7 @@ def build_op(inst: Instruction, env: Env) -> Op:
     """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard holds."""
     semantics, kind = inst.op.semantics, inst.op.types[0] if inst.op.types else ""
     builder = SEMANTICS.get((semantics, kind)) or SEMANTICS[semantics]
-    if inst.guard == PT or inst.op.space:
+    if inst.guard == PT or inst.op.space or semantics in tensor.SEMANTICS:
         return builder(inst, env)
     aimed, copies = retarget(inst)
     run = builder(aimed, env)

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.faults import fault_of_element, first_active
-from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
+from gpuprof.emulate.lanes import FULL, WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.operands import U32
 from gpuprof.isa.encoding import PT, RZ, Instruction
+from gpuprof.isa.families.tensor import COLLECTIVE
 
 MASK_SLOT = {"shuffle": "e", "shuffle_valid": "e"}  # "b" for the others
 
@@ -30,6 +31,8 @@ class Members(NamedTuple):
 
 
 def members_of(inst: Instruction) -> Members:
+    if inst.op.semantics in COLLECTIVE:
+        return Members(RZ, int(FULL))
     return Members(getattr(inst, MASK_SLOT.get(inst.op.semantics, "b")), inst.imm)
 
 

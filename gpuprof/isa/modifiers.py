@@ -45,6 +45,9 @@ QUERIES = (
     "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
     "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
 )  # fmt: skip
+# The elements of a matrix.
+ELEMENT_TYPES = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1")
+LAYOUTS = ("row", "col")
 
 FIELDS: dict[str, Field] = {
     # Which source the 32-bit `imm` word replaces, and whether it is then a byte offset into the launch's constant bank.
@@ -107,6 +110,17 @@ FIELDS: dict[str, Field] = {
     "bounds": Field(7, 2, ("trap", "clamp", "zero")),
     "layered": flag(9, "layered"),
     "sample": flag(9, "sample"),  # the first coordinate counts elements, not bytes
+    # Matrices: element types of A and B; how HMMA.884 has them; for warp groups, whether they are transposed and negated.
+    "ta": Field(7, 4, ELEMENT_TYPES),
+    "tb": Field(11, 4, ELEMENT_TYPES),
+    "logic": Field(16, 1, ("xor", "and")),
+    "layout_a": Field(17, 1, LAYOUTS),
+    "layout_b": Field(18, 1, LAYOUTS),
+    "trans_a": flag(19, "transa"),
+    "trans_b": flag(20, "transb"),
+    "minus_a": flag(21, "minusa"),
+    "minus_b": flag(22, "minusb"),
+    "trans": flag(7, "trans"),
 }
 
 IMM_SLOT_OF = {"a": 1, "b": 2, "c": 3}

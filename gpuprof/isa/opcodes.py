@@ -29,6 +29,7 @@ from gpuprof.isa.families import (
     memory,
     moves,
     small_floats,
+    tensor,
     texture,
     video,
     warp,
@@ -55,6 +56,7 @@ FAMILIES = (
     mbarrier,
     cluster,
     bulk,
+    tensor,
 )  # fmt: skip
 
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())]

@@ -71,7 +71,7 @@ def _read_guard(text: str | None) -> int:
 
 
 # Modifiers whose value 0 is a choice like the others; of the rest the value 0 is what is meant when nothing is said.
-ALWAYS_SHOWN = ("cmp", "shfl", "component", "query", "opaque")
+ALWAYS_SHOWN = ("cmp", "shfl", "component", "query", "opaque", "ta", "tb", "layout_a", "layout_b", "logic")
 OPERAND_FIELDS = ("has_lane", "lane", "has_clamp", "clamp")  # shown with the operands of a shuffle
 
 

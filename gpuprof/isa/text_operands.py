@@ -304,6 +304,7 @@ BARRIER = {"a": "half", "b": "half"}
 MASKED = {"a": "register", "b": "mask"}
 MASKED_VOTE = {"b": "mask"}
 REGISTERS = {"a": "register", "b": "register"}
+MATRICES = {"a": "register", "b": "register", "c": "register"}
 SLOT_KINDS: dict[str, dict[str, str]] = {
     "bar_sync": BARRIER, "bar_arrive": BARRIER, "bar_red": BARRIER,
     "shuffle": SHUFFLE, "shuffle_valid": SHUFFLE,
@@ -311,6 +312,7 @@ SLOT_KINDS: dict[str, dict[str, str]] = {
     "warpsync": MASKED_VOTE, "elect": MASKED_VOTE,
     "match_any": MASKED, "match_all": MASKED,
     "redux_add": MASKED, "redux_min": MASKED, "redux_max": MASKED, "redux_and": MASKED, "redux_or": MASKED, "redux_xor": MASKED,
+    "mma": MATRICES, "mma_sparse": MATRICES, "mma_group": MATRICES, "transpose_matrix": REGISTERS,
     "branch_indirect": REGISTERS, "call_indirect": REGISTERS, "syscall": REGISTERS,
     "alloca": {"a": "register"}, "stack_restore": {"a": "register"},
 }  # fmt: skip
@@ -326,6 +328,8 @@ EXTRA_OPERANDS: dict[str, tuple[str, ...]] = {
     "special": ("special",),
     "mov_imm64": ("imm64",),
     "lop3": ("lut",),
+    "mma_sparse": ("imm",),
+    "mma_group": ("imm",),
 }
 
 

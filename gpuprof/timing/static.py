@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
+from gpuprof.isa.families.tensor import FORMS
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
@@ -43,7 +44,7 @@ SCOREBOARD = {
 # (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
 MIXED = frozenset(("division", "iterative", "iterative64"))
 BULK_REDUCTIONS = frozenset(("bulk_red", "bulk_tensor_red"))
-STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store", "surface_put"))
+STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store", "surface_put", "store_matrix"))
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -170,5 +171,8 @@ def _throttle(op: Opcode) -> int:
 
 def _port_ticks(op: Opcode, chip: Chip) -> int:
     """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
+    if op.pipe == "tensor":
+        form = FORMS[op.name]
+        return round(TICKS * form.products / chip.tensor[form.unit])
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
     return round(TICKS * chip.warp_lanes / lanes) if lanes else 0
