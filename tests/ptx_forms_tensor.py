@@ -92,3 +92,114 @@ MATRICES = tuple(
     for trans in ("", ".trans")
     for space in ("", ".shared", ".shared::cta")
 )
+
+
+class WmmaForm(NamedTuple):
+    """wmma.load, mma and store of one shape; layouts of A, B and of C and D in memory."""
+
+    shape: tuple[int, int, int]
+    d: str
+    a: str
+    c: str
+    layouts: tuple[str, str, str] = ("row", "col", "row")
+    satfinite: bool = False
+    operation: str = ""
+    rounding: str = ""
+    space: str = ".global"
+
+    @property
+    def opcode(self) -> str:
+        m, n, k = self.shape
+        types = f"{self.d}.{self.c}" if self.a == "f16" else f"{self.d}.{self.a}.{self.a}.{self.c}"
+        operation = f"{self.operation}.popc." if self.operation else ""
+        tail = (f".{self.rounding}" if self.rounding else "") + f".{types}" + (".satfinite" if self.satfinite else "")
+        return f"wmma.mma.{operation}sync.aligned.{self.layouts[0]}.{self.layouts[1]}.m{m}n{n}k{k}{tail}"
+
+    def load(self, role: str) -> str:
+        m, n, k = self.shape
+        layout = self.layouts["abc".index(role)]
+        return f"wmma.load.{role}.sync.aligned.{layout}.m{m}n{n}k{k}{self.space}.{self.c if role == 'c' else self.a}"
+
+    @property
+    def store(self) -> str:
+        m, n, k = self.shape
+        return f"wmma.store.d.sync.aligned.{self.layouts[2]}.m{m}n{n}k{k}{self.space}.{self.d}"
+
+
+def _wmma():
+    spaces = ("", ".global", ".shared")
+    layouts = [(a, b, c) for a in ("row", "col") for b in ("row", "col") for c in ("row", "col")]
+    for shape in ((16, 16, 16), (8, 32, 16), (32, 8, 16)):
+        for index, each in enumerate(layouts):
+            space = spaces[index % 3]
+            for d, c in (("f32", "f32"), ("f16", "f16"), ("f32", "f16"), ("f16", "f32")):
+                yield WmmaForm(shape, d, "f16", c, each, space=space)
+            yield WmmaForm(shape, "f32", "bf16", "f32", each, space=space)
+            for a in ("s8", "u8"):
+                yield WmmaForm(shape, "s32", a, "s32", each, satfinite=bool(index & 1), space=space)
+    for index, each in enumerate(layouts):
+        yield WmmaForm((16, 16, 8), "f32", "tf32", "f32", each, space=spaces[index % 3])
+        yield WmmaForm((8, 8, 4), "f64", "f64", "f64", each, rounding=("", "rn", "rz", "rm")[index % 4], space=spaces[index % 3])
+    for a in ("s4", "u4"):
+        yield WmmaForm((8, 8, 32), "s32", a, "s32", satfinite=a == "s4")
+    for operation in ("xor", "and"):
+        yield WmmaForm((8, 8, 128), "s32", "b1", "s32", operation=operation)
+
+
+class WgmmaForm(NamedTuple):
+    """wgmma.mma_async; `swizzle` in bytes (0: none), `trans`: MN contiguous in memory."""
+
+    n: int
+    k: int
+    d: str
+    a: str
+    b: str
+    in_registers: bool = False
+    swizzle_a: int = 128
+    swizzle_b: int = 128
+    trans_a: int = 0
+    trans_b: int = 0
+    scale_a: int = 1
+    scale_b: int = 1
+    satfinite: bool = False
+
+    @property
+    def opcode(self) -> str:
+        operation = ".and.popc" if self.a == "b1" else ""
+        saturate = ".satfinite" if self.satfinite else ""
+        return f"wgmma.mma_async.sync.aligned.m64n{self.n}k{self.k}{saturate}.{self.d}.{self.a}.{self.b}{operation}"
+
+    @property
+    def immediates(self) -> str:
+        scales = [self.scale_a, self.scale_b] if self.d != "s32" else []
+        transpositions = [self.trans_a, self.trans_b][self.in_registers :] if self.a in ("f16", "bf16") else []
+        return "".join(f", {value}" for value in scales + transpositions)
+
+
+def _wgmma():
+    for swizzle in (0, 32, 64, 128):
+        for trans_a in (0, 1):
+            for trans_b in (0, 1):
+                yield WgmmaForm(64, 16, "f32", "f16", "f16", False, swizzle, swizzle, trans_a, trans_b)
+        yield WgmmaForm(32, 16, "f32", "bf16", "bf16", True, 128, swizzle, 0, swizzle // 32 % 2)
+        yield WgmmaForm(16, 8, "f32", "tf32", "tf32", False, swizzle, 128)
+        yield WgmmaForm(24, 32, "f32", "e4m3", "e5m2", False, 128, swizzle)
+        yield WgmmaForm(48, 32, "s32", "s8", "u8", False, swizzle, swizzle, satfinite=swizzle == 64)
+        yield WgmmaForm(8, 256, "s32", "b1", "b1", False, swizzle, swizzle)
+    for n in (8, 40, 128, 248, 256):
+        yield WgmmaForm(n, 16, "f32", "f16", "f16", n % 16 == 0, scale_a=-1 if n == 128 else 1, scale_b=-1)
+    for in_registers in (False, True):
+        yield WgmmaForm(32, 16, "f16", "f16", "f16", in_registers, scale_b=-1)
+        yield WgmmaForm(32, 8, "f32", "tf32", "tf32", in_registers, scale_a=-1)
+        yield WgmmaForm(32, 256, "s32", "b1", "b1", in_registers)
+        for a in ("s8", "u8"):
+            for b in ("s8", "u8"):
+                yield WgmmaForm(32, 32, "s32", a, b, in_registers)
+        for a in ("e4m3", "e5m2"):
+            for b in ("e4m3", "e5m2"):
+                for d in ("f32", "f16"):
+                    yield WgmmaForm(16, 32, d, a, b, in_registers)
+
+
+WMMA = tuple(_wmma())
+WGMMA = tuple(dict.fromkeys(_wgmma()))

@@ -13,6 +13,7 @@ import test_conformance_tensor as tensor
 import test_conformance_texture as texture
 import test_conformance_video as video
 import test_conformance_warp as warp
+import test_conformance_wgmma as wgmma
 import test_conformance_wide as wide
 import test_emulate_control as flow
 import test_emulate_memory as services
@@ -27,7 +28,7 @@ AGAINST_REFERENCES = (
     wide.ATOMICS, wide.COPIES,
     texture.OPCODES, surface.OPCODES,
     warp.SHUFFLES, warp.VOTES, warp.MATCHES, warp.REDUCTIONS, warp.FLOAT_REDUCTIONS, warp.OTHERS,
-    tensor.OPCODES, tensor.MATRIX_OPCODES,
+    tensor.OPCODES, tensor.MATRIX_OPCODES, wgmma.OPCODES,
 )  # fmt: skip
 
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.

@@ -25,6 +25,8 @@ from gpuprof.assemble import (
     lower_texture,
     lower_video,
     lower_warp,
+    lower_wgmma,
+    lower_wmma,
 )  # fmt: skip
 from gpuprof.assemble.abi import Convention, Place
 from gpuprof.assemble.ir import Block, Body, Inst, encode_immediate, immediate_slots
@@ -41,7 +43,8 @@ from gpuprof.isa.special import SPECIAL_INDEX
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
     **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
-    **lower_video.TABLE, **lower_tensor.TABLE, **lower_warp.TABLE, **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
+    **lower_video.TABLE, **lower_tensor.TABLE, **lower_wgmma.TABLE, **lower_wmma.TABLE, **lower_warp.TABLE,
+    **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
 }  # fmt: skip
 # Forms of an opcode that have a handler of their own: (opcode, a modifier that tells).
 FORMS = {**lower_mbarrier.FORMS, **lower_cluster.FORMS, **lower_bulk.FORMS}

@@ -98,7 +98,7 @@ SPARSE = (
     ("s4", ((16, 8, 64), (16, 8, 128)), S32),
 )
 # Warp groups: of the 64 rows each of the four warps has 16.
-GROUPS = ()
+GROUPS = (("f16", 16, SAME), ("tf32", 8, F32), ("f8", 32, SAME), ("s8", 32, S32), ("b1", 256, S32))
 
 
 def _forms() -> Iterator[Form]:
@@ -128,6 +128,9 @@ def rows() -> Iterator[Opcode]:
             yield row(f"LD{letter}M.{count}", f"{group}=A", "lsu", latency, "load_matrix", str(count), ("trans",), space=space, nbytes=16)
             yield row(f"ST{letter}M.{count}", f"=A,{group}", "lsu", "store", "store_matrix", str(count), ("trans",), space=space, nbytes=16)
     yield row("MOVM", "R=R", "lsu", "shuffle", "transpose_matrix", "b16")
+    # A warp group's fences and groups order what is asynchronous; here every multiplication is done when the next instruction runs.
+    for name in ("ARRIVE", "COMMIT", "DEPBAR"):
+        yield row(f"WARPGROUP.{name}", "=", "none", "branch", "nop")
 
 
 def _row(form: Form) -> Opcode:

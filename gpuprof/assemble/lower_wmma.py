@@ -1,0 +1,327 @@
+"""wmma: fragments whose layout PTX leaves open. Here they are those of mma, so that a multiplication is one or two of its rows, and
+loads and stores are plain ones at addresses that each lane works out.
+
+A fragment of shape m16n16k16 is two of m16n8k16 in B and C; of m32n8k16, two in A and C. m8n32k16 is multiplied as its transpose: B is
+what mma calls A, and so on. Where PTX has more registers than elements, the elements are repeated in the further ones; what a program
+does to all elements alike keeps them equal.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from gpuprof.assemble.lower_memory import memory_operand, space_of
+from gpuprof.assemble.lower_move import join, split
+from gpuprof.assemble.lower_tensor import (
+    UNIT_OF_TYPE,
+    arithmetic_mods,
+    check_mods,
+    element_mods,
+    elements_of,
+    emit_multiply,
+    form_of,
+    gather,
+    members,
+    take_layouts,
+    take_shape,
+)
+from gpuprof.assemble.values import Imm, NoVariant, pick
+from gpuprof.isa.families.memory import LETTER_OF_SPACE
+from gpuprof.isa.families.tensor import NBITS, Form
+from gpuprof.isa.modifiers import FIELDS, pack
+
+SHAPES_OF_TYPE = {
+    **dict.fromkeys(("f16", "bf16", "s8", "u8"), ((16, 16, 16), (8, 32, 16), (32, 8, 16))),
+    "tf32": ((16, 16, 8),), "f64": ((8, 8, 4),), **dict.fromkeys(("s4", "u4"), ((8, 8, 32),)), "b1": ((8, 8, 128),),
+}  # fmt: skip
+REGISTERS_OF_F16 = 8  # of A and of B in every shape
+ACCUMULATOR_NBITS = {"f16": 16, "f32": 32, "s32": 32, "f64": 64}
+
+
+class Coordinate(NamedTuple):
+    """constant + group * lane / 4 + place * lane % 4."""
+
+    constant: int
+    group: int
+    place: int
+
+
+class Element(NamedTuple):
+    row: Coordinate
+    column: Coordinate
+
+    def swapped(self) -> "Element":
+        return Element(self.column, self.row)
+
+
+class Tiles(NamedTuple):
+    """How a wmma shape is put together from mma's: `form`'s m, n and k; `across` of its A fragments and `along` of its B fragments."""
+
+    m: int
+    k: int
+    across: int
+    along: int
+    transposed: bool
+
+
+def tiles_of(shape: tuple[int, int, int]) -> Tiles:
+    m, n, k = shape
+    if (m, n) == (8, 8):
+        return Tiles(8, k, 1, 1, False)
+    transposed = m == 8
+    rows, columns = (n, m) if transposed else (m, n)
+    return Tiles(16, k, rows // 16, columns // 8, transposed)
+
+
+def fragment_elements(role: str, shape: tuple[int, int, int], nbits: int) -> list[list[Element]]:
+    """The elements of each register, in memory's rows and columns. role: "a", "b" or "c"."""
+    tiles = tiles_of(shape)
+    per_register = max(1, 32 // nbits)
+    if role == "c":
+        registers = [registers_of_c(across, along, tiles.m, per_register) for across in range(tiles.across) for along in range(tiles.along)]
+    elif (role == "a") != tiles.transposed:
+        registers = [registers_of_a(tile, tiles, per_register) for tile in range(tiles.across)]
+    else:
+        registers = [registers_of_b(tile, tiles, per_register) for tile in range(tiles.along)]
+    flat = [register for tile in registers for register in tile]
+    return [[element.swapped() for element in register] for register in flat] if tiles.transposed else flat
+
+
+def registers_of_a(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
+    """Rows are mma's m, columns its k. See isa.families.tensor."""
+    high = tiles.m // 8
+    count = high * tiles.k // (4 * per)
+    return [
+        [Element(Coordinate(16 * tile + 8 * (r % high), 1, 0), Coordinate(i + 4 * per * (r // high), 0, per)) for i in range(per)]
+        for r in range(count)
+    ]
+
+
+def registers_of_b(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
+    """Rows are mma's k, columns its n."""
+    count = tiles.k // (4 * per)
+    return [[Element(Coordinate(i + 4 * per * r, 0, per), Coordinate(8 * tile, 1, 0)) for i in range(per)] for r in range(count)]
+
+
+def registers_of_c(across: int, along: int, m: int, per: int) -> list[list[Element]]:
+    elements = [Element(Coordinate(16 * across + 8 * (i // 2), 1, 0), Coordinate(8 * along + i % 2, 0, 2)) for i in range(m // 4)]
+    return [elements[first : first + per] for first in range(0, len(elements), per)]
+
+
+# -- loads and stores --------------------------------------------------------------------------------------------------------
+
+
+class Access(NamedTuple):
+    """The addresses of a fragment's elements. `pointers` gives a register for each constant part of the strided coordinate."""
+
+    space: str
+    nbits: int
+    by_column: bool
+    address: dict
+    base: object
+    stride: object
+    pointers: dict
+
+    def coordinates(self, element: Element) -> tuple[Coordinate, Coordinate]:
+        """(the one that the stride multiplies, the contiguous one)."""
+        return (element.column, element.row) if self.by_column else (element.row, element.column)
+
+
+def open_access(lo, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str) -> Access:
+    address = memory_operand(lo, operand, space)
+    wide = bool(FIELDS["addr64"].get(address.get("mods", 0)))
+    stride = lo.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
+    access = Access(space, nbits, layout == "col", address, None, stride, {})
+    strided, contiguous = access.coordinates(first)
+    offset = lo.op("IMAD", a=lane_part(lo, strided), b=lo.reg(stride, "R"), c=lane_part(lo, contiguous))
+    if nbits < 8:
+        offset = lo.op("SHR.U32", a=offset, b=Imm({4: 1, 1: 3}[nbits]))
+    scaled = "IMAD.WIDE.U32" if wide else "IMAD"
+    base = lo.op(scaled, a=offset, b=Imm(max(nbits // 8, 1)), c=address["a"])
+    access.pointers[0] = base
+    return access._replace(base=base)
+
+
+def lane_part(lo, coordinate: Coordinate) -> int:
+    """group * lane / 4 + place * lane % 4; one of the two factors is 0."""
+    lane = lo.special("laneid", "R")
+    if coordinate.group:
+        return lo.op("SHR.U32", a=lane, b=Imm(2))
+    low = lo.op("AND", a=lane, b=Imm(3))
+    return lo.op("IMUL", a=low, b=Imm(coordinate.place)) if coordinate.place > 1 else low
+
+
+def slots_of(lo, access: Access, element: Element) -> dict:
+    """Address slots of one element."""
+    strided, contiguous = access.coordinates(element)
+    nbytes = max(access.nbits // 8, 1)
+    if strided.constant not in access.pointers:
+        wide = FIELDS["addr64"].get(access.address.get("mods", 0))
+        factor = Imm(strided.constant * nbytes)
+        access.pointers[strided.constant] = lo.op(
+            "IMAD.WIDE.U32" if wide else "IMAD", a=lo.reg(access.stride, "R"), b=factor, c=access.base
+        )
+    offset = access.address.get("imm", 0) + contiguous.constant * access.nbits // 8
+    return {"a": access.pointers[strided.constant], "imm": offset & 0xFFFFFFFF, "mods": access.address.get("mods", 0)}
+
+
+def is_one_word(access: Access, register: list[Element]) -> bool:
+    """Whether the register's elements follow each other in memory."""
+    places = [access.coordinates(element) for element in register]
+    return all(one[0] == other[0] and one[1].constant + 1 == other[1].constant for one, other in pairwise(places))
+
+
+def load_register(lo, access: Access, register: list[Element]) -> int:
+    letter = LETTER_OF_SPACE[access.space]
+    if is_one_word(access, register):
+        return lo.op(f"LD{letter}.{max(32, access.nbits)}", **slots_of(lo, access, register[0]))
+    narrow = pick({16: "U16", 8: "U8"}, access.nbits)
+    parts = [lo.op(f"LD{letter}.{narrow}", **slots_of(lo, access, element)) for element in register]
+    return lo.reg(join(lo, parts, access.nbits), "R")
+
+
+def store_register(lo, access: Access, register: list[Element], value) -> None:
+    letter = LETTER_OF_SPACE[access.space]
+    file = "D" if access.nbits == 64 else "R"
+    if is_one_word(access, register):
+        lo.emit(f"ST{letter}.{max(32, access.nbits)}", b=lo.reg(value, file), **slots_of(lo, access, register[0]))
+        return
+    parts = split(lo, lo.reg(value, file), 32, access.nbits, [False] * len(register))
+    for element, part in zip(register, parts, strict=True):
+        lo.emit(f"ST{letter}.U16", b=part, **slots_of(lo, access, element))
+
+
+def registers_in_ptx(role: str, t: str, natural: int) -> int:
+    return REGISTERS_OF_F16 if t == "f16" and role != "c" else natural
+
+
+def fragment_of(lo, role: str, shape: tuple[int, int, int], t: str) -> list[list[Element]]:
+    if role == "c":
+        known = {"f16": "f16", "f32": ("f16", "bf16", "tf32"), "s32": ("s8", "s4", "b1"), "f64": "f64"}
+        types = pick(known, t)
+        if not any(shape in SHAPES_OF_TYPE[each] for each in ((types,) if isinstance(types, str) else types)):
+            raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{t} of")
+        return fragment_elements("c", shape, ACCUMULATOR_NBITS[t])
+    if shape not in pick(SHAPES_OF_TYPE, t):
+        raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{t} of")
+    return fragment_elements(role, shape, NBITS[UNIT_OF_TYPE[t]])
+
+
+def leading_dimension(role: str, shape: tuple[int, int, int], layout: str) -> int:
+    m, n, k = shape
+    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n)}[role]
+    return rows if layout == "col" else columns
+
+
+def _common(lo) -> tuple[str, tuple[int, int, int], str, str]:
+    """(layout, shape, space, type) of a load or store."""
+    m = lo.modifiers
+    if not (m.flag("sync") and m.flag("aligned")):
+        raise NoVariant("form without .sync.aligned of")
+    shape = take_shape(lo)
+    layout = m.one_of(("row", "col"))
+    space = space_of(lo)
+    if not layout or space not in ("global", "shared", "generic"):
+        raise NoVariant("form of")
+    return layout, shape, space, m.type()
+
+
+def _load(lo, role: str):
+    layout, shape, space, t = _common(lo)
+    registers = fragment_of(lo, role, shape, t)
+    if UNIT_OF_TYPE.get(t) in ("s4", "b1") and layout != {"a": "row", "b": "col"}.get(role):
+        raise NoVariant(f"layout .{layout} with type .{t} of")
+    n = lo.count(2, 3)
+    targets = elements_of(lo.operand(0))
+    if len(targets) != registers_in_ptx(role, t, len(registers)):
+        raise lo.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
+    nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
+    stride = lo.operand(2) if n == 3 else None
+    access = open_access(lo, lo.operand(1), stride, leading_dimension(role, shape, layout), registers[0][0], nbits, layout, space)
+    values = [load_register(lo, access, register) for register in registers]
+    for index, target in enumerate(targets):
+        lo.copy(lo.dst(target, "b64" if nbits == 64 else "b32"), values[index % len(values)])
+
+
+def _store(lo):
+    layout, shape, space, t = _common(lo)
+    registers = fragment_of(lo, "c", shape, t)
+    n = lo.count(2, 3)
+    sources = elements_of(lo.operand(1))
+    if len(sources) != len(registers):
+        raise lo.error(f"{len(sources)} registers for a fragment of {len(registers)}")
+    nbits = ACCUMULATOR_NBITS[t]
+    stride = lo.operand(2) if n == 3 else None
+    access = open_access(lo, lo.operand(0), stride, leading_dimension("c", shape, layout), registers[0][0], nbits, layout, space)
+    for source, register in zip(sources, registers, strict=True):
+        store_register(lo, access, register, lo.src(source, "b64" if nbits == 64 else "b32"))
+
+
+# -- mma -----------------------------------------------------------------------------------------------------------------------
+
+
+def _multiply(lo):
+    m = lo.modifiers
+    if not (m.flag("sync") and m.flag("aligned")):
+        raise NoVariant("form without .sync.aligned of")
+    mods = arithmetic_mods(lo)
+    take_layouts(lo)  # the fragments do not depend on them
+    shape = take_shape(lo)
+    if len(m.rest) == 2:  # f16 goes without saying
+        m.rest[1:1] = ["f16", "f16"]
+    if len(m.rest) != 4:
+        raise NoVariant(f"variant .{'.'.join(m.rest)} of")
+    d, ta, tb, c = m.rest
+    m.rest.clear()
+    if ta != tb or shape not in pick(SHAPES_OF_TYPE, ta) or (ta == "bf16" and d != "f32"):
+        raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with types .{ta} and .{tb} of")
+    tiles = tiles_of(shape)
+    form = form_of(UNIT_OF_TYPE[ta], (tiles.m, 8, tiles.k), d, c)
+    mods |= element_mods(form.unit, ta, tb)
+    check_mods(form, mods)
+    lo.count(4)
+    emit_tiles(lo, form, tiles, ta, pack(**mods))
+
+
+def emit_tiles(lo, form: Form, tiles: Tiles, t: str, mods: int):
+    """d = a * b + c, tile by tile. Repeated registers of A and B are not looked at."""
+    file = form.registers()[0][0]
+    n_d, n_a, n_b, n_c = (int(spec[1:] or 1) for spec in form.registers())
+    left, right, sums = (take_values(lo, index, file) for index in (1, 2, 3))
+    if tiles.transposed:
+        left, right = right, left
+    full = {True: REGISTERS_OF_F16}.get(t == "f16")
+    for values, count in ((left, tiles.across * n_a), (right, tiles.along * n_b)):
+        if len(values) != (full or count):
+            raise lo.error(f"{len(values)} registers for a fragment of {full or count}")
+    n_tiles = tiles.across * tiles.along
+    targets = elements_of(lo.operand(0))
+    if len(sums) != n_tiles * n_c or len(targets) != n_tiles * n_d:
+        raise lo.error(f"{len(targets)} and {len(sums)} registers for accumulators of {n_tiles * n_d} and {n_tiles * n_c}")
+    results = []
+    for tile in range(n_tiles):
+        across, along = divmod(tile, tiles.along)
+        a = gather(lo, left[across * n_a : (across + 1) * n_a], file)
+        b = gather(lo, right[along * n_b : (along + 1) * n_b], file)
+        results += members(emit_multiply(lo, form, a, b, gather(lo, sums[tile * n_c : (tile + 1) * n_c], file), mods=mods))
+    for target, value in zip(targets, results, strict=True):
+        lo.copy(lo.dst(target, "b64" if file == "D" else "b32"), value)
+
+
+def take_values(lo, index: int, file: str) -> list:
+    return [lo.src(element, "b64" if file == "D" else "b32") for element in elements_of(lo.operand(index))]
+
+
+def _wmma(lo):
+    m = lo.modifiers
+    verb = m.one_of(("load", "store", "mma"))
+    if verb == "load":
+        return _load(lo, m.one_of(("a", "b", "c")) or "none")
+    if verb == "store":
+        m.flag("d")
+        return _store(lo)
+    if verb != "mma":
+        raise NoVariant("form of")
+    return _multiply(lo)
+
+
+TABLE = {"wmma": _wmma}
