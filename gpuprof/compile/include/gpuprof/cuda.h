@@ -13,4 +13,7 @@
 #include "runtime.h"
 #include "services.h"
 #include "simd.h"
+#include "surface.h"
 #include "sync.h"
+#include "texture.h"
+#include "texture_runtime.h"
