@@ -340,3 +340,11 @@ def test_vector_atomics_of_halves():
     red.global.max.noftz.v4.f16 [%i], {{%h1,%h9,%h1,%h9}}; mov.b64 %d1, {{%h9,%h10,%h11,%h16}}; ld.global.v2.b64 {{%d2, %d3}}, [%i]; st.global.v2.b64 [%o], {{%d1, %d2}};"""
     got = run(body, words=2, lanes=1, inputs=initial)
     assert got[0].view(np.uint16).tolist() == [one] * 4 + [0x4200] * 4
+
+
+def test_what_only_copies_read_is_a_pointer():
+    text = f"""{HEAD}.visible .entry k(.param .u64 a, .param .u64 b)
+{{ .reg .b64 %d<4>; .shared .align 16 .b8 s[64]; .reg .b32 %r; ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; cvta.to.global.u64 %d1, %d1; mov.u32 %r, s;
+    cp.async.cg.shared.global [%r], [%d1+32], 16; cp.async.wait_all; ret; }}"""
+    a, b = assemble_text(text).functions[0].params
+    assert (a.is_pointer, a.is_read, a.is_written, b.is_pointer) == (True, True, False, False)

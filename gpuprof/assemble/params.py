@@ -132,17 +132,27 @@ def _registers(operand) -> Iterator[str]:
             yield from _registers(element)
 
 
-_ACCESSES = {"ld": (True, False), "ldu": (True, False), "st": (False, True), "atom": (True, True), "red": (True, True)}
+_ACCESSES = {
+    "ld": (True, False), "ldu": (True, False), "st": (False, True), "atom": (True, True), "red": (True, True), "cp": (True, True),
+    "wmma": (True, True),
+}  # fmt: skip
+_UNTYPED = frozenset(["cp", "wmma"])  # what they move has no type that tells of the elements
 
 
 def _note_access(inst: ast.Instruction, roots: _Roots, uses: dict[str, Use]):
     reads, writes = _ACCESSES[inst.opcode]
+    if inst.opcode == "cp" and "global" in inst.modifiers and "bulk" not in inst.modifiers:
+        writes = False  # to shared memory
+    elif inst.opcode == "wmma":
+        reads, writes = "load" in inst.modifiers, "store" in inst.modifiers
     for operand in inst.operands:
+        if isinstance(operand, ast.Indexed):
+            operand = operand.memory
         if isinstance(operand, ast.Memory) and operand.base:
             for param in _pointers(roots[operand.base.text]):
                 uses[param].read |= reads
                 uses[param].written |= writes
-                uses[param].types.add(inst.modifiers[-1])
+                uses[param].types.add("" if inst.opcode in _UNTYPED else inst.modifiers[-1])
         elif inst.opcode == "st":  # the pointer itself is stored, or passed to a function
             for name in _registers(operand):
                 for param, _ in roots[name]:

@@ -9,6 +9,8 @@ from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import U32, source
 from gpuprof.isa.encoding import Instruction
 
+WORD = 4  # bytes that are moved at once where lanes take all or nothing
+
 
 def build_copy(inst: Instruction, env: Env) -> Op:
     """The access that is traced and counted is the one to global memory, of the lanes that take any bytes."""
@@ -22,21 +24,28 @@ def build_copy(inst: Instruction, env: Env) -> Op:
         where = np.ones(x.n, np.bool_) if active is None else active
         target = full_row(x, x.v[kind][to]).astype(np.int64)
         sizes = np.full(x.n, nbytes) if taken is None else np.minimum(full_row(x, x.row(taken)), nbytes).astype(np.int64)
-        data = read(x, site, site.address(x), where & (sizes > 0), sizes)
-        data[np.arange(nbytes) >= sizes[:, None]] = 0
+        whole = ((sizes == nbytes) | (sizes == 0) | ~where).all()
+        width = WORD if whole else 1
+        data = read(x, site, site.address(x), where & (sizes > 0), sizes, width)
+        offsets = np.arange(0, nbytes, width)
+        if taken is not None:
+            data[offsets >= sizes[:, None]] = 0
+        if not where.any():
+            return
         shared = x.chunk.spaces["shared"]
-        if where.any():
-            check(x, site._replace(space="shared", verb="write"), shared, target, where, None, False)
+        check(x, site._replace(space="shared", verb="write"), shared, target, where, None, False)
         flat = shared.flat(x, target)[where]
-        shared.views[1][flat[:, None] + np.arange(nbytes)] = data[where]
+        shared.views[width][(flat[:, None] + offsets) // width] = data if active is None else data[where]
 
     return op
 
 
-def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """uint8 (n, nbytes): what the lanes of `where` take from global memory, undefined past their sizes. Raises KernelFault."""
+def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:
+    """(n, nbytes / width) elements of `width` bytes: what the lanes of `where` take from global memory, undefined past their sizes.
+
+    Raises KernelFault.
+    """
     space = x.chunk.spaces["global"]
-    offsets = np.arange(site.nbytes)
     part = where & (sizes < site.nbytes)
     if part.any():  # what is past the size need not be there
         outside = part & ~(space.inside(x, address, sizes) & (address % site.nbytes == 0))
@@ -47,7 +56,7 @@ def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np
             text = f"{what} read of {int(sizes[element])} bytes in global memory at 0x{value:x}; {space.describe(value)}"
             raise fault_of_element(x, site.at, element, text)
     flat = touch(x, site, space, address, where, unchecked=part).flat
-    return space.views[1].take(flat[:, None] + offsets, mode="clip")
+    return space.views[width].take((flat[:, None] + np.arange(0, site.nbytes, width)) // width, mode="clip")
 
 
 def build_nothing(inst: Instruction, env: Env) -> Op:
