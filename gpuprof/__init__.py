@@ -2,11 +2,15 @@
 
 
 def __getattr__(name: str):
-    """`gpuprof.Device` and `gpuprof.__version__`, looked up when they are first asked for: importing gpuprof stays quick."""
+    """`Device`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for: importing gpuprof stays quick."""
     if name == "Device":
         from gpuprof.session import device_of_script
 
         return device_of_script
+    if name in ("TensorMap", "Im2col"):
+        from gpuprof.device import tensormap
+
+        return getattr(tensormap, name)
     if name == "__version__":
         from importlib.metadata import PackageNotFoundError, version
 

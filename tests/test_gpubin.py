@@ -278,7 +278,8 @@ def test_the_format_version_covers_what_the_notes_hold():
     held = {kind.__name__: [f.name for f in fields(kind)] for kind in (Function, Param, Variable, InitialAddress)}
     assert held == {
         "Function": ["name", "display", "first", "count", "is_kernel", "params", "registers", "r_count", "d_count", "p_count",
-                     "shared_nbytes", "local_nbytes", "spill_nbytes", "barriers", "max_threads", "required_threads", "min_blocks"],
+                     "shared_nbytes", "local_nbytes", "spill_nbytes", "barriers", "max_threads", "required_threads", "min_blocks",
+                     "required_cluster", "max_cluster", "explicit_cluster"],
         "Param": ["name", "type", "offset", "nbytes", "align", "is_pointer", "element", "is_read", "is_written"],
         "Variable": ["name", "space", "offset", "nbytes", "align", "image", "addresses"],
         "InitialAddress": ["offset", "symbol", "is_generic"],

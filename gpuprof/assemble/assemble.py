@@ -162,6 +162,7 @@ class _Linker:
         cpp_types = tuple(getattr(self.module, "param_types", {}).get(name, ()))
         threads = tree.directives.get("maxntid", ()) or tree.directives.get("reqntid", ())
         required = tree.directives.get("reqntid")
+        cluster = tree.directives.get("reqnctapercluster")
         return Function(
             name=name,
             display=self.module.display.get(name, name),
@@ -180,6 +181,9 @@ class _Linker:
             max_threads=int(np.prod(threads)) if threads else 0,
             required_threads=(*required, 1, 1, 1)[:3] if required else None,
             min_blocks=(tree.directives.get("minnctapersm") or (0,))[0],
+            required_cluster=(*cluster, 1, 1, 1)[:3] if cluster else None,
+            max_cluster=(tree.directives.get("maxclusterrank") or (0,))[0],
+            explicit_cluster="explicitcluster" in tree.directives,
         )
 
     def _recurses(self, name: str) -> bool:

@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 from gpuprof.compile import lineinfo, naming
 from gpuprof.compile.byval import copy_in_callee
+from gpuprof.compile.clusters import with_cluster_dims
 from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
 
@@ -94,7 +95,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE, opt=level)
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
-    ir = _INSTANCE.sub("", ir)
+    ir = with_cluster_dims(_INSTANCE.sub("", ir))
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     optimized = optimize(copy_in_callee(lines_only), target, level)

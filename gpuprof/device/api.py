@@ -22,7 +22,7 @@ from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
 from gpuprof.device.bind import Value, parameter_block
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
-from gpuprof.device.limits import Extent, check_limits
+from gpuprof.device.limits import Extent, check_limits, cluster_of
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
 from gpuprof.device.texture import Surface, Texture, TextureOptions, device_arrays, make_surface, make_texture
@@ -60,11 +60,13 @@ class LaunchConfig(NamedTuple):
     block: Extent
     dynamic_shared_nbytes: int = 0
     stream: int = 0
+    cluster: Extent | None = None  # None: as the kernel says
 
     def __str__(self) -> str:
         """As CUDA writes it: "<<<(16, 16), 256>>>"."""
         optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
         optional += [str(self.stream)] if self.stream else []
+        optional += [f"cluster={extent_text(self.cluster)}"] if self.cluster else []
         return f"<<<{', '.join([extent_text(self.grid), extent_text(self.block), *optional])}>>>"
 
 
@@ -148,6 +150,7 @@ class Device:
     def launch(self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str) -> Any:
         """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel or chip."""
         check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, self.chip)
+        cluster = cluster_of(function, config.grid, config.cluster, self.chip)
         params = parameter_block(function, values)
         return self.submit(
             cmd.Launch(
@@ -160,6 +163,7 @@ class Device:
                 params,
                 config.stream,
                 text,
+                cluster,
             )
         )
 
@@ -241,7 +245,7 @@ class Module:
 
 
 class Kernel:
-    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes](arguments...)`; the last two may be left out."""
+    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes, cluster](arguments...)`; the last three may be left out."""
 
     def __init__(self, device: Device, module: LoadedModule, function: Function):
         self.device, self.module, self.function = device, module, function
@@ -251,13 +255,17 @@ class Kernel:
         return self.function.display
 
     def __getitem__(self, config: Any) -> "ConfiguredKernel":
-        if not isinstance(config, tuple) or not 2 <= len(config) <= 4:
-            raise UsageError(f"{self.name}: launch it as {self.name}[grid, block](...) or [grid, block, stream, shared_bytes]")
-        grid, block, stream, shared_nbytes = (*config, *(0, 0)[len(config) - 2 :])
+        if not isinstance(config, tuple) or not 2 <= len(config) <= 5:
+            raise UsageError(f"{self.name}: launch it as {self.name}[grid, block](...) or [grid, block, stream, shared_bytes, cluster]")
+        grid, block, stream, shared_nbytes, cluster = (*config, *(0, 0, None)[len(config) - 2 :])
         return ConfiguredKernel(
             self,
             LaunchConfig(
-                _extent(grid, "the grid"), _extent(block, "the block"), _integer(shared_nbytes, "shared_bytes"), stream_number(stream)
+                _extent(grid, "the grid"),
+                _extent(block, "the block"),
+                _integer(shared_nbytes, "shared_bytes"),
+                stream_number(stream),
+                _extent(cluster, "the cluster") if cluster else None,
             ),
         )
 

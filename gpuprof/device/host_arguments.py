@@ -13,6 +13,7 @@ from gpuprof.device.bind import ArrayValue, Value, can_hold_address, check_count
 from gpuprof.device.elements import element_of
 from gpuprof.device.launch_values import Null, Raw, Scalar
 from gpuprof.device.streams import Submit
+from gpuprof.device.tensormap import TensorMap
 from gpuprof.device.texture import Texture
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
@@ -61,6 +62,8 @@ class HostArguments:
     def _value(self, param: Param, argument: Any) -> Value:
         if isinstance(argument, DeviceArray | Texture):
             return argument.as_argument()
+        if isinstance(argument, TensorMap):
+            return Raw(_text(argument), argument.encode())
         if isinstance(argument, np.ndarray) and can_hold_address(param):
             return self._copied_in(param, argument)
         if isinstance(argument, bytes | np.void | np.ndarray) or _is_small_float_struct(param, argument):
@@ -102,6 +105,8 @@ def _text(argument: Any) -> str:
         return type_text(argument.dtype, argument.shape)
     if isinstance(argument, Texture):
         return argument.text
+    if isinstance(argument, TensorMap):
+        return str(argument)
     if isinstance(argument, bytes):
         return f"{len(argument)} bytes"
     return str(argument) if isinstance(argument, bool | int | float | np.generic) else reprlib.repr(argument)

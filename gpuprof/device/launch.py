@@ -1,6 +1,7 @@
 """Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
 
-    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ">>>" "(" [argument {"," argument}] ")" [";"]
+    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ">>>"
+               "(" [argument {"," argument}] ")" [";"]
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
     argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" | array | name
@@ -69,14 +70,30 @@ class _Parser:
         grid = self.extent("the grid")
         self.expect(",", "between grid and block")
         block = self.extent("the block")
-        shared_nbytes = self.integer("the number of shared bytes") if self.accept(",") else 0
-        stream = self.integer("the stream") if self.accept(",") else 0
+        shared_nbytes = stream = 0
+        more = self.accept(",")
+        if more and not self.at_cluster():
+            shared_nbytes = self.integer("the number of shared bytes")
+            more = self.accept(",")
+        if more and not self.at_cluster():
+            stream = self.integer("the stream")
+            more = self.accept(",")
+        cluster = self.cluster() if more else None
         self.expect(">>>")
         arguments = self.arguments()
         self.accept(";")
         if self.at < len(self.text):
             self.fail("nothing may follow the launch")
-        return LaunchRequest(self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place)
+        return LaunchRequest(self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place, cluster)
+
+    def at_cluster(self) -> bool:
+        return self.text.startswith("cluster", self.at)
+
+    # "cluster" "=" extent
+    def cluster(self) -> tuple[int, int, int]:
+        self.expect("cluster")
+        self.expect("=", "and the blocks of a cluster")
+        return self.extent("the cluster")
 
     # kernel = part {"::" part}, part = identifier ["<" template arguments ">"]
     def kernel(self) -> str:

@@ -82,3 +82,4 @@ class LaunchRequest:
     stream: int = 0
     arguments: tuple[Argument, ...] = ()
     place: str = field(default="", compare=False)  # where it was written: "saxpy.cu:3"
+    cluster: tuple[int, int, int] | None = None  # as the kernel says

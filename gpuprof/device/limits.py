@@ -8,6 +8,8 @@ Extent = tuple[int, int, int]
 
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the same for every chip since 3.0.
 MAX_BLOCK: Extent = (1024, 1024, 64)
+MAX_CLUSTER = 16  # of H100, where the kernel allows a size that is not portable (8 is)
+CLUSTERS_SINCE = 90
 MAX_GRID: Extent = ((1 << 31) - 1, 65535, 65535)
 
 
@@ -28,6 +30,32 @@ def check_limits(function: Function, grid: Extent, block: Extent, dynamic_shared
             f"{name}: a block of {shape} has {threads} threads; the kernel was compiled for at most {function.max_threads} (__launch_bounds__)"
         )
     _check_resources(function, threads, dynamic_shared_nbytes, chip)
+
+
+def cluster_of(function: Function, grid: Extent, asked: Extent | None, chip: Chip) -> Extent:
+    """Blocks of a cluster, from the launch or from the kernel. Raises UsageError for what a real GPU would refuse."""
+    name, required = function.display, function.required_cluster
+    cluster = asked or required or (1, 1, 1)
+    shape, n_blocks = "x".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]
+    if required and cluster != required:
+        raise UsageError(f"{name}: clusters of {shape}; the kernel was compiled for clusters of exactly {'x'.join(map(str, required))}")
+    if function.explicit_cluster and not (asked or required):
+        raise UsageError(f"{name}: the kernel wants clusters (.explicitcluster); say how large, as in <<<grid, block, cluster=2>>>")
+    if min(cluster) < 1 or n_blocks > MAX_CLUSTER:
+        raise UsageError(f"{name}: clusters of {shape}; each extent is at least 1, and a cluster has at most {MAX_CLUSTER} blocks")
+    if function.max_cluster and n_blocks > function.max_cluster:
+        raise UsageError(
+            f"{name}: clusters of {shape}; the kernel was compiled for at most {function.max_cluster} blocks (.maxclusterrank)"
+        )
+    if any(extent % part for extent, part in zip(grid, cluster, strict=True)):
+        raise UsageError(f"{name}: a grid of {'x'.join(map(str, grid))} cannot be divided into clusters of {shape}")
+    if n_blocks > 1 and _compute_capability(chip) < CLUSTERS_SINCE:
+        raise UsageError(f"{name}: clusters need sm_{CLUSTERS_SINCE}; {chip.name} is {chip.arch}")
+    return cluster
+
+
+def _compute_capability(chip: Chip) -> int:
+    return int(chip.arch.removeprefix("sm_").rstrip("af"))
 
 
 def _check_extent(name: str, what: str, extent: Extent, limits: Extent) -> None:

@@ -10,7 +10,7 @@ from gpuprof.device.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.data import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.launch_values import Argument, ArraySpec, LaunchRequest, NamedArray
-from gpuprof.device.limits import check_limits
+from gpuprof.device.limits import check_limits, cluster_of
 from gpuprof.errors import UsageError
 
 
@@ -43,7 +43,7 @@ def run_requests(
     for launch, request in enumerate(requests):
         kernel = module[request.kernel]
         values = [_value(arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)]
-        config = LaunchConfig(request.grid, request.block, request.dynamic_shared_nbytes, request.stream)
+        config = LaunchConfig(request.grid, request.block, request.dynamic_shared_nbytes, request.stream, request.cluster)
         device.launch(kernel.module, kernel.function, config, values, request.text)
     return arrays
 
@@ -71,6 +71,7 @@ def _check_request(device: Device, module: Module, request: LaunchRequest, decla
     if request.stream < 0:
         raise UsageError(f"{function.display}: the stream is {request.stream}; it must not be negative")
     check_limits(function, request.grid, request.block, request.dynamic_shared_nbytes, device.chip)
+    cluster_of(function, request.grid, request.cluster, device.chip)
     check_count(function, len(request.arguments))
     parameter_block(function, [_dry_value(argument, declared) for argument in request.arguments])
 

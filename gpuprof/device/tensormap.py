@@ -65,6 +65,11 @@ class TensorMap:
     def __post_init__(self) -> None:
         self.encode()
 
+    def __str__(self) -> str:
+        """In a launch's text."""
+        extents, box = ("x".join(map(str, each)) for each in (self.shape or self.array.shape, self.box))
+        return f"tensor map of {self._element()}[{extents}], box {box or 'im2col'}"
+
     def encode(self) -> bytes:
         """The 128 bytes that a kernel is given: see `isa.tensormap`."""
         element = self._element()

@@ -35,8 +35,8 @@ import numpy as np
 
 MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program together: they take no room in the file
 
-# 1: first version. 2: initial addresses of variables.
-GPUBIN_VERSION = 2
+# 1: first version. 2: initial addresses of variables. 3: clusters.
+GPUBIN_VERSION = 3
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1

@@ -111,6 +111,10 @@ def _launch_bounds(function: Function) -> str:
         bounds.append(f"at most {function.max_threads} threads")
     if function.min_blocks:
         bounds.append(f"at least {function.min_blocks} blocks per multiprocessor")
+    if function.required_cluster:
+        bounds.append(f"clusters of exactly {' x '.join(str(n) for n in function.required_cluster)} blocks")
+    if function.max_cluster:
+        bounds.append(f"clusters of at most {function.max_cluster} blocks")
     return ", ".join(bounds)
 
 

@@ -53,6 +53,9 @@ class Function:
     max_threads: int = 0  # .maxntid product, 0 when not given
     required_threads: tuple[int, int, int] | None = None  # .reqntid
     min_blocks: int = 0
+    required_cluster: tuple[int, int, int] | None = None  # .reqnctapercluster
+    max_cluster: int = 0  # blocks: .maxclusterrank, 0 when not given
+    explicit_cluster: bool = False  # .explicitcluster: a launch has to say how large its clusters are
 
 
 @dataclass(frozen=True)

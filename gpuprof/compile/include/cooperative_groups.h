@@ -1,6 +1,15 @@
-// Cooperative groups of a block and of a warp. Groups of the whole grid or of clusters are not offered.
+// Cooperative groups of a block, of a warp and of a cluster (sm_90). Groups of the whole grid are not offered.
 #pragma once
 #include "gpuprof/cuda.h"
+
+// Member functions that threads must not enter or leave one by one.
+#define GPUPROF_CONVERGENT inline __attribute__((device, always_inline, nodebug, convergent))
+#define GPUPROF_SPECIAL(REGISTER)                                                                                                          \
+    ({                                                                                                                                     \
+        unsigned int value;                                                                                                                \
+        asm("mov.u32 %0, %" REGISTER ";" : "=r"(value));                                                                                   \
+        value;                                                                                                                             \
+    })
 
 namespace cooperative_groups {
 
@@ -41,6 +50,49 @@ public:
     static GPUPROF_DEVICE_MEMBER dim3 dim_threads() { return group_dim(); }
 };
 GPUPROF_API thread_block this_thread_block() { return {}; }
+
+// The blocks of a cluster, which see each other's shared memory.
+class cluster_group {
+public:
+    using arrival_token = struct {};
+    static GPUPROF_CONVERGENT arrival_token barrier_arrive()
+    {
+        asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+        return {};
+    }
+    static GPUPROF_CONVERGENT void barrier_wait(arrival_token = {}) { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+    static GPUPROF_CONVERGENT void sync()
+    {
+        barrier_arrive();
+        barrier_wait();
+    }
+    static GPUPROF_DEVICE_MEMBER unsigned int block_rank() { return GPUPROF_SPECIAL("%cluster_ctarank"); }
+    static GPUPROF_DEVICE_MEMBER unsigned int num_blocks() { return GPUPROF_SPECIAL("%cluster_nctarank"); }
+    static GPUPROF_DEVICE_MEMBER unsigned int thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+    static GPUPROF_DEVICE_MEMBER unsigned int num_threads() { return num_blocks() * thread_block::size(); }
+    static GPUPROF_DEVICE_MEMBER unsigned int size() { return num_threads(); }
+    static GPUPROF_DEVICE_MEMBER dim3 block_index()
+    {
+        return {GPUPROF_SPECIAL("%cluster_ctaid.x"), GPUPROF_SPECIAL("%cluster_ctaid.y"), GPUPROF_SPECIAL("%cluster_ctaid.z")};
+    }
+    static GPUPROF_DEVICE_MEMBER dim3 dim_blocks()
+    {
+        return {GPUPROF_SPECIAL("%cluster_nctaid.x"), GPUPROF_SPECIAL("%cluster_nctaid.y"), GPUPROF_SPECIAL("%cluster_nctaid.z")};
+    }
+    template <typename T> static GPUPROF_DEVICE_MEMBER T *map_shared_rank(T *address, int rank)
+    {
+        T *there;
+        asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(address), "r"(rank));
+        return there;
+    }
+    static GPUPROF_DEVICE_MEMBER unsigned int query_shared_rank(const void *address)
+    {
+        unsigned int rank;
+        asm("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(address));
+        return rank;
+    }
+};
+GPUPROF_API cluster_group this_cluster() { return {}; }
 
 // SIZE neighbouring lanes.
 template <unsigned int SIZE, typename PARENT = thread_block> class thread_block_tile : public thread_group {

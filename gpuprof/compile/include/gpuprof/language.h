@@ -14,6 +14,8 @@
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((device))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define GPUPROF_TEXT(...) #__VA_ARGS__
+#define __cluster_dims__(...) __attribute__((annotate("gpuprof.cluster_dims " GPUPROF_TEXT(__VA_ARGS__))))
 #define __grid_constant__ __attribute__((grid_constant))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
