@@ -94,6 +94,7 @@ def bulk(m, wi, inst, record, first, t):
         load_at(m, target).done = 0
         load_at(m, target).warp = wi
         load_at(m, target).pc = w.pc
+        load_at(m, target).group = -1
         m.n_loads += 1
     else:
         w.stores_quantum = m.quantum_number
