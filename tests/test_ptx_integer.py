@@ -177,3 +177,19 @@ def test_comparisons(file):
             else:
                 true = 0x3F800000 if ".f32." in text else 0xFFFFFFFF
                 assert (results[0] == np.where(held & third, true, 0)).all(), text
+
+
+@pytest.mark.parametrize(
+    "opcode",
+    ["add.u16", "sub.s16", "mul.lo.s16", "mul.hi.s16", "mad.lo.u16", "mad.hi.s16", "sad.s16", "div.u16", "div.s16", "rem.u16", "rem.s16", "min.s16",
+     "max.s16", "min.u16"],
+)  # fmt: skip
+def test_results_of_16_bits_have_nothing_above_them(opcode):
+    """A comparison sees the whole register: what a store hides, it shows. Quotients by zero are all ones, of 16 bits."""
+    a, b, c = operands("h")
+    sources = ", ".join(f"h{k + 1}" for k in range(source_count(opcode)))
+    texts = [f"{opcode} h0, {sources}", f"mov.b32 r0, 0; {opcode} h4, {sources}; setp.eq.u16 p0, h4, h5; selp.b32 r0, 1, 0, p0"]
+    rows = {"h1": a, "h2": b, "h3": c}
+    ((result,),) = run_lanes(texts[:1], rows)
+    ((equal,),) = run_lanes(texts[1:], rows | {"h5": result})
+    assert (equal == 1).all()

@@ -249,7 +249,7 @@ def _typed_binary(name: str, float_form=None):
         kind = integer_type(lo)
         lo.count(3)
         a, b = (extend(lo, v, kind) for v in lo.srcs(1, kind, 2))
-        if kind == "u16":  # a result of two zero-extended values needs no mask
+        if kind == "u16" and name in ("IMIN", "IMAX"):  # one of two zero-extended values; a division by zero gives all ones
             return lo.emit(typed(name, kind), dst=dst_of(lo, kind), a=a, b=b)
         return put(lo, dst_of(lo, kind), kind, typed(name, kind), a=a, b=b)
 
