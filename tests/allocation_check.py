@@ -1,6 +1,7 @@
 """An independent check of register allocation, after regalloc2's: which virtual register does each physical one hold?
 
-It walks the control flow graph with sets, knows nothing of live ranges, and finds every read that would get another value.
+It walks the control flow graph with sets, knows nothing of live ranges, and finds every read that would get another value. R and D
+registers share the words of one file: Dn is the words 2n and 2n + 1, so that a write to one ends what the others held.
 """
 
 from gpuprof.assemble.allocate import Allocation
@@ -25,7 +26,9 @@ def check(body: Body, allocation: Allocation) -> list[str]:
             if merged != incoming[successor]:
                 incoming[successor] = dict(merged)
                 todo.append(successor)
-    wrong = []
+    wrong = [
+        f"v{register} is the stack pointer" for register, number in allocation.number.items() if (body.files[register], number) == ("R", 1)
+    ]
     for index, block in enumerate(blocks):
         held = dict(incoming[index] or {})
         for inst in block.insts:
@@ -42,6 +45,12 @@ def _place(body: Body, allocation: Allocation, register: int) -> tuple[str, int]
     return body.files[register], allocation.number[register]
 
 
+def _sharing(place: tuple[str, int]) -> tuple[tuple[str, int], ...]:
+    """The registers of the other file in the same words."""
+    file, number = place
+    return {"R": (("D", number // 2),), "D": (("R", 2 * number), ("R", 2 * number + 1)), "P": ()}[file]
+
+
 def _bad_reads(body: Body, allocation: Allocation, inst: Inst, held: Held) -> list[str]:
     bad = []
     for slot in ("dst", "a", "b", "c", "e"):
@@ -49,7 +58,10 @@ def _bad_reads(body: Body, allocation: Allocation, inst: Inst, held: Held) -> li
         if isinstance(group, tuple) and any(r in allocation.number for r in group):
             numbers = [allocation.number.get(r) for r in group]
             base = next(n - i for i, n in enumerate(numbers) if n is not None)
-            if base % len(group) or any(n not in (None, base + i) for i, n in enumerate(numbers)):
+            words = {"R": 1, "D": 2, "P": 1}[body.files[group[0]]]
+            if base * words % min(1 << (len(group) * words - 1).bit_length(), 4) or any(
+                n not in (None, base + i) for i, n in enumerate(numbers)
+            ):
                 bad.append(f"line {inst.line}: {inst.op.name} {slot} in {numbers}")
     defined_somewhere = {r for other in body.instructions() for r in other.writes()} if inst.guard is None else ()
     for register in inst.reads():
@@ -62,14 +74,17 @@ def _bad_reads(body: Body, allocation: Allocation, inst: Inst, held: Held) -> li
 def _step(body: Body, allocation: Allocation, inst: Inst, held: Held):
     copied = held.get(_place(body, allocation, inst.a), frozenset()) if inst.is_copy else frozenset()
     if inst.clobbers:
-        for file, count in zip("RDP", inst.clobbers, strict=True):
-            for number in range(count):
-                held.pop((file, number), None)
+        for place in list(held):
+            file, number = place
+            if number < {"R": inst.clobbers.words, "D": (inst.clobbers.words + 1) // 2, "P": inst.clobbers.p}[file]:
+                del held[place]
     for register in inst.writes():
         if register not in allocation.number:
             continue
         place = _place(body, allocation, register)
         before = held.get(place, frozenset())
+        for other in _sharing(place):
+            held.pop(other, None)
         for other in [p for p, names in held.items() if register in names]:
             held[other] = held[other] - {register}
         if inst.is_copy and inst.guard is None:

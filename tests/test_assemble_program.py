@@ -76,7 +76,7 @@ def test_saxpy_is_what_ptxas_makes_of_it():
         Param("x", "u64", 8, 8, 8, True, "f32", True, False),
         Param("y", "u64", 16, 8, 8, True, "f32", True, True),
     )
-    assert (function.registers, function.r_count, function.d_count, function.p_count) == (7, 3, 2, 1)
+    assert (function.registers, function.r_count, function.d_count, function.p_count) == (10, 8, 3, 1)
 
 
 def test_parameter_types_from_the_compiler_win():

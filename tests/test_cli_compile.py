@@ -80,7 +80,7 @@ def test_the_listing_knows_which_immediates_are_numbers(folder, monkeypatch, cap
     assert run(monkeypatch, capsys, "compile", "mixed.cu")[0] == 0
     _, out, _ = run(monkeypatch, capsys, "disasm", "mixed.gpubin")
     found = [line.split(None, 1)[1] for line in out.splitlines() if "NANOSLEEP" in line or "FMUL" in line]
-    assert found == ["NANOSLEEP 0x64", "FMUL R0, R0, 0x3fc00000  // 1.5"]
+    assert found == ["NANOSLEEP 0x64", "FMUL R5, R0, 0x3fc00000  // 1.5"]
 
 
 def test_two_compilations_are_the_same(folder, monkeypatch, capsys):
@@ -142,7 +142,7 @@ dir/a b.cu: sm_90, compiled by clang 22
 
 kernel scan<256>(f32* out, s32 n)
   symbol _Z4scanILi256EEvPfi
-  6 registers (2 R + 2 x 2 D), 1 predicates
+  6 registers, 1 predicates
   1024 bytes shared, 16 bytes local, 8 bytes spilled, 1 barriers, 7 instructions
   launch bounds: exactly 16 x 16 x 1 threads, at most 256 threads, at least 2 blocks per multiprocessor
   0x0000  S2R R0, tid.x
@@ -155,7 +155,7 @@ L0:
   0x0060  EXIT
 
 function twice()
-  0 registers (0 R + 2 x 0 D), 0 predicates
+  0 registers, 0 predicates
   0 bytes shared, 0 bytes local, 0 bytes spilled, 0 barriers, 2 instructions
   0x0070  FMUL.FTZ R0, R0, -0x3fc00000  // 1.5
   0x0080  RET  // elsewhere-0x8

@@ -1,14 +1,17 @@
 """The calling convention: where a function's parameters and results are.
 
-Values of up to 32 bits stand in R0, R1, ... and 64-bit ones in D0, D1, ..., in order of declaration, parameters and results
-each counted from 0. Byte arrays (structs by value) are in local memory, at the start of the callee's frame: parameters
-first, then results. An array without a size stands in the caller's frame, and its address is passed.
+Values stand in registers from R4 on, as in CUDA's own convention, in order of declaration: of up to 32 bits in the next word, 64-bit
+ones in the next aligned pair (Dn is the pair of words 2n and 2n + 1). Parameters and results each begin at R4.
+Byte arrays (structs by value) are in local memory, at the start of the callee's frame: parameters first, then results. An array without
+a size stands in the caller's frame, and its address is passed.
 """
 
 from typing import NamedTuple
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.values import type_file
+
+_FIRST_WORD = 4
 
 
 class Place(NamedTuple):
@@ -34,19 +37,20 @@ def convention(params: tuple[ast.Variable, ...], returns: tuple[ast.Variable, ..
     result = []
     for group in (params, returns):
         places: dict[str, Place] = {}
-        used = {"R": 0, "D": 0}
+        word = _FIRST_WORD
         for number, variable in enumerate(group):
             key = variable.name if variable.name != "_" else f"_{number}"
-            if variable.is_array and variable.nbytes == 0:
-                places[key] = Place("D", used["D"], "u64", True)
-                used["D"] += 1
-            elif variable.is_array:
+            variadic = variable.is_array and variable.nbytes == 0
+            if variable.is_array and not variadic:
                 nbytes = align_up(nbytes, variable.align)
                 places[key] = Place("M", nbytes, variable.type)
                 nbytes += variable.nbytes
             else:
-                file = type_file(variable.type)
-                places[key] = Place(file, used[file], variable.type)
-                used[file] += 1
+                kind = "u64" if variadic else variable.type
+                file = type_file(kind)
+                wide = file == "D"
+                word += word & wide
+                places[key] = Place(file, word >> wide, kind, variadic)
+                word += 1 + wide
         result.append(places)
     return Convention(result[0], result[1], align_up(nbytes, 16))

@@ -1,12 +1,13 @@
 """PTX to a program: the order of the stages, and the linking of functions into one code array."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.assemble import ast, cfg
 from gpuprof.assemble.abi import align_up
-from gpuprof.assemble.allocate import Allocation
+from gpuprof.assemble.allocate import LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.callgraph import bottom_up, indirect_callees
 from gpuprof.assemble.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.encode import encode_body
@@ -25,6 +26,8 @@ from gpuprof.isa.program import Function, Location, Program, Relocation
 
 _MOST_REGISTERS = 255
 _FEWEST_REGISTERS = 16
+_FEWEST_WITH_CALLS = 24  # ptxas 13.0, sm_75 and later: its lower bound for a kernel that calls
+_CALLS = ("call", "call_indirect", "syscall")
 _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
 
 
@@ -36,7 +39,7 @@ def assemble(module, *, max_registers: int | None = None) -> bytes:
 
 
 def assemble_program(module, *, max_registers: int | None = None) -> Program:
-    """A `compile.PtxModule` as a program. `max_registers` limits R + 2 * D of each kernel; what does not fit is spilled.
+    """A `compile.PtxModule` as a program. `max_registers` limits the 32-bit registers of each kernel; what does not fit is spilled.
 
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
@@ -48,6 +51,15 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
         cfg.build(body)
         optimize(body)
     return _Linker(module, tree, layout, bodies, max_registers).program()
+
+
+class _Used(NamedTuple):
+    """Registers of each file, and the 32-bit words they take together, callees included."""
+
+    r: int
+    d: int
+    p: int
+    words: int
 
 
 class _Linker:
@@ -118,8 +130,8 @@ class _Linker:
         drop_branches_to_next(body)
         body.frame_nbytes = align_up(body.frame_nbytes, 16)
         self.code[name] = encode_body(body, allocation)
-        own = (allocation.used["R"], allocation.used["D"], allocation.used["P"])
-        self.counts[name] = Clobbers(
+        own = _Used(allocation.used["R"], allocation.used["D"], allocation.used["P"], allocation.words)
+        self.counts[name] = _Used(
             *(max(column) for column in zip(own, *(self.counts[c] for c in callees if c in self.counts), strict=True))
         )
         deepest = max((self.local_nbytes.get(c, 0) for c in callees), default=0)
@@ -132,8 +144,8 @@ class _Linker:
     def _clobbers(self, targets: list[str]) -> Clobbers:
         """Registers a call may overwrite; all of them while a recursive function's own count is not known."""
         if any(target in self.recursive for target in targets):
-            return Clobbers(255, 255, 127)
-        return Clobbers(*(max((self.counts[t][i] for t in targets), default=0) for i in range(3)))
+            return Clobbers(LIMITS["R"], LIMITS["P"])
+        return Clobbers(*(max((getattr(self.counts[t], count) for t in targets), default=0) for count in ("words", "p")))
 
     def _allocate(self, body: Body) -> Allocation:
         limit = self._register_limit(self.layout.functions[body.name])
@@ -170,7 +182,7 @@ class _Linker:
             count=len(self.code[name]),
             is_kernel=tree.is_kernel,
             params=kernel_params(tree, offsets, cpp_types) if tree.is_kernel else (),
-            registers=counts.r + 2 * counts.d,
+            registers=self._registers(name),
             r_count=counts.r,
             d_count=counts.d,
             p_count=counts.p,
@@ -185,6 +197,13 @@ class _Linker:
             max_cluster=(tree.directives.get("maxclusterrank") or (0,))[0],
             explicit_cluster="explicitcluster" in tree.directives,
         )
+
+    def _registers(self, name: str) -> int:
+        """32-bit registers of a thread. The convention for calls takes a fixed part of the file, so that its least is more."""
+        used = self.counts[name].words + RESERVED_WORDS
+        calls = any(inst.op.pipe == "cbu" and inst.op.semantics in _CALLS for inst in self.bodies[name].instructions())
+        limit = self._register_limit(self.layout.functions[name])
+        return max(used, min(_FEWEST_WITH_CALLS, limit)) if calls else used
 
     def _recurses(self, name: str) -> bool:
         """Whether it, or anything it calls, calls itself or takes local memory while it runs."""

@@ -75,12 +75,15 @@ def _drop_unreachable(body: Body) -> None:
 
 def _loop_depths(blocks: list[Block]) -> None:
     """A backward edge i -> j makes blocks j to i one loop deeper; compilers lay loops out in one piece."""
-    for block in blocks:
-        block.loop_depth = 0
     loops = sorted({(target, index) for index, block in enumerate(blocks) for target in block.successors if target <= index})
     heads: dict[int, int] = {}
     for head, end in loops:
         heads[head] = max(heads.get(head, head), end)
+    deeper = [0] * (len(blocks) + 1)  # than the block before
     for head, end in heads.items():
-        for block in blocks[head : end + 1]:
-            block.loop_depth += 1
+        deeper[head] += 1
+        deeper[end + 1] -= 1
+    depth = 0
+    for block, change in zip(blocks, deeper, strict=False):
+        depth += change
+        block.loop_depth = depth

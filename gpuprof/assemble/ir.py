@@ -6,6 +6,7 @@ or true, discards what is written), or a tuple of numbers for consecutive regist
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from gpuprof.isa.families.tensor import COLLECTIVE
@@ -17,11 +18,13 @@ Operand = int | tuple[int, ...] | None
 SOURCES = ("a", "b", "c", "e")
 
 
-class Clobbers(NamedTuple):
-    """What a call may overwrite: registers 0 to n-1 of each file."""
+WORDS = {"R": 1, "D": 2, "P": 0}  # 32-bit registers that a value of a file takes
 
-    r: int
-    d: int
+
+class Clobbers(NamedTuple):
+    """What a call may overwrite: the first 32-bit registers and the first predicates."""
+
+    words: int
     p: int
 
 
@@ -51,26 +54,24 @@ class Inst:
     line: int = 0
     location: Location | None = None
 
-    def reads(self) -> Iterator[int]:
-        """Virtual registers read, guard included."""
-        if self.guard is not None:
-            yield self.guard
-        for slot in READ_SLOTS[self.op.number]:
-            value = getattr(self, slot)
+    def reads(self) -> list[int]:
+        """Virtual registers read, guard included; one that is read twice stands there twice."""
+        found = []
+        for value in _READ[self.op.number](self):
             if value.__class__ is int:
-                yield value
+                found.append(value)
             elif value is not None:
-                yield from value
-        yield from self.uses
+                found += value
+        return found
 
-    def writes(self) -> Iterator[int]:
-        for slot in WRITE_SLOTS[self.op.number]:
-            value = getattr(self, slot)
+    def writes(self) -> list[int]:
+        found = []
+        for value in _WRITTEN[self.op.number](self):
             if value.__class__ is int:
-                yield value
+                found.append(value)
             elif value is not None:
-                yield from value
-        yield from self.defs
+                found += value
+        return found
 
     @property
     def kills(self) -> bool:
@@ -87,6 +88,10 @@ READ_SLOTS = [tuple(s for s in SOURCES if getattr(row, s) and not getattr(row, s
 WRITE_SLOTS = [
     (("dst",) if row.dst else ()) + tuple(s for s in SOURCES if getattr(row, s).startswith(">")) for row in TABLE
 ]  # fmt: skip
+
+# What an instruction reads and writes, fetched in one go: this is asked for every instruction in every pass.
+_READ = [attrgetter("guard", *slots, "uses") for slots in READ_SLOTS]
+_WRITTEN = [attrgetter("defs", *slots) if slots else (lambda inst: (inst.defs,)) for slots in WRITE_SLOTS]
 
 # Rows whose imm means something of its own, so that no source can be an immediate.
 IMM_TAKEN = frozenset(

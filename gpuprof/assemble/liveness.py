@@ -1,15 +1,38 @@
-"""Which virtual registers are live where. Sets of registers are ints used as bit sets."""
+"""Which virtual registers are live where. Sets of registers that cross blocks are ints used as bit sets."""
 
-from gpuprof.assemble.ir import Body
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.assemble.ir import Body, Inst
 
 # A position is 2 * i for what instruction i reads, 2 * i + 1 for what it writes; segments are half open.
 Segment = tuple[int, int]
 
 
-def block_liveness(body: Body) -> tuple[list[int], list[int]]:
-    """(live in, live out) of each block, as bit sets over virtual registers."""
+class Liveness(NamedTuple):
+    """Live in and live out of each block. Bit i stands for `registers[i]`: only registers that cross blocks have one, most do not."""
+
+    registers: list[int]
+    live_in: list[int]
+    live_out: list[int]
+
+    def members(self, bits: int) -> list[int]:
+        """The registers of a bit set."""
+        if not bits:
+            return []
+        data = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
+        registers = self.registers
+        return [registers[i] for i in np.flatnonzero(np.unpackbits(data, bitorder="little")).tolist()]
+
+
+def block_liveness(body: Body) -> Liveness:
     blocks = body.blocks
     upward, killed = zip(*(_use_and_kill(block.insts) for block in blocks), strict=True)
+    registers = sorted(set().union(*upward))
+    bit_of = {register: index for index, register in enumerate(registers)}
+    upward = [_bits([bit_of[r] for r in used]) for used in upward]
+    kept = [~_bits([bit_of[r] for r in written if r in bit_of]) for written in killed]
     live_in = list(upward)
     live_out = [0] * len(blocks)
     todo = list(range(len(blocks)))
@@ -21,67 +44,66 @@ def block_liveness(body: Body) -> tuple[list[int], list[int]]:
         for successor in blocks[index].successors:
             out |= live_in[successor]
         live_out[index] = out
-        new = upward[index] | (out & ~killed[index])
+        new = upward[index] | (out & kept[index])
         if new != live_in[index]:
             live_in[index] = new
             for predecessor in blocks[index].predecessors:
                 if predecessor not in waiting:
                     waiting.add(predecessor)
                     todo.append(predecessor)
-    return live_in, live_out
+    return Liveness(registers, live_in, live_out)
 
 
-def _use_and_kill(insts: list) -> tuple[int, int]:
+def _use_and_kill(insts: list[Inst]) -> tuple[set[int], set[int]]:
     used: set[int] = set()
     killed: set[int] = set()
     for inst in insts:
-        used.update(r for r in inst.reads() if r not in killed)
-        if inst.kills:
+        for register in inst.reads():
+            if register not in killed:
+                used.add(register)
+        if inst.guard is None or inst.fresh:
             killed.update(inst.writes())
-    return _bits(used), _bits(killed)
+    return used, killed
 
 
-def _bits(registers: set[int]) -> int:
-    if not registers:
+def _bits(indexes: list[int]) -> int:
+    if not indexes:
         return 0
-    data = bytearray(max(registers) // 8 + 1)
-    for register in registers:
-        data[register >> 3] |= 1 << (register & 7)
+    data = bytearray(max(indexes) // 8 + 1)
+    for index in indexes:
+        data[index >> 3] |= 1 << (index & 7)
     return int.from_bytes(data, "little")
-
-
-def members(bits: int) -> list[int]:
-    """Registers of a bit set, ascending."""
-    result = []
-    for index, byte in enumerate(bits.to_bytes((bits.bit_length() + 7) // 8, "little")):
-        while byte:
-            low = byte & -byte
-            result.append(index * 8 + low.bit_length() - 1)
-            byte ^= low
-    return result
 
 
 def live_segments(body: Body) -> dict[int, list[Segment]]:
     """Where each virtual register holds a value somebody may still read: ascending, disjoint segments."""
-    _, live_out = block_liveness(body)
+    liveness = block_liveness(body)
     segments: dict[int, list[Segment]] = {}
     end = 2 * sum(len(block.insts) for block in body.blocks)
-    for block, out in zip(reversed(body.blocks), reversed(live_out), strict=True):
+    for block, out in zip(reversed(body.blocks), reversed(liveness.live_out), strict=True):
         start = end - 2 * len(block.insts)
-        ends = dict.fromkeys(members(out), end)
+        ends = dict.fromkeys(liveness.members(out), end)
         position = end - 2
         for inst in reversed(block.insts):
+            kills = inst.guard is None or inst.fresh
             for register in inst.writes():
-                stop = ends.pop(register, position + 2) if inst.kills else ends.setdefault(register, position + 2)
-                if inst.kills:
-                    segments.setdefault(register, []).append((position + 1, stop))
+                stop = ends.pop(register, position + 2) if kills else ends.setdefault(register, position + 2)
+                if kills:
+                    if register in segments:
+                        segments[register].append((position + 1, stop))
+                    else:
+                        segments[register] = [(position + 1, stop)]
             for register in inst.reads():
-                ends.setdefault(register, position + 1)
+                if register not in ends:
+                    ends[register] = position + 1
             position -= 2
         for register, stop in ends.items():
             segments.setdefault(register, []).append((start, stop))
         end = start
-    return {register: _merge(parts[::-1]) for register, parts in segments.items()}
+    for parts in segments.values():
+        if len(parts) > 1:
+            parts[:] = _merge(parts[::-1])
+    return segments
 
 
 def _merge(parts: list[Segment]) -> list[Segment]:

@@ -1,5 +1,7 @@
 """Short forward branches become guards: `@p bra over; x; over:` is `@!p x`."""
 
+from collections import Counter
+
 from gpuprof.assemble import cfg
 from gpuprof.assemble.defs import has_effect
 from gpuprof.assemble.ir import Block, Body, Inst
@@ -27,20 +29,41 @@ def guard_exits(body: Body) -> None:
 
 
 def convert_branches(body: Body) -> None:
+    """In one sweep: what is live where a body ends stays as it is when the body is guarded, so liveness is found once."""
+    blocks = body.blocks
+    liveness = block_liveness(body)
+    live_in = dict(zip(map(id, blocks), liveness.live_in, strict=True))
+    bit_of = {register: 1 << bit for bit, register in enumerate(liveness.registers)}
+    targeted = Counter(block.insts[-1].target for block in blocks if block.insts and block.insts[-1].op.name == "BRA")
+    result: list[Block] = []
     index = 0
-    while index + 2 < len(body.blocks):
-        if _convertible(body, index):
-            _convert(body, index)
-        else:
+    while index < len(blocks):
+        head = blocks[index]
+        index += 1
+        while index + 1 < len(blocks) and _convertible(head, blocks[index], blocks[index + 1], targeted):
+            short, after = blocks[index : index + 2]
             index += 1
+            live_after = live_in[id(after)]
+            _convert(head, short, after, targeted, lambda register, live=live_after: live & bit_of.get(register, 0))
+            if targeted[after.label]:
+                break
+            head.insts += after.insts
+            index += 1
+        result.append(head)
+    if len(result) < len(blocks):
+        body.blocks = result
+        cfg.connect(body)
 
 
-def _convertible(body: Body, index: int) -> bool:
-    head, short, after = body.blocks[index : index + 3]
+def _convertible(head: Block, short: Block, after: Block, targeted: Counter) -> bool:
+    """Whether `head` jumps over `short`, which nobody else enters, to `after`, where `short` goes too."""
     last = head.insts[-1] if head.insts else None
     if last is None or last.op.name != "BRA" or last.guard is None or not after.label or last.target != after.label:
         return False
-    if short.predecessors != [index] or short.successors != [index + 2]:
+    if short.label and targeted[short.label]:
+        return False
+    end = short.insts[-1] if short.insts else None
+    if end is not None and end.op.name in cfg.JUMPS and (end.op.name != "BRA" or end.target != after.label):
         return False
     insts = _without_branch(short)
     return len(insts) <= _LONGEST_BODY and all(_can_guard(inst, last.guard) for inst in insts)
@@ -56,25 +79,15 @@ def _can_guard(inst: Inst, predicate: int) -> bool:
     )
 
 
-def _convert(body: Body, index: int):
-    head, short = body.blocks[index : index + 2]
+def _convert(head: Block, short: Block, after: Block, targeted: Counter, is_live_after) -> None:
     branch = head.insts.pop()
+    insts = _without_branch(short)
+    targeted[after.label] -= 1 + (len(insts) < len(short.insts))
     negated = "" if "g" in branch.negated else "g"
-    live_after = block_liveness(body)[0][index + 2]
-    for inst in _without_branch(short):
-        lives_on = any(live_after >> register & 1 for register in inst.writes())
+    for inst in insts:
+        lives_on = any(is_live_after(register) for register in inst.writes())
         if lives_on or has_effect(inst) or inst.op.space:
             inst.guard = branch.guard
             inst.negated += negated
             inst.fresh = not lives_on
         head.insts.append(inst)
-    del body.blocks[index + 1]
-    if len(body.blocks[index + 1].predecessors) <= 2 and not _targeted(body, index + 1):
-        following = body.blocks.pop(index + 1)
-        head.insts += following.insts
-    cfg.connect(body)
-
-
-def _targeted(body: Body, index: int) -> bool:
-    label = body.blocks[index].label
-    return any(inst.op.name == "BRA" and inst.target == label for block in body.blocks for inst in block.insts[-1:])

@@ -3,13 +3,11 @@
 The latencies are a rough guide for the order only (issue to use, cycles, Ampere microbenchmarks); the timing model has its own.
 """
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
-
-from gpuprof.assemble.fold import constant_of
-from gpuprof.assemble.ir import Block, Body, Inst
-from gpuprof.assemble.liveness import block_liveness, members
+from gpuprof.assemble.allocate import ALWAYS_FREE, GRANULE, RESERVED_WORDS
+from gpuprof.assemble.ir import WORDS, Block, Body, Inst
+from gpuprof.assemble.liveness import block_liveness
 from gpuprof.assemble.memory_order import conflict, is_access, is_fence, is_read_only, is_write, reads_clock
+from gpuprof.assemble.scratch import SCRATCH_WORDS
 from gpuprof.isa.opcodes import TABLE
 
 LATENCY_CYCLES = {
@@ -18,76 +16,53 @@ LATENCY_CYCLES = {
     "s2r": 20, "branch": 1, "barrier": 1, "membar": 1, "texture": 300, "tensor": 16, "tensor_long": 24, "tensor64": 24,
 }  # fmt: skip
 assert all(row.latency in LATENCY_CYCLES for row in TABLE)
+_LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
+_SCRATCH = [SCRATCH_WORDS.get(row.name, 0) for row in TABLE]
+_LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
 
-_LARGEST_REGION = 256  # instructions; the work grows with its square
-_ALWAYS_FREE = 30  # registers a thread may use without a thought: 2048 threads of an SM share 65536
-_SLACK = 8  # registers the schedule may add to what the program's own order needs, and fill up to
-_GRANULE = 8  # what an SM gives a thread at least: the rest of a granule is free
-
-
-@dataclass(slots=True)
-class _Node:
-    inst: Inst
-    index: int
-    successors: dict[int, int] = field(default_factory=dict)  # node -> cycles
-    waiting: int = 0
-    height: int = 0  # cycles from here to the end of the region
-    ready: int = 0
-    is_constant: bool = False
+_LARGEST_REGION = 256  # instructions
 
 
 def schedule(body: Body, max_registers: int) -> None:
-    """Reorders the instructions of every block; a thread should stay below `max_registers` (R + 2 * D) where it can."""
-    _, live_out = block_liveness(body)
-    floor = most_live(body)
-    generous = -(-(floor["R"] + 2 * floor["D"] + _SLACK) // _GRANULE) * _GRANULE
-    budget = Budget(floor, min(max(_ALWAYS_FREE, generous), max_registers))
-    for block, out in zip(body.blocks, live_out, strict=True):
-        _schedule_block(body, block, set(members(out)), budget)
+    """Reorders the instructions of every block; a thread should stay below `max_registers` where it can."""
+    liveness = block_liveness(body)
+    live_outs = [set(liveness.members(out)) for out in liveness.live_out]
+    weight = [WORDS[file] for file in body.files]
+    most = max((_most_live(weight, block, out) for block, out in zip(body.blocks, live_outs, strict=True)), default=0)
+    own = RESERVED_WORDS + 1  # the program counter and the stack pointer
+    generous = max(ALWAYS_FREE, -(-(most + own + 4) // GRANULE) * GRANULE)
+    limit = min(generous, max_registers) - own
+    for block, out in zip(body.blocks, live_outs, strict=True):
+        if len(block.insts) > 2:
+            _schedule_block(body, block, out, weight, limit)
 
 
-class Budget(NamedTuple):
-    """A thread pays for the most R and the most D it ever has live, also when that is at different places."""
-
-    floor: dict[str, int]  # what the program's own order needs anyway, by file
-    limit: int  # of R + 2 * D
-
-    def cost(self, r: int, d: int) -> int:
-        return max(r, self.floor["R"]) + 2 * max(d, self.floor["D"])
-
-
-def most_live(body: Body) -> dict[str, int]:
-    """The largest number of registers of each file that are live at once in the order as it stands."""
-    _, live_out = block_liveness(body)
-    most = {"R": 0, "D": 0, "P": 0}
-    for block, out in zip(body.blocks, live_out, strict=True):
-        live = set(members(out))
-        count = {"R": 0, "D": 0, "P": 0}
-        for register in live:
-            count[body.files[register]] += 1
-        most = {file: max(n, count[file]) for file, n in most.items()}
-        for inst in reversed(block.insts):
-            if inst.kills:
-                for register in inst.writes():
-                    if register in live:
-                        live.discard(register)
-                        count[body.files[register]] -= 1
-            for register in inst.reads():
-                if register not in live:
-                    live.add(register)
-                    file = body.files[register]
-                    count[file] += 1
-                    most[file] = max(most[file], count[file])
+def _most_live(weight: list[int], block: Block, live_out: set[int]) -> int:
+    """The largest number of words that are live at once in the order as it stands."""
+    live = set(live_out)
+    words = most = sum([weight[r] for r in live])
+    for inst in reversed(block.insts):
+        if inst.guard is None or inst.fresh:
+            for register in inst.writes():
+                if register in live:
+                    live.discard(register)
+                    words -= weight[register]
+        for register in inst.reads():
+            if register not in live:
+                live.add(register)
+                words += weight[register]
+        if words > most:
+            most = words
     return most
 
 
-def _schedule_block(body: Body, block: Block, live_out: set[int], budget: Budget):
+def _schedule_block(body: Body, block: Block, live_out: set[int], weight: list[int], limit: int):
     """Regions are scheduled from the last to the first, so that what later ones read is known."""
     live = live_out
     result: list[list[Inst]] = []
     for region, movable in reversed(_regions(body, block.insts)):
         before = _live_before(region, live)
-        result.append(_list_schedule(body, region, before, live, budget) if movable and len(region) > 2 else region)
+        result.append(_Region(region, before, live, weight, limit).ordered() if movable and len(region) > 2 else region)
         live = before
     block.insts = [inst for region in reversed(result) for inst in region]
 
@@ -96,8 +71,11 @@ def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
     """(instructions, may be reordered): calls and what stands in fixed registers for them stay where they are, and so do readings of a
     clock and the last jump."""
     regions: list[tuple[list[Inst], bool]] = []
+    fixed = body.fixed
     for inst in insts:
-        pinned = inst.op.pipe == "cbu" or reads_clock(inst) or any(r in body.fixed for r in (*inst.reads(), *inst.writes()))
+        pinned = inst.op.pipe == "cbu" or reads_clock(inst)
+        if fixed and not pinned:
+            pinned = any(r in fixed for r in (*inst.reads(), *inst.writes()))
         if regions and regions[-1][1] != pinned and len(regions[-1][0]) < _LARGEST_REGION:
             regions[-1][0].append(inst)
         else:
@@ -108,160 +86,176 @@ def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
 def _live_before(region: list[Inst], live_after: set[int]) -> set[int]:
     live = set(live_after)
     for inst in reversed(region):
-        if inst.kills:
+        if inst.guard is None or inst.fresh:
             live.difference_update(inst.writes())
         live.update(inst.reads())
     return live
 
 
-def _list_schedule(body: Body, region: list[Inst], live: set[int], live_after: set[int], budget: Budget) -> list[Inst]:
-    nodes = _dependences(region)
-    _heights(nodes)
-    pressure = _Pressure(body.files, region, live, live_after)
-    ready = [node for node in nodes if not node.waiting]
-    order: list[Inst] = []
-    now = 0
-    while ready:
-        node = _choose(_wanted(ready, nodes), now, pressure, budget)
-        ready.remove(node)
-        order.append(node.inst)
-        pressure.issue(node.inst)
-        now = max(now, node.ready)
-        for successor, cycles in node.successors.items():
-            other = nodes[successor]
-            other.ready = max(other.ready, now + cycles)
-            other.waiting -= 1
-            if not other.waiting:
-                ready.append(other)
-        now += max(node.inst.op.slots, 1)
-    return order
+class _Region:
+    """Instructions that may change places, by index, and the values that are live between those issued so far and the rest.
+
+    A value is what one write puts into a register: the same register has another value after the next.
+    """
+
+    def __init__(self, region: list[Inst], live: set[int], live_after: set[int], weight: list[int], limit: int):
+        self.region, self.limit = region, limit
+        n = len(region)
+        self.successors: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # (index, cycles); an index may stand there twice
+        self.waiting = [0] * n  # for so many of those before
+        self.height = [0] * n  # cycles from here to the end of the region
+        self.start = [0] * n  # when its operands are there
+        self.words = sum([weight[r] for r in live])
+        self.reads: list[list[int]] = []  # values, of each instruction
+        self.value_words: list[int] = []  # of each value; 0 for one that stays, since it cannot end
+        self.n_readers: list[int] = []  # of each value, still to come
+        self.readers: list[int] = []  # the sum of their indexes: when one is left, this is it
+        self.frees = [0] * n  # words that end when this is issued now
+        self.takes = [0] * n  # words that it begins
+        self._depend(live, live_after, weight)
+        _memory_edges(self)
+        self._weigh()
+
+    def edge(self, source: int, target: int, cycles: int):
+        self.successors[source].append((target, cycles))
+        self.waiting[target] += 1
+
+    def _value(self, words: int) -> int:
+        self.value_words.append(words)
+        self.n_readers.append(0)
+        self.readers.append(0)
+        return len(self.value_words) - 1
+
+    def _depend(self, live: set[int], live_after: set[int], weight: list[int]):
+        writer: dict[int, int] = {}
+        readers: dict[int, list[int]] = {}
+        value: dict[int, int] = {}  # register -> the value it has now
+        made: list[tuple[int, int]] = []  # (instruction, value)
+        for index, inst in enumerate(self.region):
+            reads, writes = inst.reads(), inst.writes()
+            if len(reads) > 1:
+                reads = list(dict.fromkeys(reads))
+            read_values = []
+            for register in reads:
+                if register in writer:
+                    source = writer[register]
+                    self.successors[source].append((index, _LATENCY[self.region[source].op.number]))
+                    self.waiting[index] += 1
+                if register in readers:
+                    readers[register].append(index)
+                else:
+                    readers[register] = [index]
+                if register not in value:
+                    value[register] = self._value(weight[register])
+                read = value[register]
+                read_values.append(read)
+                self.n_readers[read] += 1
+                self.readers[read] += index
+            self.reads.append(read_values)
+            for register in writes:
+                if register in writer:
+                    self.edge(writer[register], index, 1)
+                for reader in readers.pop(register, ()):
+                    if reader != index:
+                        self.edge(reader, index, 0)
+                writer[register] = index
+                if inst.guard is None or inst.fresh or (register not in value and register not in live):
+                    value[register] = self._value(weight[register])
+                    made.append((index, value[register]))
+        last = {value[register] for register in live_after if register in value}
+        for index, new in made:
+            if self.n_readers[new] or new in last:
+                self.takes[index] += self.value_words[new]
+        for stays in last:
+            self.value_words[stays] = 0
+
+    def _weigh(self):
+        height, successors = self.height, self.successors
+        for index in range(len(self.region) - 1, -1, -1):
+            highest = 0
+            for successor, cycles in successors[index]:
+                if cycles + height[successor] > highest:
+                    highest = cycles + height[successor]
+            height[index] = highest + 1
+        for value, n in enumerate(self.n_readers):
+            if n == 1:
+                self.frees[self.readers[value]] += self.value_words[value]
+
+    def ordered(self) -> list[Inst]:
+        ready = [index for index, waiting in enumerate(self.waiting) if not waiting]
+        start, region = self.start, self.region
+        order: list[Inst] = []
+        now = 0
+        finish = max(self.height)  # when the longest path from what is issued ends
+        while ready:
+            index = self._choose(ready, now, finish) if len(ready) > 1 else ready[0]
+            ready.remove(index)
+            order.append(region[index])
+            self._issue(index)
+            now = max(now, start[index])
+            for successor, cycles in self.successors[index]:
+                if now + cycles > start[successor]:
+                    start[successor] = now + cycles
+                    if start[successor] + self.height[successor] > finish:
+                        finish = start[successor] + self.height[successor]
+                self.waiting[successor] -= 1
+                if not self.waiting[successor]:
+                    ready.append(successor)
+            now += region[index].op.slots or 1
+        return order
+
+    def _choose(self, ready: list[int], now: int, finish: int) -> int:
+        """The longest path among what can start; what only takes registers waits as long as the longest path lets it. When registers
+        run short, what takes none."""
+        room = self.limit - self.words
+        best, best_key = -1, None
+        short, short_key = -1, None
+        start, height, takes, frees = self.start, self.height, self.takes, self.frees
+        for index in ready:
+            change = takes[index] - frees[index]
+            op = self.region[index].op.number
+            begin = start[index] if start[index] > now else now
+            if change + _SCRATCH[op] > room or room <= 0:
+                key = (change if change > 0 else 0, begin, change, index)
+                if short_key is None or key < short_key:
+                    short, short_key = index, key
+                continue
+            if change > 0 and _LATENCY[op] < _LONG_CYCLES and finish - height[index] > begin:
+                begin = finish - height[index]
+            key = (begin, -height[index], index)
+            if best_key is None or key < best_key:
+                best, best_key = index, key
+        return best if best >= 0 else short
+
+    def _issue(self, index: int):
+        self.words += self.takes[index] - self.frees[index]
+        for value in self.reads[index]:
+            left = self.n_readers[value] - 1
+            self.n_readers[value] = left
+            self.readers[value] -= index
+            if left == 1:
+                self.frees[self.readers[value]] += self.value_words[value]
 
 
-def _wanted(ready: list[_Node], nodes: list[_Node]) -> list[_Node]:
-    """Without the constants nobody waits for yet: they have no operands and would all come first."""
-    wanted = [node for node in ready if not node.is_constant or any(nodes[s].waiting == 1 for s in node.successors)]
-    return wanted or ready
-
-
-def _choose(ready: list[_Node], now: int, pressure: "_Pressure", budget: Budget) -> _Node:
-    """The longest path among what can start now; when registers run short, what frees most."""
-    if len(ready) == 1:
-        return ready[0]
-    if budget.cost(pressure.r, pressure.d) < budget.limit:
-        fits = [node for node in ready if budget.cost(*pressure.after(node.inst)) <= budget.limit]
-        if fits:
-            return min(fits, key=lambda node: (max(node.ready - now, 0), -node.height, node.index))
-    return min(ready, key=lambda node: (pressure.change(node.inst), node.index))
-
-
-class _Pressure:
-    """Registers (r, d) that are live between the instructions issued so far and the rest."""
-
-    def __init__(self, files: list[str], region: list[Inst], live: set[int], live_after: set[int]):
-        self.files = files
-        self.live = set(live)
-        self.live_after = live_after
-        self.r = sum(files[r] == "R" for r in live)
-        self.d = sum(files[r] == "D" for r in live)
-        self.readers: dict[int, int] = {}
-        for inst in region:
-            for register in set(inst.reads()):
-                self.readers[register] = self.readers.get(register, 0) + 1
-
-    def _ends(self, register: int) -> bool:
-        return self.readers[register] == 1 and register not in self.live_after
-
-    def after(self, inst: Inst) -> tuple[int, int]:
-        """(r, d) if it were issued now."""
-        change = {"R": 0, "D": 0, "P": 0}
-        for register in set(inst.reads()):
-            if self._ends(register) and register in self.live:
-                change[self.files[register]] -= 1
-        for register in inst.writes():
-            if register not in self.live:
-                change[self.files[register]] += 1
-        return self.r + change["R"], self.d + change["D"]
-
-    def change(self, inst: Inst) -> int:
-        """What it adds to R + 2 * D."""
-        r, d = self.after(inst)
-        return r - self.r + 2 * (d - self.d)
-
-    def issue(self, inst: Inst):
-        for register in set(inst.reads()):
-            if self._ends(register):
-                self._count(register, register in self.live, -1)
-                self.live.discard(register)
-            self.readers[register] -= 1
-        for register in inst.writes():
-            if register not in self.live and (self.readers.get(register) or register in self.live_after):
-                self._count(register, True, 1)
-                self.live.add(register)
-
-    def _count(self, register: int, counts: bool, step: int):
-        self.r += step if counts and self.files[register] == "R" else 0
-        self.d += step if counts and self.files[register] == "D" else 0
-
-
-def _dependences(region: list[Inst]) -> list[_Node]:
-    nodes = [_Node(inst, index, is_constant=constant_of(inst) is not None) for index, inst in enumerate(region)]
-    writer: dict[int, int] = {}
-    readers: dict[int, list[int]] = {}
-    for node in nodes:
-        index = node.index
-        for register in node.inst.reads():
-            if register in writer:
-                _edge(nodes, writer[register], index, LATENCY_CYCLES[nodes[writer[register]].inst.op.latency])
-            readers.setdefault(register, []).append(index)
-        for register in node.inst.writes():
-            if register in writer:
-                _edge(nodes, writer[register], index, 1)
-            for reader in readers.pop(register, ()):
-                _edge(nodes, reader, index, 0)
-            writer[register] = index
-    _memory_edges(nodes)
-    return nodes
-
-
-def _edge(nodes: list[_Node], source: int, target: int, cycles: int):
-    if source == target:
-        return
-    successors = nodes[source].successors
-    if target not in successors:
-        nodes[target].waiting += 1
-        successors[target] = cycles
-    else:
-        successors[target] = max(successors[target], cycles)
-
-
-def _memory_edges(nodes: list[_Node]):
-    accesses: list[int] = []
+def _memory_edges(region: _Region):
+    """Reads keep their order against writes, writes against both; nothing passes a fence."""
+    reads: list[int] = []
+    writes: list[int] = []
     fence = -1
-    for node in nodes:
-        inst = node.inst
+    for index, inst in enumerate(region.region):
         if is_fence(inst):
-            for earlier in accesses:
-                _edge(nodes, earlier, node.index, 1)
-            if fence >= 0:
-                _edge(nodes, fence, node.index, 1)
-            fence, accesses = node.index, []
+            for earlier in (*reads, *writes, *((fence,) if fence >= 0 else ())):
+                region.edge(earlier, index, 1)
+            fence, reads, writes = index, [], []
         elif is_access(inst):
             if fence >= 0:
-                _edge(nodes, fence, node.index, 1)
-            for earlier in accesses:
-                _order(nodes, earlier, node)
-            accesses.append(node.index)
-
-
-def _order(nodes: list[_Node], earlier: int, node: _Node):
-    first = nodes[earlier].inst
-    writes = (is_write(first), is_write(node.inst))
-    if not any(writes) or (is_read_only(first) or is_read_only(node.inst)):
-        return
-    if conflict(first, node.inst):
-        _edge(nodes, earlier, node.index, 1)
-
-
-def _heights(nodes: list[_Node]):
-    for node in reversed(nodes):
-        node.height = max((cycles + nodes[s].height for s, cycles in node.successors.items()), default=0) + 1
+                region.edge(fence, index, 1)
+            if is_read_only(inst):
+                reads.append(index)
+                continue
+            stores = is_write(inst)
+            for earlier in (*reads, *writes) if stores else writes:
+                first = region.region[earlier]
+                if not is_read_only(first) and conflict(first, inst):
+                    region.edge(earlier, index, 1)
+            (writes if stores else reads).append(index)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 
 from gpuprof.assemble.abi import align_up
-from gpuprof.assemble.allocate import LIMITS, Allocation, OutOfRegisters, allocate
+from gpuprof.assemble.allocate import LIMITS, RESERVED_WORDS, Allocation, OutOfRegisters, allocate
 from gpuprof.assemble.defs import single_definitions
 from gpuprof.assemble.fold import constant_of
-from gpuprof.assemble.ir import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst
+from gpuprof.assemble.ir import READ_SLOTS, WORDS, WRITE_SLOTS, Block, Body, Inst
 from gpuprof.assemble.liveness import live_segments
+from gpuprof.assemble.scratch import SCRATCH_WORDS
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import SPECIAL_INDEX
@@ -15,7 +16,6 @@ from gpuprof.isa.special import SPECIAL_INDEX
 _MOST_ROUNDS = 40
 _STEP = 8
 _MOST_WASTE = 64
-_COST = {"R": 1, "D": 2}  # what a register of a file takes from the thread's limit
 
 
 class DoesNotFit(Exception):
@@ -23,27 +23,24 @@ class DoesNotFit(Exception):
 
 
 def allocate_within(body: Body, max_registers: int) -> Allocation:
-    """Allocates with R + 2 * D at most `max_registers`, spilling what is cheapest. Raises DoesNotFit."""
+    """Allocates in at most `max_registers` 32-bit registers, spilling what is cheapest. Raises DoesNotFit."""
     spiller = _Spiller(body)
     spiller.spill_across_recursion()
-    target = max_registers
-    aim = dict(LIMITS)  # per file, lowered while holes in the live ranges waste registers
+    limit = min(max_registers - RESERVED_WORDS, LIMITS["R"])
+    aim = {"R": limit - 1, "P": LIMITS["P"]}  # live at once, without the stack pointer; lowered while holes in live ranges waste registers
     for _ in range(_MOST_ROUNDS):
         try:
-            allocation = allocate(body)
+            allocation = allocate(body, limit)
         except OutOfRegisters as error:
-            aim[error.file] -= _STEP
-            if aim[error.file] <= 0:
+            file, excess = error.file, _STEP
+        else:
+            if allocation.words <= limit:
+                return allocation
+            file, excess = "R", min(allocation.words - limit, _STEP)
+        if not spiller.relieve(file, aim[file]):
+            aim[file] -= excess
+            if aim[file] <= 0 or aim[file] < limit - _MOST_WASTE:
                 break
-            spiller.relieve(error.file, aim[error.file])
-            continue
-        cost = allocation.used["R"] + 2 * allocation.used["D"]
-        if cost <= max_registers:
-            return allocation
-        if not spiller.reduce(target):
-            if target < max_registers - _MOST_WASTE:
-                break
-            target -= max(cost - max_registers, 1)
     raise DoesNotFit(body.name)
 
 
@@ -51,6 +48,7 @@ def allocate_within(body: Body, max_registers: int) -> Allocation:
 class _Range:
     register: int
     points: list[int]  # instruction indexes where it is live
+    words: int  # that it takes there; 1 for a predicate
     weight: float  # accesses, inner loops counting ten times a level
 
 
@@ -66,7 +64,7 @@ class _Spiller:
 
     def spill_across_recursion(self):
         """A call that may overwrite every register leaves nothing in registers."""
-        positions = [i for i, inst in enumerate(self.body.instructions()) if inst.clobbers and inst.clobbers.r >= LIMITS["R"]]
+        positions = [i for i, inst in enumerate(self.body.instructions()) if inst.clobbers and inst.clobbers.words >= LIMITS["R"]]
         if not positions:
             return
         segments = live_segments(self.body)
@@ -75,28 +73,16 @@ class _Spiller:
         crossing = (crossing - demoted - self.body.fixed.keys()) | set(self._demote(demoted).values())
         self._spill(crossing)
 
-    def relieve(self, file: str, limit: int):
-        """Spills registers of one file until no point has more than `limit` of them live, as far as that is possible."""
-        pressure, ranges = self._pressure(file)
-        self._apply(self._choose(pressure, ranges, limit))
-
-    def reduce(self, target: int) -> bool:
-        """Spills until the largest numbers of live R and D, weighted, are at most `target`."""
-        sides = {file: self._pressure(file) for file in ("R", "D")}
-        most = {file: max(pressure, default=0) for file, (pressure, _) in sides.items()}
-        chosen: set[int] = set()
-        while most["R"] + 2 * most["D"] > target:
-            options = [(self._price(sides[file], most[file]) / _COST[file], file) for file in ("R", "D") if most[file] > 0]
-            price, file = min(options, default=(float("inf"), ""))
-            if price == float("inf"):
-                break
-            chosen |= self._choose(*sides[file], most[file] - 1)
-            most[file] -= 1
+    def relieve(self, file: str, limit: int) -> bool:
+        """Spills until no point has more than `limit` words (file "R") or predicates live, as far as that is possible; says whether
+        there was anything to spill."""
+        pressure, ranges = self._pressure(file == "P")
+        chosen = self._choose(pressure, ranges, limit)
         self._apply(chosen)
         return bool(chosen)
 
-    def _pressure(self, file: str) -> tuple[list[int], list[_Range]]:
-        """Live registers of a file at each instruction, and the ranges that could be spilled."""
+    def _pressure(self, predicates: bool) -> tuple[list[int], list[_Range]]:
+        """Live words or predicates at each instruction, and the ranges that could be spilled."""
         body = self.body
         pressure = [0] * sum(len(b.insts) for b in body.blocks)
         weights: dict[int, float] = {}
@@ -106,38 +92,33 @@ class _Spiller:
                 for register in (*inst.reads(), *inst.writes()):
                     weights[register] = weights.get(register, 0) + 10.0**block.loop_depth
                 if inst.clobbers:
-                    pressure[index] += inst.clobbers["RDP".index(file)]
+                    pressure[index] += inst.clobbers.p if predicates else inst.clobbers.words
+                pressure[index] += 0 if predicates else SCRATCH_WORDS.get(inst.op.name, 0)
                 index += 1
         ranges = []
         for register, parts in sorted(live_segments(body).items()):
-            if body.files[register] == file:
-                points = [p for start, stop in parts for p in range(start // 2, (stop + 1) // 2)]
+            if (body.files[register] == "P") == predicates:
+                words = WORDS[body.files[register]] or 1
+                points = [p for start, stop in parts for p in range((start + 1) // 2, (stop + 1) // 2)]
                 for point in points:
-                    pressure[point] += 1
+                    pressure[point] += words
                 if register not in self.untouchable:
-                    ranges.append(_Range(register, points, weights.get(register, 0)))
+                    ranges.append(_Range(register, points, words, weights.get(register, 0)))
         return pressure, ranges
 
     @staticmethod
-    def _price(side: tuple[list[int], list[_Range]], most: int) -> float:
-        """What it costs to get below the present maximum, roughly: the cheapest range at the first worst point."""
-        pressure, ranges = side
-        worst = next((i for i, n in enumerate(pressure) if n >= most), None)
-        prices = [r.weight / len(r.points) for r in ranges if worst is not None and r.points and r.points[0] <= worst <= r.points[-1]]
-        return min(prices, default=float("inf"))
-
-    @staticmethod
     def _choose(pressure: list[int], ranges: list[_Range], limit: int) -> set[int]:
-        """Cheapest ranges whose removal brings every point to `limit`; changes `pressure` and `ranges` accordingly."""
+        """Cheapest ranges whose removal brings every point to `limit`."""
         chosen: set[int] = set()
-        for candidate in sorted(ranges, key=lambda r: (r.weight / max(len(r.points), 1), r.register)):
+        over = sum(n > limit for n in pressure)
+        for candidate in sorted(ranges, key=lambda r: (r.weight / max(len(r.points) * r.words, 1), r.register)):
+            if not over:
+                break
             if len(candidate.points) > 2 and any(pressure[p] > limit for p in candidate.points):
                 chosen.add(candidate.register)
                 for point in candidate.points:
-                    pressure[point] -= 1
-                if max(pressure) <= limit:
-                    break
-        ranges[:] = [r for r in ranges if r.register not in chosen]
+                    over -= limit < pressure[point] <= limit + candidate.words
+                    pressure[point] -= candidate.words
         return chosen
 
     # -- rewriting -------------------------------------------------------------------------------------------------------

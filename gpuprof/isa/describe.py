@@ -13,8 +13,8 @@ costs what the real assembler's expansion of that operation costs. `slots` is th
 measured with ptxas 13.0 for sm_80 for what kernels use most, estimated from that for the rest. An instruction of n slots issues n times. `pipe` is the unit that executes it, `latency`
 the key of a chip file's latency table.
 
-A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P; it costs R + 2 D registers. R255 and
-D255 are zero, P127 is true. A lane runs an instruction when its guard `@P` or `@!P` holds.
+A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P. On a real machine Dn is
+the pair R2n, R2n + 1: the assembler uses Dn only where no such R is live, and counts registers so. R255 and D255 are zero, P127 is true. A lane runs an instruction when its guard `@P` or `@!P` holds.
 """
 
 

@@ -42,7 +42,7 @@ class Function:
     count: int
     is_kernel: bool
     params: tuple[Param, ...] = ()
-    registers: int = 0  # cost per thread: R + 2 * D
+    registers: int = 0  # 32-bit words of the register file per thread; Dn takes the place of R2n and R2n + 1
     r_count: int = 0  # R registers used, callees included
     d_count: int = 0
     p_count: int = 0
