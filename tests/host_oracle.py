@@ -116,10 +116,11 @@ def _jit(ir: str):
     return engine
 
 
-def nvcc(source: Path, folder: Path, *flags: str) -> Path:
+def nvcc(source: Path, folder: Path, *flags: str, arch: str = "sm_80") -> Path:
     """The PTX that nvcc makes of a file, under the file's own name in `folder`."""
     ptx = folder / f"{source.stem}.ptx"
-    command = ["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", "-std=c++20", *flags, "-o", str(ptx), str(source)]
+    lines = () if "-G" in flags else ("-lineinfo",)  # debugging has lines of its own
+    command = ["nvcc", "-ptx", *lines, f"-arch={arch}", "-std=c++20", *flags, "-o", str(ptx), str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return ptx

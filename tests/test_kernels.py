@@ -1,0 +1,81 @@
+"""Kernels of every kind in tests/kernels: the same results from every compiler at every level.
+
+A file's LAUNCH comments say what runs; every array they name, and what is printed, is compared bit for bit with what our own front
+end's -O3 gives, or within the relative error that a `// COMPARE:` comment states (mathematical functions of two libraries). With clang
+and nvcc as independent compilers, equal results are hardly wrong in the same way.
+"""
+
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuprof.build import BuildOptions
+from gpuprof.device.launch import find_launch_comments, parse_launch
+from gpuprof.device.launch_values import ArraySpec
+from tests.host_oracle import nvcc
+from tests.running import run_file
+
+FOLDER = Path(__file__).parent / "kernels"
+FILES = sorted(path.stem for path in FOLDER.glob("*.cu"))
+NVCC = {"sm_75": (), "sm_80": (), "sm_90": (), "sm_80 -G": ("-G",)}
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed")
+
+
+def launches(file: str) -> list[str]:
+    return [text for _, text in find_launch_comments((FOLDER / f"{file}.cu").read_text())]
+
+
+def tag(file: str, name: str) -> str | None:
+    found = re.search(rf"^// {name}: (\S+)$", (FOLDER / f"{file}.cu").read_text(), re.MULTILINE)
+    return found and found[1]
+
+
+def results(path: Path, texts: list[str], **settings) -> tuple[dict[str, np.ndarray], str]:
+    """The arrays by name after all launches, and what was printed."""
+    arrays, outcome = run_file(path, *texts, **settings)
+    named = [each.name for text in texts for each in parse_launch(text).arguments if isinstance(each, ArraySpec) and each.name]
+    return {name: arrays[name].copy_to_host() for name in named}, outcome.printed
+
+
+@cache
+def expected(file: str):
+    return results(FOLDER / f"{file}.cu", launches(file))
+
+
+def compare(file: str, found: dict[str, np.ndarray], printed: str) -> None:
+    arrays, text = expected(file)
+    assert printed == text
+    tolerance = tag(file, "COMPARE")
+    for name, right in arrays.items():
+        if tolerance:
+            np.testing.assert_allclose(found[name], right, rtol=float(tolerance), atol=float(tolerance), err_msg=name)
+        else:
+            np.testing.assert_array_equal(found[name], right, err_msg=name)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_something_is_computed(file):
+    arrays, printed = expected(file)
+    silent = [name for name, array in arrays.items() if not array.view(np.uint8).any()]
+    assert not silent
+
+
+@pytest.mark.parametrize("level", (0, 1))
+@pytest.mark.parametrize("file", FILES)
+def test_our_front_end(file, level):
+    compare(file, *results(FOLDER / f"{file}.cu", launches(file), options=BuildOptions(optimize=level)))
+
+
+@needs_nvcc
+@pytest.mark.parametrize("how", NVCC)
+@pytest.mark.parametrize("file", FILES)
+def test_nvcc(file, how, tmp_path):
+    arch = how.split()[0]
+    if arch < (tag(file, "ARCH") or arch):
+        pytest.skip(f"{file}.cu is for {tag(file, 'ARCH')} and later")
+    path = nvcc(FOLDER / f"{file}.cu", tmp_path, *NVCC[how], "-fmad=false", "-Wno-deprecated-gpu-targets", arch=arch)
+    compare(file, *results(path, launches(file)))
