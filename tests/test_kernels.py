@@ -59,7 +59,7 @@ def compare(file: str, found: dict[str, np.ndarray], printed: str) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_something_is_computed(file):
-    arrays, printed = expected(file)
+    arrays, _ = expected(file)
     silent = [name for name, array in arrays.items() if not array.view(np.uint8).any()]
     assert not silent
 

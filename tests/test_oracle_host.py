@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from gpuprof.build import BuildOptions
 from gpuprof.session import Settings, open_device
 from tests.host_oracle import FOLDER, HostProgram, Kernel, Parameter, kernels
 
@@ -77,8 +78,8 @@ def host_program(file: str) -> HostProgram:
 
 
 @cache
-def device_module(path):
-    return open_device(Settings()).load(path)
+def device_module(path, optimize: int = 3):
+    return open_device(Settings(options=BuildOptions(optimize=optimize))).load(path)
 
 
 @cache
@@ -98,6 +99,7 @@ def check(module, file: str, kernel: Kernel) -> None:
             assert right.view(np.uint8).any(), "the oracle wrote nothing"
 
 
+@pytest.mark.parametrize("optimize", (3, 0))
 @pytest.mark.parametrize("file, kernel", TABLE, ids=lambda value: getattr(value, "name", value))
-def test_same_as_on_the_host(file, kernel):
-    check(device_module(FOLDER / f"{file}.cu"), file, kernel)
+def test_same_as_on_the_host(file, kernel, optimize):
+    check(device_module(FOLDER / f"{file}.cu", optimize), file, kernel)

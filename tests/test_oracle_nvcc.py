@@ -1,6 +1,7 @@
 """PTX of another compiler gives the same results: nvcc's, where it is installed, against the host's and against clang's."""
 
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from gpuprof.device.launch import find_launch_comments, parse_launch
 from gpuprof.device.launch_values import ArraySpec
 from tests.host_oracle import nvcc
 from tests.running import SAMPLES, run_file
-from tests.test_oracle_host import FILES, FOLDER, TABLE, check, device_module
+from tests.test_oracle_host import FOLDER, TABLE, check, device_module
 
 pytestmark = pytest.mark.skipif(
     shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed: no second compiler to compare with"
@@ -29,16 +30,26 @@ SMALLER = {
 }
 
 
+# How the oracle's kernels are compiled; without contraction, as they are written for.
+HOW = {"sm_75": ("-O3", "-fmad=false"), "sm_80": ("-O3", "-fmad=false"), "sm_90": ("-O3", "-fmad=false"), "sm_80 debug": ("-G",)}
+
+
 @pytest.fixture(scope="module")
 def oracle_ptx(tmp_path_factory):
-    """PTX of each file of oracle kernels; without contraction, as they are written for."""
-    folder = tmp_path_factory.mktemp("nvcc")
-    return {file: nvcc(FOLDER / f"{file}.cu", folder, "-O3", "-fmad=false") for file in FILES}
+    """(how, file) -> PTX of a file of oracle kernels."""
+
+    @cache
+    def compiled(how, file):
+        folder = tmp_path_factory.mktemp("nvcc")
+        return nvcc(FOLDER / f"{file}.cu", folder, *HOW[how], arch=how.split()[0])
+
+    return compiled
 
 
+@pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("file, kernel", TABLE, ids=lambda value: getattr(value, "name", value))
-def test_same_as_on_the_host(oracle_ptx, file, kernel):
-    check(device_module(oracle_ptx[file]), file, kernel)
+def test_same_as_on_the_host(oracle_ptx, how, file, kernel):
+    check(device_module(oracle_ptx(how, file)), file, kernel)
 
 
 def launches_of(path: Path) -> list[str]:

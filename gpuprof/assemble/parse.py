@@ -143,9 +143,10 @@ class _Parser:
         while self.accept(","):
             self.integer()
 
-    # .section .debug_str { ... }
+    # .section .debug_str { ... }, which only a debugger reads; a name may have several dots
     def section(self):
-        self.advance()
+        while self.token.text != "{" and self.token.kind in ("dot", "word"):
+            self.advance()
         self.expect("{")
         depth = 1
         while depth:

@@ -10,7 +10,6 @@
 // LAUNCH: dots<<<2, 64>>>(a, b, dots: u32[1024])
 // LAUNCH: carries<<<2, 64>>>(a, b, carries: u64[512])
 // LAUNCH: narrow<<<2, 64>>>(a, b, narrow: u32[1024])
-// LAUNCH: saturation<<<2, 64>>>(a, b, saturation: u32[512])
 
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 typedef unsigned long long u64;
@@ -70,7 +69,7 @@ extern "C" __global__ void bits(const u64 *a, const u64 *b, unsigned *out)
     o[1] = __popc(x) + 100 * __popcll(q);
     o[2] = __brev(x);
     o[3] = (unsigned)(__brevll(q) >> 16);
-    o[4] = __byte_perm(x, y, 0x7531 + i * 0x111);
+    o[4] = __byte_perm(x, y, (0x7531 + i * 0x111) & 0x7777);
     o[5] = __funnelshift_l(x, y, s);
     o[6] = __funnelshift_r(x, y, s);
     o[7] = __funnelshift_lc(x, y, s);
@@ -242,16 +241,4 @@ extern "C" __global__ void narrow(const u64 *a, const u64 *b, unsigned *out)
     sy = (short)(sy * 2 - x);
     o[6] = x;
     o[7] = sy;
-}
-
-extern "C" __global__ void saturation(const u64 *a, const u64 *b, unsigned *out)
-{
-    int i = INDEX;
-    float f = __int_as_float((int)a[i]);
-    double d = __longlong_as_double((s64)b[i]);
-    unsigned *o = out + 4 * i;
-    o[0] = __float2int_rz(f) ^ __float2uint_rn(f);
-    o[1] = __double2int_rd(d) ^ __double2uint_ru(d);
-    o[2] = (unsigned)(__float2ll_rn(f) >> 7) ^ (unsigned)(__float2ull_rz(f) >> 9);
-    o[3] = (unsigned)(__double2ll_ru(d) >> 7) ^ (unsigned)(__double2ull_rd(d) >> 9);
 }

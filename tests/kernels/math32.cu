@@ -79,7 +79,7 @@ extern "C" __global__ void shapes(float *out)
 extern "C" __global__ void large(float *out)
 {
     int i = INDEX;
-    float a = 1e5f + i * 12345.67f;
+    float a = 100003.0f + i * 12345;
     out[4 * i] = sinf(a);
     out[4 * i + 1] = cosf(a * 1e20f);
     out[4 * i + 2] = tanf(-a);

@@ -79,7 +79,7 @@ extern "C" __global__ void shapes(double *out)
 extern "C" __global__ void large(double *out)
 {
     int i = INDEX;
-    double a = 1e5 + i * 12345.67;
+    double a = 100003.5 + i * 12345;
     out[4 * i] = sin(a);
     out[4 * i + 1] = cos(a * 1e100);
     out[4 * i + 2] = tan(-a);

@@ -5,6 +5,7 @@
 #include "floating.h"
 #include "functions.h"
 #include "half.h"
+#include "half_intrinsics.h"
 #include "half_math.h"
 #include "integer.h"
 #include "language.h"

@@ -120,6 +120,18 @@ GPUPROF_API float fdividef(float a, float b) { return a / b; }
     GPUPROF_API T rhypot##F(T x, T y) { return 1 / gpuprof_math::hypot(x, y); }                                                            \
     GPUPROF_API T norm3d##F(T x, T y, T z) { return gpuprof_math::hypot(gpuprof_math::hypot(x, y), z); }                                   \
     GPUPROF_API T rnorm3d##F(T x, T y, T z) { return 1 / norm3d##F(x, y, z); }                                                             \
+    GPUPROF_API T norm4d##F(T x, T y, T z, T w) { return gpuprof_math::hypot(gpuprof_math::hypot(x, y), gpuprof_math::hypot(z, w)); }      \
+    GPUPROF_API T rnorm4d##F(T x, T y, T z, T w) { return 1 / norm4d##F(x, y, z, w); }                                                     \
+    GPUPROF_API T norm##F(int n, const T *v)                                                                                               \
+    {                                                                                                                                      \
+        T r = 0;                                                                                                                           \
+        for (int i = 0; i < n; i++)                                                                                                        \
+            r = gpuprof_math::hypot(r, v[i]);                                                                                              \
+        return r;                                                                                                                          \
+    }                                                                                                                                      \
+    GPUPROF_API T rnorm##F(int n, const T *v) { return 1 / norm##F(n, v); }                                                                \
+    GPUPROF_API T remquo##F(T x, T y, int *quotient) { return gpuprof_math::remquo(x, y, quotient); }                                      \
+    GPUPROF_API T scalbln##F(T x, long n) { return gpuprof_math::ldexp(x, n > 10000 ? 10000 : n < -10000 ? -10000 : (int)n); }             \
     GPUPROF_API long lround##F(T x) { return (long)__builtin_elementwise_round(x); }                                                       \
     GPUPROF_API long long llround##F(T x) { return (long long)__builtin_elementwise_round(x); }                                            \
     GPUPROF_API long lrint##F(T x) { return (long)__builtin_elementwise_rint(x); }                                                         \
@@ -200,6 +212,7 @@ using ::nearbyint;
 using ::nextafter;
 using ::pow;
 using ::remainder;
+using ::remquo;
 using ::rint;
 using ::round;
 using ::scalbn;

@@ -138,9 +138,6 @@ GPUPROF_BOTH float __high2float(__half2 v) { return (float)v.y; }
 GPUPROF_BOTH __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
 GPUPROF_BOTH __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
 GPUPROF_BOTH __half2 __lowhigh2highlow(__half2 v) { return __half2(v.y, v.x); }
-GPUPROF_API __half __int2half_rn(int v) { return __half::gpuprof_of((_Float16)v); }
-GPUPROF_API int __half2int_rn(__half v) { return __nvvm_f2i_rn((float)v); }
-GPUPROF_API int __half2int_rz(__half v) { return (int)(float)v; }
 GPUPROF_BOTH short __half_as_short(__half v) { return __builtin_bit_cast(short, v); }
 GPUPROF_BOTH unsigned short __half_as_ushort(__half v) { return __builtin_bit_cast(unsigned short, v); }
 GPUPROF_BOTH __half __short_as_half(short v) { return __builtin_bit_cast(__half, v); }

@@ -62,6 +62,17 @@ GPUPROF_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int)
 GPUPROF_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int)
 #undef GPUPROF_DOT
 
+// The same on vectors of bytes and halves.
+#define GPUPROF_DOT_VECTOR(NAME, A, B, T)                                                                                                  \
+    GPUPROF_API T NAME(A a, B b, T c) { return NAME(__builtin_bit_cast(T, a), __builtin_bit_cast(T, b), c); }
+GPUPROF_DOT_VECTOR(__dp4a, char4, char4, int)
+GPUPROF_DOT_VECTOR(__dp4a, uchar4, uchar4, unsigned int)
+GPUPROF_DOT_VECTOR(__dp2a_lo, short2, char4, int)
+GPUPROF_DOT_VECTOR(__dp2a_lo, ushort2, uchar4, unsigned int)
+GPUPROF_DOT_VECTOR(__dp2a_hi, short2, char4, int)
+GPUPROF_DOT_VECTOR(__dp2a_hi, ushort2, uchar4, unsigned int)
+#undef GPUPROF_DOT_VECTOR
+
 // --- min, max, abs: CUDA has them for all number types, without a header ---
 
 #define GPUPROF_MIN_MAX(T)                                                                                                                 \

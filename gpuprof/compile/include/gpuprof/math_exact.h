@@ -119,6 +119,27 @@ template <typename T> GPUPROF_MATH T remainder(T x, T y)
     return bits_of(x) >> (sizeof(T) * 8 - 1) ? -a : a;
 }
 
+// The remainder, and the last three bits of the quotient with its sign.
+template <typename T> GPUPROF_MATH T remquo(T x, T y, int *quotient)
+{
+    T rest = remainder(x, y), b = absolute(y);
+    *quotient = 0;
+    if (rest != rest || !(b < (T)infinity()))
+        return rest;
+    T a = b < (T)infinity() / 8 && b * 8 < (T)infinity() ? fmod(absolute(x), b * 8) : absolute(x);
+    // At most 8 times b is left. Where the remainder rounded up, the quotient did too.
+    int count = 0;
+    for (int bit = 4; bit > 0; bit >>= 1)
+        if (bit * b < (T)infinity() && a >= bit * b) {
+            a -= bit * b;
+            count += bit;
+        }
+    T signless = bits_of(x) >> (sizeof(T) * 8 - 1) ? -rest : rest;
+    count = count + (signless < 0 || (signless == 0 && a > 0) ? 1 : 0) & 7;
+    *quotient = (bits_of(x) ^ bits_of(y)) >> (sizeof(T) * 8 - 1) ? -count : count;
+    return rest;
+}
+
 template <typename T> GPUPROF_MATH T nextafter(T x, T y)
 {
     if (x != x || y != y)

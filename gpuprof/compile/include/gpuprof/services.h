@@ -14,6 +14,8 @@ __device__ void free(void *p);
 __device__ inline __attribute__((nodebug)) void __cxa_pure_virtual() { __builtin_trap(); }
 }
 
+#define __prof_trigger(counter) asm volatile("pmevent %0;" ::"n"(counter))
+
 // What `assert` of <assert.h> calls.
 __device__ static inline __attribute__((nodebug, always_inline)) void __assert_fail(const char *condition, const char *file, int line,
                                                                                     const char *function)
