@@ -141,7 +141,7 @@ REFUSED = {
     "a function from elsewhere": (changed(".visible", f".extern {FUNCTION};\n.visible", "ret;", CALL), "helper"),
     "a variable from elsewhere": (
         changed(".visible", ".extern .global .u32 g;\n.visible", "ret;", "ld.global.u32 %r2, [g]; st.global.u32 [%rd2], %r2; ret;"),
-        "symbol g is used but not defined; define it in the same module",
+        "k.ptx:13:2: ld.global.u32: g is declared .extern and defined nowhere in this module",
     ),
 }  # fmt: skip
 
