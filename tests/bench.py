@@ -47,7 +47,7 @@ def cli_figures(folder: Path):
 def emulate_figures(_: Path):
     from tests.bench_emulate import emulate_rate
 
-    for kind in ("converged", "divergent", "shuffle", "atomic", "atomic.shared"):
+    for kind in ("converged", "divergent", "shuffle", "atomic", "atomic.shared", "tensor"):
         yield f"emulate.{kind}", _median(lambda kind=kind: emulate_rate(kind), 3), "warp-instructions/s", f"tests/bench_emulate.py {kind}"
 
 

@@ -128,6 +128,20 @@ def atomics(bins: int, space: str) -> tuple[list, AddressSpace]:
     return [*start, *body, jump(len(start) + len(body), len(start), guard=0), make("EXIT")], memory
 
 
+def tensor() -> tuple[list, AddressSpace]:
+    """A loop of m16n8k16 multiplications of f16 with f32 accumulators, and the two loads of fragments that go with eight of them."""
+    start = [special("laneid", 40), make("SHL", dst=40, a=40, imm=4, slot="b")]
+    body = [
+        make("LDSM.4", dst=0, a=40),
+        make("LDSM.4", dst=4, a=40, mods=pack(trans=1)),
+        *(make("HMMA.16816.F32", dst=8 + 4 * i, a=0, b=4 + 2 * (i % 2), c=8 + 4 * i) for i in range(4)),
+        *(make("HMMA.16816.F32", dst=24 + 4 * i, a=0, b=4 + 2 * (i % 2), c=24 + 4 * i) for i in range(4)),
+        make("IADD", dst=41, a=41, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=41, imm=ROUNDS // 4, slot="b", mods=pack(cmp="lt")),
+    ]
+    return [*start, *body, jump(len(start) + len(body), len(start), guard=0), make("EXIT")], AddressSpace()
+
+
 KINDS = {
     "converged": converged,
     "memory": memory_bound,
@@ -136,6 +150,7 @@ KINDS = {
     "shuffle": shuffle,
     "atomic": lambda: atomics(4096, "global"),
     "atomic.shared": lambda: atomics(256, "shared"),
+    "tensor": tensor,
 }
 
 

@@ -196,6 +196,7 @@ class _Spiller:
             return [inst]
         read, written = set(inst.reads()), set(inst.writes())
         before = [i for r, name in names.items() if r in read for i in restore(inst, r, name)]
+        before += self._complete_groups(inst, names)
         guard, negated = inst.guard, "g" if "g" in inst.negated else ""
         after = [i for r, name in names.items() if r in written for i in save(inst, r, name)]
         _rename_reads(inst, names)
@@ -206,6 +207,19 @@ class _Spiller:
         for new in (*before, *after):
             new.line, new.location = inst.line, inst.location
         return [*before, inst, *after]
+
+    def _complete_groups(self, inst: Inst, names: dict[int, int]) -> list[Inst]:
+        """Copies of the members that stay in registers, into `names`: several instructions may read a group, and each member is of one."""
+        copies = []
+        for slot in READ_SLOTS[inst.op.number]:
+            group = getattr(inst, slot)
+            if group.__class__ is tuple and any(register in names for register in group):
+                for register in group:
+                    if register not in names:
+                        file = self.body.files[register]
+                        names[register] = self._new(file)
+                        copies.append(Inst(BY_NAME["MOV" if file == "R" else "MOV.64"], dst=names[register], a=register))
+        return copies
 
     def _guard(self, insts: list[Inst], guard: int | None, negated: str):
         for inst in insts:

@@ -1,0 +1,61 @@
+"""Groups of registers that several matrix instructions read: made once, and still right when registers are few."""
+
+import numpy as np
+import pytest
+from ptx_support import assemble_text, run_kernel
+
+from gpuprof.isa.encoding import decode
+
+TILES = 6
+
+
+def text() -> str:
+    """One fragment of A meets TILES fragments of B; everything is live at once."""
+    b = [f"%b{i}" for i in range(2 * TILES)]
+    d = [f"%d{i}" for i in range(4 * TILES)]
+    lines = [f"ld.global.b32 {name}, [%x1+{128 * i}];" for i, name in enumerate(["%a0", "%a1", "%a2", "%a3", *b])]
+    lines += [f"mov.f32 {name}, 0f00000000;" for name in d]
+    for _ in range(2):
+        for t in range(TILES):
+            acc = ", ".join(d[4 * t : 4 * t + 4])
+            lines.append(
+                f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{{acc}}}, {{%a0, %a1, %a2, %a3}}, {{{b[2 * t]}, {b[2 * t + 1]}}}, {{{acc}}};"
+            )
+    lines += [f"st.global.f32 [%x0+{128 * i}], {name};" for i, name in enumerate(d)]
+    newline = "\n"
+    return f""".version 8.7
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p0, .param .u64 p1) {{
+.reg .b64 %x<4>; .reg .b32 %r<4>; .reg .b32 %a<4>; .reg .b32 %b<{2 * TILES}>; .reg .f32 %d<{4 * TILES}>;
+mov.u32 %r0, %tid.x; mul.wide.u32 %x2, %r0, 4; ld.param.u64 %x0, [p0]; ld.param.u64 %x1, [p1]; add.u64 %x0, %x0, %x2; add.u64 %x1, %x1, %x2;
+{newline.join(lines)}
+ret;
+}}
+"""
+
+
+def run(program) -> np.ndarray:
+    values = np.random.default_rng(1).standard_normal((4 + 2 * TILES, 32, 2)).astype(np.float16)
+    return np.frombuffer(run_kernel(program, "k", [np.zeros((4 * TILES, 32), np.float32), values])[0], np.float32)
+
+
+def names(program) -> list[str]:
+    return [decode(row).op.name for row in program.code]
+
+
+def test_no_copies_between_fragments():
+    program = assemble_text(text())
+    assert names(program).count("HMMA.16816.F32") == 2 * TILES
+    # Accumulators begin as zero; nothing else is moved.
+    assert names(program).count("MOV") <= 4 * TILES
+
+
+@pytest.mark.parametrize("limit", [48, 32, 24])
+def test_spilled_groups(limit):
+    """All that the fragments hold is 40 registers."""
+    program, tight = assemble_text(text()), assemble_text(text(), max_registers=limit)
+    assert tight.functions[0].registers <= limit
+    assert (tight.functions[0].spill_nbytes > 0) == (limit < 40)
+    np.testing.assert_array_equal(run(tight), run(program))
+    assert np.count_nonzero(run(program)) == 4 * TILES * 32
