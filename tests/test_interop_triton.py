@@ -16,6 +16,7 @@ from tests.command import gpuprof, write_files
 from tests.running import ROOT, Results
 
 triton = pytest.importorskip("triton", reason="Triton is not installed (make interop installs it)")
+tl = pytest.importorskip("triton.language")
 kernels = pytest.importorskip("tests.triton_kernels")
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
@@ -232,6 +233,119 @@ def test_casts(gpu, random, source, target):
     check_cast(random, source, target)
 
 
+@pytest.mark.parametrize("source, target", CASTS_OF_HOPPER, ids=name_of)
+def test_casts_on_hopper(hopper, random, source, target):
+    check_cast(random, source, target)
+
+
+DOTS = [
+    (np.float16, np.float32, tl.float32), (ml_dtypes.bfloat16, np.float32, tl.float32), (np.float32, np.float32, tl.float32),
+    (np.int8, np.int32, tl.int32), (ml_dtypes.float8_e5m2, np.float32, tl.float32), (np.float64, np.float64, tl.float64),
+]  # fmt: skip
+
+
+def check_matmul(random, source, target, total, m, n, k, block_m=32, block_n=32, block_k=32, **options):
+    """Small integers: every product and sum is exact in every type, tf32 too, in whatever order."""
+    a, b = (random.integers(-4, 5, shape).astype(source) for shape in ((m, k), (k, n)))
+    c = np.zeros((m, n), target)
+    grid = (triton.cdiv(m, block_m) * triton.cdiv(n, block_n),)
+    blocks = {"BLOCK_M": block_m, "BLOCK_N": block_n, "BLOCK_K": block_k, "GROUP_M": 2, "TOTAL": total}
+    compiled = kernels.matmul[grid](a, b, c, m, n, k, k, 1, n, 1, n, 1, **blocks, **options)
+    assert (c == (a.astype(np.float64) @ b.astype(np.float64)).astype(target)).all()
+    return compiled.asm["ptx"]
+
+
+@pytest.mark.parametrize("source, target, total", DOTS, ids=str)
+def test_matmul(gpu, random, source, target, total):
+    ptx = check_matmul(random, source, target, total, 64, 96, 64)
+    assert "mma.sync" in ptx or source == np.float64
+
+
+@pytest.mark.parametrize("source, target, total", DOTS, ids=str)
+def test_matmul_on_hopper(hopper, random, source, target, total):
+    check_matmul(random, source, target, total, 64, 96, 64)
+
+
+def test_matmul_of_ragged_blocks_in_stages(gpu, random):
+    ptx = check_matmul(random, np.float16, np.float16, tl.float32, 100, 130, 200, 64, 64, 32, num_stages=3)
+    assert "cp.async.wait_group" in ptx or "ld.global" in ptx
+
+
+def test_matmul_of_transposed_arrays(gpu, random):
+    a, b = (random.integers(-4, 5, (64, 64)).astype(np.float16) for _ in range(2))
+    c = np.zeros((64, 64), np.float32)
+    strides = (stride // 2 for array in (a.T, b.T) for stride in array.strides)
+    kernels.matmul[(4,)](a.T, b.T, c, 64, 64, 64, *strides, 64, 1, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP_M=2, TOTAL=tl.float32)
+    assert (c == a.T.astype(np.float32) @ b.T.astype(np.float32)).all()
+
+
+def test_a_persistent_matmul(gpu, random):
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((64, 64), (64, 96)))
+    c = np.zeros((64, 96), np.float32)
+    kernels.persistent_matmul[(3,)](a, b, c, 64, 96, 64, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, PROGRAMS=3)
+    assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
+
+
+def check_tile_matmul(random, block: int, **options) -> str:
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((128, 96), (96, 128)))
+    c = np.zeros((128, 128), np.float16)
+    grid = (128 // block, 128 // block)
+    compiled = kernels.tile_matmul[grid](a, b, c, 128, 128, 96, BLOCK_M=block, BLOCK_N=block, BLOCK_K=32, **options)
+    assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
+    return compiled.asm["ptx"]
+
+
+def test_descriptors_made_on_the_device(gpu, random):
+    check_tile_matmul(random, 32)
+
+
+def test_descriptors_made_on_the_device_of_hopper(hopper, random):
+    assert "cp.async.bulk.tensor" in check_tile_matmul(random, 32)
+
+
+def test_warp_group_multiplications(hopper, random):
+    assert "wgmma.mma_async" in check_tile_matmul(random, 64)
+
+
+@pytest.mark.parametrize("source, target, total", DOTS[:5], ids=str)
+def test_matmul_by_warp_groups(hopper, random, source, target, total):
+    ptx = check_matmul(random, source, target, total, 100, 130, 192, 64, 64, 64, num_stages=3)
+    assert "wgmma.mma_async" in ptx
+
+
+def test_a_program_on_a_cluster(hopper, random):
+    check_tile_matmul(random, 64, num_ctas=2)
+
+
+def check_attention(random, **options) -> str:
+    length, head = 128, 32
+    q, k, v = (normal(random, 2, length, head, dtype=np.float16) for _ in range(3))
+    out = np.zeros((2, length, head), np.float16)
+    factor = 1 / (math.sqrt(head) * math.log(2))
+    shape = {"LENGTH": length, "HEAD": head, "BLOCK_M": 64, "BLOCK_N": 32}
+    compiled = kernels.attention[(2, 2)](q, k, v, out, factor, **shape, **options)
+    q, k, v = (array.astype(np.float64) for array in (q, k, v))
+    score = np.where(np.tri(length, dtype=bool), q @ k.transpose(0, 2, 1) / math.sqrt(head), -np.inf)
+    assert np.allclose(out, softmax(score) @ v, atol=2e-3)  # the weights are rounded to half precision: 2 ** -11 of values up to 4
+    return compiled.asm["ptx"]
+
+
+def test_flash_attention(gpu, random):
+    assert "mma.sync" in check_attention(random)
+
+
+def test_flash_attention_on_hopper(hopper, random):
+    assert "wgmma.mma_async" in check_attention(random)
+
+
+def test_reductions(gpu, random):
+    x, out, index = normal(random, 16, 64), np.zeros((3, 16), np.float32), np.zeros(96, np.int32)
+    kernels.reductions[(1,)](x, out, index, ROWS=16, COLUMNS=64)
+    assert np.allclose(out[0], x.astype(np.float64).sum(1), atol=1e-5)
+    assert (out[1] == x.max(1)).all() and (out[2] == x.min(1)).all()
+    assert index.tolist() == [*x.argmax(1), *x.argmin(1), *x.argmax(0)]
+
+
 def test_a_transposed_matrix(gpu, random):
     x = normal(random, 64, 96)
     for given in (x, np.asfortranarray(x)):
@@ -263,6 +377,10 @@ def test_tensor_descriptors(gpu, random):
     blocks = [TensorDescriptor.from_tensor(each, [32, 32]) for each in (source, out)]
     kernels.descriptors[(2, 2)](*blocks, ROWS=32, COLUMNS=32)
     assert (out.numpy() == 2 * x).all()
+
+
+def test_tensor_descriptors_are_tensor_maps_on_hopper(hopper, random):
+    test_tensor_descriptors(hopper, random)
 
 
 def test_tuning_takes_the_fastest_configuration(gpu, random, results):

@@ -179,7 +179,7 @@ def transpose(x_ptr, out_ptr, x_row, x_column, out_row, out_column, BLOCK: tl.co
 @triton.jit
 def matmul(
     a_ptr, b_ptr, c_ptr, M, N, K, a_m, a_k, b_k, b_n, c_m, c_n,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
     pid = tl.program_id(0)
     blocks_m, blocks_n = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
@@ -193,11 +193,11 @@ def matmul(
     depth = tl.arange(0, BLOCK_K)
     a_ptrs = a_ptr + rows[:, None] * a_m + depth[None, :] * a_k
     b_ptrs = b_ptr + depth[:, None] * b_k + columns[None, :] * b_n
-    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.int32 if a_ptr.dtype.element_ty == tl.int8 else tl.float32)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=TOTAL)
     for k in range(0, tl.cdiv(K, BLOCK_K)):
-        a = tl.load(a_ptrs, mask=depth[None, :] < K - k * BLOCK_K, other=0)
-        b = tl.load(b_ptrs, mask=depth[:, None] < K - k * BLOCK_K, other=0)
-        total = tl.dot(a, b, total)
+        a = tl.load(a_ptrs, mask=depth[None, :] < K - k * BLOCK_K, other=0.0)
+        b = tl.load(b_ptrs, mask=depth[:, None] < K - k * BLOCK_K, other=0.0)
+        total = tl.dot(a, b, total, out_dtype=TOTAL)
         a_ptrs += BLOCK_K * a_k
         b_ptrs += BLOCK_K * b_k
     rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -283,3 +283,16 @@ def tuned_add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr)
         mask = offsets < n
         x, y = tl.load(x_ptr + offsets, mask=mask), tl.load(y_ptr + offsets, mask=mask)
         tl.store(out_ptr + offsets, tl.load(out_ptr + offsets, mask=mask) + x + y, mask=mask)
+
+
+@triton.jit
+def tile_matmul(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    """Descriptors made on the device; from sm_90 on the tiles come by bulk copies."""
+    a_tiles = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
+    b_tiles = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, BLOCK_N])
+    c_tiles = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
+    row, column = tl.program_id(0) * BLOCK_M, tl.program_id(1) * BLOCK_N
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for k in range(0, K, BLOCK_K):
+        total = tl.dot(a_tiles.load([row, k]), b_tiles.load([k, column]), total)
+    c_tiles.store([row, column], total.to(c_ptr.dtype.element_ty))

@@ -19,10 +19,12 @@ from gpuprof.device.bind import ArrayValue, Value
 from gpuprof.device.elements import bfloat16_bits
 from gpuprof.device.launch_values import Null, Raw
 from gpuprof.device.module import LoadedModule
+from gpuprof.device.tensormap import TensorMap
 from gpuprof.errors import UsageError
 from gpuprof.interop.ptx import python_module
 from gpuprof.interop.triton_arguments import Tensor, given
 from gpuprof.isa.program import Function, Param
+from gpuprof.isa.tensormap import ELEMENT_NUMBERS, SWIZZLES
 
 OLDEST_ARCH = 75  # LLVM has older ones, but Triton's own passes do not: it generates mma.sync of Turing at least
 
@@ -141,8 +143,6 @@ class Launcher:
     def __init__(self, driver: EmulatedDriver, src: Any, metadata: Any):
         self.driver, self.metadata = driver, metadata
         self.names, self.types = list(src.signature), list(src.signature.values())
-        if getattr(metadata, "num_ctas", 1) != 1:
-            raise UsageError(f"{metadata.name}: num_ctas={metadata.num_ctas}: launches of clusters are not supported; leave num_ctas out")
 
     def __call__(self, x, y, z, stream, loaded: Loaded, packed, launch_metadata, enter_hook, exit_hook, *arguments) -> None:
         if x * y * z == 0:
@@ -161,7 +161,9 @@ class Launcher:
             values = [*self._values(arguments), *scratch]
             packed = [value(param) for value, param in zip(values, function.params, strict=True)]
             block = function.required_threads or (self.metadata.num_warps * gpu.chip.warp_lanes, 1, 1)
-            config = LaunchConfig(grid, block, self.metadata.shared)
+            n_ctas = self.metadata.num_ctas  # one program of Triton's is a cluster of so many blocks
+            cluster = (n_ctas, 1, 1) if n_ctas > 1 else None
+            config = LaunchConfig((grid[0] * n_ctas, *grid[1:]), block, self.metadata.shared, cluster=cluster)
             gpu.launch(loaded.module, function, config, packed, self._text(function, grid, arguments))
         finally:
             for value in scratch:
@@ -169,13 +171,14 @@ class Launcher:
 
     def _scratch(self, grid: tuple[int, int, int]) -> list["_Scratch"]:
         """The two pointers that end every kernel's parameters: memory that blocks get for themselves, and a profiler's."""
-        blocks = grid[0] * grid[1] * grid[2]
+        blocks = grid[0] * grid[1] * grid[2] * self.metadata.num_ctas
         sizes = (self.metadata.global_scratch_size, self.metadata.profile_scratch_size)
         return [_Scratch(self.driver.gpu, blocks * (size or 0)) for size in sizes]
 
     def _values(self, arguments: Sequence[Any]) -> Iterator[Callable[[Param], Value]]:
+        tensor_maps = iter(getattr(self.metadata, "tensordesc_meta", None) or ())
         for name, kind, argument in zip(self.names, self.types, arguments, strict=True):
-            yield from _flat(name, kind, argument)
+            yield from _flat(name, kind, argument, tensor_maps)
 
     def _text(self, function: Function, grid: tuple[int, int, int], arguments: Sequence[Any]) -> str:
         """The launch as it was written: "add[4](float32[4000], float32[4000], 4000, BLOCK=1024)"."""
@@ -200,24 +203,62 @@ class _Scratch:
             self.gpu.submit(cmd.Free(self.address))
 
 
-def _flat(name: str, kind: Any, value: Any) -> Iterator[Callable[[Param], Value]]:
-    """An argument as the kernel's parameters it becomes, by its type in Triton's signature; constants become none."""
+def _flat(name: str, kind: Any, value: Any, tensor_maps: Iterator[dict[str, Any]]) -> Iterator[Callable[[Param], Value]]:
+    """An argument as the kernel's parameters it becomes, by its type in Triton's signature; constants become none.
+
+    `tensor_maps` has, from sm_90 on, one entry for each descriptor.
+    """
     if isinstance(kind, tuple):
         for number, (part_kind, part) in enumerate(zip(kind, value, strict=True)):
-            yield from _flat(f"{name}[{number}]", part_kind, part)
+            yield from _flat(f"{name}[{number}]", part_kind, part, tensor_maps)
     elif kind.startswith("tensordesc"):
-        yield from _descriptor(name, value)
+        yield from _descriptor(name, value, next(tensor_maps, None))
     elif kind != "constexpr":
-        yield lambda param: _value(name, kind, value)
+        yield _parameter(name, kind, value)
 
 
-def _descriptor(name: str, value: Any) -> Iterator[Callable[[Param], Value]]:
-    """A tensor descriptor before sm_90: pointer, shape, strides and how it pads, and then shape and strides once more."""
-    parts = [("*", value.base), *(("i64", extent) for extent in (*value.shape, *value.strides))]
-    parts += [("i1", value.padding == "nan"), ("i1", value.round_f32_to_tf32)]
-    parts += [("i32", extent) for extent in value.shape] + [("i64", extent) for extent in value.strides]
-    for kind, part in parts:
-        yield lambda param, kind=kind, part=part: _value(name, kind, part)
+def _descriptor(name: str, value: Any, made: dict[str, Any] | None) -> Iterator[Callable[[Param], Value]]:
+    """A tensor descriptor as parameters, then its shape and its strides. `made`: how Triton lays the box out in shared memory.
+
+    From sm_90 on it is a tensor map; before, it is a pointer, shape, strides and how it pads.
+    """
+    if made is None:
+        parts = [("*", value.base), *(("i64", extent) for extent in (*value.shape, *value.strides))]
+        parts += [("i1", value.padding == "nan"), ("i1", value.round_f32_to_tf32)]
+        yield from (_parameter(name, kind, part) for kind, part in parts)
+    else:
+        encoded = _tensor_map(value, made).encode()
+        yield lambda param: Raw(f"a tensor map of {name}", encoded)
+    yield from (_parameter(name, "i32", extent) for extent in value.shape)
+    yield from (_parameter(name, "i64", stride) for stride in value.strides)
+
+
+def _tensor_map(value: Any, made: dict[str, Any]) -> TensorMap:
+    """As Triton's own driver fills it in: triton.backends.nvidia.driver.make_tensordesc_arg."""
+    if made.get("is_im2col"):
+        raise UsageError("gpuprof.interop.triton has no descriptors in im2col mode; load the tensor by pointers")
+    names = {number: element for element, number in ELEMENT_NUMBERS.items()}
+    shape = (*value.shape[:-1], 2 * value.shape[-1]) if made["fp4_padded"] else tuple(value.shape)
+    return TensorMap(
+        _Place(value.base.data_ptr(), shape, value.base.dtype),
+        box=tuple(made["block_size"]),
+        strides=tuple(stride * made["elem_size"] for stride in value.strides),
+        swizzle=SWIZZLES[made["swizzle"]],
+        fill_nan=value.padding == "nan",
+        element="tf32" if value.round_f32_to_tf32 else names[made["elem_type"]],
+    )
+
+
+class _Place(NamedTuple):
+    """A tensor, as a tensor map asks for it."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def _parameter(name: str, kind: str, value: Any) -> Callable[[Param], Value]:
+    return lambda param: _value(name, kind, value)
 
 
 def _value(name: str, kind: str, value: Any) -> Value:
