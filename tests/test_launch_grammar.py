@@ -1,9 +1,12 @@
 """The launch grammar: what texts mean, and the whole message for texts that mean nothing."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuprof.device.images import TextureOptions
 from gpuprof.device.launch import find_launch_comments, kernel_names, normalised, parse_launch
 from gpuprof.device.launch_values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
 from gpuprof.errors import UsageError
@@ -201,3 +204,39 @@ def test_fuzz_any_text_is_a_launch_or_an_error(text):
         assert str(error).startswith("launch: ")
     else:
         assert parse_launch(request.text) == request
+
+@pytest.mark.parametrize(
+    "text, geometry, is_surface, options",
+    [
+        ("tex2d f32[8,4]=random", "2d", False, {}),
+        ("tex1d(linear) x: f32[8]", "1d", False, {"filter": "linear"}),
+        ("tex3d(linear, wrap, clamp, border, normalized) x", "3d", False,
+         {"filter": "linear", "address": ("wrap", "clamp", "border"), "normalized": True}),
+        ("texcubelayered(normalizedfloat, srgb, mirror) u8[2,6,4,4]", "acube", False,
+         {"read": "normalized", "srgb": True, "address": ("mirror",)}),
+        ("surf2dlayered out: i32[2,8,4]", "a2d", True, {}),
+    ],
+)  # fmt: skip
+def test_textures_and_surfaces(text, geometry, is_surface, options):
+    argument = parse_launch(f"k<<<1, 1>>>({text})").arguments[0]
+    assert (argument.text, argument.is_surface) == (text, is_surface)
+    assert argument.options == TextureOptions(geometry, **options)
+
+
+def test_a_word_that_is_also_a_texture_can_name_an_array():
+    assert parse_launch("k<<<1, 1>>>(tex2d: f32[4], tex2d)").arguments[1] == NamedArray("tex2d", "tex2d")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("tex2d(cubic) f32[4,4]", "expected one of nearest, linear"),
+        ("surf2d(linear) f32[4,4]", "a surface takes no words"),
+        ("tex2d(linear) 4", "expected an array"),
+        ("tex2d(linear) f32(1, 2)", "expected an array"),
+        ("tex4d f32[4]", "expected ')'"),
+    ],
+)
+def test_textures_that_are_none(text, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        parse_launch(f"k<<<1, 1>>>({text})")

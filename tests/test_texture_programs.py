@@ -11,7 +11,10 @@ from texture_support import canonical
 import gpuprof
 from gpuprof.compile import compile_cuda
 from gpuprof.errors import CompileError, KernelFault, UsageError
+from gpuprof.isa.encoding import decode
+from gpuprof.isa.stalls import INDEX
 from tests.host_oracle import nvcc
+from tests.running import run_file
 
 HERE = Path(__file__).parent
 SOURCE, STORED, ROTATE = HERE / "programs" / "textures.cu", HERE / "ptx" / "textures.ptx", HERE / "programs" / "rotate.cu"
@@ -133,6 +136,43 @@ def test_an_image_turned():
     canvas = gpu.surface(gpu.device_array(picture.shape, np.float32))
     gpu.load(ROTATE).rotate[(5, 3), (16, 16)](gpu.texture(picture, **WRAPPING), canvas, 80, 48, 0.5)
     np.testing.assert_allclose(canvas.array.copy_to_host(), turned(picture, 0.5), atol=2 / 512 + 1e-4)
+
+
+def test_the_launch_in_its_comment():
+    """A texture and a surface as text give what they give from Python; the array keeps its name."""
+    arrays, results = run_file(ROTATE)
+    picture, canvas = arrays["picture"].copy_to_host(), arrays["canvas"].copy_to_host()
+    np.testing.assert_allclose(canvas, turned(picture, 0.5), atol=2 / 512 + 1e-4)
+    assert [each.launch.name for each in results.launches][0].startswith("rotate<<<(4, 4), (16, 16)>>>(tex2d(linear, wrap, normalized) picture")
+
+
+@pytest.mark.parametrize(
+    "argument, text",
+    [
+        ("tex2d f64[4,4]", "cannot have elements of f64"),
+        ("tex2d bf16[4,4]", "cannot have elements of bf16"),
+        ("tex2d f32[4]", "2 dimensions, or 3 with channels"),
+        ("tex2d(linear) u8[4,4]", "linear filtering needs floats"),
+        ("tex2d x", "there is no array x yet"),
+        ("tex2d(wrap, wrap, wrap, wrap) f32[4,4]", "address takes 1 to 3 words"),
+    ],
+)
+def test_textures_are_checked_before_anything_runs(argument, text):
+    with pytest.raises(UsageError, match=text):
+        run_file(ROTATE, f"rotate<<<1, 1>>>({argument}, surf2d f32[4,4], 4, 4, 0.5)")
+
+
+def test_timing_of_texture_fetches():
+    """A warp waits for a fetch with the long scoreboard, and what it reads goes through the caches."""
+    _, results = run_file(ROTATE)
+    (result,) = results.launches
+    stalls = result.timing.ledger
+    names = {inst.op.name for inst in map(decode, result.launch.module.code)}
+    assert {"TEX.2D", "SUST.2D.32"} <= names
+    at = [index for index, row in enumerate(result.launch.module.code) if decode(row).op.name == "TEX.2D"]
+    assert result.counters.l2_sectors_global[at].sum() > 0
+    waiting = [index for index, row in enumerate(result.launch.module.code) if decode(row).op.name == "SUST.2D.32"]
+    assert stalls.cycles[waiting][:, INDEX["long_scoreboard"]].sum() > 0
 
 
 # -- the Python face ---------------------------------------------------------------------------------------------------------

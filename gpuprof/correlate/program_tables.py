@@ -13,8 +13,8 @@ from gpuprof.isa.text import disassemble
 from gpuprof.records.reader import Module, Recording
 
 # What an instruction does to memory, by the first word of its semantics.
-OPERATIONS = {"load": "load", "store": "store", "atom": "atomic", "red": "reduction"}
-MEMORY_SPACES = ("global", "shared", "local", "const", "param", "generic")
+OPERATIONS = {"load": "load", "store": "store", "atom": "atomic", "red": "reduction", "texture": "load", "gather": "load", "put": "store"}
+MEMORY_SPACES = ("global", "shared", "local", "const", "param", "generic", "texture", "surface")
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def access(op: Opcode) -> tuple[str, str, int]:
     """Space, operation and bytes per lane of a memory instruction; ("", "", 0) for any other."""
     if op.space not in MEMORY_SPACES:
         return "", "", 0
-    return op.space, OPERATIONS[op.semantics.partition("_")[0]], op.nbytes
+    return op.space, OPERATIONS[op.semantics.removeprefix("surface_").partition("_")[0]], op.nbytes
 
 
 def frame_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tuple]:

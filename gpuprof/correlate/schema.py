@@ -48,7 +48,7 @@ CREATE TABLE instructions (
     line INTEGER NOT NULL,     -- 0 = unknown
     column INTEGER NOT NULL,   -- 0 = unknown
     ptx_line INTEGER NOT NULL, -- 0 = unknown
-    space TEXT NOT NULL,       -- memory instructions: global, shared, local, const, param, generic; else ''
+    space TEXT NOT NULL,       -- memory instructions: global, shared, local, const, param, generic, texture, surface; else ''
     operation TEXT NOT NULL,   -- load, store, atomic, reduction, or ''
     access_nbytes INTEGER NOT NULL -- per lane
 );

@@ -37,6 +37,18 @@ READS = ("element", "normalized")
 FACES = 6
 
 
+class TextureOptions(NamedTuple):
+    """How an array is seen as a texture; the words of CUDA's cudaTextureDesc."""
+
+    geometry: str = ""  # "": 1d, 2d or 3d, by the array
+    filter: str = "nearest"
+    address: tuple[str, ...] = ("clamp",)
+    normalized: bool = False
+    read: str = "element"
+    mip_filter: str = "nearest"
+    srgb: bool = False
+
+
 class Level(NamedTuple):
     """One mipmap level, in texels."""
 

@@ -4,11 +4,15 @@
                "(" [argument {"," argument}] ")" [";"]
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
-    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" | array | name
+    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" | array | name | texture
+    texture  = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
     array    = [name ":"] element "[" number {"," number} "]" ["=" start]
     start    = "zeros" | "ones" | "arange" | "random" | FILE.npy | '"' FILE.npy '"'
     number   = product {("+" | "-") product}           product = factor {("*" | "//" | "/") factor}
     factor   = ["-" | "+"] factor | literal | "inf" | "nan" | "(" number ")"
+
+A geometry is one of 1d 2d 3d 1dlayered 2dlayered cube cubelayered. The words: linear, mirror, wrap, clamp, border, normalized (coordinates),
+normalizedfloat (8- and 16-bit integers read as numbers up to 1), srgb. A further dimension of 1, 2 or 4 is the channels.
 
 Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rounds down). A shape, an extent, shared bytes and a stream are integers.
 """
@@ -19,11 +23,19 @@ import re
 from typing import NoReturn
 
 from gpuprof.device.elements import ELEMENTS, pack_numbers
-from gpuprof.device.launch_values import STARTS, Argument, ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
+from gpuprof.device.images import TextureOptions
+from gpuprof.device.launch_values import STARTS, Argument, ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar, TextureSpec
 from gpuprof.errors import UsageError
 
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
 MAX_NESTING = 50
+GEOMETRY_WORDS = {"1d": "1d", "2d": "2d", "3d": "3d", "1dlayered": "a1d", "2dlayered": "a2d", "cube": "cube", "cubelayered": "acube"}
+IMAGE_WORDS = {f"{kind}{word}": (kind, geometry) for kind in ("tex", "surf") for word, geometry in GEOMETRY_WORDS.items()}
+# Words of a texture, and the option they set. Several address modes are those of x, y, z.
+OPTION_WORDS = {
+    "nearest": ("filter", "nearest"), "linear": ("filter", "linear"), "normalized": ("normalized", True), "srgb": ("srgb", True),
+    "normalizedfloat": ("read", "normalized"), **{mode: ("address", mode) for mode in ("wrap", "clamp", "mirror", "border")},
+}  # fmt: skip
 
 _SPACE = re.compile(r"\s*", re.ASCII)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
@@ -177,6 +189,8 @@ class _Parser:
             return Scalar(word, word == "true")
         if word in ("null", "nullptr"):
             return Null()
+        if word in IMAGE_WORDS and (self.looking_at("(") or _IDENTIFIER.match(self.text, self.at)):
+            return self.texture(word, start)
         if word and word not in RESERVED:
             return self.array_or_name(word, start)
         self.at = start
@@ -187,6 +201,36 @@ class _Parser:
         if len(raw.group(1)) % 2 or not raw.group(1):
             self.fail("hex: takes two digits for each byte", start)
         return Raw(raw.group(), bytes.fromhex(raw.group(1)))
+
+    # texture = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
+    def texture(self, word: str, start: int) -> TextureSpec:
+        kind, geometry = IMAGE_WORDS[word]
+        options: dict[str, str | bool | tuple[str, ...]] = {"geometry": geometry}
+        if self.accept("("):
+            self.option(options)
+            while self.accept(","):
+                self.option(options)
+            self.expect(")", "after the words")
+        if kind == "surf" and len(options) > 1:
+            self.fail("a surface takes no words: it is neither filtered nor wrapped", start)
+        self.space()
+        begin = self.at
+        found = self.match(_IDENTIFIER)
+        if not found or found.group() in RESERVED:
+            self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
+        array = self.array_or_name(found.group(), begin)
+        if not isinstance(array, ArraySpec | NamedArray):
+            self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
+        return TextureSpec(self.since(start), array, TextureOptions(**options), kind == "surf")
+
+    def option(self, options: dict) -> None:
+        self.space()
+        start = self.at
+        found = self.match(_IDENTIFIER)
+        if not found or found.group() not in OPTION_WORDS:
+            self.fail(f"expected one of {', '.join(OPTION_WORDS)}", start)
+        name, value = OPTION_WORDS[found.group()]
+        options[name] = (*options.get("address", ()), value) if name == "address" else value
 
     # array = [name ":"] element "[" number {"," number} "]" ["=" start]
     def array_or_name(self, word: str, start: int) -> Argument:

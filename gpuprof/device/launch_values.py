@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from gpuprof.device.elements import ELEMENTS
+from gpuprof.device.images import TextureOptions
 
 STARTS = ("zeros", "ones", "arange", "random")
 
@@ -67,7 +68,17 @@ class NamedArray:
     name: str
 
 
-Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray
+@dataclass(frozen=True)
+class TextureSpec:
+    """A texture or a surface over an array."""
+
+    text: str
+    array: ArraySpec | NamedArray
+    options: TextureOptions
+    is_surface: bool = False
+
+
+Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray | TextureSpec
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from gpuprof.device.array import DeviceArray
 from gpuprof.device.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.data import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
-from gpuprof.device.launch_values import Argument, ArraySpec, LaunchRequest, NamedArray
+from gpuprof.device.images import IMAGE_ELEMENTS
+from gpuprof.device.launch_values import Argument, ArraySpec, HandleValue, LaunchRequest, NamedArray, TextureSpec
 from gpuprof.device.limits import check_limits, cluster_of
+from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
 
 
@@ -42,7 +44,7 @@ def run_requests(
             _make_arrays(device, arrays, launch, request, seed, folder)
     for launch, request in enumerate(requests):
         kernel = module[request.kernel]
-        values = [_value(arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)]
+        values = [_value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)]
         config = LaunchConfig(request.grid, request.block, request.dynamic_shared_nbytes, request.stream, request.cluster)
         device.launch(kernel.module, kernel.function, config, values, request.text)
     return arrays
@@ -89,11 +91,25 @@ def _dry_value(argument: Argument, declared: dict[str, ArraySpec]) -> Value:
             if name:
                 declared[name] = argument
             return ArrayValue(0, argument.element, argument.nbytes)
+        case TextureSpec(text=text, array=array):
+            _dry_value(array, declared)
+            _check_texture(argument, declared[array.name] if isinstance(array, NamedArray) else array)
+            return HandleValue(text, 0)
     return argument
+
+
+def _check_texture(texture: TextureSpec, spec: ArraySpec) -> None:
+    """Raises UsageError for an array that cannot be seen so."""
+    if spec.element not in IMAGE_ELEMENTS:
+        raise UsageError(f"a texture or surface cannot have elements of {spec.element}; it can of {' '.join(IMAGE_ELEMENTS)}")
+    array = DeviceArray(None, 0, spec.shape, ELEMENTS[spec.element].dtype)  # only looked at
+    image_of([array], texture.options, texture.is_surface)
+    sampler_of_options(texture.options)
 
 
 def _make_arrays(device: Device, arrays: LaunchArrays, launch: int, request: LaunchRequest, seed: int, folder: Path) -> None:
     for number, argument in enumerate(request.arguments):
+        argument = argument.array if isinstance(argument, TextureSpec) else argument
         if isinstance(argument, NamedArray):
             arrays[launch, number] = arrays[argument.name]
         elif isinstance(argument, ArraySpec):
@@ -112,7 +128,11 @@ def _make_array(device: Device, spec: ArraySpec, number: int, kernel: str, seed:
     return array
 
 
-def _value(arrays: LaunchArrays, key: tuple[int, int], argument: Argument) -> Value:
+def _value(device: Device, arrays: LaunchArrays, key: tuple[int, int], argument: Argument) -> Value:
     if isinstance(argument, ArraySpec | NamedArray):
         return ArrayValue(arrays[key].address, "", arrays[key].nbytes)  # its element type was checked before
+    if isinstance(argument, TextureSpec):
+        if argument.is_surface:
+            return make_surface(device.submit, arrays[key], argument.options.geometry).as_argument()
+        return make_texture(device.submit, [arrays[key]], argument.options).as_argument()
     return argument

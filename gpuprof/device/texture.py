@@ -14,7 +14,7 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, type_text
 from gpuprof.device.elements import element_of
-from gpuprof.device.images import GEOMETRIES, IMAGE_ELEMENTS, READS, Image, Level, split_shape
+from gpuprof.device.images import GEOMETRIES, IMAGE_ELEMENTS, READS, Image, Level, TextureOptions, split_shape
 from gpuprof.device.launch_values import HandleValue
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
@@ -43,19 +43,6 @@ class Texture:
 
 class Surface(Texture):
     """A texture's twin that kernels write."""
-
-
-@dataclass(frozen=True)
-class TextureOptions:
-    """How an array is seen as a texture; the words of CUDA's cudaTextureDesc."""
-
-    geometry: str = ""  # "": 1d, 2d or 3d, by the array
-    filter: str = "nearest"
-    address: tuple[str, ...] = ("clamp",)
-    normalized: bool = False
-    read: str = "element"
-    mip_filter: str = "nearest"
-    srgb: bool = False
 
 
 DEFAULTS = TextureOptions()

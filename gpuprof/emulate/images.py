@@ -82,7 +82,8 @@ def sampler_word(x: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) 
 def trace(x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: int, wavefronts: np.ndarray) -> None:
     """Records one access of each warp of x. address: int64 (lanes that take part, texels of each), -1 where there is none.
 
-    nbytes: of one texel; wavefronts: int64 (warps of x,).
+    nbytes of each lane's access, for the fewest sectors there could be; 0 for fetches, which read what their neighbours read anyway.
+    wavefronts: int64 (warps of x,).
     """
     warp = elements // WARP
     touched = address >= 0
@@ -106,4 +107,5 @@ def trace(x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: 
     counters = x.chunk.tally.counters
     counters.l1_tag_requests_global[at] += np.uint64(records["n_lines"].sum())
     counters.l2_sectors_global[at] += np.uint64(count.sum())
-    counters.l2_sectors_global_ideal[at] += np.uint64(np.minimum(count, -(-lanes * nbytes // 32)).sum())
+    ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
+    counters.l2_sectors_global_ideal[at] += np.uint64(ideal.sum())

@@ -88,7 +88,7 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
 
     def op(x: Lanes) -> None:
         elements = active_elements(x, site.guard)
-        addresses, nbytes = np.full((len(elements), 1), -1, np.int64), 1
+        addresses = np.full((len(elements), 1), -1, np.int64)
         if len(elements):
             words = np.stack([site.take(x, ref, elements) for ref in site.words])
             handles = site.take(x, site.handle, elements)
@@ -101,9 +101,8 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
                 for k, ref in enumerate(site.results):
                     x.v[ref.kind][ref.index][elements[at]] = value[k]
                 parts.append((at, texels.address))
-                nbytes = max(nbytes, image.texel_nbytes)
             addresses = gathered(parts, len(elements))
-        trace(x, site.at, elements, addresses, nbytes, wavefronts(x, elements, addresses.shape[1]))
+        trace(x, site.at, elements, addresses, 0, wavefronts(x, elements, addresses.shape[1]))
 
     return op
 

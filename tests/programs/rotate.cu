@@ -1,4 +1,5 @@
 // An image turned about its centre, read through a texture that filters and wraps, written through a surface.
+// LAUNCH: rotate<<<(4, 4), (16, 16)>>>(tex2d(linear, wrap, normalized) picture: f32[64,64]=random, surf2d canvas: f32[64,64], 64, 64, 0.5)
 
 __global__ void rotate(cudaTextureObject_t picture, cudaSurfaceObject_t canvas, int width, int height, float angle)
 {
