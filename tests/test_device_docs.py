@@ -27,6 +27,14 @@ def test_the_python(monkeypatch):
     np.testing.assert_array_equal(names["result"], 2 * np.linspace(0, 1, 1000, dtype=np.float32))
 
 
+def test_the_python_about_textures():
+    """Blocks marked `py` run on an emulated GPU: the fake one has no images."""
+    (text,) = [text for language, text in BLOCKS if language == "py"]
+    names = {"gpu": gpuprof.Device(), "np": np}
+    exec(text, names)
+    np.testing.assert_array_equal(names["canvas"].array.copy_to_host(), np.zeros((64, 64), np.float32))
+
+
 def test_the_launches():
     (_, text), *_ = [block for block in BLOCKS if "// LAUNCH" in block[1]]
     assert [parse_launch(launch).kernel for _, launch in find_launch_comments(text)] == ["saxpy", "saxpy"]

@@ -205,6 +205,7 @@ def test_fuzz_any_text_is_a_launch_or_an_error(text):
     else:
         assert parse_launch(request.text) == request
 
+
 @pytest.mark.parametrize(
     "text, geometry, is_surface, options",
     [

@@ -14,7 +14,7 @@ from gpuprof.errors import CompileError, KernelFault, UsageError
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.stalls import INDEX
 from tests.host_oracle import nvcc
-from tests.running import run_file
+from tests.running import run_file, run_source
 
 HERE = Path(__file__).parent
 SOURCE, STORED, ROTATE = HERE / "programs" / "textures.cu", HERE / "ptx" / "textures.ptx", HERE / "programs" / "rotate.cu"
@@ -143,7 +143,7 @@ def test_the_launch_in_its_comment():
     arrays, results = run_file(ROTATE)
     picture, canvas = arrays["picture"].copy_to_host(), arrays["canvas"].copy_to_host()
     np.testing.assert_allclose(canvas, turned(picture, 0.5), atol=2 / 512 + 1e-4)
-    assert [each.launch.name for each in results.launches][0].startswith("rotate<<<(4, 4), (16, 16)>>>(tex2d(linear, wrap, normalized) picture")
+    assert results.launches[0].launch.name.startswith("rotate<<<(4, 4), (16, 16)>>>(tex2d(linear, wrap, normalized) picture")
 
 
 @pytest.mark.parametrize(
@@ -162,17 +162,33 @@ def test_textures_are_checked_before_anything_runs(argument, text):
         run_file(ROTATE, f"rotate<<<1, 1>>>({argument}, surf2d f32[4,4], 4, 4, 0.5)")
 
 
-def test_timing_of_texture_fetches():
-    """A warp waits for a fetch with the long scoreboard, and what it reads goes through the caches."""
-    _, results = run_file(ROTATE)
+MANY = """
+// LAUNCH: many<<<8, 256>>>(tex1d numbers: f32[4096]=random, out: f32[2048])
+__global__ void many(cudaTextureObject_t numbers, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+        sum += tex1Dfetch<float>(numbers, i + 128 * k);
+    out[i] = sum;
+}
+"""
+
+
+def test_timing_of_texture_fetches(tmp_path):
+    """Fetches fill the texture queue; the sum waits for them with the long scoreboard; what they read goes through the caches."""
+    arrays, results = run_source(tmp_path, MANY)
     (result,) = results.launches
-    stalls = result.timing.ledger
-    names = {inst.op.name for inst in map(decode, result.launch.module.code)}
-    assert {"TEX.2D", "SUST.2D.32"} <= names
-    at = [index for index, row in enumerate(result.launch.module.code) if decode(row).op.name == "TEX.2D"]
-    assert result.counters.l2_sectors_global[at].sum() > 0
-    waiting = [index for index, row in enumerate(result.launch.module.code) if decode(row).op.name == "SUST.2D.32"]
-    assert stalls.cycles[waiting][:, INDEX["long_scoreboard"]].sum() > 0
+    opcodes = [decode(row).op.name for row in result.launch.module.code]
+    fetches, sums = (np.array([name == wanted for name in opcodes]) for wanted in ("TEX.1D", "FADD"))
+    assert fetches.sum() == 16
+    ledger = result.timing.ledger
+    assert ledger[fetches][:, INDEX["tex_throttle"]].sum() > 0
+    assert ledger[sums][:, INDEX["long_scoreboard"]].sum() > 0
+    assert result.counters.l2_sectors_global[fetches].tolist() == [2048 * 4 // 32] * 16
+    numbers = arrays["numbers"].copy_to_host()
+    np.testing.assert_allclose(arrays["out"].copy_to_host(), sum(numbers[128 * k : 128 * k + 2048] for k in range(16)), rtol=1e-5)
 
 
 # -- the Python face ---------------------------------------------------------------------------------------------------------
