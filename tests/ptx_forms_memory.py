@@ -218,6 +218,7 @@ def _special() -> dict[str, list[str]]:
         *(f"mov.b32 %r2, %envreg{n};" for n in (0, 1, 2, 31)),
     ]
     forms += [*(f"mov.u32 %r2, %pm{n};" for n in range(8)), *(f"mov.u64 %d1, %pm{n}_64;" for n in range(8)), "mov.u16 %h1, %tid.x;"]
+    forms += ["mov.v4.u32 {%r1, %r2, %r3, %r4}, %ntid;", "mov.v2.b64 %w, {%d1, %d2};", "mov.v2.u32 {%r1, %r2}, {%r2, %r1};"]
     return {"sm_75": forms, "sm_80": product("mov.u32 %r2, %{n};", n=reserved), "sm_90": ["mov.u32 %r2, %aggr_smem_size;"]}
 
 

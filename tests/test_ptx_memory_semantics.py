@@ -220,6 +220,27 @@ def test_structures_by_value():
     assert run(body, declarations=FUNCTIONS, words=2)[7].tolist() == [7, 101]
 
 
+PARTS = """
+.func (.param .b64 r) mix(.param .b64 x, .param .b32 y)
+{ .reg .b32 %a<4>; .reg .b16 %h<3>;
+  ld.param.v2.b32 {%a0, %a1}, [x]; ld.param.b32 %a2, [x+4]; ld.param.v2.b16 {%h0, %h1}, [y]; ld.param.s8 %a3, [y+3];
+  cvt.u32.u16 %a0, %h1; add.u32 %a1, %a1, %a2; st.param.b32 [r+4], %a0; st.param.b32 [r], %a1; st.param.b16 [r+6], %h0; ret; }
+"""
+
+
+def test_parts_of_parameters_in_registers():
+    """7.1: a scalar parameter is bytes like any other, however it is passed."""
+    body = """{ .param .b64 x; .param .b32 y; .param .b64 r; cvt.u16.u32 %h1, %t; st.param.b32 [x+4], %t; st.param.b32 [x], 9; st.param.v2.b16 [y], {77, %h1};
+    call (r), mix, (x, y); ld.param.v2.b32 {%r1, %r2}, [r]; } mov.b64 %d1, {%r1, %r2}; st.global.b64 [%o], %d1;"""
+    assert run(body, declarations=PARTS)[:, 0].tolist() == [2 * t | t << 32 | 77 << 48 for t in range(32)]
+
+
+def test_moves_of_vectors():
+    body = """.reg .v4 .u32 %v; mov.v4.u32 %v, %ntid; mov.v2.b32 {%r1, %r2}, {%v.y, %v.x}; mov.v2.b32 {%r1, %r2}, {%r2, %r1}; mov.v4.u32 {_, _, %r3, %r4}, %tid;
+    add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; mov.b64 %d1, {%r1, %r2}; st.global.b64 [%o], %d1;"""
+    assert run(body)[4, 0] == 32 | 1 << 32
+
+
 def variadic(arguments: list[str]) -> str:
     stores = "".join(
         f"st.param.b32 [v+{8 * k}], {text}; st.param.b32 [v+{8 * k + 4}], {1000 * (k == 0)};" for k, text in enumerate(arguments)

@@ -9,7 +9,7 @@ a size stands in the caller's frame, and its address is passed.
 from typing import NamedTuple
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.values import type_file
+from gpuprof.assemble.values import type_file, type_nbits
 
 _FIRST_WORD = 4
 
@@ -41,7 +41,7 @@ def convention(params: tuple[ast.Variable, ...], returns: tuple[ast.Variable, ..
         for number, variable in enumerate(group):
             key = variable.name if variable.name != "_" else f"_{number}"
             variadic = variable.is_array and variable.nbytes == 0
-            if variable.is_array and not variadic:
+            if (variable.is_array and not variadic) or type_nbits(variable.type) > 64:
                 nbytes = align_up(nbytes, variable.align)
                 places[key] = Place("M", nbytes, variable.type)
                 nbytes += variable.nbytes

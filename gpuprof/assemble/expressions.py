@@ -5,6 +5,7 @@ binary:     unary { operator binary of a higher precedence }
 unary:      ( + | - | ! | ~ ) unary | ( .s64 | .u64 ) unary in parentheses | ( expression ) | number
 """
 
+import math
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
@@ -123,7 +124,7 @@ def _unary(parser) -> Value:
         if cast:
             parser.advance()
             parser.expect(")")
-            value = _cast(_unary(parser), cast == ".u64")
+            value = _cast(parser, token, _unary(parser), cast == ".u64")
         else:
             value = _ternary(parser)
             parser.expect(")")
@@ -147,7 +148,9 @@ def _negated(parser, token, value: Value) -> Value:
     return _wrapped({"+": value.number, "-": -value.number, "~": ~value.number}[op], value.unsigned)
 
 
-def _cast(value: Value, unsigned: bool) -> Value:
+def _cast(parser, token, value: Value, unsigned: bool) -> Value:
+    if isinstance(value.number, float) and not math.isfinite(value.number):
+        raise parser.error(f"{value.number} is no integer", token)
     return _wrapped(int(value.number), unsigned)
 
 

@@ -335,19 +335,24 @@ def _load_kernel_parameter(lo, targets: tuple, offset: int, kind: str):
 
 
 def _load_part(lo, targets: tuple, kind: str, value: int, offset: int):
-    """Part of a parameter that is in a register: all of it, or one half or field."""
-    nbits = type_nbits(kind)
-    held = 64 if lo.body.files[value] == "D" else 32
-    if len(targets) != 1 or offset * 8 % nbits or offset * 8 + nbits > held:
-        raise lo.error("this part of a parameter in a register cannot be read")
-    if held == nbits:
-        field = value
-    else:
-        index = offset * 8 // nbits
-        width = max(nbits, 8)
-        skip = [i != index for i in range(held // width)]
-        field = split(lo, value, held, width, skip)[index]
-    put_loaded(lo, targets[0], kind, _sign_field(lo, field, kind))
+    """A parameter that is in a register: all of it, or halves or fields."""
+    nbits, held = type_nbits(kind), _held_nbits(lo, value)
+    first = _first_field(lo, len(targets), nbits, held, offset, "read")
+    used = range(first, first + len(targets))
+    fields = [value] if held == nbits else split(lo, value, held, nbits, [i not in used for i in range(held // nbits)])
+    for target, field in zip(targets, fields[first:], strict=False):
+        put_loaded(lo, target, kind, _sign_field(lo, field, kind))
+
+
+def _held_nbits(lo, register: int) -> int:
+    return 64 if lo.body.files[register] == "D" else 32
+
+
+def _first_field(lo, count: int, nbits: int, held: int, offset: int, verb: str) -> int:
+    """Number of the first of `count` fields of `nbits` in a register of `held` bits."""
+    if offset < 0 or offset * 8 % nbits or offset * 8 + count * nbits > held:
+        raise lo.error(f"this part of a parameter in a register cannot be {verb}")
+    return offset * 8 // nbits
 
 
 def _outgoing_address(lo, place: Place, offset: int) -> dict:
@@ -365,19 +370,29 @@ def store_parameter(lo, values: tuple, operand, kind: str) -> bool:
     name, offset = operand.base.text, operand.offset
     register = lo.parameter_values.get(name)
     if register is not None:
-        if offset or len(values) != 1:
-            raise lo.error("only the whole of a scalar parameter can be written")
-        file = lo.body.files[register]
-        value = lo.src(values[0], store_type(kind))
-        if file == "D" and type_file(kind) == "R":
-            value = lo.op("CVT.U64.U32", a=lo.reg(value, "R"))
-        lo.copy(register, value)
+        _store_part(lo, register, values, kind, offset)
         return True
     place = lo.outgoing.get(name)
     if place is None:
         return False
     store(lo, "local", [lo.src(v, store_type(kind)) for v in values], kind, _outgoing_address(lo, place, offset))
     return True
+
+
+def _store_part(lo, register: int, values: tuple, kind: str, offset: int):
+    """Into a parameter that is in a register. One narrow value at its start is all of it: it is zero-extended; else the rest stays."""
+    nbits, held = type_nbits(kind), _held_nbits(lo, register)
+    first = _first_field(lo, len(values), nbits, held, offset, "written")
+    given = [lo.src(value, store_type(kind)) for value in values]
+    if nbits == held or (len(values) == 1 and not first and nbits < 32):
+        value = given[0]
+        return lo.copy(register, lo.op("CVT.U64.U32", a=lo.reg(value, "R")) if held == 64 and nbits < 64 else value)
+    fields: list = [None] * (held // nbits)
+    if len(values) < len(fields):
+        used = range(first, first + len(values))
+        fields = split(lo, register, held, nbits, [i in used for i in range(held // nbits)])
+    fields[first : first + len(values)] = given
+    return lo.copy(register, join(lo, fields, nbits))
 
 
 # -- atomics and fences ------------------------------------------------------------------------------------------------------

@@ -8,8 +8,11 @@ _TYPES = frozenset(["pred", "b16", "u16", "s16", "f16", "bf16", "b32", "u32", "s
 
 def _mov(lo):
     kind = lo.modifiers.type()
+    elements = {"v2": 2, "v4": 4}.get(lo.modifiers.one_of(("v2", "v4")))
+    if elements:
+        return _mov_vector(lo, elements, kind)
     if kind == "b128":
-        return _mov128(lo)
+        return _mov_elements(lo, lo.operand(0), lo.operand(1), 2, "b64")
     if kind not in _TYPES:
         raise NoVariant(f"type .{kind} of")
     lo.count(2)
@@ -22,15 +25,29 @@ def _mov(lo):
     return lo.copy(dst, lo.src(source, kind))
 
 
-def _mov128(lo):
-    """Two 64-bit registers; both sides are vectors, since that is what a 128-bit register is here."""
-    lo.count(2)
+_VECTOR_SPECIALS = frozenset(["%tid", "%ntid", "%ctaid", "%nctaid"])
+
+
+def _mov_vector(lo, count: int, kind: str):
+    """Element by element; a special register such as %tid has three, and a fourth that is zero."""
+    if kind not in _TYPES:
+        raise NoVariant(f"type .{kind} of")
     target, source = lo.operand(0), lo.operand(1)
-    if not all(isinstance(side, ast.Vector) and len(side.elements) == 2 for side in (target, source)):
-        raise lo.error("128 bits are a .b128 register or {lower, upper}")
-    values = [lo.op("MOV.64", a=lo.src(element, "b64")) for element in source.elements]  # the two sides may share registers
+    if isinstance(source, ast.Name) and source.text in _VECTOR_SPECIALS:
+        source = ast.Vector((*(ast.Name(f"{source.text}.{axis}") for axis in "xyz"), ast.Number(0))[:count])
+    _mov_elements(lo, target, source, count, kind)
+
+
+def _mov_elements(lo, target, source, count: int, kind: str):
+    """Both sides are vectors; so is a 128-bit register, of its two halves."""
+    lo.count(2)
+    if not all(isinstance(side, ast.Vector) and len(side.elements) == count for side in (target, source)):
+        raise lo.error(f"both sides have {count} parts")
+    wide = type_nbits(kind) == 64
+    # The two sides may share registers.
+    values = [lo.op("MOV.64" if wide else "MOV", a=lo.src(element, kind)) for element in source.elements]
     for element, value in zip(target.elements, values, strict=True):
-        lo.copy(lo.dst(element, "b64"), value)
+        lo.copy(lo.dst(element, kind), value)
 
 
 def _element_nbits(lo, elements: tuple, nbits: int) -> int:

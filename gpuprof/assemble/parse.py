@@ -24,6 +24,7 @@ _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
     "reqnctapercluster": 3, "blocksareclusters": 0, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
 }  # fmt: skip
 _EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
+_MOST_INITIAL_VALUES = 1 << 22
 _REGISTER_RANGE = re.compile(r"(.*?)(\d+)$")
 
 
@@ -408,8 +409,12 @@ class _Parser:
             if token.text == "{":
                 if len(found) > width:
                     raise self.error("more initial values than elements", token)
+                if width > _MOST_INITIAL_VALUES:
+                    raise self.error(f"lists of {width} initial values", token)
                 found += [ast.Number(0)] * (width - len(found))
             values += found
+            if len(values) > _MOST_INITIAL_VALUES:
+                raise self.error(f"more than {_MOST_INITIAL_VALUES} initial values", token)
             if self.token.text != "}":
                 self.expect(",")
         self.depth -= 1
