@@ -1,62 +1,38 @@
-"""Every scalar form of PTX ISA 9.0 assembles here, and ptxas, where it is installed, takes the same text."""
+"""Every instruction that real kernels use assembles; ptxas, where it is installed, says that they are written right."""
 
-import re
+import shutil
 import subprocess
 
 import pytest
-from ptx_forms_scalar import FORMS, expanded, forms, module
-from ptx_support import PTXAS, needs_ptxas, ptx_module
 
-from gpuprof.assemble.assemble import assemble_program
-from gpuprof.errors import PtxError, UnsupportedInstruction
+from gpuprof.assemble.assemble import assemble
+from gpuprof.compile.ptxfile import module_of_ptx
+from tests.ptx_forms_common import FORMS, OPCODES, kernel, lines, mnemonic
 
-# What is refused by name, and why.
-REFUSED = {
-    "sm_100a": expanded("cvt.rs(|.relu).satfinite.e2m1x4.f32 h0, {r1, r2, r3, r4}, r5"),  # the manual leaves open in which order the random bits go
-    "sm_90": expanded("fma.rn.oob(|.relu).(f16|bf16) h0, h1, h2, h3"),  # the manual does not give the bits of an out-of-bounds NaN
-}  # fmt: skip
+ALL = [line for group in FORMS for line in lines(group)]
 
 
-@pytest.mark.parametrize("target", FORMS)
-def test_every_form_assembles(target):
-    found = forms(target)
-    assert len(found) == len(set(found))
-    text, first = module(target, found)
-    assert _refused(text, first, found) == [form for form in REFUSED.get(target, ()) if form in found]
+def test_the_list_is_whole():
+    used = {mnemonic(line).split(".")[0] for line in ALL} | {"ret"}
+    assert len(OPCODES) == len(set(OPCODES)) == 72
+    assert set(OPCODES) - used == set()
+    assert len({mnemonic(line) for line in ALL}) >= 186 + 100  # types written out count, so more than the 186 without
 
 
-def _refused(text: str, first: int, found: list[str]) -> list[str]:
-    try:
-        assemble_program(ptx_module(text))
-    except UnsupportedInstruction as error:
-        lines = {int(line) for line in re.findall(r"k\.ptx:(\d+): unsupported", str(error))}
-        return [form for number, form in enumerate(found) if number + first in lines]
-    except PtxError as error:
-        raise AssertionError(f"{found[error.line - first]}: {error}") from error
-    return []
+@pytest.mark.parametrize("line", ALL)
+def test_it_assembles(line, tmp_path):
+    assert assemble(module_of_ptx(kernel(line), "form.ptx", tmp_path))
 
 
-@pytest.mark.parametrize("target", REFUSED)
-def test_what_is_not_documented_is_refused_by_name(target):
-    for form in REFUSED[target]:
-        text, first = module(target, [form])
-        with pytest.raises(UnsupportedInstruction, match=rf"k\.ptx:{first}: unsupported .*{re.escape(form.split()[0])}"):
-            assemble_program(ptx_module(text))
+@pytest.mark.parametrize("group", FORMS)
+def test_a_kernel_of_each_group_assembles(group, tmp_path):
+    """All of them at once: registers are shared, results overwritten."""
+    assert assemble(module_of_ptx(kernel("\n".join(lines(group))), "group.ptx", tmp_path))
 
 
-@needs_ptxas
-@pytest.mark.parametrize("target", FORMS)
-def test_ptxas_takes_every_form(target, tmp_path):
-    found = [*forms(target), *REFUSED.get(target, ())]
-    text, first = module(target, found)
-    path = tmp_path / "k.ptx"
-    path.write_text(text)
-    done = subprocess.run([PTXAS, f"-arch={target}", str(path), "-o", str(tmp_path / "k.cubin")], capture_output=True, text=True)
-    if "is not defined for option 'gpu-name'" in done.stderr or "Unsupported .version" in done.stderr:
-        pytest.skip(f"this ptxas is too old for {target}")
-    wrong = [
-        f"{found[int(line) - first]} {message}"
-        for line, message in re.findall(r"line (\d+); error\s*: (.*)", done.stderr)
-        if first <= int(line) < first + len(found)
-    ]
-    assert (done.returncode, wrong) == (0, []), done.stderr[:2000]
+@pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas (the CUDA toolkit) is not installed")
+@pytest.mark.parametrize("group", FORMS)
+def test_ptxas_takes_them(group, tmp_path):
+    (tmp_path / "group.ptx").write_text(kernel("\n".join(lines(group))))
+    done = subprocess.run(["ptxas", "-arch=sm_90", "-o", str(tmp_path / "out"), str(tmp_path / "group.ptx")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
