@@ -129,3 +129,84 @@ def test_eight_bit_floats(build, name, library):
     assert (loose[:, 3] == halves[:, 3]).all()
     assert (np.frombuffer(found[2], np.float32).reshape(-1, 4) == clipped.astype(np.float32)).all()
     assert (np.frombuffer(found[3], np.uint8) == codes).all()
+
+
+DPX = [f"__vi{form}_{t}" for form in ("max3", "min3", "addmax", "addmin") for t in ("s32", "u32", "s16x2", "u16x2")]
+
+
+def dpx(name: str, t: str, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Elements of their own width, so that sums wrap around; .relu is a floor of zero."""
+    dtype = np.dtype(f"{'i' if t[0] == 's' else 'u'}{2 if t.endswith('x2') else 4}")
+    x, y, z = (row.view(dtype) for row in (a, b, c))
+    better = np.maximum if "max" in name else np.minimum
+    result = better(x + y if "add" in name else better(x, y), z)
+    return (np.maximum(result, 0) if name.endswith("relu") else result).astype(dtype).view(np.uint32)
+
+
+def test_dynamic_programming_functions(build):
+    names = [*DPX, *(f"{name}_relu" for name in DPX if "_s" in name)]
+    lines = [f"out[{k * WORDS} + i] = {name}(a, b, c);" for k, name in enumerate(names)]
+    lines += [f"bool p; out[{len(names) * WORDS} + i] = __vibmax_s32(a, b, &p); out[{(len(names) + 1) * WORDS} + i] = p;"]
+    program = build(
+        "__global__ void k(const unsigned *x, const unsigned *y, const unsigned *z, unsigned *out) {\n int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "unsigned a = x[i], b = y[i], c = z[i];\n" + "\n".join(lines) + "\n}\n"
+    )
+    a, b, c = (RNG.integers(0, 1 << 32, WORDS, np.uint32) for _ in range(3))
+    b[:20] = a[:20]
+    out = np.zeros(WORDS * (len(names) + 2), np.uint32)
+    found = np.frombuffer(run_kernel(program, "k", [a, b, c, out], grid=WORDS // 128, block=128)[3], np.uint32).reshape(-1, WORDS)
+    for name, row in zip(names, found, strict=False):
+        t = name.removesuffix("_relu").rpartition("_")[2]
+        assert (row == dpx(name, t, a, b, c)).all(), name
+    assert (found[-2] == np.maximum(a.view(np.int32), b.view(np.int32)).view(np.uint32)).all()
+    assert (found[-1] == (a.view(np.int32) >= b.view(np.int32))).all()
+
+
+ROUND = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
+
+
+def test_forms_of_half_precision(build):
+    """Saturation, clamping, NaN, packed comparisons and conversions, against numpy in double precision."""
+    program = build(
+        """#include <cuda_fp16.h>
+        __global__ void k(const __half2 *x, const __half2 *y, const float *f, unsigned *out, int *ints) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+            __half2 a = x[i], b = y[i];
+            auto put = [&](int k, auto v) { out[k * n + i] = __builtin_bit_cast(unsigned, v); };
+            put(0, __hadd2_sat(a, b)); put(1, __hfma2_relu(a, b, a)); put(2, __hmin2_nan(a, b)); put(3, __hmax2_nan(a, b));
+            put(4, __hgeu2(a, b)); put(5, __hlt2_mask(a, b)); put(6, (unsigned)__hbneu2(a, b));
+            put(7, __halves2half2(__float2half_rz(f[i]), __float2half_ru(f[i]))); put(8, __halves2half2(__float2half_rd(f[i]), __hmul_sat(a.x, b.y)));
+            ints[i] = __half2short_rn(a.x); ints[n + i] = __half2int_rd(a.x); ints[2 * n + i] = __half2int_ru(a.x); ints[3 * n + i] = __half2uint_rz(a.x);
+        }"""
+    )
+    a, b = (RNG.normal(size=(WORDS, 2)).astype(np.float16) for _ in range(2))
+    a[:8, 0], b[4:20, 1] = np.float16(np.nan), np.float16(np.inf)
+    b[20:40] = a[20:40]
+    f = RNG.uniform(-3, 3, WORDS).astype(np.float32)
+    found = run_kernel(program, "k", [a, b, f, np.zeros(9 * WORDS, np.uint32), np.zeros(4 * WORDS, np.int32)], grid=WORDS // 128, block=128)
+    out, ints = np.frombuffer(found[3], np.uint32).reshape(9, WORDS), np.frombuffer(found[4], np.int32).reshape(4, WORDS)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+
+    def halves(k: int) -> np.ndarray:
+        return out[k].copy().view(np.float16).reshape(-1, 2)
+
+    def is_same(k: int, wanted: np.ndarray) -> bool:
+        with np.errstate(all="ignore"):
+            return np.array_equal(halves(k), wanted.astype(np.float16), equal_nan=True)
+
+    with np.errstate(all="ignore"):
+        assert is_same(0, np.nan_to_num(np.clip(x + y, 0, 1)))
+        assert is_same(1, np.where(np.isnan(x * y + x), np.nan, np.maximum(x * y + x, 0)))
+        assert is_same(2, np.minimum(x, y))
+        assert is_same(3, np.maximum(x, y))
+    assert is_same(4, np.where(~(x < y), 1.0, 0.0))
+    assert (out[5].copy().view(np.uint16).reshape(-1, 2) == np.where(x < y, 0xFFFF, 0)).all()
+    assert (out[6] == (x != y).all(axis=1)).all()
+    down, up = halves(8)[:, 0].astype(np.float64), halves(7)[:, 1].astype(np.float64)
+    assert ((down <= f) & (f <= up) & (up - down <= np.spacing(np.abs(f).astype(np.float16)))).all()
+    assert (halves(7)[:, 0] == np.where(f < 0, up, down)).all()
+    plain = ~np.isnan(x[:, 0])
+    for row, mode in zip(ints[:3], ("rn", "rd", "ru"), strict=True):
+        assert (row[plain] == ROUND[mode](x[plain, 0])).all(), mode
+    assert (ints[3][plain] == np.trunc(np.maximum(x[plain, 0], 0))).all()
+    assert (ints[:, ~plain] == 0).all()

@@ -1,3 +1,5 @@
-// The whole language is included before every file; this name only has to exist.
+// The types are included before every file, with what most kernels use of them; the rest comes with this name.
 #pragma once
+
 #include "gpuprof/cuda.h"
+#include "gpuprof/half_forms.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "atomics.h"
+#include "dpx.h"
 #include "floating.h"
 #include "functions.h"
 #include "half.h"
