@@ -552,11 +552,9 @@ def test_tiles_of_every_rank_with_element_strides_and_nan(dimensions):
     assert (found[n:] == 0).all()
 
 
-def test_pipeline_of_tiles_sums_a_matrix():
-    """A producer warp fills four stages with TMA, eight rounds; 128 consumers add up what is there: full and empty barriers, both parities."""
-    rng = np.random.default_rng(1)
-    matrix = rng.integers(0, 100, (64, 128)).astype(F16)
-    body = f"""
+def pipeline(stages: int) -> str:
+    """A producer warp fills the stages (1, 2 or 4) with 16 tiles by TMA; 128 consumers add up what is there: full and empty barriers."""
+    return f"""
     setp.ne.u32 %p7, %r1, 0;
     @%p7 bra ready;
     mov.u32 %r4, 0;
@@ -565,7 +563,7 @@ init:
     mbarrier.init.shared.b64 [%r5], 1;
     mbarrier.init.shared.b64 [%r5+32], 128;
     add.u32 %r4, %r4, 1;
-    setp.lt.u32 %p1, %r4, 4;
+    setp.lt.u32 %p1, %r4, {stages};
     @%p1 bra init;
 ready:
     bar.sync 0;
@@ -574,8 +572,8 @@ ready:
     @%p2 bra consume;
     @%p7 ret;
 produce:
-    and.b32 %r6, %r4, 3;
-    shr.u32 %r7, %r4, 2;
+    and.b32 %r6, %r4, {stages - 1};
+    shr.u32 %r7, %r4, {stages.bit_length() - 1};
     and.b32 %r8, %r7, 1;
     xor.b32 %r8, %r8, 1;
     mad.lo.u32 %r5, %r6, 8, %r3;
@@ -598,8 +596,8 @@ consume:
     sub.u32 %r20, %r1, 32;
     mov.f32 %f1, 0f00000000;
 more:
-    and.b32 %r6, %r4, 3;
-    shr.u32 %r7, %r4, 2;
+    and.b32 %r6, %r4, {stages - 1};
+    shr.u32 %r7, %r4, {stages.bit_length() - 1};
     and.b32 %r8, %r7, 1;
     mad.lo.u32 %r5, %r6, 8, %r3;
 full:
@@ -618,7 +616,14 @@ full:
     @%p1 bra more;
     red.global.add.f32 [%rd2], %f1;
 """
-    _, total = run(body, [matrix, np.zeros(1, F32)], block=160, maps=[lambda d: TensorMap(d[0], (8, 64), swizzle=128)], grid=3)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 4])
+def test_pipeline_of_tiles_sums_a_matrix(stages):
+    rng = np.random.default_rng(1)
+    matrix = rng.integers(0, 100, (64, 128)).astype(F16)
+    maps = [lambda d: TensorMap(d[0], (8, 64), swizzle=128)]
+    _, total = run(pipeline(stages), [matrix, np.zeros(1, F32)], block=160, maps=maps, grid=3)
     assert total[0] == 3 * matrix.astype(np.float64).sum()
 
 

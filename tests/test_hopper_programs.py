@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 import gpuprof
+from gpuprof.device.api import LaunchConfig
+from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launch import parse_launch
 from gpuprof.errors import UsageError
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.stalls import INDEX
 from tests.running import ROOT
+from tests.test_hopper import kernel, pipeline
 
 I32, F32 = np.int32, np.float32
 
@@ -95,3 +100,41 @@ def test_tensor_maps_that_the_hardware_would_refuse(loaded, changes, text):
     array = gpu.device_array((64, 128), F32)
     with pytest.raises(UsageError, match=text):
         gpuprof.TensorMap(array, **changes)
+
+
+def timed(gpu, launched, arguments, block: int, grid: int = 1):
+    """The launch's timing: what device.launch gives."""
+    with host_arguments(gpu.submit, launched.function, arguments) as given:
+        return gpu.launch(launched.module, launched.function, LaunchConfig((grid, 1, 1), (block, 1, 1)), given.values, "k")
+
+
+def waits_of(timing, module, name: str) -> int:
+    """Warp-cycles of long_scoreboard at an opcode."""
+    return int(timing.ledger[module.code["opcode"] == BY_NAME[name].number, INDEX["long_scoreboard"]].sum())
+
+
+def test_the_wait_for_a_tile_is_charged_to_memory(loaded):
+    gpu, program = loaded
+    fresh = gpu.to_device(np.ones((64, 32), F32))
+    launched = program.tile_sums
+    timing = timed(gpu, launched, (gpuprof.TensorMap(fresh, box=(64, 32), swizzle=128), np.zeros(32, F32), 0, 0), 32)
+    assert timing.dram_read_nbytes == 64 * 32 * 4
+    wait = waits_of(timing, launched.module, "MBAR.TRY_WAIT.PARITY")
+    assert gpu.chip.dram_cycles < wait < 2 * gpu.chip.dram_cycles  # the first lines' way, and the others behind them
+
+
+def test_stages_of_a_pipeline_overlap_in_time(tmp_path):
+    """One stage: each of 16 tiles is waited for alone. Four stages: four are on their way at once."""
+    cycles, waits = {}, {}
+    for stages in (1, 4):
+        gpu = gpuprof.Device("h200")
+        path = tmp_path / f"pipeline{stages}.ptx"
+        path.write_text(kernel(pipeline(stages), 2, 1))
+        launched = gpu.load(path)["k"]
+        matrix = gpu.to_device(np.ones((64, 128), np.float16))
+        arguments = (matrix, gpu.device_array(1, F32), gpuprof.TensorMap(matrix, (8, 64), swizzle=128))
+        timing = timed(gpu, launched, arguments, 160)
+        cycles[stages], waits[stages] = timing.cycles, waits_of(timing, launched.module, "MBAR.TRY_WAIT.PARITY")
+        assert waits[stages] > 2 * timing.cycles  # five warps, of which all but a moment wait
+    assert cycles[1] > 16 * gpu.chip.dram_cycles
+    assert 4 * gpu.chip.dram_cycles < cycles[4] < cycles[1] / 2

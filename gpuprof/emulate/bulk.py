@@ -34,6 +34,7 @@ class Transfer:
         self.sectors: dict[int, list[np.ndarray]] = {}
         self.shared_nbytes: dict[int, int] = {}
         self.lanes: dict[int, int] = {}
+        self.ended: dict[int, tuple[int, int]] = {}  # key of an mbarrier, phases of it that ended
 
     def fault(self, element: int, text: str):
         return fault_of_element(self.x, self.site.at, element, text)
@@ -83,11 +84,15 @@ class Transfer:
             raise self.fault(element, f"the mbarrier of a bulk copy, 0x{barrier:x}, is not aligned to 8 bytes")
         index = self.shared(element, barrier, 8, "mbarrier operation") >> 3
         self.shared_nbytes[element // WARP] -= 8
-        complete(self.x, self.site.at, element, index, nbytes)
+        if complete(self.x, self.site.at, element, index, nbytes) and self.x.chunk.cluster == 1:
+            _, key = self.x.chunk.mbarriers.key_of(index)
+            known, count = self.ended.get(element // WARP, (int(key), 0))
+            if key == known:
+                self.ended[element // WARP] = (known, count + 1)
 
     def finish(self) -> None:
         """Writes the trace: one record for each warp that runs the instruction."""
-        record(self.x, self.site, self.sectors, self.shared_nbytes, self.lanes)
+        record(self.x, self.site, self.sectors, self.shared_nbytes, self.lanes, self.ended)
 
 
 def active_elements(x: Lanes, site: Site) -> np.ndarray:

@@ -20,13 +20,14 @@ import numpy as np
 
 from gpuprof.device.memory import SHARED_WINDOW
 from gpuprof.emulate.access import Site, make_site, touch
-from gpuprof.emulate.build import Env, Op, full_row
+from gpuprof.emulate.build import Env, Op, full_row, read_predicate
 from gpuprof.emulate.cfg import BasicBlock
 from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault, fault_of_element, first_active, place_of
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.operands import PRED, U32, U64, destination, source
-from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.emulate.trace import ACCESS_DTYPE
+from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.kept import kept
 
 COUNT = (1 << 20) - 1  # PTX ISA: counts are 1 to 2**20 - 1, bytes at most that in either direction
@@ -34,6 +35,7 @@ BYTES_BIAS = 1 << 20
 BYTES_MASK = (1 << 21) - 1
 VALID = 1 << 61
 PATIENCE = 100
+N_KEYS = 64
 NOT_THERE, TOO_MANY, TOO_MANY_BYTES = range(3)
 PROBLEMS = (
     "there is no mbarrier (mbarrier.init has not run, or inval has)",
@@ -43,8 +45,9 @@ PROBLEMS = (
 
 
 @kept
-def update(objects, index, arrivals, transactions, drops, old):
-    """One operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i] becomes the object before.
+def update(objects, index, arrivals, transactions, drops, old, ended):
+    """One operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i] becomes the object before,
+    ended[i] 1 when that ends a phase.
 
     All arrays are int64. Gives (-1, 0), or the i at which something is wrong, and which of PROBLEMS.
     """
@@ -64,6 +67,7 @@ def update(objects, index, arrivals, transactions, drops, old):
         phase = word >> 63 & 1
         if pending == 0 and nbytes == 0:
             phase, pending = 1 - phase, expected
+            ended[i] = 1
         objects[index[i]] = -phase << 63 | VALID | (nbytes + BYTES_BIAS) << 40 | expected << 20 | pending
     return -1, 0
 
@@ -87,6 +91,12 @@ class Mbarriers:
         self.waiting: list[Waiting] = []
         self.changed = False
         self.in_vain = 0
+        self.ended = np.zeros((chunk.n_blocks, N_KEYS), np.int64)  # phases, by key; see `key_of`
+
+    def key_of(self, index) -> tuple:
+        """(block of the chunk, key) of objects by their word in shared memory: timing tells objects apart by their keys."""
+        block, place = np.divmod(np.asarray(index) * 8, max(self.chunk.spaces["shared"].stride, 1))
+        return block, (place >> 3) % N_KEYS
 
     @property
     def objects(self) -> np.ndarray:
@@ -167,6 +177,7 @@ def objects_of(x: Lanes, site: Site) -> tuple[np.ndarray, np.ndarray]:
     """(elements, word index in shared memory) of the active lanes; traced as one access."""
     active = x.active if site.guard is None else site.guard(x)
     touched = touch(x, site, x.chunk.spaces["shared"], shared_address(site, x), active)
+    records_of(x)["uniform"] = 0  # means something else here: see `note_ends`
     elements = np.arange(x.n) if touched.active is None else np.flatnonzero(touched.active)
     return elements, touched.flat[elements] >> 3
 
@@ -216,26 +227,70 @@ def build_update(inst: Instruction, env: Env) -> Op:
         b = full_row(x, x.v[kind][given])[elements].astype(np.int64)
         columns = [b if effect is None else -b if effect == "-" else np.full(len(b), effect, np.int64) for effect in effects]
         old = np.empty(len(elements), np.int64)
-        change(x, site.at, elements, index, *columns, old)
+        ended = change(x, site.at, elements, index, *columns, old)
+        if ended.any():
+            note_ends(x, elements[ended > 0], index[ended > 0])
         if inst.op.dst and inst.dst != RZ:
             x.v[U64][inst.dst][elements] = old.view(np.uint64)
 
     return op
 
 
-def change(x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray) -> None:
-    """`update` on the chunk's shared memory; raises KernelFault."""
+def change(x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray) -> np.ndarray:
+    """`update` on the chunk's shared memory; raises KernelFault. Gives which operations ended a phase, 0 or 1 each."""
     barriers = x.chunk.mbarriers
-    wrong, problem = update(barriers.objects.view(np.int64), index, arrivals, transactions, drops, old)
+    ended = np.zeros(len(index), np.int64)
+    wrong, problem = update(barriers.objects.view(np.int64), index, arrivals, transactions, drops, old, ended)
     if wrong >= 0:
         raise fault_of_element(x, at, int(elements[wrong]), PROBLEMS[problem])
     barriers.changed = True
+    if ended.any():
+        np.add.at(barriers.ended, barriers.key_of(index), ended)
+    return ended
 
 
-def complete(x: Lanes, at: int, element: int, index: int, nbytes: int) -> None:
-    """A copy of nbytes reports to the object at word `index` of shared memory."""
+def complete(x: Lanes, at: int, element: int, index: int, nbytes: int) -> bool:
+    """A copy of nbytes reports to the object at word `index` of shared memory; gives whether that ends a phase."""
     none = np.zeros(1, np.int64)
-    change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))
+    return bool(change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))[0])
+
+
+def records_of(x: Lanes) -> np.ndarray:
+    """The records that the instruction has just written, ACCESS_DTYPE: one for each warp that runs it."""
+    n = int(np.count_nonzero(x.masks))
+    values = x.chunk.log.access.values
+    return values[len(values) - n :].view(ACCESS_DTYPE)
+
+
+def note_ends(x: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
+    """Adds to the warps' last records what their operations ended: the key in `conflicts`, the number of phases in `uniform`."""
+    if x.chunk.cluster > 1:  # it may be another block's, which timing cannot find
+        return
+    rows = elements // WARP
+    _, keys = x.chunk.mbarriers.key_of(index)
+    place = np.cumsum(x.masks != 0) - 1  # of each row's record among those of this instruction
+    records = records_of(x)
+    for row in np.unique(rows).tolist():
+        first = int(np.flatnonzero(rows == row)[0])
+        records["conflicts"][place[row]] = keys[first]
+        records["uniform"][place[row]] = min(int(np.count_nonzero((rows == row) & (keys == keys[first]))), 255)
+
+
+def note_waits(x: Lanes, active: np.ndarray, index: np.ndarray, over: np.ndarray) -> None:
+    """A record for each warp: the key of its first lane's object, and how many phases must have ended, modulo 256, in `uniform`.
+
+    In clusters nothing is said (no lanes): what ends a phase may be in another block.
+    """
+    barriers = x.chunk.mbarriers
+    rows = np.flatnonzero(active) // WARP
+    blocks, keys = barriers.key_of(index)
+    needed = barriers.ended[blocks, keys] + ~over
+    _, first = np.unique(rows, return_index=True)
+    records = np.zeros(len(first), ACCESS_DTYPE)
+    records["conflicts"], records["uniform"] = keys[first], needed[first] & 0xFF
+    records["lanes"] = int(x.chunk.cluster == 1)
+    x.chunk.log.access_warp.append(x.step_warps)
+    x.chunk.log.access.append(records.view(np.uint64))
 
 
 def build_wait(block: BasicBlock, env: Env) -> End:
@@ -261,6 +316,7 @@ def build_wait(block: BasicBlock, env: Env) -> End:
         value = full_row(x, x.v[kind][given])[active]
         wanted = (value & 1).astype(np.uint64) if parity else value >> np.uint64(63)
         over = barriers.over(index, wanted)
+        note_waits(x, active, index, over)
         x.v[PRED][dst][active] = True
         if over.any():
             barriers.in_vain = 0
@@ -277,7 +333,18 @@ def build_wait(block: BasicBlock, env: Env) -> End:
             waiting = x.part(x.masks)
         barriers.waiting.append(Waiting(waiting, index[~over], wanted[~over], dst, after, at))
 
-    return split_by_guard(block, env, act)
+    guard = None if inst.guard == PT else read_predicate(inst.guard, env)
+
+    def guarded(x: Lanes) -> None:
+        """Warps of which no lane waits have a record, too."""
+        held = pack_masks(guard(x)) & x.masks
+        idle = x.step_warps[held[np.flatnonzero(x.masks)] == 0]
+        x.chunk.log.access_warp.append(idle)
+        x.chunk.log.access.append(np.zeros(len(idle), np.uint64))
+        end(x)
+
+    end = split_by_guard(block, env, act)
+    return end if guard is None else guarded
 
 
 def check_places(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray) -> None:

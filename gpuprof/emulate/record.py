@@ -11,8 +11,16 @@ SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its ban
 NONE = np.empty(0, np.int64)
 
 
-def record(x: Lanes, site: Site, sectors: dict[int, list[np.ndarray]], shared_nbytes: dict[int, int], lanes: dict[int, int]) -> None:
-    """Logs and counts one access of each warp of x. The dicts go by the warp's row in x: sectors of global memory, bytes of shared memory, lanes.
+def record(
+    x: Lanes,
+    site: Site,
+    sectors: dict[int, list[np.ndarray]],
+    shared_nbytes: dict[int, int],
+    lanes: dict[int, int],
+    ended: dict[int, tuple[int, int]],
+) -> None:
+    """Logs and counts one access of each warp of x. The dicts go by the warp's row in x: sectors of global memory, bytes of shared memory, lanes,
+    and the mbarrier's key and how many of its phases ended (see `mbarrier`).
 
     Raises KernelFault when a warp touches more sectors than a record can hold.
     """
@@ -26,7 +34,7 @@ def record(x: Lanes, site: Site, sectors: dict[int, list[np.ndarray]], shared_nb
         lines = len(np.unique(touched >> 2))
         passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
         assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
-        words[k] = _word(len(touched), min(lines, 255), min(passes, 255), lanes.get(row, 0))
+        words[k] = _word(len(touched), min(lines, 255), min(passes, 255), lanes.get(row, 0), *ended.get(row, (0, 0)))
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
     chunk.log.access_warp.append(x.warps[rows])
@@ -37,5 +45,7 @@ def record(x: Lanes, site: Site, sectors: dict[int, list[np.ndarray]], shared_nb
     chunk.count_access(site, chunk.spaces[site.space], totals)
 
 
-def _word(sectors: int, lines: int, passes: int, lanes: int) -> int:
-    return sectors & 0xFF | lines << 8 | passes << 16 | passes << 24 | lanes << 32 | (sectors >> 8) << 56
+def _word(sectors: int, lines: int, passes: int, lanes: int, key: int, ended: int) -> int:
+    return (
+        sectors & 0xFF | lines << 8 | passes << 16 | passes << 24 | lanes << 32 | key << 40 | min(ended, 255) << 48 | (sectors >> 8) << 56
+    )

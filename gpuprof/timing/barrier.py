@@ -7,6 +7,7 @@ go, whatever it waits at: the trace says that the program got past there (a warp
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import HOLDING, N_BARRIERS, NEVER
+from gpuprof.timing.mbarrier import let_go
 from gpuprof.timing.scoreboard import hold, sleep
 from gpuprof.timing.tables import arrived_at, block_at, warp_at
 
@@ -49,6 +50,8 @@ def arrivals_after_exit(m, block_slot, t):
 
 @cold
 def open_all(m, block_slot, t):
+    if m.has_mbarriers and let_go(m, block_slot, t):
+        return
     for barrier in range(N_BARRIERS):
         arrived_at(m, block_slot, barrier).value = 0
     open_barrier(m, block_slot, ANY, t)

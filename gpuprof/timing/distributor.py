@@ -6,6 +6,7 @@ all SMs. Its warps go to the partitions with the most free warp slots.
 
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, STARTING, TICK_BITS
+from gpuprof.timing.mbarrier import start_mbarriers
 from gpuprof.timing.scoreboard import sleep
 from gpuprof.timing.tables import (
     access_start_at,
@@ -63,6 +64,9 @@ def start_block(m, sm):
     block.index = m.next_block
     block.live = m.warps_per_block
     block.waiting = 0
+    block.copies = 0
+    if m.has_mbarriers:
+        start_mbarriers(m, slot)
     for barrier in range(N_BARRIERS):
         arrived_at(m, slot, barrier).value = 0
     if s.warps == 0:

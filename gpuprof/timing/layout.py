@@ -22,6 +22,7 @@ TOKEN = 1 << 50
 NEVER = 1 << 60
 N_BARRIERS = 16  # of a block
 N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one
+N_MBARRIERS = 64  # of a block's memory barriers that are told apart
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
@@ -146,10 +147,13 @@ SM = np.dtype(
     align=True,
 )
 
-BLOCK = np.dtype([("free", "i8"), ("start", "i8"), ("index", "i8"), ("live", "i4"), ("waiting", "i4"), ("used", "i4")], align=True)
+BLOCK = np.dtype(
+    [("free", "i8"), ("start", "i8"), ("index", "i8"), ("live", "i4"), ("waiting", "i4"), ("used", "i4"), ("copies", "i4")], align=True
+)
 
 CACHE_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1"), ("dirty", "i1")], align=True)
 
+BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
 REQUEST = np.dtype(
     [
@@ -167,7 +171,7 @@ REQUEST = np.dtype(
     ],
     align=True,
 )
-# `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers.
+# `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers; of a bulk copy BULK_LOAD - (key | phases it ended << 8).
 LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4")], align=True)
 
 # The machine's counters and clocks.
@@ -231,9 +235,10 @@ LAUNCH_NUMBERS = (
     "load_base",
     "n_instructions",
     "n_registers",
+    "has_mbarriers",  # 0 or 1
     "first_group",  # scoreboard entry of the first group of copies, -1 when the program has none
 )
-CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers")
+CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers", "n_mbarriers")
 
 
 class Table(NamedTuple):
@@ -266,6 +271,8 @@ TABLES = {
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
+    "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
+    "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
     "ledger": Table(WORD, "n_reasons"),  # by instruction
     "l0_tag": Table(WORD, "l0i_lines"),  # by partition
     "l0_ready": Table(WORD, "l0i_lines"),

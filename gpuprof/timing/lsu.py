@@ -6,14 +6,16 @@ access takes wavefronts through its banks or lines through its tags. An entry of
 
 import numpy as np
 
+from gpuprof.timing.barrier import open_all
 from gpuprof.timing.copies import add_to_group, open_group
 from gpuprof.timing.fetch import constant_line
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.l1 import line_mask, load, request, send
-from gpuprof.timing.layout import ATOMIC_REQUEST, BULK_ROOM, PORT_LSU, READ, TICK_BITS, TICKS, TOKEN, WRITE
+from gpuprof.timing.layout import ATOMIC_REQUEST, BULK_LOAD, BULK_ROOM, PORT_LSU, READ, TICK_BITS, TICKS, TOKEN, WRITE
+from gpuprof.timing.mbarrier import end_phases, wait
 from gpuprof.timing.scoreboard import write_results
-from gpuprof.timing.static import ATOMIC, BULK, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, REDUCTION, SHARED
-from gpuprof.timing.tables import access_at, inst_at, load_at, part_at, port_at, queue_at, sector_at, sm_at, warp_at
+from gpuprof.timing.static import ATOMIC, BULK, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, MBARRIER, REDUCTION, SHARED
+from gpuprof.timing.tables import access_at, block_at, inst_at, load_at, part_at, port_at, queue_at, sector_at, sm_at, warp_at
 
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
@@ -59,6 +61,10 @@ def access(m, wi, t):
         write_results(m, wi, inst, enter(m, w.partition, t, TICKS) + 1)
     elif kind == BULK:
         bulk(m, wi, inst, record, first, t)
+    elif kind == MBARRIER:
+        shared(m, wi, inst, record, t)
+        if record.uniform:
+            end_phases(m, w.block_slot, np.int64(record.conflicts), np.int64(record.uniform), t)
     elif kind == SHARED:
         shared(m, wi, inst, record, t)
     elif kind == CONSTANT:
@@ -82,6 +88,14 @@ def shared(m, wi, inst, record, t):
 
 
 @cold
+def wait_for_phase(m, wi, inst, t):
+    """A wait at a memory barrier asks shared memory, then stands still if it must."""
+    write_results(m, wi, inst, enter(m, warp_at(m, wi).partition, t, TICKS) + inst.latency)
+    if wait(m, wi, t) and block_at(m, warp_at(m, wi).block_slot).waiting >= block_at(m, warp_at(m, wi).block_slot).live:
+        open_all(m, warp_at(m, wi).block_slot, t)
+
+
+@cold
 def bulk(m, wi, inst, record, first, t):
     """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the L2, one a cycle."""
     w = warp_at(m, wi)
@@ -94,7 +108,8 @@ def bulk(m, wi, inst, record, first, t):
         load_at(m, target).done = 0
         load_at(m, target).warp = wi
         load_at(m, target).pc = w.pc
-        load_at(m, target).group = -1
+        load_at(m, target).group = BULK_LOAD - (np.int64(record.conflicts) | np.int64(record.uniform) << 8)
+        block_at(m, w.block_slot).copies += 1
         m.n_loads += 1
     else:
         w.stores_quantum = m.quantum_number

@@ -9,10 +9,10 @@ from gpuprof.timing.copies import commit
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
-from gpuprof.timing.lsu import access, shuffle
+from gpuprof.timing.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
-from gpuprof.timing.static import ARRIVE, BARRIER, COPY_COMMIT, MEMBAR, SHUFFLE, SLEEP
+from gpuprof.timing.static import ARRIVE, BARRIER, COPY_COMMIT, MBARRIER_WAIT, MEMBAR, SHUFFLE, SLEEP
 from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 
 MEMBAR_REASON, SLEEPING = INDEX["membar"], INDEX["sleeping"]
@@ -118,7 +118,7 @@ def issue(m, p, k, t):
             finish(m, wi, t + 1)
 
 
-HOLDS = (BARRIER, MEMBAR, SLEEP)
+HOLDS = (BARRIER, MBARRIER_WAIT, MEMBAR, SLEEP)
 
 
 @hot
@@ -133,7 +133,9 @@ def occupy(port, ticks, t):
 def execute(m, wi, inst, t):
     """The last slot of an instruction issues in cycle t: what it sets going."""
     kind = inst.kind
-    if inst.has_access:
+    if kind == MBARRIER_WAIT:
+        wait_for_phase(m, wi, inst, t)
+    elif inst.has_access:
         access(m, wi, t)
     elif kind == SHUFFLE:
         shuffle(m, wi, t)

@@ -1,10 +1,12 @@
 """When a quantum's memory requests have been served: registers get their cycles, and warps that waited go to sleep until then."""
 
+from gpuprof.timing.barrier import open_all
 from gpuprof.timing.copies import settle_copy
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, TOKEN
+from gpuprof.timing.layout import BULK_LOAD, CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, TOKEN
+from gpuprof.timing.mbarrier import end_phases
 from gpuprof.timing.scoreboard import register_waits, sleep
-from gpuprof.timing.tables import blocked_at, board_at, dep_at, inst_at, load_at, second_at, until_at, warp_at
+from gpuprof.timing.tables import block_at, blocked_at, board_at, dep_at, inst_at, load_at, second_at, until_at, warp_at
 
 
 @cold
@@ -29,10 +31,23 @@ def settle_load(m, index):
         settle_entry(board_at(m, wi, dep_at(m, k).value), index, load.done)
     if load.group >= 0:
         settle_copy(m, wi, load.group, load.done)
+    elif load.group <= BULK_LOAD:
+        settle_bulk(m, warp_at(m, wi).block_slot, BULK_LOAD - load.group, load.done)
     if warp_at(m, wi).alias:
         for register in range(m.n_registers):
             settle_entry(board_at(m, wi, register), index, load.done)
             settle_entry(second_at(m, wi, register), index, load.done)
+
+
+@cold
+def settle_bulk(m, slot, ended, done):
+    """A bulk copy lands; `ended` is its memory barrier's key and, from bit 8 on, the phases it ended."""
+    block = block_at(m, slot)
+    block.copies -= 1
+    if ended >> 8:
+        end_phases(m, slot, ended & 0xFF, ended >> 8, done)
+    if block.copies == 0 and block.live and block.waiting >= block.live:
+        open_all(m, slot, done)
 
 
 @hot

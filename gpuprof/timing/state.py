@@ -17,7 +17,7 @@ from gpuprof.timing import layout
 from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.static import StaticProgram
+from gpuprof.timing.static import MBARRIER_WAIT, StaticProgram
 
 LINE_NBYTES, SECTOR_NBYTES = 128, 32
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
@@ -53,6 +53,8 @@ class Core(NamedTuple):
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
+    ended: np.ndarray  # int32 (block slots, memory barriers)
+    landed: np.ndarray  # int64, the same shape
     blocked: np.ndarray  # int64: warps that wait for the quantum's requests
     ledger: np.ndarray  # int64 (instructions, N_REASONS)
 
@@ -171,6 +173,8 @@ def new_core(chip: Chip, program: StaticProgram, start_cycle: int, blocks_per_sm
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
+        ended=np.zeros((slots, layout.N_MBARRIERS), np.int32),
+        landed=np.zeros((slots, layout.N_MBARRIERS), np.int64),
         blocked=np.zeros(warps, np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
     )
@@ -257,10 +261,12 @@ def machine_record(
         "n_instructions": len(program.inst),
         "n_registers": program.n_registers,
         "first_group": program.first_group,
+        "has_mbarriers": int((program.inst["kind"] == MBARRIER_WAIT).any()),
         "n_classes": layout.N_CLASSES,
         "n_ports": layout.N_PORTS,
         "n_reasons": N_REASONS,
         "n_barriers": N_BARRIERS,
+        "n_mbarriers": layout.N_MBARRIERS,
     }
     record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():

@@ -17,7 +17,25 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
 
 # What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
-PLAIN, FOLDED, GLOBAL, SHARED, CONSTANT, GENERIC, SHUFFLE, BARRIER, ARRIVE, MEMBAR, EXIT, SLEEP, COPY_COMMIT, COPY_WAIT, BULK = range(15)
+(
+    PLAIN,
+    FOLDED,
+    GLOBAL,
+    SHARED,
+    CONSTANT,
+    GENERIC,
+    SHUFFLE,
+    BARRIER,
+    ARRIVE,
+    MEMBAR,
+    EXIT,
+    SLEEP,
+    COPY_COMMIT,
+    COPY_WAIT,
+    BULK,
+    MBARRIER,
+    MBARRIER_WAIT,
+) = range(17)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -110,7 +128,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
     row["kind"] = _kind(op)
     row["operation"] = _operation(op)
-    row["has_access"] = op.space in KIND_OF_SPACE
+    row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait"
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
@@ -142,6 +160,8 @@ def _kind(op: Opcode) -> int:
         return KIND_OF_SEMANTICS[op.semantics]
     if op.space == "global" and op.semantics.startswith("bulk_"):
         return BULK
+    if op.semantics.startswith("mbar_"):
+        return MBARRIER_WAIT if op.semantics == "mbar_wait" else MBARRIER
     if op.space in KIND_OF_SPACE:
         return KIND_OF_SPACE[op.space]
     return SHUFFLE if op.pipe in ("lsu", "tex") else PLAIN
