@@ -15,29 +15,55 @@ WORD = 4  # bytes that are moved at once where lanes take all or nothing
 def build_copy(inst: Instruction, env: Env) -> Op:
     """The access that is traced and counted is the one to global memory, of the lanes that take any bytes."""
     site = make_site(inst, env, "read")
+    writing = site._replace(space="shared", verb="write")
     nbytes = inst.op.nbytes
     kind, to = source(inst, "b", U32, env.pool)
     taken = source(inst, "c", U32, env.pool) if inst.op.c else None
 
     def op(x: Lanes) -> None:
         active = x.active if site.guard is None else site.guard(x)
-        where = np.ones(x.n, np.bool_) if active is None else active
         target = full_row(x, x.v[kind][to]).astype(np.int64)
-        sizes = np.full(x.n, nbytes) if taken is None else np.minimum(full_row(x, x.row(taken)), nbytes).astype(np.int64)
-        whole = ((sizes == nbytes) | (sizes == 0) | ~where).all()
-        width = WORD if whole else 1
-        data = read(x, site, site.address(x), where & (sizes > 0), sizes, width)
-        offsets = np.arange(0, nbytes, width)
+        sizes = None
         if taken is not None:
-            data[offsets >= sizes[:, None]] = 0
-        if not where.any():
-            return
-        shared = x.chunk.spaces["shared"]
-        check(x, site._replace(space="shared", verb="write"), shared, target, where, None, False)
-        flat = shared.flat(x, target)[where]
-        shared.views[width][(flat[:, None] + offsets) // width] = data if active is None else data[where]
+            sizes = np.minimum(full_row(x, x.row(taken)), nbytes).astype(np.int64)
+            if ((sizes == nbytes) if active is None else (sizes == nbytes) | ~active).all():
+                sizes = None
+        if sizes is None:
+            copy_whole(x, site, writing, target, active)
+        else:
+            copy_parts(x, site, writing, target, np.ones(x.n, np.bool_) if active is None else active, sizes)
 
     return op
+
+
+def copy_whole(x: Lanes, site: Site, writing: Site, target: np.ndarray, active: np.ndarray | None) -> None:
+    """All active lanes take all their bytes: whole words."""
+    space, shared = x.chunk.spaces["global"], x.chunk.spaces["shared"]
+    touched = touch(x, site, space, site.address(x), active)
+    if active is not None and not active.any():
+        return
+    check(x, writing, shared, target, active, None, False)
+    width = min(site.nbytes, 8)
+    origin, place = touched.flat // width, shared.flat(x, target) // width
+    if active is not None:
+        origin, place = origin[active], place[active]
+    for k in range(site.nbytes // width):
+        shared.views[width][place + k] = space.views[width][origin + k]
+
+
+def copy_parts(x: Lanes, site: Site, writing: Site, target: np.ndarray, where: np.ndarray, sizes: np.ndarray) -> None:
+    """Some lanes take less: words where they take all or nothing, else bytes; zeros follow."""
+    nbytes = site.nbytes
+    width = WORD if ((sizes == nbytes) | (sizes == 0) | ~where).all() else 1
+    data = read(x, site, site.address(x), where & (sizes > 0), sizes, width)
+    offsets = np.arange(0, nbytes, width)
+    data[offsets >= sizes[:, None]] = 0
+    if not where.any():
+        return
+    shared = x.chunk.spaces["shared"]
+    check(x, writing, shared, target, where, None, False)
+    flat = shared.flat(x, target)[where]
+    shared.views[width][(flat[:, None] + offsets) // width] = data[where]
 
 
 def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:
