@@ -369,3 +369,76 @@ def test_what_only_copies_read_is_a_pointer():
     cp.async.cg.shared.global [%r], [%d1+32], 16; cp.async.wait_all; ret; }}"""
     a, b = assemble_text(text).functions[0].params
     assert (a.is_pointer, a.is_read, a.is_written, b.is_pointer) == (True, True, False, False)
+
+
+# Addresses
+
+SPACES = ("global", "shared", "local", "const", "param::entry")
+
+
+def test_spaces_of_generic_addresses():
+    """9.7.8.19 to 21: an address goes to generic and back, and is in its own space alone; a variable of each space, and the last byte of each."""
+    declarations = ".global .align 8 .b8 g[64]; .const .align 8 .b8 c[64] = {1, 2, 3}; .shared .align 8 .b8 s[64];"
+    body = ".local .align 8 .b8 l[64]; mov.u64 %d9, 0; mov.u32 %r9, 0;"
+    for number, (space, name) in enumerate(zip(SPACES, ("g", "s", "l", "c", "in"), strict=True)):
+        where = "param" if space.startswith("param") else space
+        body += f"mov.u64 %d1, {name}; cvta.{where}.u64 %d2, %d1; cvta.to.{where}.u64 %d3, %d2; setp.ne.u64 %p1, %d3, %d1; @%p1 or.b32 %r9, %r9, {1 << 30};"
+        for bit, other in enumerate(SPACES):
+            body += f"isspacep.{other} %p2, %d2; @%p2 or.b32 %r9, %r9, {1 << 5 * number + bit};"
+        if space != "param::entry":
+            body += f"add.u64 %d2, %d2, 63; isspacep.{space} %p2, %d2; @!%p2 or.b32 %r9, %r9, {1 << 31};"
+    got = run(body + "cvt.u64.u32 %d1, %r9; st.global.u64 [%o], %d1;", declarations=declarations)
+    assert set(got[:, 0].tolist()) == {sum(1 << 6 * k for k in range(5))}
+
+
+# Barriers and lanes
+
+
+def test_barriers_with_counts_and_reductions():
+    """Two halves of a block of 128, each at a barrier of its own, in every spelling; predicates are counted, and'ed, or'ed, also negated."""
+    body = """shr.u32 %r1, %t, 6; add.u32 %r2, %r1, 3; mov.u32 %r3, 64; setp.lt.u32 %p1, %t, 70; setp.ge.u32 %p2, %t, 64;
+    bar.red.popc.u32 %r4, %r2, %r3, %p1; barrier.cta.red.popc.aligned.u32 %r5, %r2, 64, !%p1; bar.red.and.pred %p3, %r2, 64, %p1; barrier.red.or.pred %p4, %r2, %r3, !%p1;
+    barrier.sync.aligned 1; bar.sync 1, 128; barrier.cta.sync %r2, %r3;
+    @%p2 bar.sync 9, 128; @!%p2 bar.arrive 9, 128;
+    selp.u32 %r6, 1, 0, %p3; selp.u32 %r7, 2, 0, %p4; add.u32 %r6, %r6, %r7; shl.b32 %r5, %r5, 8; shl.b32 %r6, %r6, 16; or.b32 %r4, %r4, %r5; or.b32 %r4, %r4, %r6;
+    cvt.u64.u32 %d1, %r4; st.global.u64 [%o], %d1;"""
+    got = run(body, lanes=128)[:, 0].tolist()
+    assert got == [64 | 0 << 8 | 1 << 16] * 64 + [6 | 58 << 8 | 2 << 16] * 64
+
+
+def test_lanes_of_a_mask():
+    """vote, match, redux, elect, shfl: the lanes of a mask in a register, half of the warp each, and what each of them sees."""
+    body = """and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0; mov.u32 %r2, 0x55555555; @%p1 mov.u32 %r2, 0xaaaaaaaa; setp.lt.u32 %p2, %t, 8; shr.u32 %r3, %t, 3;
+    vote.sync.ballot.b32 %r4, !%p2, %r2; vote.sync.any.pred %p3, %p2, %r2; vote.sync.all.pred %p4, !%p2, %r2; match.any.sync.b32 %r5, %r3, %r2;
+    match.all.sync.b32 %r6|%p5, %r1, %r2; redux.sync.add.s32 %r7, %t, %r2; redux.sync.max.u32 %r8, %t, %r2; redux.sync.xor.b32 %r9, %r1, %r2;
+    elect.sync %r10|%p6, %r2; shfl.sync.down.b32 %r11|%p7, %t, 2, 0x1f, %r2;
+    selp.u32 %r12, 1, 0, %p3; @%p4 or.b32 %r12, %r12, 2; @%p5 or.b32 %r12, %r12, 4; @%p6 or.b32 %r12, %r12, 8; @%p7 or.b32 %r12, %r12, 16;
+    mov.b64 %d1, {%r4, %r5}; mov.b64 %d2, {%r6, %r7}; mov.b64 %d3, {%r8, %r9}; mov.b64 %d4, {%r10, %r11}; cvt.u64.u32 %d5, %r12;
+    st.global.v2.u64 [%o], {%d1, %d2}; st.global.v2.u64 [%o+16], {%d3, %d4}; st.global.u64 [%o+32], %d5;"""
+    got = run(body, words=6).view(np.uint32).reshape(32, 12).tolist()
+    for t in range(32):
+        mine = [lane for lane in range(32) if lane % 2 == t % 2]
+        mask = sum(1 << lane for lane in mine)
+        flags = 1 | 4 | 8 * (t == mine[0]) | 16 * (t < 30)
+        wanted = [
+            sum(1 << lane for lane in mine if lane >= 8), sum(1 << lane for lane in mine if lane // 8 == t // 8), mask, sum(mine), mine[-1], 0, mine[0],
+            t + 2 if t < 30 else t, flags,
+        ]  # fmt: skip
+        assert got[t][:9] == wanted, t
+
+
+@pytest.mark.parametrize(
+    "scope", ["", ".cta", ".relaxed.cta", ".relaxed.cluster", ".acquire.gpu", ".release.sys", ".acq_rel.gpu", ".acq_rel.cluster", ".gpu"]
+)  # fmt: skip
+def test_every_scope_computes_the_same(scope):
+    body = f"""atom{scope}.global.add.u32 %r1, [v], %t; red{scope.replace("acquire", "relaxed")}.global.max.s32 [v+4], %t; bar.sync 0; ld.volatile.global.v2.u32 {{%r2, %r3}}, [v];
+    mov.b64 %d1, {{%r2, %r3}}; st.global.u64 [%o], %d1;"""
+    assert run(body, declarations=".global .align 8 .u32 v[2] = {1000, 3};")[:, 0].tolist() == [1496 | 31 << 32] * 32
+
+
+def test_fences_and_hints_are_passed():
+    """They change no value."""
+    body = """fence.sc.cta; fence.acq_rel.gpu; fence.acquire.cluster; fence.proxy.async.global; membar.sys; prefetch.global.L2::evict_last [%i]; prefetchu.L1 [%i];
+    applypriority.global.L2::evict_normal [%i], 128; createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %d5, 0.25; pmevent.mask 3; nanosleep.u32 5;
+    ld.global.nc.L1::no_allocate.L2::cache_hint.L2::256B.v2.u32 {%r1, %r2}, [%i], %d5; mov.b64 %d1, {%r1, %r2}; st.global.L1::evict_first.L2::cache_hint.u64 [%o], %d1, %d5;"""
+    assert run(body)[3, 0] == int.from_bytes(bytes(range(8)), "little")

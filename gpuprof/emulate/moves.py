@@ -118,16 +118,18 @@ def build_window(sign: int):
 
 
 def build_isspacep(inst: Instruction, env: Env) -> Op:
-    """shared, local, param: inside the window; global: in no window; constants are read in global memory through generic addresses."""
+    """shared, local, param: inside the window; const: in the copy of the constant segment; global: in none of these."""
     kd, d = destination(inst, PRED)
     ka, a = source(inst, "a", U64, env.pool)
     space = inst.op.types[0]
+    const_base = np.uint64(env.const_base)
     windows = {name: np.uint64(base) for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))}
 
     def op(x: Lanes) -> None:
         address = x.v[ka][a]
         inside = {name: address - base < WINDOW for name, base in windows.items()}
-        inside |= {"const": False, "global": ~(inside["shared"] | inside["local"] | inside["param"])}
+        inside["const"] = address - const_base < np.uint64(x.chunk.spaces["const"].nbytes)
+        inside["global"] = ~np.logical_or.reduce(list(inside.values()))
         x.v[kd][d][:] = inside[space]
 
     return op
