@@ -1,5 +1,7 @@
 """The SIMD intrinsics and the 8-bit float types of the CUDA headers: compiled, run, and compared with numpy and ml_dtypes."""
 
+import shutil
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from ptx_support import ptx_module, run_kernel
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
+from gpuprof.compile.nvcc import compile_nvcc
 
 RNG = np.random.default_rng(12)
 WORDS = 512
@@ -62,13 +65,17 @@ COMPARISONS = [kind + op for kind in ("set", "cmp") for op in ("eq", "ne", "ges"
 NAMES = [*BINARY, *SATURATED, "abs", "absss", "neg", "negss", "sads", "sadu", *COMPARISONS]
 
 
-@pytest.fixture
-def build(tmp_path, monkeypatch):
+@pytest.fixture(params=["clang", "nvcc"])
+def build(request, tmp_path, monkeypatch):
+    """Compiles with the project's own headers, and with NVIDIA's where they are."""
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
+    if request.param == "nvcc" and shutil.which("nvcc") is None:
+        pytest.skip("nvcc (the CUDA toolkit) is not installed")
+    compiler = {"clang": compile_cuda, "nvcc": compile_nvcc}[request.param]
 
     def compiled(source: str, arch: str = "sm_80"):
         (tmp_path / "k.cu").write_text(source)
-        return assemble_program(ptx_module(compile_cuda(tmp_path / "k.cu", arch=arch).ptx))
+        return assemble_program(ptx_module(compiler(tmp_path / "k.cu", arch=arch).ptx))
 
     return compiled
 
@@ -172,7 +179,7 @@ def test_forms_of_half_precision(build):
         __global__ void k(const __half2 *x, const __half2 *y, const float *f, unsigned *out, int *ints) {
             int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
             __half2 a = x[i], b = y[i];
-            auto put = [&](int k, auto v) { out[k * n + i] = __builtin_bit_cast(unsigned, v); };
+            auto put = [&](int k, auto v) { out[k * n + i] = *(unsigned *)&v; };
             put(0, __hadd2_sat(a, b)); put(1, __hfma2_relu(a, b, a)); put(2, __hmin2_nan(a, b)); put(3, __hmax2_nan(a, b));
             put(4, __hgeu2(a, b)); put(5, __hlt2_mask(a, b)); put(6, (unsigned)__hbneu2(a, b));
             put(7, __halves2half2(__float2half_rz(f[i]), __float2half_ru(f[i]))); put(8, __halves2half2(__float2half_rd(f[i]), __hmul_sat(a.x, b.y)));
