@@ -20,8 +20,13 @@ from gpuprof.timing.state import l1_sets, l2_sets
 QUANTUM = 64
 TICK = Fraction(1, 64)  # ports keep time in these
 DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
-LONG = ("memory", "atomic")
+LONG = ("memory", "atomic", "texture")
 SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuffle")
+
+
+def pipe_of(op):
+    """Textures and surfaces go through the queue of loads."""
+    return "lsu" if op.pipe == "tex" else op.pipe
 
 
 class Pending:
@@ -249,16 +254,16 @@ class Gpu:
         op = self.instructions[warp.pc].op
         if op.space == "barrier" or op.semantics == "membar":
             return "none"
-        if warp.slots_left > 1 and op.pipe == "lsu":
+        if warp.slots_left > 1 and pipe_of(op) == "lsu":
             return "none"
         if op.latency in ("division", "iterative", "iterative64") and (op.slots - warp.slots_left) % 3:
             return "none"
-        return op.pipe
+        return pipe_of(op)
 
     def throttle(self, op):
         if op.pipe == "lsu":
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
-        return "math_pipe_throttle"
+        return "tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"
 
     def issue(self, sm, partition, lane, warp, t):
         chip, op = self.chip, self.instructions[warp.pc].op
@@ -283,9 +288,9 @@ class Gpu:
     def execute(self, sm, partition, warp, t):
         instruction = self.instructions[warp.pc]
         op, chip = instruction.op, self.chip
-        if op.space in ("global", "local", "shared", "generic", "const", "param"):
+        if op.space in ("global", "local", "shared", "generic", "const", "param", "texture", "surface"):
             self.memory(sm, partition, warp, instruction, t)
-        elif op.pipe == "lsu" and op.space == "" and op.semantics != "membar":
+        elif pipe_of(op) == "lsu" and op.space == "" and op.semantics != "membar":
             self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency[op.latency])
         else:
             self.write(warp, instruction, t + chip.latency.get(op.latency, 1))
@@ -306,7 +311,7 @@ class Gpu:
         reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
         if not isinstance(result, Pending):
             result = Pending(result)
-        result.reason, result.pipe = reason, "none" if op.space == "barrier" else op.pipe
+        result.reason, result.pipe = reason, "none" if op.space == "barrier" else pipe_of(op)
         for operand in writes(instruction):
             for k in range(operand.count):
                 warp.registers[operand.file, operand.index + k] = [result]
@@ -510,7 +515,7 @@ class Gpu:
             masks = OrderedDict()
             for sector in sectors:
                 masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
-            if op.semantics in ("load", "load_matrix", "copy_async"):
+            if op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
                 self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
             else:
                 self.store_or_atomic(sm, warp, instruction, masks, start, conflicts)

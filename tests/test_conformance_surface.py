@@ -211,3 +211,12 @@ def test_stores_outside_are_not_in_the_trace():
     body = [constant(10, handle), make("SUST.1D.32", a=10, b=20, c=20, mods=pack(bounds="zero"))]
     _, done = lanes_run(memory, body, words, [])
     assert done.accesses(0)[-1] == (2, 1, 1, 1, 32, 0, 0)
+
+
+def test_trace_of_a_reduction_has_the_lanes_that_compete():
+    """Lanes 0 to 19 on one word, the others on one each: 13 words, in two sectors."""
+    memory = AddressSpace()
+    handle = pack_handle(make_image(memory, "1d", [np.zeros(16, np.uint32)], is_surface=True))
+    words = (4 * np.maximum(np.arange(LANES) - 19, 0)).astype(np.uint32)[:, None]
+    _, done = lanes_run(memory, [constant(10, handle), make("SURED.ADD.1D.U32", a=10, b=20, c=250)], words, [])
+    assert done.accesses(0)[-1] == (2, 1, 1, 1, 32, 20, 0)

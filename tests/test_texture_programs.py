@@ -191,6 +191,39 @@ def test_timing_of_texture_fetches(tmp_path):
     np.testing.assert_allclose(arrays["out"].copy_to_host(), sum(numbers[128 * k : 128 * k + 2048] for k in range(16)), rtol=1e-5)
 
 
+ORDER = """
+__global__ void order(cudaTextureObject_t numbers, cudaSurfaceObject_t row, float *out, bool *there)
+{
+    int i = threadIdx.x;
+    float x = tex2D<float>(numbers, i + 0.5f, 0.5f, there + i);
+    surf2Dwrite(x, row, i * 4, 0);
+    __syncthreads();
+    float other = surf2Dread<float>(row, (31 - i) * 4, 0);
+    __syncthreads();
+    if (i & 1)
+        surf2Dwrite(-1.0f, row, i * 4, 0);
+    out[i] = other + 100 * surf2Dread<float>(row, i * 4, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["clang", "nvcc"])
+def test_surface_accesses_keep_their_order(tmp_path, compiler):
+    path = tmp_path / "order.cu"
+    path.write_text(ORDER)
+    if compiler == "nvcc":
+        if shutil.which("nvcc") is None:
+            pytest.skip("nvcc (the CUDA toolkit) is not installed")
+        path = nvcc(path, tmp_path, "-O3")
+    gpu = gpuprof.Device()
+    numbers = np.arange(32, dtype=np.float32)
+    out, there = gpu.device_array(32, np.float32), gpu.device_array(32, np.uint8)
+    program = gpu.load(path)
+    program[program.kernels[0]][1, 32](gpu.texture(numbers[None]), gpu.surface(np.zeros((1, 32), np.float32)), out, there)
+    np.testing.assert_array_equal(out.copy_to_host(), numbers[::-1] + 100 * np.where(numbers % 2, -1, numbers))
+    assert there.copy_to_host().all()
+
+
 # -- the Python face ---------------------------------------------------------------------------------------------------------
 
 

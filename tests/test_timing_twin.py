@@ -138,3 +138,39 @@ def test_matrices(tmp_path: Path):
     assert timing.end_cycle == twin.end
     hmma = 16 * 8 * 16 // chip.tensor["f16"]
     assert timing.end_cycle > 24 // (4 * chip.sms) * 2 * hmma  # each partition has that many warps' worth
+
+
+def test_textures_and_surfaces(tmp_path: Path):
+    """Fetches fill the queue and go through the L1, queries only take the queue, stores and reductions go to the L2."""
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS["a100"])
+    chip = load_chip(path)
+    instructions = [
+        make("TEX.2D", dst=0, a=1, b=20),
+        make("TEX.3D.LEVEL", dst=4, a=1, b=24),
+        make("TLD4.2D", dst=8, a=1, b=20),
+        make("TXQ", dst=12, a=1, b=255),
+        make("SULD.2D.V2.32", dst=14, a=2, b=20),
+        make("FADD", dst=0, a=0, b=4),
+        make("IADD", dst=12, a=12, b=14),
+        make("SUST.2D.32", a=2, b=20, c=0),
+        make("SURED.ADD.1D.U32", a=2, b=20, c=12),
+        make("EXIT"),
+    ]
+
+    def accesses(k):
+        return [
+            access([k, k + 8, k + 40], wavefronts=8),
+            access(range(k, k + 60, 3), wavefronts=16),
+            access([k, k + 1], wavefronts=8),
+            access([k + 1, k + 2, 900], wavefronts=2),
+            access([k + 5]),
+            access([k % 5], conflicts=7),
+        ]
+
+    warps = [warp([0], accesses(3 * number)) for number in range(24)]
+    timing, _ = run(chip, instructions, warps, warps_per_block=4)
+    job = launch(encode(instructions))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 128, warps)
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end

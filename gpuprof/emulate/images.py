@@ -79,7 +79,9 @@ def sampler_word(x: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) 
     return word
 
 
-def trace(x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: int, wavefronts: np.ndarray) -> None:
+def trace(
+    x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: int, wavefronts: np.ndarray, is_atomic: bool = False
+) -> None:
     """Records one access of each warp of x. address: int64 (lanes that take part, texels of each), -1 where there is none.
 
     nbytes of each lane's access, for the fewest sectors there could be; 0 for fetches, which read what their neighbours read anyway.
@@ -99,6 +101,8 @@ def trace(x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: 
     records["n_sectors"], records["n_lines"] = count, np.minimum(lines, 255)
     records["wavefronts"] = records["ideal_wavefronts"] = np.minimum(wavefronts, 255)
     records["lanes"] = lanes
+    if is_atomic:
+        records["conflicts"] = most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps)
     records = records[x.masks != 0]
     log = x.chunk.log
     log.access_warp.append(x.step_warps)
@@ -109,3 +113,11 @@ def trace(x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: 
     counters.l2_sectors_global[at] += np.uint64(count.sum())
     ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
     counters.l2_sectors_global_ideal[at] += np.uint64(ideal.sum())
+
+
+def most_on_one(warp: np.ndarray, address: np.ndarray, n_warps: int) -> np.ndarray:
+    """Most lanes of each warp on one address: uint8 (n_warps,). warp and address: one of each lane."""
+    places, counts = np.unique(np.stack([warp, address]), axis=1, return_counts=True)
+    most = np.zeros(n_warps, np.uint8)
+    np.maximum.at(most, places[0], counts.astype(np.uint8))
+    return most

@@ -23,6 +23,7 @@ class Site:
     def __init__(self, inst: Instruction, env: Env):
         self.at = env.at
         self.nbytes = inst.op.nbytes
+        self.is_atomic = inst.op.semantics.startswith("red_")
         self.n = int(inst.op.b[1:] or 1)
         self.layered = unpack(inst.mods, "layered") if "layered" in inst.op.fields else 0
         self.bounds = unpack_name(inst.mods, "bounds")
@@ -87,7 +88,7 @@ def each_image(x: Lanes, site: Site, nbytes_of, scale_of):
             table[at, 0] = found
             yield image, elements[at], found
     lanes = np.bincount(elements // WARP, minlength=len(x.masks))
-    trace(x, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES))
+    trace(x, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), site.is_atomic)
 
 
 def registers(inst: Instruction, slot: str, count: int, kind: int, env: Env) -> list[Ref]:

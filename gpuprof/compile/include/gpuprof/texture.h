@@ -58,6 +58,11 @@ template <> struct gpuprof_texel<char> : gpuprof_texel<signed char> {};
     template <typename T> GPUPROF_API void NAME(T *result, cudaTextureObject_t t, GPUPROF_LIST PARAMETERS)                                 \
     {                                                                                                                                      \
         *result = NAME<T>(t, GPUPROF_LIST ARGUMENTS);                                                                                      \
+    }                                                                                                                                      \
+    template <typename T> GPUPROF_API T NAME(cudaTextureObject_t t, GPUPROF_LIST PARAMETERS, bool *is_resident)                            \
+    {                                                                                                                                      \
+        *is_resident = true; /* there are no sparse arrays */                                                                              \
+        return NAME<T>(t, GPUPROF_LIST ARGUMENTS);                                                                                         \
     }
 
 #define GPUPROF_TEX_X [x] "f"(x)
@@ -121,6 +126,11 @@ template <typename T> GPUPROF_API T tex2Dgather(cudaTextureObject_t t, float x, 
 template <typename T> GPUPROF_API void tex2Dgather(T *result, cudaTextureObject_t t, float x, float y, int component = 0)
 {
     *result = tex2Dgather<T>(t, x, y, component);
+}
+template <typename T> GPUPROF_API T tex2Dgather(cudaTextureObject_t t, float x, float y, bool *is_resident, int component = 0)
+{
+    *is_resident = true;
+    return tex2Dgather<T>(t, x, y, component);
 }
 #undef GPUPROF_GATHER_ASM
 #undef GPUPROF_GATHER_WORDS
