@@ -44,6 +44,21 @@ def cli_figures(folder: Path):
     yield "cli.help", _median(lambda: _run("--help", cwd=folder)), "s", "gpuprof --help"
 
 
+def assemble_figures(_: Path):
+    from gpuprof.assemble.assemble import assemble_program
+    from tests.large_ptx import long_kernel, many_kernels
+
+    def seconds(module) -> float:
+        start = time.perf_counter()
+        assemble_program(module)
+        return time.perf_counter() - start
+
+    large, kernel = many_kernels(50_000), long_kernel(5_000)
+    lines = large.ptx.count("\n")
+    yield "assemble.large", _median(lambda: seconds(large)), "s", f"PTX of {lines:,} lines, tests/large_ptx.py, to a program"
+    yield "assemble.kernel", _median(lambda: seconds(kernel)), "s", "one kernel of 5,000 instructions, tests/large_ptx.py, to a program"
+
+
 def emulate_figures(_: Path):
     from tests.bench_emulate import emulate_rate
 
@@ -104,7 +119,7 @@ def memory_figures(folder: Path):
     yield "peak.memory", round(peak / 1024), "MiB", "largest of all commands above"
 
 
-GROUPS = (emulate_figures, time_figures, cli_figures, sample_figures, correlate_figures, memory_figures)
+GROUPS = (assemble_figures, emulate_figures, time_figures, cli_figures, sample_figures, correlate_figures, memory_figures)
 
 
 def main() -> None:

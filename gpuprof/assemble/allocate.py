@@ -240,18 +240,23 @@ class _File:
         """The place that leaves most aligned pairs and quads whole: beside what is taken already; else the lowest that is free."""
         width = len(unit.lanes)
         lowest = beside = None
+        taken, first = self.taken, unit.lanes[0]
+        start = first[0][0] if first else 0
         for base in range(0, self.limit - width + 1, unit.align):
             if lowest is not None and base >= self.top:
                 break
-            if self.fits(unit, base):
+            last = taken[base][-1] if taken[base] else None
+            if last is not None and last[1] > start and first and (last[0] <= start or not self.free(base, first)):
+                continue  # it is taken where this begins, or later
+            if width == 1 or self.fits(unit, base):
                 if width > 2 or unit.file == "P":
                     return base
                 near = base ^ width
-                if near < self.top and not self.free(near, unit.lanes[0][:1]):
+                if near < self.top and not self.free(near, first[:1]):
                     if width == 2 or not self.quads:
                         return base
                     far = base & ~3 | ~base & 2
-                    if not self.free(far, unit.lanes[0][:1]) or not self.free(far + 1, unit.lanes[0][:1]):
+                    if not self.free(far, first[:1]) or not self.free(far + 1, first[:1]):
                         return base
                     beside = base if beside is None else beside
                 lowest = base if lowest is None else lowest

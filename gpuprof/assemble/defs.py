@@ -4,7 +4,7 @@ from collections import Counter
 
 from gpuprof.assemble.ir import READ_SLOTS, Body, Inst
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, TABLE
 
 # Instructions without a result anybody reads that must stay.
 _EFFECTS = frozenset(
@@ -14,38 +14,46 @@ _EFFECTS = frozenset(
 )  # fmt: skip
 
 
+_EFFECT_OF_ROW = [row.semantics in _EFFECTS or row.semantics.startswith(("atom_", "red_", "mbar_", "cluster_", "bulk_")) for row in TABLE]
+_LOADS = [row.semantics == "load" for row in TABLE]
+
+
 def has_effect(inst: Inst) -> bool:
-    semantics = inst.op.semantics
-    return semantics in _EFFECTS or semantics.startswith(("atom_", "red_", "mbar_", "cluster_", "bulk_")) or _ordered_load(inst)
-
-
-def _ordered_load(inst: Inst) -> bool:
-    return inst.op.semantics == "load" and bool(FIELDS["sem"].get(inst.mods))
+    number = inst.op.number
+    return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
 
 
 def single_definitions(body: Body) -> dict[int, Inst]:
     """The defining instruction of every register that is written exactly once, and always when it is reached."""
-    count: Counter[int] = Counter()
     found: dict[int, Inst] = {}
-    for inst in body.instructions():
-        for register in inst.writes():
-            count[register] += 1
-            found[register] = inst
-    return {r: i for r, i in found.items() if count[r] == 1 and i.kills and r not in body.fixed}
+    others: set[int] = set(body.fixed)
+    for block in body.blocks:
+        for inst in block.insts:
+            for register in inst.writes():
+                if register in found or not (inst.guard is None or inst.fresh):
+                    others.add(register)
+                found[register] = inst
+    for register in others:
+        found.pop(register, None)
+    return found
 
 
 def use_counts(body: Body) -> Counter[int]:
-    count: Counter[int] = Counter()
-    for inst in body.instructions():
-        count.update(inst.reads())
-    return count
+    read: list[int] = []
+    for block in body.blocks:
+        for inst in block.insts:
+            read += inst.reads()
+    return Counter(read)
 
 
 def uses_of(body: Body) -> dict[int, list[Inst]]:
     users: dict[int, list[Inst]] = {}
     for inst in body.instructions():
         for register in inst.reads():
-            users.setdefault(register, []).append(inst)
+            if register in users:
+                users[register].append(inst)
+            else:
+                users[register] = [inst]
     return users
 
 
@@ -67,11 +75,16 @@ def remove_dead(body: Body) -> None:
     for block in reversed(body.blocks):
         kept = []
         for inst in reversed(block.insts):
-            if inst.op.semantics.startswith("atom_") and inst.dst is not None and not any(count[r] for r in inst.writes()):
+            wanted = False
+            for register in inst.writes():
+                if count[register]:
+                    wanted = True
+                    break
+            if not wanted and inst.dst is not None and inst.op.semantics.startswith("atom_"):
                 reduction = BY_NAME.get("RED" + inst.op.name.removeprefix("ATOM"))
                 inst.dst = None
                 inst.op = reduction or inst.op
-            if has_effect(inst) or inst.defs or any(count[r] for r in inst.writes()):
+            if wanted or inst.defs or has_effect(inst):
                 kept.append(inst)
             else:
                 count.subtract(inst.reads())

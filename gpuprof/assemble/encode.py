@@ -2,10 +2,17 @@
 
 from gpuprof.assemble.allocate import Allocation
 from gpuprof.assemble.ir import Body, Inst, mods_without_operands
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, Instruction
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, SLOTS, Instruction
 from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
+from gpuprof.isa.opcodes import TABLE
 
 ON_THE_STACK = frozenset(["CALL", "CALL.IND", "ALLOCA", "STACKSAVE", "STACKRESTORE"])  # mods: the frame they stand in
+
+
+# What stands in a slot without a register, by row.
+_ABSENT = [
+    tuple(PT if (row.dst if slot == "dst" else getattr(row, slot)).lstrip(">").startswith("P") else RZ for slot in SLOTS) for row in TABLE
+]
 
 
 def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
@@ -19,8 +26,16 @@ def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
 
 
 def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocation: Allocation) -> Instruction:
-    fields = {slot: _register(inst, slot, allocation) for slot in ("dst", "a", "b", "c", "e")}
-    guard = PT if inst.guard is None else allocation.number[inst.guard]
+    number = allocation.number
+    fields = []
+    for value, absent in zip((inst.dst, inst.a, inst.b, inst.c, inst.e), _ABSENT[inst.op.number], strict=True):
+        if value.__class__ is tuple:
+            value = value[0]
+        # A register nobody reads has no place: what is written to it is discarded.
+        fields.append(absent if value is None else number.get(value, absent))
+    if inst.negated:
+        fields = [field | NEGATED if slot in inst.negated else field for slot, field in zip(SLOTS, fields, strict=True)]
+    guard = PT if inst.guard is None else number[inst.guard]
     guard |= NEGATED if "g" in inst.negated else 0
     imm, mods = inst.imm, inst.mods
     name = inst.op.name
@@ -36,15 +51,4 @@ def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocati
             mods |= FIELDS["imm_slot"].put(IMM_SLOT_OF[inst.slot]) | FIELDS["const"].put(int(inst.const))
         if inst.outgoing:
             imm += body.frame_nbytes
-    return Instruction(inst.op, guard, imm=imm & 0xFFFFFFFF, mods=mods, **fields)
-
-
-def _register(inst: Inst, slot: str, allocation: Allocation) -> int:
-    value = getattr(inst, slot)
-    spec = (inst.op.dst if slot == "dst" else getattr(inst.op, slot)).lstrip(">")
-    is_predicate = spec.startswith("P")
-    if isinstance(value, tuple):
-        value = value[0]
-    # A register nobody reads has no place: what is written to it is discarded.
-    number = allocation.number.get(value, PT if is_predicate else RZ) if value is not None else (PT if is_predicate else RZ)
-    return number | NEGATED if slot in inst.negated else number
+    return Instruction(inst.op, guard, *fields, imm & 0xFFFFFFFF, mods)

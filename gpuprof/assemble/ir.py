@@ -64,7 +64,10 @@ class Inst:
                 found += value
         return found
 
-    def writes(self) -> list[int]:
+    def writes(self) -> tuple[int, ...] | list[int]:
+        if _WRITES_DST_ONLY[self.op.number]:
+            value = self.dst
+            return (value,) if value.__class__ is int else value or ()
         found = []
         for value in _WRITTEN[self.op.number](self):
             if value.__class__ is int:
@@ -90,8 +93,13 @@ WRITE_SLOTS = [
 ]  # fmt: skip
 
 # What an instruction reads and writes, fetched in one go: this is asked for every instruction in every pass.
-_READ = [attrgetter("guard", *slots, "uses") for slots in READ_SLOTS]
+_CONVENTION = ("call", "call_indirect", "return")  # rows with `uses` and `defs`
+_READ = [
+    attrgetter("guard", *slots, *(["uses"] if row.semantics in _CONVENTION or not slots else []))
+    for row, slots in zip(TABLE, READ_SLOTS, strict=True)
+]
 _WRITTEN = [attrgetter("defs", *slots) if slots else (lambda inst: (inst.defs,)) for slots in WRITE_SLOTS]
+_WRITES_DST_ONLY = [slots == ("dst",) and row.semantics not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)]
 
 # Rows whose imm means something of its own, so that no source can be an immediate.
 IMM_TAKEN = frozenset(

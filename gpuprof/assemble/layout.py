@@ -186,6 +186,18 @@ def names_of(operand) -> Iterator[str]:
             yield from names_of(element)
 
 
+def _names(inst: ast.Instruction) -> list[str]:
+    """All names among its operands; the usual ones are looked at here, since this is done for every instruction."""
+    names = []
+    for operand in inst.operands:
+        kind = operand.__class__
+        if kind is ast.Name:
+            names.append(operand.text)
+        elif kind is not ast.Number:
+            names += names_of(operand)
+    return names
+
+
 def _shared_of(function: ast.Function, module_shared: dict[str, ast.Variable]) -> dict[str, ast.Variable]:
     """Shared variables a function declares or names, in order of appearance."""
     found = {}
@@ -193,10 +205,9 @@ def _shared_of(function: ast.Function, module_shared: dict[str, ast.Variable]) -
         if isinstance(statement, ast.Variable) and statement.space == "shared":
             found[statement.name] = statement
         elif isinstance(statement, ast.Instruction):
-            for operand in statement.operands:
-                for name in names_of(operand):
-                    if name in module_shared:
-                        found[name] = module_shared[name]
+            for name in _names(statement):
+                if name in module_shared:
+                    found[name] = module_shared[name]
     return found
 
 
@@ -205,7 +216,7 @@ def _called(function: ast.Function, functions: dict[str, ast.Function], addresse
     found = set()
     for statement in _statements(function.body):
         if isinstance(statement, ast.Instruction):
-            named = {name for operand in statement.operands for name in names_of(operand) if name in functions}
+            named = {name for name in _names(statement) if name in functions}
             found |= addressed if statement.opcode == "call" and not named else named
     return found
 

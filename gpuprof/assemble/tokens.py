@@ -9,13 +9,17 @@ from gpuprof.errors import PtxError
 # Order matters: a hexadecimal float starts like an integer, an instruction name with its modifiers is one word.
 _TOKEN = re.compile(
     r"""
-    (?P<space>(?:\s+|//[^\n]*|/\*(?s:.*?)\*/)+)
-  | (?P<word>[A-Za-z_$%][\w$]*(?:(?:\.|::)\w+)*)
+  \s*
+  (?:
+    (?P<word>[A-Za-z_$%][\w$]*(?:(?:\.|::)\w+)*)
   | (?P<dot>\.[A-Za-z_]\w*(?:::\w+)*)
   | (?P<number>0[fF][0-9a-fA-F]{8}(?!\w)|0[dD][0-9a-fA-F]{16}(?!\w)|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?
       |(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?)
   | (?P<string>"(?:[^"\\\n]|\\.)*")
+  | (?P<comment>//[^\n]*|/\*(?s:.*?)\*/)
   | (?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[{}()\[\],;:<>=@!+\-*/|&~^%?])
+  | (?P<end>\Z)
+  )
     """,
     re.VERBOSE,
 )
@@ -49,13 +53,17 @@ def tokenize(text: str, name: str = "") -> list[Token]:
     tokens: list[Token] = []
     position = 0
     match_at = _TOKEN.match
+    new = Token._make
     while match := match_at(text, position):
         kind = match.lastgroup
-        if kind != "space":
-            tokens.append(Token(kind, match.group(), position))
         position = match.end()
-    if position != len(text):
-        where = Positions(text)
-        raise PtxError(f"unexpected character {text[position]!r}", name, where.line(position), where.column(position))
-    tokens.append(Token("end", "end of file", position))
-    return tokens
+        if kind == "comment":
+            continue
+        token = match[kind]
+        tokens.append(new((kind, token, position - len(token))))
+        if kind == "end":
+            tokens[-1] = Token(kind, "end of file", position)
+            return tokens
+    position = len(text) - len(text[position:].lstrip())
+    where = Positions(text)
+    raise PtxError(f"unexpected character {text[position]!r}", name, where.line(position), where.column(position))
