@@ -1,4 +1,4 @@
-"""Large PTX texts for measuring the assembler: the kernels of tests/kernels many times over, and one very long kernel."""
+"""Large PTX texts for measuring the assembler: the kernels of tests/register_kernels many times over, and one very long kernel."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from random import Random
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.module import PtxModule
 
-KERNELS = Path(__file__).parent / "kernels"
+KERNELS = Path(__file__).parent / "register_kernels"
 _ONCE_A_MODULE = re.compile(r"^\.(?:version|target|address_size) .*$|^\s*\.file\s.*$|^\s*\.section\s[^{]*\{[^}]*\}", re.M)
 _HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 

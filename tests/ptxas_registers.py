@@ -14,7 +14,7 @@ from gpuprof.compile.cuda import compile_cuda
 
 TESTS = Path(__file__).parent
 TABLE = TESTS / "ptxas_registers.csv"
-SOURCES = [*sorted((TESTS.parent / "samples").glob("*.cu")), *sorted((TESTS / "kernels").glob("*.cu"))]
+SOURCES = [*sorted((TESTS.parent / "samples").glob("*.cu")), *sorted((TESTS / "register_kernels").glob("*.cu"))]
 LIMITS = (0, 24, 32, 40, 64)  # of --max-registers; 0: none. ptxas refuses to go below 24 for sm_80
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
 

@@ -1,4 +1,4 @@
-"""Registers and spills beside those of ptxas, for the samples and for tests/kernels, from the same PTX."""
+"""Registers and spills beside those of ptxas, for the samples and for tests/register_kernels, from the same PTX."""
 
 import pytest
 from ptx_support import needs_ptxas
@@ -36,7 +36,7 @@ def test_the_table_is_about_these_kernels(ours, theirs):
     assert len({key[:2] for key in theirs}) >= 50
 
 
-@pytest.mark.parametrize("folder", ["samples", "kernels"])
+@pytest.mark.parametrize("folder", ["samples", "register_kernels"])
 def test_registers_are_those_of_ptxas_within_15_percent_on_average(ours, theirs, folder):
     names = {source.name for source in SOURCES if source.parent.name == folder}
     errors = {
