@@ -46,9 +46,11 @@ def add_carry(types, mods, a, b, carry):
     return total & (1 << nbits(types[0])) - 1, total >> nbits(types[0])
 
 
-def sub_carry(types, mods, a, b, borrow):
-    total = a - b - borrow
-    return total & (1 << nbits(types[0])) - 1, int(total < 0)
+def sub_carry(types, mods, a, b, carry):
+    """As a sum with the complement: the carry is true where nothing is borrowed."""
+    mask = (1 << nbits(types[0])) - 1
+    total = a + (~b & mask) + carry
+    return total & mask, total >> nbits(types[0])
 
 
 COMPARISONS = {

@@ -237,8 +237,8 @@ def test_add_and_subtract_with_carry():
     exact = a.astype(np.int64) + b + carry
     assert (total == (exact & 0xFFFFFFFF)).all() and (out == (exact >> 32 != 0)).all()
     total, out = evaluate(op("ISUBC"), {"a": a, "b": b, "e": carry}, {"dst": np.uint32, "c": np.bool_})
-    exact = a.astype(np.int64) - b - carry
-    assert (total == (exact & 0xFFFFFFFF)).all() and (out == (exact < 0)).all()
+    exact = a.astype(np.int64) - b - ~carry
+    assert (total == (exact & 0xFFFFFFFF)).all() and (out == (exact >= 0)).all()
 
 
 def test_wide_multiply():

@@ -101,7 +101,8 @@ def _carry_chain(name: str):
 
 
 def carry_register(lo) -> int:
-    """The condition code register CC.CF; for a subtraction it holds the borrow."""
+    """The condition code register CC.CF. After a subtraction it says that there was no borrow: `sub.cc` and then `addc` shows it, which the
+    128-bit division of nvcc rests on."""
     if lo.carry is None:
         lo.carry = lo.temp("P")
     return lo.carry
@@ -118,8 +119,9 @@ def emit_carry(lo, name: str, kind: str, dst, a, b, carry_in: bool, carry_out: b
         raise NoVariant("carry of")
     carry = carry_register(lo)
     row = f"I{name}C{SUFFIX[type_nbits(kind)]}"
-    # No carry in: the negation of the register that always reads true.
-    lo.emit(row, dst=dst, a=a, b=b, c=carry if carry_out else None, e=carry if carry_in else Not(None))
+    # Nothing comes in: to a sum no carry, the negation of the register that always reads true; to a difference no borrow, which is true.
+    nothing = Not(None) if name == "ADD" else None
+    lo.emit(row, dst=dst, a=a, b=b, c=carry if carry_out else None, e=carry if carry_in else nothing)
 
 
 # -- mul, mad ----------------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def build_wide(inst: Instruction, env: Env) -> Op:
 
 
 def build_carry(inst: Instruction, env: Env) -> Op:
-    """add/sub with carry (borrow) in e and out c."""
+    """add/sub with carry in e and out c. A subtraction adds the complement, so that its carry is no borrow, as hardware has it."""
     kind = slot_kind(inst, "dst")
     kd, d = destination(inst, kind)
     kc, c = destination(inst, PRED, "c")
@@ -74,9 +74,10 @@ def build_carry(inst: Instruction, env: Env) -> Op:
         first, second = v[ka][a], v[kb][b]
         carry = carry_in(x)
         if subtract:
+            borrow = ~carry
             part = first - second
-            total = part - carry
-            out = (first < second) | (part < carry)
+            total = part - borrow
+            out = ~((first < second) | (part < borrow))
         else:
             part = first + second
             total = part + carry

@@ -1,6 +1,7 @@
 // Integer intrinsics and everything nvcc makes of integer C++: 128 bits, divisions, SIMD in a word, shifts past the width.
 //
 // LAUNCH: wide128<<<2, 64>>>(a: u64[128]=random, b: u64[128]=random, wide: u64[1024])
+// LAUNCH: divisions128<<<2, 64>>>(a, b, divisions128: u64[1024])
 // LAUNCH: divisions<<<2, 64>>>(a, b, divisions: u64[2048])
 // LAUNCH: bits<<<2, 64>>>(a, b, bits: u32[2048])
 // LAUNCH: multiplies<<<2, 64>>>(a, b, multiplies: u64[1280])
@@ -32,6 +33,23 @@ extern "C" __global__ void wide128(const u64 *a, const u64 *b, u64 *out)
     o[5] = (u64)shifted;
     o[6] = (u64)(shifted >> 64);
     o[7] = (x < y) + 2 * ((s128)x < (s128)y) + 4 * (x == y);
+}
+
+extern "C" __global__ void divisions128(const u64 *a, const u64 *b, u64 *out)
+{
+    int i = INDEX;
+    u128 x = (u128)a[i] << 64 | b[i], y = ((u128)b[i] << 31 | a[(i + 1) % 128]) >> i % 95 | 1;
+    u128 quotient = x / y, rest = x % y;
+    s128 sx = (s128)x >> i % 50, sy = i & 1 ? (s128)y : -(s128)y, s_quotient = sx / sy, s_rest = sx % sy;
+    u64 *o = out + 8 * i;
+    o[0] = (u64)quotient;
+    o[1] = (u64)(quotient >> 64);
+    o[2] = (u64)rest;
+    o[3] = (u64)(rest >> 64);
+    o[4] = (u64)s_quotient;
+    o[5] = (u64)(s_quotient >> 64);
+    o[6] = (u64)s_rest;
+    o[7] = (u64)(s_rest >> 64);
 }
 
 extern "C" __global__ void divisions(const u64 *a, const u64 *b, u64 *out)
