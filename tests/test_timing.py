@@ -203,6 +203,15 @@ def test_blocks_spread_over_sms_first_and_follow_when_a_slot_is_free(chip):
     assert many.end_cycle > first + chip.block_launch_cycles
 
 
+def test_the_blocks_of_a_cluster_start_together(chip):
+    """63 of 64 slots are taken by long blocks: one long block more finds a slot, a cluster of it and two short ones has to wait."""
+    code = [make("NANOSLEEP", imm=1, slot="b")] * 20 + [make("BRA", imm=-21 * 16, guard=0), make("EXIT")]
+    long, short = warp([0] * 50 + [1]), warp([0, 1])
+    alone, _ = run(chip, code, [long] * 64 + [short] * 2)
+    together, _ = run(chip, code, [long] * 64 + [short] * 2, cluster=3)
+    assert together.end_cycle > 1.8 * alone.end_cycle
+
+
 def random_kernel(seed, n_warps, warps_per_block):
     """Straight-line code of all kinds, the same in every warp, with memory accesses of its own in each."""
     random = np.random.default_rng(seed)

@@ -46,23 +46,29 @@ def piece(warps, warps_per_block=1, first_block=0):
     )
 
 
-def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0):
+def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0, cluster=1):
     """What simulate needs of a device.Launch."""
     function = Function("k", "k", 0, len(code), True, registers=registers, shared_nbytes=shared)
     module = SimpleNamespace(code=code, load_base=0x1000)
     return SimpleNamespace(
-        index=index, module=module, function=function, grid=(blocks, 1, 1), block=(threads, 1, 1), dynamic_shared_nbytes=0
+        index=index,
+        module=module,
+        function=function,
+        grid=(blocks, 1, 1),
+        block=(threads, 1, 1),
+        dynamic_shared_nbytes=0,
+        blocks_of_cluster=cluster,
     )
 
 
-def run(chip, instructions, warps, *, warps_per_block=1, sampling=None, machine=None, pieces=None, max_cycles=1 << 40):
+def run(chip, instructions, warps, *, warps_per_block=1, sampling=None, machine=None, pieces=None, max_cycles=1 << 40, cluster=1):
     """Times one launch of hand-made traces; returns the LaunchTiming and the records."""
     code = encode(instructions)
     records = []
     blocks = len(warps) // warps_per_block if warps else sum(p.n_blocks for p in pieces)
     timing = simulate(
         machine or power_on(chip),
-        launch(code, blocks=blocks, threads=32 * warps_per_block),
+        launch(code, blocks=blocks, threads=32 * warps_per_block, cluster=cluster),
         iter(pieces or [piece(warps, warps_per_block)]),
         sampling or Sampling(),
         lambda some: records.append(some.copy()),

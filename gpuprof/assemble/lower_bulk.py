@@ -37,6 +37,8 @@ def _take_policy(lo, operands: list) -> list:
     """The cache policy comes last and changes no result."""
     if not lo.modifiers.flag(_HINT):
         return operands
+    if not operands:
+        raise lo.error("the cache policy is missing")
     lo.src(operands[-1], "b64")
     return operands[:-1]
 
@@ -66,7 +68,10 @@ def _cp(lo):
     if m.flag("wait_group"):
         m.flag("read")
         lo.count(1)
-        return lo.emit("BULK.WAIT", imm=lo.literal(lo.operand(0), "u32"))
+        count = lo.src(lo.operand(0), "u32")
+        if not isinstance(count, Imm):
+            raise lo.error("the number of groups must be a constant")
+        return lo.emit("BULK.WAIT", imm=count.bits)
     prefetch = m.flag("prefetch")
     if m.flag("tensor"):
         return _tensor(lo, reduce, prefetch)
@@ -154,6 +159,8 @@ def _tensor(lo, reduce: bool, prefetch: bool):
     to = m.one_of(("L2",)) if prefetch else m.one_of(_TO)
     source = m.one_of(_TO)
     operation = m.one_of(_REDUCTIONS) if reduce else ""
+    if reduce and not operation:
+        raise NoVariant("form without an operation of")
     mode = m.one_of(("tile", "im2col", "im2col_no_offs"), "tile")
     if mode != "tile" and dimensions < 3:
         raise lo.error("im2col needs 3 to 5 dimensions")

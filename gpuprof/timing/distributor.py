@@ -27,13 +27,24 @@ def start_blocks(m):
     """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet; else 1."""
     while m.next_block < m.total_blocks:
         sm = free_sm(m)
-        if sm < 0:
+        if sm < 0 or (m.cluster > 1 and m.next_block % m.cluster == 0 and not cluster_fits(m)):
             break
         if m.next_block == m.known_blocks:
             return 0
         start_block(m, sm)
         m.next_block += 1
     return 1
+
+
+@cold
+def cluster_fits(m):
+    """Whether there are slots for all blocks of a cluster: they start one after the other then, and run at the same time."""
+    free = 0
+    for sm in range(m.sms):
+        free += m.blocks_per_sm - sm_at(m, sm).blocks
+        if free >= m.cluster:
+            return True
+    return False
 
 
 @hot

@@ -235,6 +235,7 @@ LAUNCH_NUMBERS = (
     "load_base",
     "n_instructions",
     "n_registers",
+    "cluster",  # blocks that start together
     "has_mbarriers",  # 0 or 1
     "first_group",  # scoreboard entry of the first group of copies, -1 when the program has none
 )

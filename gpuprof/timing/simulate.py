@@ -51,6 +51,7 @@ def _new_state(
 ) -> State:
     record = machine_record(machine, program, fit, sampling, launch.index, launch.module.load_base)
     record["total_blocks"] = n_blocks
+    record["cluster"] = min(launch.blocks_of_cluster, machine.chip.sms * fit.blocks_per_sm)
     record["max_cycle"] = machine.cycle + max_cycles
     record["end_cycle"] = machine.cycle
     record["l2_uses"] = machine.l2_uses
