@@ -482,3 +482,25 @@ def test_disabled_it_is_the_old_triton(gpu):
     assert triton.knobs.runtime.add_stages_inspection_hook is None
     with pytest.raises(UsageError, match="there is no GPU yet"):
         gpu_triton.tensor(np.zeros(4))
+
+
+def test_torch_tensors_on_the_cpu(gpu):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    a, b = (torch.randint(-4, 5, (64, 64)).to(torch.bfloat16) for _ in range(2))
+    b, c = b.T, torch.empty(64, 64)
+    strides = [stride for tensor in (a, b, c) for stride in tensor.stride()]
+    kernels.matmul[(4,)](a, b, c, 64, 64, 64, *strides, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP_M=2, TOTAL=tl.float32)
+    assert torch.equal(c, a.float() @ b.float())
+
+    x, out = torch.randn(64, 64), torch.zeros(64, 64)
+    blocks = [TensorDescriptor.from_tensor(each, [32, 32]) for each in (x, out)]
+    kernels.descriptors[(2, 2)](*blocks, ROWS=32, COLUMNS=32)
+    assert torch.equal(out, 2 * x)
+
+    eight, wide = torch.randn(64).to(torch.float8_e5m2), torch.zeros(64)
+    kernels.cast[(1,)](eight, wide, 64, BLOCK=64)
+    assert torch.equal(wide, eight.float())
+    with pytest.raises(UsageError, match=r"x_ptr: the tensor is on meta; the emulated GPU takes CPU tensors: give it x_ptr.cpu\(\)"):
+        kernels.cast[(1,)](torch.zeros(64, device="meta"), wide, 64, BLOCK=64)
