@@ -10,6 +10,9 @@ Registers come as arrays (registers, 32 * warps). Where a fragment's elements ar
 """
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from gpuprof.emulate.fused import _fma
 from gpuprof.isa.modifiers import ELEMENT_TYPES
@@ -95,15 +98,24 @@ def float_element(word, i, t):
 
 
 @kept
-def take_a(words, first, t, floating, a):
-    """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a row)."""
-    if t == F16:  # the usual one, in a loop that vectorises
+def take_halves(words, first, low, high):
+    """The two f16 elements of 32 lanes' registers; a loop that vectorises. low, high: float64 (32,)."""
+    for lane in range(32):
+        word = words[first + lane]
+        low[lane] = half_value(word & np.uint32(0xFFFF))
+        high[lane] = half_value(word >> np.uint32(16))
+
+
+@kept
+def take_a(words, first, t, floating, a, low, high):
+    """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a row);
+    low, high: scratch (32,)."""
+    if t == F16:  # the usual one
         for r in range(words.shape[0]):
+            take_halves(words[r], first, low, high)
             for lane in range(32):
-                word = words[r, first + lane]
                 row, column = (lane >> 2) + 8 * (r & 1), 2 * (lane & 3) + 8 * (r >> 1)
-                a[row, column] = half_value(word & np.uint32(0xFFFF))
-                a[row, column + 1] = half_value(word >> np.uint32(16))
+                a[row, column], a[row, column + 1] = low[lane], high[lane]
         return
     per_word = 32 // NBITS[t]
     for r in range(words.shape[0]):
@@ -116,14 +128,14 @@ def take_a(words, first, t, floating, a):
 
 
 @kept
-def take_b(words, first, t, floating, b):
+def take_b(words, first, t, floating, b, low, high):
     """As take_a; b: float64 (>= k, 8)."""
     if t == F16:
         for r in range(words.shape[0]):
+            take_halves(words[r], first, low, high)
             for lane in range(32):
-                word, k = words[r, first + lane], 2 * (lane & 3) + 8 * r
-                b[k, lane >> 2] = half_value(word & np.uint32(0xFFFF))
-                b[k + 1, lane >> 2] = half_value(word >> np.uint32(16))
+                k = 2 * (lane & 3) + 8 * r
+                b[k, lane >> 2], b[k + 1, lane >> 2] = low[lane], high[lane]
         return
     per_word = 32 // NBITS[t]
     for r in range(words.shape[0]):
@@ -158,22 +170,58 @@ def put_d(words, first, half, c):
                 words[r, first + lane] = single_bits(c[(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)])
 
 
+@intrinsic
+def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
+    """Of four rows, c += a @ b for 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses of float64s; rows
+    of c and b are 64 bytes apart, those of a `row_nbytes`; k >= 1 columns of a."""
+
+    def generate(context, builder, signature, args):
+        c, a, row_nbytes, b, k = args
+        word, number = k.type, ir.DoubleType()
+        vector = ir.VectorType(number, 8)
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
+
+        def at(address, kind):
+            return builder.inttoptr(address, kind.as_pointer())
+
+        def load(address, kind):
+            value = builder.load(at(address, kind))
+            value.align = 8
+            return value
+
+        rows = [builder.add(c, word(64 * row)) for row in range(4)]
+        before = [load(row, vector) for row in rows]
+        entry, loop = builder.block, builder.append_basic_block("products")
+        done = builder.append_basic_block("done")
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        step = builder.phi(word)
+        sums = [builder.phi(vector) for _ in rows]
+        column = load(builder.add(b, builder.mul(step, word(64))), vector)
+        after = []
+        for row, total in enumerate(sums):
+            place = builder.add(builder.mul(row_nbytes, word(row)), builder.mul(step, word(8)))
+            lone = builder.insert_element(ir.Constant(vector, ir.Undefined), load(builder.add(a, place), number), ir.IntType(32)(0))
+            after.append(builder.fadd(total, builder.fmul(builder.shuffle_vector(lone, lone, zeros), column)))
+        following = builder.add(step, word(1))
+        builder.cbranch(builder.icmp_unsigned("<", following, k), loop, done)
+        for phi, first, later in zip([step, *sums], [word(0), *before], [following, *after], strict=True):
+            phi.add_incoming(first, entry)
+            phi.add_incoming(later, loop)
+        builder.position_at_end(done)
+        for address, total in zip(rows, after, strict=True):
+            builder.store(total, at(address, vector)).align = 8
+        return context.get_dummy_value()
+
+    return types.void(types.uintp, types.uintp, types.uintp, types.uintp, types.uintp), generate
+
+
 @kept
 def add_products(a, b, c, m, k):
-    """c += a[:m, :k] @ b[:k], one k after the other; c: float64 (16, 8). Eight sums at a time stay in registers."""
-    for row in range(m):
-        c0, c1, c2, c3, c4, c5, c6, c7 = c[row, 0], c[row, 1], c[row, 2], c[row, 3], c[row, 4], c[row, 5], c[row, 6], c[row, 7]
-        for j in range(k):
-            x = a[row, j]
-            c0 += x * b[j, 0]
-            c1 += x * b[j, 1]
-            c2 += x * b[j, 2]
-            c3 += x * b[j, 3]
-            c4 += x * b[j, 4]
-            c5 += x * b[j, 5]
-            c6 += x * b[j, 6]
-            c7 += x * b[j, 7]
-        c[row, 0], c[row, 1], c[row, 2], c[row, 3], c[row, 4], c[row, 5], c[row, 6], c[row, 7] = c0, c1, c2, c3, c4, c5, c6, c7
+    """c += a[:m, :k] @ b[:k], one k after the other; float64, c (16, 8)."""
+    row_nbytes = 8 * a.shape[1]
+    for row in range(0, m, 4):
+        _add_four_rows(c.ctypes.data + 64 * row, a.ctypes.data + row_nbytes * row, row_nbytes, b.ctypes.data, k)
 
 
 @kept
@@ -222,11 +270,11 @@ def find_places(metadata, first, selector, t, elements, places):
 def multiply_floats(a, b, c, d, ta, tb, c_half, d_half, k, metadata, selector):
     """d = a @ b + c on fragments, uint32 (registers, 32 * warps). k counts A's stored elements; `metadata` is empty when A is dense."""
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
-    sums = np.zeros((16, 8))
+    sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
     places = np.zeros((16, 64), np.int64)
     for first in range(0, d.shape[1], 32):
-        take_a(a, first, ta, True, rows)
-        take_b(b, first, tb, True, columns)
+        take_a(a, first, ta, True, rows, low, high)
+        take_b(b, first, tb, True, columns, low, high)
         take_c(c, first, c_half, sums)
         if len(metadata):
             find_places(metadata, first, selector, ta, k, places)
@@ -257,12 +305,12 @@ def take_integers(words, first, sums):
 def multiply_integers(a, b, c, d, ta, tb, clamp, k, metadata, selector):
     """As multiply_floats. The sums are below 2**33 (2**31 + 128 * 255 * 255), so double precision has them exactly."""
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
-    sums = np.zeros((16, 8))
+    sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
     places = np.zeros((16, 64), np.int64)
     m = 8 * min(2, a.shape[0])
     for first in range(0, d.shape[1], 32):
-        take_a(a, first, ta, False, rows)
-        take_b(b, first, tb, False, columns)
+        take_a(a, first, ta, False, rows, low, high)
+        take_b(b, first, tb, False, columns, low, high)
         take_integers(c, first, sums)
         if len(metadata):
             find_places(metadata, first, selector, ta, k, places)
