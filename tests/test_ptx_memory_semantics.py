@@ -65,9 +65,14 @@ def test_expressions_in_addresses():
     assert got[1].tolist() == [12, 2]
 
 
-# Declarations
+@pytest.mark.parametrize(
+    "moves", ["mov.u32 %r2, %r2;", "mov.u32 %r2, %r3; mov.u32 %r3, %r2;", "mov.b64 %d1, %d2; mov.b64 %d2, %d3; mov.b64 %d3, %d1;"]
+)
+def test_copies_in_a_circle_come_to_an_end(moves):
+    run(moves)
 
-READ_BYTES = "mov.u64 %d1, {name}; add.u64 %d1, %d1, {at}; ld.global.{kind} %d2, [%d1]; st.global.u64 [%o], %d2;"
+
+# Declarations
 
 
 @pytest.mark.parametrize(

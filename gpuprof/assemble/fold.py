@@ -18,7 +18,9 @@ def propagate_copies(body: Body) -> None:
         if inst.is_copy and inst.guard is None and inst.a in single:
             source[register] = inst.a
     for register in source:
-        while source[register] in source:
+        seen = {register}
+        while source[register] in source and source[register] not in seen:  # registers that nobody sets may be copied in a circle
+            seen.add(source[register])
             source[register] = source[source[register]]
     if source:
         for inst in body.instructions():
