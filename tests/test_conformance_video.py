@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from conformance import LANES, Variant, check, operand_rows
 from conformance_integers import COMPARISONS, signed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from ptx_lanes import run_lanes
 
 from gpuprof.errors import PtxError
@@ -138,6 +140,15 @@ def test_video(name):
     op = BY_NAME[name]
     rows = operand_rows(op, {"b": "count"} if op.semantics in ("vshl", "vshr") else {}, 128 if op.semantics == "vmad" else LANES)
     check(name, reference_of(op), variants(op), rows)
+
+
+@settings(max_examples=40, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_fuzz_video(data):
+    op = BY_NAME[data.draw(st.sampled_from(OPCODES))]
+    variant = data.draw(st.sampled_from(variants(op)))
+    drawn = {slot: data.draw(st.lists(st.integers(0, 0xFFFFFFFF), min_size=4, max_size=16)) for slot in "abc"}
+    check(op.name, reference_of(op), [variant], {slot: np.resize(np.array(values, np.uint32), 128) for slot, values in drawn.items()})
 
 
 SELECTED = {
