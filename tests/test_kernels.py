@@ -17,6 +17,7 @@ from gpuprof.build import BuildOptions
 from gpuprof.device.launch import find_launch_comments, parse_launch
 from gpuprof.device.launch_values import ArraySpec
 from tests.host_oracle import nvcc
+from tests.ptx import regenerate
 from tests.running import run_file
 
 FOLDER = Path(__file__).parent / "kernels"
@@ -78,4 +79,13 @@ def test_nvcc(file, how, tmp_path):
     if arch < (tag(file, "ARCH") or arch):
         pytest.skip(f"{file}.cu is for {tag(file, 'ARCH')} and later")
     path = nvcc(FOLDER / f"{file}.cu", tmp_path, *NVCC[how], "-fmad=false", "-Wno-deprecated-gpu-targets", arch=arch)
+    compare(file, *results(path, launches(file)))
+
+
+@pytest.mark.parametrize("file", regenerate.FILES)
+def test_stored_ptx(file):
+    """nvcc's PTX for sm_80, kept so that this much always runs."""
+    path = regenerate.STORED / f"{file}.ptx"
+    with path.open() as lines:
+        assert lines.readline() == regenerate.heading(file), "the source changed: python -m tests.ptx.regenerate"
     compare(file, *results(path, launches(file)))
