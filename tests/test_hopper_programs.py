@@ -138,3 +138,39 @@ def test_stages_of_a_pipeline_overlap_in_time(tmp_path):
         assert waits[stages] > 2 * timing.cycles  # five warps, of which all but a moment wait
     assert cycles[1] > 16 * gpu.chip.dram_cycles
     assert 4 * gpu.chip.dram_cycles < cycles[4] < cycles[1] / 2
+
+
+PTX = ROOT / "tests" / "ptx"
+
+
+def test_barriers_of_libcudacxx():
+    """hopper_barriers.cu as nvcc 13.0 compiles it (-ptx -lineinfo -arch=sm_90a): cuda::barrier, cuda::ptx, clusters, tensor maps."""
+    gpu = gpuprof.Device("h200")
+    program = gpu.load(PTX / "hopper_barriers.ptx")
+    rng = np.random.default_rng(0)
+    data = np.arange(4096, dtype=I32)
+    program["add1"][4, 128](data, 4096)
+    np.testing.assert_array_equal(data, np.arange(1, 4097))
+
+    values, bins = rng.integers(0, 128, 5000).astype(I32), np.zeros(128, I32)
+    program["histo"][8, 64](bins, values, 5000)
+    np.testing.assert_array_equal(bins, np.bincount(values, minlength=128))
+
+    matrix = rng.integers(0, 1000, (40, 64)).astype(I32)
+    on_device = gpu.to_device(matrix)
+    program["tile"][1, 256](gpuprof.TensorMap(on_device, box=(8, 32)), 16, 30, np.zeros(1, I32))
+    wanted = matrix.copy()
+    wanted[30:38, 16:48] *= 2
+    np.testing.assert_array_equal(on_device.copy_to_host(), wanted)
+
+
+def test_matrix_product_with_descriptors_made_on_the_device():
+    """hopper_descriptors.py as Triton compiles it: tensormap.replace from zeros, TMA in three stages, wgmma. Small integers: exact."""
+    gpu = gpuprof.Device("h200")
+    program = gpu.load(PTX / "hopper_descriptors.ptx")
+    rng = np.random.default_rng(1)
+    m, n, k = 128, 104, 136  # tiles of 64 reach out of the matrices
+    a, b = rng.integers(-4, 5, (m, k)).astype(np.float16), rng.integers(-4, 5, (k, n)).astype(np.float16)
+    c, scratch = gpu.device_array((m, n), np.float16), gpu.device_array(384 * 4, np.uint8)
+    program["mm"][(2, 2), 128, 0, 49176](gpu.to_device(a), gpu.to_device(b), c, m, n, k, scratch, scratch)
+    np.testing.assert_array_equal(c.copy_to_host(), (a.astype(F32) @ b.astype(F32)).astype(np.float16))

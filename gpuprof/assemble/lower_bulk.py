@@ -8,7 +8,7 @@ from gpuprof.assemble.lower_mbarrier import COMPLETE_TX, address_value
 from gpuprof.assemble.lower_memory import memory_operand, store
 from gpuprof.assemble.values import Imm, NoVariant, pick
 from gpuprof.isa.modifiers import FIELDS, pack
-from gpuprof.isa.tensormap import ELEMENT_TYPES, OFFSETS
+from gpuprof.isa.tensormap import ELEMENT_TYPES, MAGIC, OFFSETS
 
 _TO = ("shared::cluster", "shared::cta", "global")
 _HINT = "L2::cache_hint"
@@ -250,9 +250,15 @@ def _replace(lo):
     value = lo.src(lo.inst.operands[-1], kind)
     if name == "elemtype" and isinstance(value, Imm) and value.bits not in ELEMENT_TYPES:
         raise NoVariant(f"element type {value.bits} in")
+    _store_field(lo, space, offset, value, "b8" if name in _BYTES else kind)
+    if name == "global_address":  # a map may be made of zeros, field by field: from now on it is one
+        _store_field(lo, space, OFFSETS["magic"], Imm(MAGIC), "b16")
+
+
+def _store_field(lo, space: str, offset: int, value, kind: str):
     slots = memory_operand(lo, lo.operand(0), space)
     slots["imm"] = slots.get("imm", 0) + offset & 0xFFFFFFFF
-    store(lo, space, [value], "b8" if name in _BYTES else kind, slots)
+    store(lo, space, [value], kind, slots)
 
 
 def _copy_map(lo):

@@ -31,7 +31,7 @@ LAYOUT = struct.Struct("<Q4Q5II5I5I6B3h3hHHH")
 assert LAYOUT.size == NBYTES
 OFFSETS = {
     "global_address": 0, "global_stride": 8, "global_dim": 40, "rank": 60, "box_dim": 64, "element_stride": 84, "elemtype": 104,
-    "interleave_layout": 105, "swizzle_mode": 106, "fill_mode": 107, "swizzle_atomicity": 108,
+    "interleave_layout": 105, "swizzle_mode": 106, "fill_mode": 107, "swizzle_atomicity": 108, "magic": 126,
 }  # fmt: skip
 # Number -> (type, bytes). f32.ftz and tf32 move bits as f32 does.
 ELEMENT_TYPES = {
