@@ -87,5 +87,5 @@ def test_stored_ptx(file):
     """nvcc's PTX for sm_80, kept so that this much always runs."""
     path = regenerate.STORED / f"{file}.ptx"
     with path.open() as lines:
-        assert lines.readline() == regenerate.heading(file), "the source changed: python -m tests.ptx.regenerate"
+        assert lines.readline() == regenerate.heading(FOLDER / f"{file}.cu"), "the source changed: python -m tests.ptx.regenerate"
     compare(file, *results(path, launches(file)))

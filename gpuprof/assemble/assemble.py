@@ -20,6 +20,7 @@ from gpuprof.assemble.params import kernel_params
 from gpuprof.assemble.parse import parse
 from gpuprof.assemble.schedule import schedule
 from gpuprof.assemble.spill import DoesNotFit, allocate_within
+from gpuprof.assemble.workspace import with_workspace
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
 from gpuprof.isa.program import Function, Location, Program, Relocation
@@ -43,7 +44,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
 
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
-    tree = parse(module.ptx, module.name)
+    tree = with_workspace(parse(module.ptx, module.name), module.ptx)
     check_variables(tree)
     layout = Layout(tree)
     bodies = {body.name: body for body in lower_functions(tree, layout)}

@@ -7,12 +7,13 @@ smid deals blocks out to multiprocessors in turn.
 import numpy as np
 
 from gpuprof.emulate.lanes import WARP
+from gpuprof.isa.special import GRID_WORKSPACE
 
 LANE = np.arange(WARP)
 
-# No driver sets environment registers here, no graph runs, nobody counts events in a kernel, and the system keeps no shared memory for itself.
+# No driver sets the other environment registers, no graph runs, nobody counts events in a kernel, and the system keeps no shared memory for itself.
 ALWAYS_ZERO = (
-    *(f"envreg{n}" for n in range(32)), *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)), "current_graph_exec",
+    *(f"envreg{n}" for n in range(32) if n not in (1, 2)), *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)), "current_graph_exec",
     "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap", "reserved_smem_offset_0", "reserved_smem_offset_1",
 )  # fmt: skip
 
@@ -29,6 +30,10 @@ def _block(chunk):
 def _number(chunk):
     """Number of each warp's block in the order they run: those of a cluster follow each other."""
     return (chunk.first_block + np.arange(chunk.n_warps) // chunk.warps_per_block)[:, None]
+
+
+def _grid_workspace(chunk):
+    return chunk.launch.module.global_symbols.get(GRID_WORKSPACE, 0)
 
 
 def _along(axis: int, extent: str, number):
@@ -81,6 +86,8 @@ FIXED = {
     "dynamic_smem_size": lambda chunk: np.int64(chunk.launch.dynamic_shared_nbytes),
     "total_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
     "aggr_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
+    "envreg1": lambda chunk: np.int64(_grid_workspace(chunk) >> 32),
+    "envreg2": lambda chunk: np.int64(_grid_workspace(chunk) & 0xFFFFFFFF),
     **dict.fromkeys(ALWAYS_ZERO, lambda chunk: np.int64(0)),
     **{f"clusterid.{name}": _of_cluster(axis, np.floor_divide) for axis, name in enumerate("xyz")},
     **{f"cluster_ctaid.{name}": _of_cluster(axis, np.remainder) for axis, name in enumerate("xyz")},

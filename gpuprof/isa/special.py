@@ -14,4 +14,7 @@ SPECIAL = (
     "cluster_ctaid.z", "cluster_nctaid.x", "cluster_nctaid.y", "cluster_nctaid.z", "cluster_ctarank", "cluster_nctarank",
     "is_explicit_cluster",
 )  # fmt: skip
+
+# The variable whose address %envreg1 and %envreg2 hold, where a module has it.
+GRID_WORKSPACE = "gpuprof_grid_workspace"
 SPECIAL_INDEX = {name: index for index, name in enumerate(SPECIAL)}

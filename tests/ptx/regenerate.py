@@ -8,22 +8,23 @@ from tests.host_oracle import nvcc
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 STORED = Path(__file__).parent / "nvcc"
+TOOLKIT = Path(__file__).parents[1] / "toolkit" / "toolkit.cu"
 FILES = ("atomics", "calls", "flow", "halves", "newer", "places", "services", "warps")
 
 
-def heading(file: str) -> str:
+def heading(source: Path) -> str:
     """What a stored file begins with."""
-    return f"// of tests/kernels/{file}.cu, sha256 {hashlib.sha256((KERNELS / f'{file}.cu').read_bytes()).hexdigest()}\n"
+    return f"// of {source.name}, sha256 {hashlib.sha256(source.read_bytes()).hexdigest()}\n"
 
 
 def main():
     STORED.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder:
-        for file in FILES:
-            ptx = nvcc(KERNELS / f"{file}.cu", Path(folder), "-fmad=false").read_text()
+        for source in (*(KERNELS / f"{file}.cu" for file in FILES), TOOLKIT):
+            ptx = nvcc(source, Path(folder), "-fmad=false").read_text()
             # Places of the machine that made it say nothing to others.
             lines = [line for line in ptx.splitlines() if not line.lstrip().startswith((".file\t", ".file ", ".loc\t", ".loc "))]
-            (STORED / f"{file}.ptx").write_text(heading(file) + "\n".join(lines) + "\n")
+            (STORED / f"{source.stem}.ptx").write_text(heading(source) + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,79 @@
+"""Kernels that use the CUDA toolkit's own headers, against numpy: from PTX that is stored, and fresh from nvcc where it is installed."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import gpuprof
+from gpuprof.errors import UnsupportedInstruction
+from tests.host_oracle import nvcc
+from tests.ptx import regenerate
+
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed")
+
+
+@pytest.fixture(scope="module", params=["stored", *(pytest.param(arch, marks=needs_nvcc) for arch in ("sm_75", "sm_80", "sm_90"))])
+def gpu_and_module(request, tmp_path_factory):
+    stored = regenerate.STORED / "toolkit.ptx"
+    path = stored if request.param == "stored" else nvcc(regenerate.TOOLKIT, tmp_path_factory.mktemp("toolkit"), arch=request.param)
+    gpu = gpuprof.Device()
+    return gpu, gpu.load(path)
+
+
+def test_stored_is_of_this_source():
+    with (regenerate.STORED / "toolkit.ptx").open() as lines:
+        assert lines.readline() == regenerate.heading(regenerate.TOOLKIT), "the source changed: python -m tests.ptx.regenerate"
+
+
+def test_atomic_references(gpu_and_module):
+    x = np.zeros(4, np.int32)
+    gpu_and_module[1].atomic_references[2, 32](x)
+    assert x.tolist() == [192, x[1], 9, (1 << 30) - 1] and 3 <= x[1] <= 192
+
+
+def test_fragments(gpu_and_module):
+    rng = np.random.default_rng(1)
+    a, b, c = rng.random((16, 16)).astype(np.float16), rng.random((16, 16)).astype(np.float16), np.zeros((16, 16), np.float32)
+    gpu_and_module[1].fragments[1, 32](a, b, c)
+    np.testing.assert_allclose(c, 2 * (a.astype(np.float64) @ b.astype(np.float64).T), rtol=1e-6)
+
+
+def test_background_copies(gpu_and_module):
+    a, out = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
+    gpu_and_module[1].background_copies[1, 64](a, out)
+    np.testing.assert_array_equal(out.reshape(64, 4), a.reshape(64, 4)[::-1])
+
+
+def test_grid_barrier(gpu_and_module):
+    for _ in range(2):  # the barrier's word is ready for the next launch
+        x = np.zeros(128, np.int32)
+        gpu_and_module[1].grid_barrier[4, 32](x)
+        assert (x == 128).all()
+
+
+def test_reductions(gpu_and_module):
+    x = np.zeros(64, np.int32)
+    gpu_and_module[1].reductions[1, 64](x)
+    np.testing.assert_array_equal(x, np.repeat(np.arange(64).reshape(2, 32).sum(1) + 32, 32))
+
+
+def test_texture(gpu_and_module):
+    gpu, module = gpu_and_module
+    picture, out = np.arange(64, dtype=np.float32).reshape(2, 32), np.zeros(32, np.float32)
+    module.texture[1, 32](gpu.texture(picture), out)
+    np.testing.assert_array_equal(out, picture[0])
+
+
+def test_sized_at_run_time(gpu_and_module):
+    out = np.zeros(32, np.int32)
+    gpu_and_module[1].sized_at_run_time[1, 32](10, out)
+    np.testing.assert_array_equal(out, 45 * np.arange(32))
+
+
+@needs_nvcc
+def test_launches_from_a_kernel_are_refused(tmp_path):
+    source = tmp_path / "parent.cu"
+    source.write_text("__global__ void child(int *x) { *x = 1; }\n__global__ void parent(int *x) { child<<<1, 1>>>(x); }\n")
+    with pytest.raises(UnsupportedInstruction, match="external function __cudaCDP2"):
+        gpuprof.Device().load(nvcc(source, tmp_path, "-rdc=true"))
