@@ -128,6 +128,37 @@ def test_a_phase_that_never_ends_is_a_deadlock():
         run(body + WAIT.format(label="wait", bar="bar", parity=0), [np.zeros(1, U32)])
 
 
+def test_copies_that_arrive_at_an_mbarrier_and_hints():
+    """cp.async reports with .noinc as one of the arrivals expected, without as one more; hints of sm_90 change nothing."""
+    data = np.arange(32, dtype=U32)
+    body = f"""
+    @%p7 bra ready;
+    mbarrier.init.shared.b64 [bar], 32;
+    mbarrier.init.shared.b64 [bar+8], 32;
+ready:
+    bar.sync 0;
+    griddepcontrol.wait;
+    setmaxnreg.dec.sync.aligned.u32 40;
+    mul.wide.u32 %rd5, %r1, 4;
+    add.u64 %rd6, %rd1, %rd5;
+    mad.lo.u32 %r5, %r1, 4, %r2;
+    cp.async.ca.shared.global [%r5], [%rd6], 4;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+    cp.async.mbarrier.arrive.shared.b64 [bar+8];
+{WAIT.format(label="first", bar="bar", parity=0)}
+    mbarrier.test_wait.parity.shared.b64 %p2, [bar+8], 0;
+    mbarrier.arrive.shared.b64 _, [bar+8];
+{WAIT.format(label="second", bar="bar+8", parity=0)}
+    griddepcontrol.launch_dependents;
+    selp.u32 %r6, 1000, 0, %p2;
+    xor.b32 %r7, %r5, 4;
+    ld.shared.u32 %r8, [%r7];
+    add.u32 %r8, %r8, %r6;
+{store_word("%r8", to="%rd2")}"""
+    _, found = run(body, [data, np.zeros(32, U32)])
+    np.testing.assert_array_equal(found, data ^ 1)
+
+
 @pytest.mark.parametrize(
     "body, text",
     [
@@ -731,6 +762,6 @@ BY_EFFECT = {
     **dict.fromkeys(["BULK.LOAD", "BULK.STORE", "BULK.PREFETCH", "BULK.COPY", "BULK.COMMIT", "BULK.WAIT"], test_bulk_copies_there_and_back),
     "BULK.RED": lambda: test_bulk_reduction_in_global_memory("add", "f32"),
     "BULK.RED.SHARED": lambda: test_bulk_reduction_in_another_block("add", "u32"),
-    **dict.fromkeys(["TMA.LOAD", "TMA.STORE", "TMA.PREFETCH"], lambda: test_tile_is_stored_or_reduced("", 128)),
+    **dict.fromkeys(["TMA.LOAD", "TMA.STORE", "TMA.PREFETCH", "BULK.WAIT.READ"], lambda: test_tile_is_stored_or_reduced("", 128)),
     "TMA.RED": lambda: test_tile_is_stored_or_reduced("add", 0),
 }  # fmt: skip

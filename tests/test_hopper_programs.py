@@ -123,6 +123,21 @@ def test_the_wait_for_a_tile_is_charged_to_memory(loaded):
     assert gpu.chip.dram_cycles < wait < 2 * gpu.chip.dram_cycles  # the first lines' way, and the others behind them
 
 
+def test_a_wait_for_bulk_stores_lasts_until_they_are_out(tmp_path):
+    """`.read` lets go when shared memory has been read, which is at once here; without, the L2 has to have answered."""
+    body = "@%p7 ret;\n cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 1024;\n cp.async.bulk.commit_group;\n"
+    waits = []
+    for number, form in enumerate(("wait_group", "wait_group.read")):
+        gpu = gpuprof.Device("h200")
+        path = tmp_path / f"store{number}.ptx"
+        path.write_text(kernel(body + f" cp.async.bulk.{form} 0;\n", 1))
+        launched = gpu.load(path)["k"]
+        out = gpu.to_device(np.ones(256, F32))
+        waits.append(waits_of(timed(gpu, launched, (out,), 32), launched.module, "BULK.WAIT" + ".READ" * number))
+        assert (out.copy_to_host() == 0).all()  # shared memory begins as zeros
+    assert waits[0] > 200 and waits[1] == 0  # h200.toml: l2_store_cycles = 264
+
+
 def test_stages_of_a_pipeline_overlap_in_time(tmp_path):
     """One stage: each of 16 tiles is waited for alone. Four stages: four are on their way at once."""
     cycles, waits = {}, {}

@@ -66,12 +66,12 @@ def _cp(lo):
         lo.count(0)
         return lo.emit("BULK.COMMIT")
     if m.flag("wait_group"):
-        m.flag("read")
+        row = "BULK.WAIT.READ" if m.flag("read") else "BULK.WAIT"
         lo.count(1)
         count = lo.src(lo.operand(0), "u32")
         if not isinstance(count, Imm):
             raise lo.error("the number of groups must be a constant")
-        return lo.emit("BULK.WAIT", imm=count.bits)
+        return lo.emit(row, imm=count.bits)
     prefetch = m.flag("prefetch")
     if m.flag("tensor"):
         return _tensor(lo, reduce, prefetch)

@@ -377,5 +377,5 @@ SEMANTICS = {
     "bulk_load": build_load, "bulk_store": build_store, "bulk_prefetch": build_prefetch, "bulk_copy": build_copy, "bulk_red": build_reduce,
     "bulk_red_shared": build_reduce_shared, "bulk_tensor_load": build_tensor_load, "bulk_tensor_store": build_tensor_store,
     "bulk_tensor_red": build_tensor_reduce, "bulk_tensor_prefetch": build_tensor_prefetch, "bulk_commit": build_nothing,
-    "bulk_wait": build_nothing,
+    "bulk_wait": build_nothing, "bulk_wait_read": build_nothing,
 }  # fmt: skip

@@ -12,10 +12,10 @@ from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
-from gpuprof.timing.static import ARRIVE, BARRIER, COPY_COMMIT, MBARRIER_WAIT, MEMBAR, SHUFFLE, SLEEP
+from gpuprof.timing.static import ARRIVE, BARRIER, BULK_WAIT, COPY_COMMIT, MBARRIER_WAIT, MEMBAR, SHUFFLE, SLEEP
 from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 
-MEMBAR_REASON, SLEEPING = INDEX["membar"], INDEX["sleeping"]
+MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
 
 
 @hot
@@ -118,7 +118,7 @@ def issue(m, p, k, t):
             finish(m, wi, t + 1)
 
 
-HOLDS = (BARRIER, MBARRIER_WAIT, MEMBAR, SLEEP)
+HOLDS = (BARRIER, BULK_WAIT, MBARRIER_WAIT, MEMBAR, SLEEP)
 
 
 @hot
@@ -147,5 +147,7 @@ def execute(m, wi, inst, t):
         hold(m, wi, SLEEPING, t + m.sleep_cycles)
     elif kind == COPY_COMMIT:
         commit(m, wi)
+    elif kind == BULK_WAIT:
+        hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi))
     elif kind == MEMBAR:
         hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi))

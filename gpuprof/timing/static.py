@@ -35,7 +35,8 @@ from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTI
     BULK,
     MBARRIER,
     MBARRIER_WAIT,
-) = range(17)
+    BULK_WAIT,
+) = range(18)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -50,6 +51,7 @@ KIND_OF_SEMANTICS = {
     "exit": EXIT,
     "trap": EXIT,
     "nanosleep": SLEEP,
+    "bulk_wait": BULK_WAIT,
     "copy_commit": COPY_COMMIT,
     "copy_wait": COPY_WAIT,
 }

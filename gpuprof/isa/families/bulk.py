@@ -28,4 +28,5 @@ def rows() -> Iterator[Opcode]:
     yield row("TMA.RED", "=A,R8", "lsu", "store", "bulk_tensor_red", "b8", ("dim", "im2col", "redop"), **tensor)
     yield row("TMA.PREFETCH", "=A,R8,D", "lsu", "store", "bulk_tensor_prefetch", "b8", ("dim", "im2col"), **tensor)
     yield row("BULK.COMMIT", "", "none", "alu", "bulk_commit")
-    yield row("BULK.WAIT", "", "none", "alu", "bulk_wait")
+    yield row("BULK.WAIT", "", "none", "alu", "bulk_wait")  # imm: groups that may be on their way
+    yield row("BULK.WAIT.READ", "", "none", "alu", "bulk_wait_read")  # until shared memory has been read
