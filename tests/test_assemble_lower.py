@@ -41,7 +41,7 @@ dp4a.s32.u32 %r1, %r2, %r3, %r4                            -> DP4A.S.U
 dp2a.lo.u32.s32 %r1, %r2, %r3, %r4                         -> DP2A.LO.U.S
 div.s32 %r1, %r2, %r3                                      -> IDIV.S32
 rem.u64 %rd1, %rd2, %rd3                                   -> IREM.U64
-div.u16 %rs1, %rs2, %rs3                                   -> IDIV.U32
+div.u16 %rs1, %rs2, %rs3                                   -> IDIV.U32 AND
 rem.s16 %rs1, %rs2, %rs3                                   -> CVT.S32.S16 CVT.S32.S16 IREM.S32 AND
 min.s32 %r1, %r2, %r3                                      -> IMIN.S32
 max.u64 %rd1, %rd2, %rd3                                   -> IMAX.U64

@@ -176,7 +176,7 @@ def test_single_to_half(mode, t):
 def test_pack_of_two_floats():
     a, b = np.full(128, 1.0, np.float32), np.full(128, -2.0, np.float32)
     (found,) = evaluate(op("CVT.F16X2.F32"), {"a": a, "b": b}, {"dst": np.uint32})
-    (relu,) = evaluate(op("CVT.BF16X2.F32", mods=pack(nan=1)), {"a": a, "b": b}, {"dst": np.uint32})
+    (relu,) = evaluate(op("CVT.BF16X2.F32", mods=pack(relu=1)), {"a": a, "b": b}, {"dst": np.uint32})
     assert (hex(found[0]), hex(relu[0])) == ("0x3c00c000", "0x3f800000")
 
 
