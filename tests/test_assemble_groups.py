@@ -51,6 +51,23 @@ def test_no_copies_between_fragments():
     assert names(program).count("MOV") <= 4 * TILES
 
 
+def test_fragments_of_constants_are_made_once():
+    program = assemble_text(text().replace("ld.global.b32 %a", "mov.b32 %a").replace(", [%x1+0];", ", 1;").replace(", [%x1+128];", ", 2;")
+                            .replace(", [%x1+256];", ", 1;").replace(", [%x1+384];", ", 2;"))  # fmt: skip
+    assert names(program).count("MOV") <= 4 * TILES + 4
+
+
+def test_a_fragment_that_changes_is_made_again():
+    """Between two multiplications an element of A is replaced."""
+    once = text()
+    last = once.rindex("mma.sync")
+    changed = once[:last] + "mov.b32 %a1, 0;\n" + once[last:]
+    kept, found = run(assemble_text(once)).reshape(TILES, 4, 32), run(assemble_text(changed)).reshape(TILES, 4, 32)
+    np.testing.assert_array_equal(found[:-1], kept[:-1])
+    np.testing.assert_array_equal(found[-1, :2], kept[-1, :2])  # rows above
+    assert (found[-1, 2:] != kept[-1, 2:]).any()
+
+
 @pytest.mark.parametrize("limit", [48, 32, 24])
 def test_spilled_groups(limit):
     """All that the fragments hold is 40 registers."""

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from gpuprof.assemble.ir import READ_SLOTS, Block, Body, Inst
+from gpuprof.assemble.ir import COPIES, READ_SLOTS, Block, Body, Inst
 
 
 def share_groups(body: Body) -> None:
-    """In a block, a group made of copies of the same registers as an earlier one, which still hold the same, gives way to that one."""
+    """In a block, a group made of copies of the same registers or constants as an earlier one, which still hold the same, gives way to it."""
     for block in body.blocks:
         if any(_groups(inst) for inst in block.insts):
             _share_in(block)
@@ -19,7 +19,7 @@ def _groups(inst: Inst) -> list[tuple[str, tuple[int, ...]]]:
 
 def _share_in(block: Block) -> None:
     version: Counter[int] = Counter()  # how often a register was written so far
-    source: dict[int, tuple[int, int]] = {}  # of a copy: what it copies, in which version
+    source: dict[int, tuple] = {}  # of a copy: what it copies
     made: dict[tuple, tuple[tuple[int, ...], tuple[int, ...]]] = {}  # sources -> the first group of them, and its members' versions
     for inst in block.insts:
         for slot, group in _groups(inst):
@@ -32,5 +32,12 @@ def _share_in(block: Block) -> None:
         for register in inst.writes():
             version[register] += 1
             source.pop(register, None)
-        if inst.is_copy and inst.guard is None and inst.dst is not None:
-            source[inst.dst] = (inst.a, version[inst.a])
+        if inst.guard is None and inst.dst.__class__ is int and inst.op.name in COPIES:
+            source[inst.dst] = _what_is_copied(inst, version)
+
+
+def _what_is_copied(inst: Inst, version: Counter[int]) -> tuple:
+    """A register in its present version, or a constant."""
+    if inst.a is None:
+        return (inst.slot, inst.const, inst.imm, inst.outgoing)
+    return (inst.a, version[inst.a], inst.negated)
