@@ -19,7 +19,7 @@ from gpuprof.assemble.optimize import optimize
 from gpuprof.assemble.params import kernel_params
 from gpuprof.assemble.parse import parse
 from gpuprof.assemble.schedule import schedule
-from gpuprof.assemble.spill import DoesNotFit, allocate_within
+from gpuprof.assemble.spill import DoesNotFit, allocate_unspilled, allocate_within
 from gpuprof.assemble.workspace import with_workspace
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
@@ -27,6 +27,7 @@ from gpuprof.isa.program import Function, Location, Program, Relocation
 
 _MOST_REGISTERS = 255
 _FEWEST_REGISTERS = 16
+_TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, before anything is spilled
 _FEWEST_WITH_CALLS = 24  # ptxas 13.0, sm_75 and later: its lower bound for a kernel that calls
 _CALLS = ("call", "call_indirect", "syscall")
 _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
@@ -150,7 +151,14 @@ class _Linker:
 
     def _allocate(self, body: Body) -> Allocation:
         limit = self._register_limit(self.layout.functions[body.name])
-        schedule(body, limit)
+        orders = []
+        for tighter in _TIGHTER:
+            schedule(body, limit - tighter)
+            orders.append([block.insts for block in body.blocks])
+            if allocation := allocate_unspilled(body, limit):
+                return allocation
+        for block, insts in zip(body.blocks, orders[0], strict=True):
+            block.insts = insts
         try:
             return allocate_within(body, limit)
         except DoesNotFit:

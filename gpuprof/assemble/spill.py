@@ -22,6 +22,16 @@ class DoesNotFit(Exception):
     """Even with everything spilled the function needs more registers than allowed."""
 
 
+def allocate_unspilled(body: Body, max_registers: int) -> Allocation | None:
+    """As `allocate_within`; None when something would have to be spilled."""
+    limit = max_registers - RESERVED_WORDS
+    try:
+        allocation = allocate(body, limit)
+    except OutOfRegisters:
+        return None
+    return allocation if allocation.words <= limit else None
+
+
 def allocate_within(body: Body, max_registers: int) -> Allocation:
     """Allocates in at most `max_registers` 32-bit registers, spilling what is cheapest. Raises DoesNotFit."""
     spiller = _Spiller(body)
