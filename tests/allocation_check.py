@@ -59,9 +59,9 @@ def _bad_reads(body: Body, allocation: Allocation, inst: Inst, held: Held) -> li
             numbers = [allocation.number.get(r) for r in group]
             base = next(n - i for i, n in enumerate(numbers) if n is not None)
             words = {"R": 1, "D": 2, "P": 1}[body.files[group[0]]]
-            if base * words % min(1 << (len(group) * words - 1).bit_length(), 4) or any(
-                n not in (None, base + i) for i, n in enumerate(numbers)
-            ):
+            loose = inst.op.pipe == "tex" and slot == "dst"
+            align = 1 if loose else min(1 << (len(group) * words - 1).bit_length(), 4)
+            if base * words % align or any(n not in (None, base + i) for i, n in enumerate(numbers)):
                 bad.append(f"line {inst.line}: {inst.op.name} {slot} in {numbers}")
     defined_somewhere = {r for other in body.instructions() for r in other.writes()} if inst.guard is None else ()
     for register in inst.reads():

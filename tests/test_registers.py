@@ -43,17 +43,17 @@ def test_registers_are_those_of_ptxas_within_15_percent_on_average(ours, theirs,
         key[1]: function.registers / theirs[key].registers - 1 for key, function in ours.items() if key[0] in names and not key[2]
     }  # fmt: skip
     assert sum(map(abs, errors.values())) / len(errors) <= 0.15, errors
-    assert max(map(abs, errors.values())) <= 0.6, errors
+    assert max(map(abs, errors.values())) <= 0.5, errors
 
 
 def test_kernels_spill_where_ptxas_spills(ours, theirs):
-    """The two allocators must agree on 9 of 10, and where they do not, it is about a few values."""
+    """The two allocators must agree on nearly all, and where they do not, it is about a few values."""
     limited = {key: function for key, function in ours.items() if key[2]}
     assert all(function.registers <= key[2] for key, function in limited.items())
     wrong = {key: (f.spill_nbytes, theirs[key].spill_store_bytes) for key, f in limited.items()
              if (f.spill_nbytes > 0) != (theirs[key].spill_store_bytes > 0)}  # fmt: skip
-    assert len(wrong) <= 0.1 * len(limited), wrong
-    assert all(max(pair) <= 64 for pair in wrong.values()), wrong
+    assert len(wrong) <= 0.06 * len(limited), wrong
+    assert all(max(pair) <= 96 for pair in wrong.values()), wrong
 
 
 @needs_ptxas

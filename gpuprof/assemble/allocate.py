@@ -174,6 +174,8 @@ class _Units:
                 for group in (inst.dst, inst.a, inst.b, inst.c, inst.e):
                     if group.__class__ is tuple and group[0] not in self.unit:
                         self._add(group, segments)
+                        if inst.op.pipe == "tex" and group is inst.dst:
+                            self._loosen(self.unit[group[0]])
                 if inst.op.name in SCRATCH_WORDS:
                     self.scratch += [Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.name])]
                 elif inst.is_copy and inst.dst is not None:
@@ -193,6 +195,11 @@ class _Units:
         for index, register in enumerate(group):
             self.unit[register] = unit
             self.lane[register] = index * words
+
+    def _loosen(self, unit: Unit):
+        """A texture unit writes the components somebody wants, side by side; only as many need to be aligned."""
+        wanted = sum(any(stop - start > 1 for start, stop in lane) for lane in unit.lanes)
+        unit.align = min(1 << max(wanted - 1, 0).bit_length(), _WIDEST_ALIGNMENT)
 
     def in_order(self) -> list[Unit]:
         """Those that are ever live: pinned ones first, then by where they begin."""
