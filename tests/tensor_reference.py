@@ -30,10 +30,9 @@ def decode(bits: np.ndarray, t: str) -> np.ndarray:
     """Patterns of elements to numbers, exactly."""
     if t in FLOATS:
         return bits.astype(f"u{NBITS[t] // 8}").view(FLOATS[t]).astype(np.float64)
-    if t == "tf32":
-        return (bits.astype(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32).astype(np.float64)
-    if t == "f32":
-        return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+    if t in ("tf32", "f32"):
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            return (bits.astype(np.uint32) & np.uint32(0xFFFFE000 if t == "tf32" else 0xFFFFFFFF)).view(np.float32).astype(np.float64)
     if t == "f64":
         return bits.view(np.float64)
     bits = bits.astype(np.int64)

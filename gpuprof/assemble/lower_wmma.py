@@ -315,7 +315,10 @@ def _wmma(lo):
     m = lo.modifiers
     verb = m.one_of(("load", "store", "mma"))
     if verb == "load":
-        return _load(lo, m.one_of(("a", "b", "c")) or "none")
+        role = m.one_of(("a", "b", "c"))
+        if not role:
+            raise NoVariant("form without a matrix of")
+        return _load(lo, role)
     if verb == "store":
         m.flag("d")
         return _store(lo)
