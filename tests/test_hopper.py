@@ -166,12 +166,31 @@ ready:
         ("mbarrier.init.shared.b64 [bar], 0;", "count of 0"),
         ("mbarrier.init.shared.b64 [bar], 1;\n mbarrier.arrive.shared.b64 _, [bar], 2;", "more arrivals"),
         ("mbarrier.init.shared.b64 [bar+4], 1;", "misaligned"),
+        ("mbarrier.init.b64 [%rd1], 1;", "out of bounds mbarrier.init of 8 bytes in shared memory at 0x7"),
         ("mbarrier.init.shared.b64 [bar], 1;\n mbarrier.expect_tx.shared.b64 [bar], 1048576;", "bytes in one phase"),
     ],
 )  # fmt: skip
 def test_misuse_of_an_mbarrier(body, text):
     with pytest.raises(KernelFault, match=text):
         run("@%p7 ret;\n" + body, [np.zeros(1, U32)])
+
+
+def test_generic_addresses_of_mbarriers():
+    body = f"""
+    cvt.u64.u32 %rd5, %r3;
+    cvta.shared.u64 %rd5, %rd5;
+    @%p7 bra ready;
+    mbarrier.init.b64 [%rd5], 32;
+ready:
+    bar.sync 0;
+    mbarrier.arrive.b64 %rd6, [%rd5];
+wait:
+    mbarrier.try_wait.b64 %p1, [%rd5], %rd6;
+    @!%p1 bra wait;
+    mbarrier.pending_count.b64 %r5, %rd6;
+{store_word("%r5")}"""
+    (pending,) = run(body, [np.zeros(32, U32)])
+    np.testing.assert_array_equal(pending, 32 - np.arange(32))  # lanes arrive in order
 
 
 # -- clusters ----------------------------------------------------------------------------------------------------------------------

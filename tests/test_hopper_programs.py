@@ -67,6 +67,13 @@ def test_clusters_that_no_gpu_would_launch(loaded, config, text):
         program.rotate[config](np.zeros(1, I32), np.zeros(1, I32))
 
 
+def test_an_older_chip_has_no_clusters():
+    gpu = gpuprof.Device("a100")
+    program = gpu.load(ROOT / "tests" / "programs" / "cluster.cu")
+    with pytest.raises(UsageError, match="clusters need sm_90; a100 is sm_80"):
+        program.sums[16, 64](np.zeros(1, I32), np.zeros(1, I32))
+
+
 def test_a_launch_must_agree_with_the_kernel(loaded):
     _, program = loaded
     with pytest.raises(UsageError, match="compiled for clusters of exactly 4x1x1"):

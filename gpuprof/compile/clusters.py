@@ -1,28 +1,30 @@
-"""`__cluster_dims__` in LLVM IR: clang hands it on as an annotation of the kernel, and LLVM wants an attribute of the function."""
+"""`__cluster_dims__`: clang hands it on as an annotation of the kernel; it becomes the kernel's `.reqnctapercluster`.
+
+LLVM would write that directive for sm_90 and forget it for older targets, where a launch is to say that there are no clusters.
+"""
 
 import re
 
 _TEXT = re.compile(r'^(@[\w.]+) = [^\n]* c"gpuprof\.cluster_dims ([^"]*)\\00"', re.MULTILINE)
 _ANNOTATIONS = re.compile(r"^@llvm\.global\.annotations = .*\n", re.MULTILINE)
-_ENTRY = re.compile(r'\{ ptr (@(?:"[^"]*"|[\w.$]+))(?:[^{},]*), ptr (@[\w.]+),')
+_ENTRY = re.compile(r'\{ ptr @("?)([^",]+)\1[^{},]*, ptr (@[\w.]+),')
 
 
-def with_cluster_dims(ir: str) -> str:
-    """The IR with `nvvm.cluster_dim` on the kernels that have cluster dimensions, and without annotations, which serve nothing else."""
+def take_cluster_dims(ir: str) -> tuple[str, dict[str, str]]:
+    """The IR without annotations, which serve nothing else, and the cluster dimensions of kernels: symbol -> "4, 1, 1"."""
     texts = dict(_TEXT.findall(ir))
-    lines = _ANNOTATIONS.findall(ir)
-    ir = _ANNOTATIONS.sub("", ir)
-    for symbol, text in (entry for line in lines for entry in _ENTRY.findall(line)):
-        if text in texts:
-            ir = _mark(ir, symbol, texts[text])
-    return ir
+    found = {}
+    for line in _ANNOTATIONS.findall(ir):
+        for _, symbol, text in _ENTRY.findall(line):
+            if text in texts:
+                given = [part.strip() for part in texts[text].split(",")]
+                found[symbol] = ", ".join(given + ["1"] * (3 - len(given)))
+    return _ANNOTATIONS.sub("", ir), found
 
 
-def _mark(ir: str, symbol: str, dimensions: str) -> str:
-    """Attributes stand behind the parameters, in front of the group (` #4`), the debug information or the body."""
-    given = [part.strip() for part in dimensions.split(",")]
-    values = ",".join(given + ["1"] * (3 - len(given)))
-    definition = re.compile(
-        rf"^(define [^\n]*\bptx_kernel\b[^\n]*{re.escape(symbol)}\([^\n]*?\))((?: comdat| #| !dbg| \{{)[^\n]*)$", re.MULTILINE
-    )
-    return definition.sub(rf'\1 "nvvm.cluster_dim"="{values}"\2', ir)
+def add_cluster_dims(ptx: str, dimensions: dict[str, str]) -> str:
+    """The PTX with the directives behind each kernel's parameters."""
+    for symbol, text in dimensions.items():
+        head = re.compile(rf"(\.entry {re.escape(symbol)}\([^()]*\))")
+        ptx = head.sub(rf"\1\n.explicitcluster\n.reqnctapercluster {text}", ptx)
+    return ptx

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 
 from gpuprof.compile import lineinfo, naming
 from gpuprof.compile.byval import copy_in_callee
-from gpuprof.compile.clusters import with_cluster_dims
+from gpuprof.compile.clusters import add_cluster_dims, take_cluster_dims
 from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
 
@@ -95,7 +95,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE, opt=level)
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
-    ir = with_cluster_dims(_INSTANCE.sub("", ir))
+    ir, cluster_dims = take_cluster_dims(_INSTANCE.sub("", ir))
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     optimized = optimize(copy_in_callee(lines_only), target, level)
@@ -103,7 +103,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
     return {
-        "ptx": ptx,
+        "ptx": add_cluster_dims(ptx, cluster_dims),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.device.memory import SHARED_WINDOW
+from gpuprof.device.memory import SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.access import Site, make_site, touch
 from gpuprof.emulate.build import Env, Op, full_row, read_predicate
 from gpuprof.emulate.cfg import BasicBlock
@@ -168,9 +168,10 @@ def _part(entry: Waiting, chosen: np.ndarray) -> Waiting:
 
 
 def shared_address(site: Site, x: Lanes) -> np.ndarray:
-    """Addresses in shared memory; generic ones lose their window."""
+    """Addresses in shared memory; generic ones lose their window. What lies elsewhere stays as it is, and is out of bounds."""
     address = site.address(x)
-    return np.where(address >= 1 << 32, address - SHARED_WINDOW, address)
+    is_generic = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + WINDOW_NBYTES)
+    return np.where(is_generic, address - SHARED_WINDOW, address)
 
 
 def objects_of(x: Lanes, site: Site) -> tuple[np.ndarray, np.ndarray]:
