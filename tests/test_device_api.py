@@ -144,6 +144,9 @@ def test_device_arrays(gpu, executor):
     a = gpu.to_device(matrix)
     assert (a.shape, a.dtype, a.size, a.nbytes, a.ndim, len(a)) == ((4, 3), np.int32, 12, 48, 2, 4)
     assert a[1:3].copy_to_host().tolist() == [[3, 4, 5], [6, 7, 8]]
+    assert (a[1, 2], a[-1, 0], a[2:][0, 1]) == (5, 9, 7)
+    with pytest.raises(IndexError):
+        a[4, 0]
     assert a[-1:].address == a.address + 36 and a[9:].shape == (0, 3)
     b = gpu.device_array_like(a)
     b.copy_to_device(a)
@@ -155,7 +158,10 @@ def test_device_arrays(gpu, executor):
     assert gpu.device_array(()).shape == () and gpu.device_array((2, 0)).copy_to_host().shape == (2, 0)
     assert message(a.copy_to_host, np.zeros(12, np.int32)) == "cannot copy between int32[12] and int32[4,3]"
     assert message(a.copy_to_device, [1, 2]) == "expected an array, got list"
-    assert message(a.__getitem__, slice(0, 4, 2)) == f"{a!r} can be sliced as a[first:last] only; copy_to_host() gives single elements"
+    assert (
+        message(a.__getitem__, slice(0, 4, 2))
+        == f"{a!r} can be sliced as a[first:last], and has single elements; copy_to_host() gives the rest"
+    )
     assert (
         message(gpu.to_device, np.array([{}]))
         == "an array of object holds Python objects, which a GPU cannot have; give it a numeric dtype"

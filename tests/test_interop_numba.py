@@ -239,6 +239,11 @@ def test_hints_of_direction(gpu, kernels):
     assert (y == 2).all()
 
 
+def test_a_reduction_of_numbas(gpu):
+    total = cuda.reduce(lambda a, b: a + b)
+    assert total(np.arange(1000.0)) == 499500
+
+
 def test_random_numbers(gpu):
     from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
 

@@ -68,14 +68,22 @@ class DeviceArray:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, part: slice) -> "DeviceArray":
-        """`a[first:last]`: those rows of the first dimension, in the same memory."""
+    def __getitem__(self, part: Any) -> Any:
+        """`a[first:last]`: those rows of the first dimension, in the same memory. `a[i]`, `a[i, j]`: one element, on the host."""
+        index = part if isinstance(part, tuple) else (part,)
+        if index and len(index) == self.ndim and all(isinstance(number, int | np.integer) for number in index):
+            return self._element(index)
         if not isinstance(part, slice) or part.step not in (None, 1) or not self.shape:
-            raise UsageError(f"{self!r} can be sliced as a[first:last] only; copy_to_host() gives single elements")
+            raise UsageError(f"{self!r} can be sliced as a[first:last], and has single elements; copy_to_host() gives the rest")
         first, last, _ = part.indices(self.shape[0])
         row_nbytes = math.prod(self.shape[1:]) * self.dtype.itemsize
         shape = (max(last - first, 0), *self.shape[1:])
         return DeviceArray(self._submit, self.address + first * row_nbytes, shape, self.dtype, self.name, is_part=True)
+
+    def _element(self, index: tuple[int, ...]) -> Any:
+        place = np.ravel_multi_index(tuple(range(length)[number] for number, length in zip(index, self.shape, strict=True)), self.shape)
+        data = self._submit(cmd.CopyOut(self.address + int(place) * self.dtype.itemsize, self.dtype.itemsize))
+        return np.frombuffer(data, self.dtype)[0]
 
     def __iter__(self):
         raise TypeError("a device array cannot be iterated; use copy_to_host()")
