@@ -12,12 +12,12 @@ import numpy as np
 from numba.cuda import types
 
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.bind import ArrayValue, Value, check_count
-from gpuprof.device.launch_values import Raw
+from gpuprof.device.bind import Value, check_count
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
 from gpuprof.interop.mirror import HostArray, Mirror
-from gpuprof.isa.program import Function, Param
+from gpuprof.interop.values import value_of
+from gpuprof.isa.program import Function
 
 _FLOATS = {types.float16: "<e", types.float32: "<f", types.float64: "<d"}
 _COMPLEX = {types.complex64: "<ff", types.complex128: "<dd"}
@@ -55,7 +55,7 @@ class Arguments:
         """The parameters in order."""
         words = [word for name, (kind, value) in zip(self._names, self._pairs, strict=True) for word in self._words(name, kind, value)]
         check_count(function, len(words))
-        return [_value(param, word) for param, word in zip(function.params, words, strict=True)]
+        return [value_of(param, word, f"0x{word[::-1].hex()}") for param, word in zip(function.params, words, strict=True)]
 
     def _extended(self, kind: Any, value: Any, extensions: list, stream: Any) -> tuple[Any, Any]:
         """What numba's extensions for foreign types, and cuda.In and cuda.Out, make of an argument."""
@@ -124,9 +124,3 @@ def _number(name: str, kind: Any, value: Any) -> Iterator[bytes]:
         yield struct.pack("<Q", value)
     else:
         raise UsageError(f"{name}: gpuprof cannot give a kernel a value of numba's type {kind}")
-
-
-def _value(param: Param, word: bytes) -> Value:
-    if param.is_pointer:
-        return ArrayValue(int.from_bytes(word, "little"), "", 0)
-    return Raw("0x" + word[::-1].hex(), word.ljust(param.nbytes, b"\0"))

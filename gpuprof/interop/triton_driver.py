@@ -22,7 +22,8 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.device.tensormap import TensorMap
 from gpuprof.errors import UsageError
 from gpuprof.interop.ptx import python_module
-from gpuprof.interop.triton_arguments import Tensor, given
+from gpuprof.interop.triton_arguments import given
+from gpuprof.interop.values import value_of
 from gpuprof.isa.program import Function, Param
 from gpuprof.isa.tensormap import ELEMENT_NUMBERS, SWIZZLES
 
@@ -258,27 +259,27 @@ class _Place(NamedTuple):
 
 
 def _parameter(name: str, kind: str, value: Any) -> Callable[[Param], Value]:
-    return lambda param: _value(name, kind, value)
+    data = _bytes(name, kind, value)
+    return lambda param: value_of(param, data, str(value))
 
 
-def _value(name: str, kind: str, value: Any) -> Value:
+def _bytes(name: str, kind: str, value: Any) -> bytes:
+    """A value of one of Triton's types, little-endian."""
     if kind.startswith("*"):
-        return _pointer(name, value)
+        return struct.pack("<Q", _address(name, value))
     if kind in _FLOATS:
-        return Raw(str(value), _FLOATS[kind](value))
+        return _FLOATS[kind](value)
     if kind in _INTEGERS:
         nbytes = _INTEGERS[kind]
-        return Raw(str(value), (int(value) & (1 << 8 * nbytes) - 1).to_bytes(nbytes, "little"))
+        return (int(value) & (1 << 8 * nbytes) - 1).to_bytes(nbytes, "little")
     raise UsageError(f"{name}: gpuprof cannot give a kernel a value of Triton's type {kind}")
 
 
-def _pointer(name: str, value: Any) -> Value:
+def _address(name: str, value: Any) -> int:
     if value is None:
-        return Null("None")
-    if isinstance(value, Tensor):
-        return ArrayValue(value.data_ptr(), "", 0)
-    if hasattr(value, "data_ptr"):  # triton.reinterpret
-        return ArrayValue(value.data_ptr(), "", 0)
+        return 0
+    if hasattr(value, "data_ptr"):  # a Tensor, or what triton.reinterpret makes of one
+        return value.data_ptr()
     raise UsageError(f"{name}: expected an array, got a {type(value).__name__}")
 
 
