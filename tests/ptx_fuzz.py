@@ -158,7 +158,12 @@ def _run(program) -> str:
     """Launches a kernel of the usual signature; its pointers get a small array."""
     kernel = next((f for f in program.functions if f.is_kernel and f.name == "k"), None)
     sizes = {"u64": np.zeros(256, np.uint32), "u32": 3, "f32": 1.5}
-    if kernel is None or any(param.type not in sizes for param in kernel.params) or kernel.required_threads:
+    if (
+        kernel is None
+        or kernel.shared_nbytes > 1 << 18
+        or any(param.type not in sizes for param in kernel.params)
+        or kernel.required_threads
+    ):
         return "assembled"
     try:
         run_kernel(program, kernel.name, [sizes[param.type] for param in kernel.params], max_cycles=20_000)

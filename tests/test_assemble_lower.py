@@ -363,11 +363,11 @@ def test_immediates(instruction: str, slot: str, imm: int):
 
 
 def test_all_unsupported_instructions_are_reported_at_once():
-    text = kernel_text("    .loc 1 7 3\n    wmma.load.a;\n    add.s32 %r1, %r2, %r3;\n    add.f32.foo %f1, %f2, %f3;") + '.file 1 "k.cu"\n'
+    text = kernel_text("    .loc 1 7 3\n    multimem.st;\n    add.s32 %r1, %r2, %r3;\n    add.f32.foo %f1, %f2, %f3;") + '.file 1 "k.cu"\n'
     with pytest.raises(UnsupportedInstruction) as caught:
         lower_text(text)
     assert str(caught.value).splitlines() == [
-        "k.ptx:13: unsupported instruction wmma.load.a (source k.cu:7)",
+        "k.ptx:13: unsupported instruction multimem.st (source k.cu:7)",
         "k.ptx:15: unsupported type .foo of add.f32.foo (source k.cu:7)",
     ]
 
@@ -399,18 +399,18 @@ def test_invalid_operands(instruction: str, message: str):
     assert str(caught.value) == message
 
 
-TEXTURE = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];"
+UNSUPPORTED = "multimem.red.relaxed.sys.global.add.u32 [%rd1], %r1;"
 
 
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("k.ptx", "k.ptx:13: unsupported instruction tex.2d.v4.f32.f32 (source k.cu:7)"),
-        ("k.cu", "k.cu:7: unsupported instruction tex.2d.v4.f32.f32 (PTX line 13)"),
+        ("k.ptx", "k.ptx:13: unsupported instruction multimem.red.relaxed.sys.global.add.u32 (source k.cu:7)"),
+        ("k.cu", "k.cu:7: unsupported instruction multimem.red.relaxed.sys.global.add.u32 (PTX line 13)"),
     ],
 )
 def test_an_unsupported_instruction_names_the_line_of_the_file_given_first(name, message):
-    tree = parse(kernel_text(f"    .loc 1 7 3\n{TEXTURE}") + '.file 1 "k.cu"\n', name)
+    tree = parse(kernel_text(f"    .loc 1 7 3\n{UNSUPPORTED}") + '.file 1 "k.cu"\n', name)
     with pytest.raises(UnsupportedInstruction) as caught:
         lower_functions(tree, Layout(tree))
     assert str(caught.value) == message

@@ -45,7 +45,7 @@ __global__ void small(int *x)
 __global__ void asserted(int *x) { if (x[0] == 0) __trap(); }
 """
 BROKEN = "__global__ void k(int *x)\n{\n    x[0] = y;\n}\n// LAUNCH: k<<<1, 1>>>(i32[1])\n"
-TEXTURE = """\
+MULTIMEM = """\
 .version 7.0
 .target sm_80
 .address_size 64
@@ -53,16 +53,16 @@ TEXTURE = """\
 .visible .entry k(.param .u64 p)
 {
     .reg .b64 %rd<2>;
-    .reg .f32 %f<8>;
+    .reg .b32 %r<2>;
     .loc 1 12 5
     ld.param.u64 %rd1, [p];
-    tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];
+    multimem.red.relaxed.sys.global.add.u32 [%rd1], %r1;
     ret;
 }
 """
 INLINE_PTX = '__global__ void k(int *x)\n{\n    asm volatile("frobnicate.b32 %0;" : "=r"(x[0]));\n}\n// LAUNCH: k<<<1, 1>>>(i32[1])\n'
 FILES = {
-    "kernels.cu": KERNELS, "broken.cu": BROKEN, "texture.ptx": TEXTURE, "asm.cu": INLINE_PTX, "empty.cu": "", "empty.ptx": "",
+    "kernels.cu": KERNELS, "broken.cu": BROKEN, "multimem.ptx": MULTIMEM, "asm.cu": INLINE_PTX, "empty.cu": "", "empty.ptx": "",
     "silent.cu": "__global__ void k(int *x) { x[0] = 1; }\n", "kernels.gprec": "the previous recording", "foreign.gprec": b"\x00\x01\xffGPU",
     "nothing.gprec": "", "foreign.gpubin": b"ABCD and no ELF", "nothing.gpubin": "", "kernels.txt": "", "folder.gprec/inside": "",
 }  # fmt: skip
@@ -113,14 +113,14 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         (("collect", "kernels.cu", "--clang", "/nowhere/clang"), 1, NO_CLANG),
         (("compile", "kernels.cu", "--clang", "/nowhere/clang"), 1, NO_CLANG),
         (
-            ("compile", "texture.ptx"),
+            ("compile", "multimem.ptx"),
             1,
-            "gpuprof: texture.ptx:11: unsupported instruction tex.2d.v4.f32.f32 (source k.cu:12)\n",
+            "gpuprof: multimem.ptx:11: unsupported instruction multimem.red.relaxed.sys.global.add.u32 (source k.cu:12)\n",
         ),
         (
-            ("collect", "texture.ptx", "--launch", "k<<<1, 1>>>(f32[1])"),
+            ("collect", "multimem.ptx", "--launch", "k<<<1, 1>>>(f32[1])"),
             1,
-            "gpuprof: texture.ptx:11: unsupported instruction tex.2d.v4.f32.f32 (source k.cu:12)\n",
+            "gpuprof: multimem.ptx:11: unsupported instruction multimem.red.relaxed.sys.global.add.u32 (source k.cu:12)\n",
         ),
         (("compile", "empty.ptx"), 1, "gpuprof: empty.ptx: no `.target` directive: this is not a PTX file\n"),
         (("collect", "absent.cu"), 2, "gpuprof: absent.cu: there is no such file\n"),

@@ -26,6 +26,10 @@ def first_words(text: str) -> list[str]:
 def test_stalls_metrics_and_chips():
     assert first_words(run(list_module.command, "stalls")) == ["name", *NAMES]
     assert first_words(run(list_module.command, "metrics")) == ["name", *(metric.name for metric in METRICS)]
+    instructions = run(list_module.command, "instructions").splitlines()
+    assert instructions[0].split() == ["kind", "name", "status", "refused"]
+    assert "warp matrix               mma                                partly   .kind, .block_scale" in instructions
+    assert [line.split() for line in instructions if " multimem.st " in line] == [["data", "movement", "multimem.st", "refused", "all"]]
     chips = run(list_module.command, "chips").splitlines()
     assert chips[0].split() == [
         "name",

@@ -143,6 +143,9 @@ def _to_global(lo, operands: list, reduce: bool, mods: int):
 # -- tensors -----------------------------------------------------------------------------------------------------------------------
 
 
+_MODES_MISSING = ("tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128")
+
+
 def _map_and_coordinates(lo, operand, dimensions: int) -> tuple[dict, list]:
     if not isinstance(operand, ast.Indexed) or len(operand.indices) != 1 or not isinstance(operand.indices[0], ast.Vector):
         raise lo.error("expected [tensorMap, {coordinates}]")
@@ -161,6 +164,8 @@ def _tensor(lo, reduce: bool, prefetch: bool):
     operation = m.one_of(_REDUCTIONS) if reduce else ""
     if reduce and not operation:
         raise NoVariant("form without an operation of")
+    if missing := m.one_of(_MODES_MISSING):
+        raise NoVariant(f"mode .{missing} of")
     mode = m.one_of(("tile", "im2col", "im2col_no_offs"), "tile")
     if mode != "tile" and dimensions < 3:
         raise lo.error("im2col needs 3 to 5 dimensions")

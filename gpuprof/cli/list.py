@@ -59,20 +59,34 @@ def shortest(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-KINDS: dict[str, Callable[[], Table]] = {"chips": chips, "stalls": stalls, "metrics": metrics, "samples": samples}
+def instructions() -> Table:
+    """The instructions of PTX ISA 9.0, and which of their forms do not run."""
+    from gpuprof.assemble.catalogue import entries
+
+    return ("kind", "name", "status", "refused"), [(entry.kind, entry.name, entry.status, entry.refused) for entry in entries()]
 
 
-@click.command("list", short_help="List chips, stall reasons, metrics or samples.")
+KINDS: dict[str, Callable[[], Table]] = {
+    "chips": chips,
+    "stalls": stalls,
+    "metrics": metrics,
+    "samples": samples,
+    "instructions": instructions,
+}
+
+
+@click.command("list", short_help="List chips, stall reasons, metrics, samples or instructions.")
 @click.argument("kind", type=click.Choice(tuple(KINDS)))
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 def command(kind, as_json):
     """List what there is of a KIND.
 
     \b
-    chips    machines that --chip takes
-    stalls   reasons a warp waits for; see `gpuprof explain`
-    metrics  exact numbers of a launch that `gpuprof check` compares
-    samples  kernels to try
+    chips         machines that --chip takes
+    stalls        reasons a warp waits for; see `gpuprof explain`
+    metrics       exact numbers of a launch that `gpuprof check` compares
+    samples       kernels to try
+    instructions  those of PTX ISA 9.0; the forms that stop a program before it starts
     """
     heading, rows = KINDS[kind]()
     if as_json:
