@@ -4,6 +4,7 @@
 #include "math_double.h"
 #include "math_exact.h"
 #include "math_float.h"
+#include "math_special.h"
 
 // Takes a template out of the overloads when the condition does not hold; C++17 has no `requires`.
 template <bool> struct gpuprof_if {};
@@ -63,6 +64,20 @@ GPUPROF_ALGORITHM(erfc)
 GPUPROF_ALGORITHM(normcdf)
 GPUPROF_ALGORITHM(logb)
 #undef GPUPROF_ALGORITHM
+
+#define GPUPROF_SPECIAL(NAME)                                                                                                              \
+    GPUPROF_API float NAME##f(float x) { return (float)gpuprof_math::NAME((double)x); }                                                    \
+    GPUPROF_API float NAME(float x) { return (float)gpuprof_math::NAME((double)x); }                                                       \
+    GPUPROF_API double NAME(double x) { return gpuprof_math::NAME(x); }
+GPUPROF_SPECIAL(erfcx)
+GPUPROF_SPECIAL(erfinv)
+GPUPROF_SPECIAL(erfcinv)
+GPUPROF_SPECIAL(normcdfinv)
+GPUPROF_SPECIAL(lgamma)
+GPUPROF_SPECIAL(tgamma)
+GPUPROF_SPECIAL(cyl_bessel_i0)
+GPUPROF_SPECIAL(cyl_bessel_i1)
+#undef GPUPROF_SPECIAL
 
 #define GPUPROF_INSTRUCTION(NAME) GPUPROF_UNARY(NAME, __builtin_##NAME##f, __builtin_##NAME)
 GPUPROF_INSTRUCTION(sqrt)
@@ -198,6 +213,7 @@ using ::isinf;
 using ::isnan;
 using ::isnormal;
 using ::ldexp;
+using ::lgamma;
 using ::llrint;
 using ::llround;
 using ::log;
@@ -222,6 +238,7 @@ using ::sinh;
 using ::sqrt;
 using ::tan;
 using ::tanh;
+using ::tgamma;
 using ::trunc;
 } // namespace __1
 } // namespace std

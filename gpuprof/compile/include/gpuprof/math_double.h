@@ -499,7 +499,8 @@ GPUPROF_MATH double erf_tail(double x)
     return p * x;
 }
 
-GPUPROF_MATH double erfc_positive(double a)
+// exp(x^2) erfc(x)
+GPUPROF_MATH double erfc_scaled(double a)
 {
     // exp(x^2) erfc(x) (1 + 2 x) in t = (x - 4) / (x + 4), for x in [1/2, 28]
     double t = (a - 4.0) / (a + 4.0);
@@ -510,10 +511,15 @@ GPUPROF_MATH double erfc_positive(double a)
         GPUPROF_P12(t, -0x1.a1df44d0d357ap-13, 0x1.3be055036ec36p-13, -0x1.9954dbbbdf343p-16, -0x1.788966f85ff88p-17,
                     0x1.7ef4d531cf83p-18, 0x1.3abf792a3125dp-22, -0x1.b7f86449a0aa8p-21, 0x1.43dc50b7baccdp-24,
                     0x1.bb7be885c5a0bp-24, -0x1.3c396538d8d44p-26, -0x1.4ba5c49bc26a7p-27, 0x1.0eff5654f9fdp-29));
+    return p / fma(2.0, a, 1.0);
+}
+
+GPUPROF_MATH double erfc_positive(double a)
+{
     double square = mul(a, a);
     double square_low = fma(a, a, -square);
     double e = exp(-square);
-    return fma(e, -square_low, e) * (p / fma(2.0, a, 1.0));
+    return fma(e, -square_low, e) * erfc_scaled(a);
 }
 
 GPUPROF_MATH double erf(double x)
