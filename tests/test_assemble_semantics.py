@@ -212,3 +212,30 @@ def test_results_by_hand(ptx: str):
     assert (np.frombuffer(v, np.float32).reshape(-1, 4) == np.stack([x[:, 3], x[:, 2] + x[:, 0], x[:, 1], x[:, 0] * 2], 1)).all()
     assert (np.frombuffer(c, np.uint8).reshape(-1, 4) == np.stack([y[:, 3], y[:, 0], y[:, 2] + np.uint8(1), y[:, 1]], 1)).all()
     assert (np.frombuffer(d, np.float64).reshape(-1, 2) == np.stack([z[:, 1], -z[:, 0]], 1)).all()
+
+
+@pytest.mark.parametrize("n", [126, 127, 128, 160])
+def test_more_predicates_than_there_are(n: int):
+    """All are live at once; the 127th is P126, and what comes after it is kept elsewhere."""
+    tests = "\n".join(f"ld.global.u32 %r{i}, [%rd1 + {4 * i}]; setp.gt.s32 %p{i}, %r{i}, 100;" for i in range(n))
+    stores = "\n".join(f"@%p{i} st.global.u32 [%rd1 + {4 * i}], 7;" for i in range(n))
+    program = assembler.assemble_program(
+        ptx_module(f"""
+        .version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k(.param .u64 x)
+        {{
+            .reg .pred %p<{n}>;
+            .reg .b32 %r<{n}>;
+            .reg .b64 %rd<2>;
+            ld.param.u64 %rd1, [x];
+            {tests}
+            {stores}
+            ret;
+        }}
+        """)
+    )
+    x = np.arange(n, dtype=np.int32) * 37 % 201
+    (out,) = run_kernel(program, "k", [x], 1, 1)
+    assert np.frombuffer(out, np.int32).tolist() == np.where(x > 100, 7, x).tolist()

@@ -271,6 +271,11 @@ def test_matmul_of_ragged_blocks_in_stages(gpu, random):
     assert "cp.async.wait_group" in ptx or "ld.global" in ptx
 
 
+def test_matmul_of_one_large_block(gpu, random):
+    """More accumulators and masks than there are registers and predicates: some are spilled."""
+    check_matmul(random, np.float16, np.float16, tl.float32, 128, 128, 96, 128, 128, 32)
+
+
 def test_matmul_of_transposed_arrays(gpu, random):
     a, b = (random.integers(-4, 5, (64, 64)).astype(np.float16) for _ in range(2))
     c = np.zeros((64, 64), np.float32)
@@ -295,8 +300,9 @@ def check_tile_matmul(random, block: int, **options) -> str:
     return compiled.asm["ptx"]
 
 
-def test_descriptors_made_on_the_device(gpu, random):
-    check_tile_matmul(random, 32)
+@pytest.mark.parametrize("block", [32, 128])
+def test_descriptors_made_on_the_device(gpu, random, block):
+    check_tile_matmul(random, block)
 
 
 def test_descriptors_made_on_the_device_of_hopper(hopper, random):

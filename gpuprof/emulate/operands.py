@@ -26,7 +26,7 @@ KIND_OF_TYPE = {
 TRASH = 255
 TRASH_P2 = 254  # second scratch row of the P file, for instructions that write two predicates
 POOL = 256
-SCRATCH_P2 = 126  # the predicate number that stands for TRASH_P2
+SCRATCH_P2 = NEGATED | 126  # as a destination: TRASH_P2. No encoded destination is negated, so P126 itself stays a register
 
 
 class Ref(NamedTuple):
