@@ -77,7 +77,7 @@ extern "C" __global__ void divergent(unsigned *out)
     }
     for (int i = 0; i < t % 4; i++)
         o[1] += __popc(__ballot_sync(__activemask(), 1)) > 0;
-    o[2] = t % 3 ? __ballot_sync(t % 32 < 16 ? 0xffff : 0xffff0000, t & 1) * 0 + 7 : (__ballot_sync(t % 32 < 16 ? 0xffff : 0xffff0000, t & 1), 7);
+    o[2] = __popc(__activemask()) > 0;
     __syncwarp();
     o[3] = __ballot_sync(0xffffffff, o[0] & 1);
 }
