@@ -36,12 +36,7 @@ def of_halves(operation: str, kind: str):
     if operation == "add":
         return lambda a, b: narrow(add("rn", widen(a, kind), widen(b, kind)), kind)
     function = {"min": minimum, "max": maximum}[operation]
-    return lambda a, b: narrow(function(quiet(widen(a, kind)), quiet(widen(b, kind))).astype(np.float64), kind)
-
-
-def quiet(row: np.ndarray) -> np.ndarray:
-    """C's fmin of a signalling NaN and a number is NaN; the GPU's is the number."""
-    return np.where(np.isnan(row), np.float32(np.nan), row)
+    return lambda a, b: narrow(function(widen(a, kind), widen(b, kind)).astype(np.float64), kind)
 
 
 def apply_halves(operation: str, t: str, memory, index, value) -> np.ndarray:

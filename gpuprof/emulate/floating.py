@@ -25,9 +25,14 @@ LOW = np.uint64(0xFFFFFFFF)
 UPPER = np.uint64(32)
 
 
-def canonical(row):
-    """Every single-precision NaN becomes the GPU's."""
-    return np.where(np.isnan(row), NAN32, row) if row.dtype == np.float32 else row
+def canonical(row, *operands):
+    """Every single-precision NaN becomes the GPU's, and a double-precision one what `fused` says of the operands."""
+    if row.dtype == np.float32:
+        return np.where(np.isnan(row), NAN32, row)
+    from gpuprof.emulate import fused
+
+    operands = operands or (row,)
+    return fused.settled64(row, operands[0], operands[-1])
 
 
 def flush(row):
@@ -47,7 +52,7 @@ def arithmetic(name: str, double: bool):
     from gpuprof.emulate import fused
 
     if double:
-        return {"fadd": np.add, "fmul": np.multiply, "ffma": fused.fma64}[name]
+        return {"fadd": fused.add64, "fmul": fused.multiply64, "ffma": fused.fma64}[name]
     return {"fadd": fused.add32, "fmul": fused.multiply32, "ffma": fused.fma32}[name]
 
 
@@ -113,8 +118,8 @@ def plain_arithmetic(function, dst, refs) -> Op:
     return op
 
 
-def build_unary(function):
-    """A function of one or two rows, with ftz and rnd where the row has them, and canonical NaNs."""
+def build_unary(function, finish=canonical):
+    """A function of one to three rows, with ftz and rnd where the row has them; finish(result, *rows) settles its NaNs."""
 
     def build(inst: Instruction, env: Env) -> Op:
         kind = slot_kind(inst, "dst")
@@ -126,7 +131,7 @@ def build_unary(function):
         def compute(*rows):
             rows = [flush(row) for row in rows] if ftz else rows
             rows = [np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]
-            result = canonical(directed(*rows))
+            result = finish(directed(*rows), *rows)
             return flush(result) if ftz else result
 
         return elementwise(compute, kind, kind)(inst, env)
@@ -134,17 +139,17 @@ def build_unary(function):
     return build
 
 
+def bits_of(row):
+    return np.asarray(row).view(np.dtype(f"u{row.dtype.itemsize}"))
+
+
 def minimum(a, b):
-    """The smaller; -0 below +0; a NaN gives way to a number."""
-    least = np.fmin(a, b)
-    bits = np.dtype(f"u{a.dtype.itemsize}")
-    return np.where(a == b, (np.asarray(a).view(bits) | np.asarray(b).view(bits)).view(a.dtype), least)
+    """The smaller; -0 below +0; a NaN, signalling or not, gives way to a number. np.fmin tells signalling ones apart, on some hosts and rows."""
+    return np.where(a == b, (bits_of(a) | bits_of(b)).view(a.dtype), np.where((b < a) | np.isnan(a), b, a))
 
 
 def maximum(a, b):
-    most = np.fmax(a, b)
-    bits = np.dtype(f"u{a.dtype.itemsize}")
-    return np.where(a == b, (np.asarray(a).view(bits) & np.asarray(b).view(bits)).view(a.dtype), most)
+    return np.where(a == b, (bits_of(a) & bits_of(b)).view(a.dtype), np.where((b > a) | np.isnan(a), b, a))
 
 
 def extremum(function, mods: int, fields: tuple[str, ...]):
@@ -257,10 +262,24 @@ def divide_by_reciprocal(a, b):
     return (a.astype(np.float64) * reciprocal_of_b).astype(np.float32)
 
 
+def build_elementary(name: str):
+    """sin, cos, exp2, log2, tanh."""
+
+    def build(inst: Instruction, env: Env) -> Op:
+        from gpuprof.emulate import elementary
+
+        function = getattr(elementary, name)
+        return build_unary(lambda a: function(a).astype(np.float32))(inst, env)
+
+    return build
+
+
 def build_approximate(function):
     def build(inst: Instruction, env: Env) -> Op:
         wide = inst.op.types[0] == "f64"
-        return build_unary(high_word(function) if wide else in_double(function))(inst, env)
+        if wide:
+            return build_unary(high_word(function), lambda result, a: result)(inst, env)
+        return build_unary(in_double(function))(inst, env)
 
     return build
 
@@ -288,9 +307,9 @@ SEMANTICS = {
     "approx_sqrt": build_approximate(np.sqrt),
     "approx_rsqrt": build_approximate(reciprocal_root),
     "approx_rsqrt64": build_unary(reciprocal_root),
-    "approx_sin": build_approximate(np.sin),
-    "approx_cos": build_approximate(np.cos),
-    "approx_ex2": build_approximate(np.exp2),
-    "approx_lg2": build_approximate(np.log2),
-    "approx_tanh": build_approximate(np.tanh),
+    "approx_sin": build_elementary("sin"),
+    "approx_cos": build_elementary("cos"),
+    "approx_ex2": build_elementary("exp2"),
+    "approx_lg2": build_elementary("log2"),
+    "approx_tanh": build_elementary("tanh"),
 }

@@ -1,7 +1,8 @@
 """Float arithmetic that numpy cannot do in one pass, as Numba ufuncs: fused multiply-add, and single precision with the GPU's NaN.
 
-Every single-precision NaN result is 0x7fffffff, the GPU's canonical one (CUDA C++ Programming Guide, compute capabilities);
-double precision keeps IEEE payloads as x86 and the GPU both do. Imported when first needed.
+Every single-precision NaN result is 0x7fffffff, the GPU's canonical one (CUDA C++ Programming Guide, compute capabilities). A
+double-precision one is the first NaN among the operands, made quiet, or without any CUDART_NAN of CUDA's math_constants.h: PTX leaves it open,
+and what the host would give depends on how its compiler ordered the operands. Imported when first needed.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gpuprof.kept import kept_ufunc
+from gpuprof.kept import kept, kept_ufunc
 
 
 @intrinsic
@@ -46,6 +47,36 @@ def fma32(a, b, c):
     return r if r == r else NAN32
 
 
+QUIET64 = np.uint64(1 << 51)
+DEFAULT64 = np.uint64(0xFFF8 << 48)
+
+
+@kept
+def nan64(a, b, c):
+    """The NaN that three operands make."""
+    given = a if a != a else (b if b != b else c)
+    return np.uint64(np.float64(given).view(np.uint64) | QUIET64 if given != given else DEFAULT64).view(np.float64)
+
+
+@kept_ufunc(["float64(float64, float64)"])
+def add64(a, b):
+    r = a + b
+    return r if r == r else nan64(a, b, b)
+
+
+@kept_ufunc(["float64(float64, float64)"])
+def multiply64(a, b):
+    r = a * b
+    return r if r == r else nan64(a, b, b)
+
+
 @kept_ufunc(["float64(float64, float64, float64)"])
 def fma64(a, b, c):
-    return _fma(a, b, c)
+    r = _fma(a, b, c)
+    return r if r == r else nan64(a, b, c)
+
+
+@kept_ufunc(["float64(float64, float64, float64)"])
+def settled64(r, a, b):
+    """A result r of operands a and b, with the NaN that they make where r is one."""
+    return r if r == r else nan64(a, b, b)

@@ -46,13 +46,20 @@ def relu_bits(bits: np.ndarray, t: str) -> np.ndarray:
 
 
 EXACT = {"fadd": add, "fmul": multiply, "ffma": fused}
-APPROXIMATE = {"approx_ex2": np.exp2, "approx_tanh": np.tanh}
+APPROXIMATE = {"approx_ex2": "exp2", "approx_tanh": "tanh"}
+
+
+def approximation(name: str):
+    from gpuprof.emulate import elementary
+
+    function = getattr(elementary, name)
+    return lambda mode, a: function(a)
 
 
 def build_arithmetic(inst: Instruction, env: Env) -> Op:
     """fadd, fmul, ffma, and the approximate functions."""
     t = scalar_type(inst.op.types[0])
-    function = EXACT.get(inst.op.semantics) or (lambda mode, a: APPROXIMATE[inst.op.semantics](a.astype(np.float64)))
+    function = EXACT.get(inst.op.semantics) or approximation(APPROXIMATE[inst.op.semantics])
     mode = unpack_name(inst.mods, "rnd") if "rnd" in inst.op.fields else "rn"
     ftz = unpack(inst.mods, "ftz")
     sat = "sat" in inst.op.fields and unpack(inst.mods, "sat")

@@ -9,6 +9,8 @@ Where the guide leaves open what happens, this is what happens here:
 * channels a texel does not have are 0, 0 and 1.
 """
 
+from decimal import Decimal, localcontext
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -95,10 +97,23 @@ def read_texels(views: dict[int, np.ndarray], image: Image, address: np.ndarray,
 
 def normalize(raw: np.ndarray, dtype: np.dtype, srgb: bool) -> np.ndarray:
     """Integers to [0, 1] or [-1, 1]; the most negative one counts as the one above it (Programming Guide, cudaReadModeNormalizedFloat)."""
-    value = np.maximum(raw.astype(np.float64) / np.iinfo(dtype).max, -1.0)
-    if srgb:  # IEC 61966-2-1
-        value = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    return value
+    if srgb:
+        return srgb_levels()[raw]
+    return np.maximum(raw.astype(np.float64) / np.iinfo(dtype).max, -1.0)
+
+
+@cache
+def srgb_levels() -> np.ndarray:
+    """The 256 values of a byte (IEC 61966-2-1), float64; in decimal arithmetic, since the C library's powers differ between machines."""
+
+    def level(byte: int) -> Decimal:
+        value = Decimal(byte) / 255
+        return (
+            value / Decimal("12.92") if value <= Decimal("0.04045") else ((value + Decimal("0.055")) / Decimal("1.055")) ** Decimal("2.4")
+        )
+
+    with localcontext(prec=30):
+        return np.array([float(level(byte)) for byte in range(256)])
 
 
 def level_taps(image: Image, number: int, layer: np.ndarray, axes: list[list[Tap]]) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -173,7 +188,9 @@ def cube_derivative(p: np.ndarray, d: np.ndarray) -> np.ndarray:
 def gradient_level(image: Image, dx: np.ndarray, dy: np.ndarray, normalized: bool) -> np.ndarray:
     """Level of detail (n,) of derivatives (dimensions, n): log2 of the longer one, in texels."""
     extents = np.array(image.levels[0][1 : 1 + len(dx)])[:, None] if normalized else 1
-    return np.log2(np.maximum(*(np.sqrt(((d * extents) ** 2).sum(axis=0)) for d in (dx, dy))))
+    from gpuprof.emulate.elementary import log2
+
+    return log2(np.maximum(*(np.sqrt(((d * extents) ** 2).sum(axis=0)) for d in (dx, dy))))
 
 
 def choose_levels(lod: np.ndarray, n_levels: int, mip_filter: str) -> list[tuple[np.ndarray, np.ndarray]]:
