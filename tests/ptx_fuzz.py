@@ -1,16 +1,20 @@
 """Damages PTX and asks what becomes of it. `python -m tests.ptx_fuzz SECONDS [SEED]` runs as long as it is told.
 
-A text is damaged token by token (dropped, doubled, swapped, replaced by another text's), line by line, byte by byte. The assembler then
-either gives a program, whose object file reads back the same and disassembles, or raises an error that names a line and a column, within a
-few seconds; what assembles also runs: to its end, or to a fault. Any other exception is a finding.
+A text is damaged token by token (dropped, doubled, swapped, replaced by another text's), line by line, byte by byte, or by its grammar
+(`ptx_grammar`). The assembler, told to use any number of registers, then either gives a program, whose object file reads back the same, or
+raises an error that names a line and a column, within a few seconds; what assembles also runs: to its end, or to a fault. Any other
+exception is a finding, and so is a warning of numpy's that would reach the terminal.
 """
 
 import random
 import re
+import resource
 import signal
 import sys
 import time
 import traceback
+import warnings
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,8 +22,9 @@ import numpy as np
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.elf import write_gpubin
-from gpuprof.errors import GpuprofError, KernelFault, PtxError
+from gpuprof.errors import GpuprofError, KernelFault, PtxError, UnsupportedInstruction
 from gpuprof.isa.gpubin import read_gpubin
+from tests import ptx_grammar
 from tests.ptx_support import kernel_text, ptx_module, run_kernel
 
 LIMIT_S = 10
@@ -55,16 +60,18 @@ class TooSlow(Exception):
 
 @contextmanager
 def limit(seconds: int):
+    """Stops what takes longer, in processor time: others may use the machine too."""
+
     def stop(signum, frame):
         raise TooSlow(f"more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def damage(text: str, other: str, rng: random.Random) -> str:
@@ -139,15 +146,22 @@ def _number(text, other, rng):
 DAMAGES = (_tokens, _tokens, _modifiers, _modifiers, _lines, _characters, _cut, _number, _number)
 
 
+PLACE = re.compile(r"k\.ptx:\d+:\d+: |(k\.ptx|.+):\d+: unsupported ")
+REGISTERS = (None, None, 255, 128, 64, 40, 32, 24, 17, 16)
+
+
 def judge(text: str, *, run: bool = True) -> str:
-    """What became of a text: "refused", "assembled", "ran" or "faulted". Raises whatever is a finding."""
-    with limit(LIMIT_S):
+    """What became of a text: "refused", "unsupported", "assembled", "ran" or "faulted". Raises whatever is a finding."""
+    with limit(LIMIT_S), warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
         try:
-            program = assembler.assemble_program(ptx_module(text))
+            program = assembler.assemble_program(
+                ptx_module(text), max_registers=REGISTERS[zlib.crc32(text.encode("utf-8", "replace")) % len(REGISTERS)]
+            )
         except PtxError as error:
             first = str(error).split("\n")[0]
-            assert re.match(r"k\.ptx:\d+:|.+:\d+: unsupported ", first) or not text.strip(), f"no place in: {first}"
-            return "refused"
+            assert PLACE.match(first) or not text.strip(), f"no place in: {first}"
+            return "unsupported" if isinstance(error, UnsupportedInstruction) else "refused"
         data = write_gpubin(program)
         again = read_gpubin(data, "k.gpubin")
         assert np.array_equal(again.code, program.code)
@@ -155,18 +169,14 @@ def judge(text: str, *, run: bool = True) -> str:
 
 
 def _run(program) -> str:
-    """Launches a kernel of the usual signature; its pointers get a small array."""
+    """Launches a kernel; what is an integer of 64 bits among its parameters is the address of a small array."""
     kernel = next((f for f in program.functions if f.is_kernel and f.name == "k"), None)
-    sizes = {"u64": np.zeros(256, np.uint32), "u32": 3, "f32": 1.5}
-    if (
-        kernel is None
-        or kernel.shared_nbytes > 1 << 18
-        or any(param.type not in sizes for param in kernel.params)
-        or kernel.required_threads
-    ):
+    if kernel is None or kernel.shared_nbytes > 1 << 18 or sum(param.nbytes for param in kernel.params) > 4096:
         return "assembled"
+    values = {8: np.zeros(1024, np.uint32), 4: 3}
+    arguments = [values[p.nbytes] if p.nbytes in values and p.type[0] in "usb" else lambda _, n=p.nbytes: bytes(n) for p in kernel.params]
     try:
-        run_kernel(program, kernel.name, [sizes[param.type] for param in kernel.params], max_cycles=20_000)
+        run_kernel(program, kernel.name, arguments, block=64, max_cycles=20_000)
     except KernelFault:
         return "faulted"
     except GpuprofError:
@@ -179,12 +189,29 @@ def rounds(seed: int, texts: list[str]):
     number = 0
     while True:
         rng = random.Random(f"{seed}:{number}")
-        yield number, damage(rng.choice(texts), rng.choice(texts), rng)
+        if number % 4 == 0:
+            yield number, damage(rng.choice(texts), rng.choice(texts), rng)
+        elif number % 4 == 1:
+            yield number, damage(ptx_grammar.text_of_forms(rng), rng.choice(texts), rng)
+        else:
+            text = ptx_grammar.text_of_forms(rng) if rng.random() < 0.8 else rng.choice(texts)
+            yield number, ptx_grammar.damage(text, "", rng)
         number += 1
+
+
+def kind_of(error: Exception) -> str:
+    """Findings with the same text have one cause."""
+    if isinstance(error, AssertionError):
+        return re.sub(r"\d+:\d+", "N", str(error)[:90])
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "/gpuprof/" in frame.filename] or frames
+    where = ours[0 if isinstance(error, RecursionError) else -1]
+    return f"{type(error).__name__} {Path(where.filename).name}:{where.lineno} {where.name}"
 
 
 def main(seconds: float, seed: int) -> None:
     """Prints each new kind of finding once, with its text in a file of the folder build/fuzz."""
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # what wants more gets MemoryError, which is a finding
     folder = Path("build/fuzz")
     folder.mkdir(parents=True, exist_ok=True)
     seen: dict[str, int] = {}
@@ -197,13 +224,7 @@ def main(seconds: float, seed: int) -> None:
             outcome = judge(text)
         except Exception as error:
             outcome = "FOUND"
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            kind = (
-                f"{type(error).__name__} {Path(where.filename).name}:{where.lineno} {where.name}"
-                if not isinstance(error, AssertionError)
-                else str(error)[:90]
-            )
-            kind = re.sub(r"\d+:\d+", "N", kind) if isinstance(error, AssertionError) else kind
+            kind = kind_of(error)
             seen[kind] = seen.get(kind, 0) + 1
             if seen[kind] == 1:
                 path = folder / f"{seed}-{number}.ptx"

@@ -150,7 +150,8 @@ class _Linker:
         return Clobbers(*(max((getattr(self.counts[t], count) for t in targets), default=0) for count in ("words", "p")))
 
     def _allocate(self, body: Body) -> Allocation:
-        limit = self._register_limit(self.layout.functions[body.name])
+        function = self.layout.functions[body.name]
+        limit = self._register_limit(function)
         orders = []
         for tighter in _TIGHTER:
             schedule(body, limit - tighter)
@@ -162,7 +163,8 @@ class _Linker:
         try:
             return allocate_within(body, limit)
         except DoesNotFit:
-            raise PtxError(f"function {body.name} does not fit into {limit} registers; allow it more", self.module.name) from None
+            message = f"function {body.name} does not fit into {limit} registers; allow it more"
+            raise PtxError(message, self.module.name, function.line, 1) from None
 
     def _register_limit(self, function: ast.Function) -> int:
         """The tightest of the caller's limit, .maxnreg, and what .maxntid blocks of .minnctapersm leave of the register file."""

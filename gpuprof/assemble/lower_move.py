@@ -51,7 +51,7 @@ def _mov_elements(lo, target, source, count: int, kind: str):
 
 
 def _element_nbits(lo, elements: tuple, nbits: int) -> int:
-    if not elements or nbits % len(elements) or nbits // len(elements) not in (8, 16, 32):
+    if len(elements) < 2 or nbits % len(elements) or nbits // len(elements) not in (8, 16, 32):
         raise lo.error(f"{len(elements)} elements do not make {nbits} bits")
     return nbits // len(elements)
 

@@ -563,7 +563,7 @@ class _Parser:
 
     # .loc file line column [, function_name label [+ N]] [, inlined_at file line column]
     def loc(self):
-        file, line, column = self.integer(), self.integer(), self.integer()
+        file, line, column = self.position()
         function, call_site = "", None
         while self.accept(","):
             attribute = self.expect_kind("word", "function_name or inlined_at")
@@ -571,10 +571,18 @@ class _Parser:
                 function = self.expect_kind("word", "a label")
                 self.signed_offset()
             elif attribute == "inlined_at":
-                call_site = (self.integer(), self.integer(), self.integer())
+                call_site = self.position()
             else:
                 raise self.error(f"unknown attribute {attribute!r} of .loc")
         self.lines.loc(file, line, column, function, call_site)
+
+    # position: file line column
+    def position(self) -> tuple[int, int, int]:
+        token = self.token
+        numbers = self.integer(), self.integer(), self.integer()
+        if not all(0 <= number < 1 << 32 for number in numbers):
+            raise self.error("the numbers of a position are 0 to 4294967295", token)
+        return numbers
 
     # .reg [.vN] .type name [<N>] {, name [<N>]} ;
     def registers(self) -> ast.Registers:

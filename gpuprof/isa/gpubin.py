@@ -212,7 +212,7 @@ def _check_code(code: np.ndarray) -> None:
 def _variables(sections, plain) -> tuple[Variable, ...]:
     if type(plain) is not list:
         raise ValueError("program.variables is not a list")
-    variables, zero_nbytes = [], 0
+    variables, zero_nbytes = [], dict.fromkeys(layout.SEGMENTS, 0)
     for i, item in enumerate(plain):
         where = f"program.variables[{i}]"
         if type(item) is not dict:
@@ -222,8 +222,8 @@ def _variables(sections, plain) -> tuple[Variable, ...]:
             raise ValueError(f"{where} is in the space {variable.space!r}")
         stored = _get(sections, f".gpuprof.{variable.space}")
         if variable.offset >= len(stored):
-            zero_nbytes += variable.nbytes
-            if zero_nbytes > layout.MAX_ZERO_NBYTES:
+            zero_nbytes[variable.space] += variable.nbytes
+            if zero_nbytes[variable.space] > layout.MAX_ZERO_NBYTES:
                 raise ValueError(f"its zero variables take more than {layout.MAX_ZERO_NBYTES} bytes")
             image = bytes(variable.nbytes)
         else:
