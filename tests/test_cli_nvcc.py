@@ -134,3 +134,37 @@ def test_standard_of_clang(tmp_path, standard, expected):
         f"static_assert(__cplusplus == {expected}L);\n__global__ void k(float *x) {{ *x = sinf(*x) + abs(3); }}\n"
     )
     read_source(tmp_path / "k.cu", arch="sm_80", options=BuildOptions(standard=standard))
+
+
+@needs_nvcc
+def test_a_folder_with_a_space(tmp_path, monkeypatch):
+    """Headers beside the source are found, errors in them and lines name them as they are."""
+    folder = tmp_path / "my kernels, old"
+    folder.mkdir()
+    (folder / "add.h").write_text("__device__ inline int add(int a, int b)\n{\n    return a + b;\n}\n")
+    (folder / "k.cu").write_text(
+        '#include "add.h"\n__global__ void k(int *x) { x[0] = add(x[1], x[2]); }\n// LAUNCH: k<<<1, 1>>>(i32[3]=arange)\n'
+    )
+    monkeypatch.chdir(folder)
+    module = nvcc.compile_nvcc("k.cu", arch="sm_80")
+    assert set(module.sources) == {"k.cu", "add.h"}
+    (folder / "add.h").write_text("__device__ inline int add(int a, int b) { return c; }\n")
+    with pytest.raises(CompileError) as raised:
+        nvcc.compile_nvcc("k.cu", arch="sm_80")
+    assert "add.h(1): error" in raised.value.diagnostics
+    assert "beside" not in raised.value.diagnostics
+
+
+FEATURES = """\
+#if __CUDA_ARCH_FEAT_SM90_ALL
+__global__ void k(int *x) { asm volatile("wgmma.fence.sync.aligned;"); x[0] = 1; }
+#endif
+"""
+
+
+@pytest.mark.parametrize("compile_source", [compile_cuda, pytest.param(nvcc.compile_nvcc, marks=needs_nvcc)])
+def test_sources_see_all_that_the_architecture_has(compile_source, tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(FEATURES)
+    assert "wgmma.fence" in compile_source(str(path), arch="sm_90").ptx
+    assert "wgmma.fence" not in compile_source(str(path), arch="sm_80").ptx

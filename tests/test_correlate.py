@@ -5,6 +5,8 @@ from recordings import HEADER_PATH, SOURCE, write_saxpy
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database
+from gpuprof.correlate.program_tables import MEMORY_SPACES, access
+from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
@@ -73,3 +75,11 @@ def test_no_table_is_left_out(saxpy):
 def test_the_file_holds_what_memory_holds(saxpy, tmp_path):
     correlate(saxpy, tmp_path / "saxpy.gpudb")
     assert list(open_database(tmp_path / "saxpy.gpudb").iterdump()) == list(ensure_database(saxpy).iterdump())
+
+
+def test_every_instruction_with_an_address_does_something_to_memory():
+    found = {row.name: access(row)[1] for row in TABLE if row.space in MEMORY_SPACES}
+    assert {found["LDG.32"], found["TEX.2D"], found["LDSM.4"], found["SULD.2D.32"]} == {"load"}
+    assert {found["CP.ASYNC.16"], found["BULK.LOAD"]} == {"copy"}
+    assert (found["MBAR.ARRIVE"], found["BULK.PREFETCH"]) == ("atomic", "prefetch")
+    assert {operation for name, operation in found.items() if name.startswith(("RED", "SURED", "TMA.RED", "BULK.RED"))} == {"reduction"}

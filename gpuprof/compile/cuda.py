@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpuprof.compile import cache, toolchain
+from gpuprof.compile.features import feature_macros
 from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
@@ -46,7 +47,7 @@ def compile_cuda(
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
     flags += [f"-O{optimize}", *([f"-std={standard}"] if standard else [])]
-    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
+    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *defines))]
     text = with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())])
     module = cache.load(key)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.compile import cache, demangle
+from gpuprof.compile.features import nvcc_arch
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import functions_of, named_files
 from gpuprof.compile.source import headers_of, read_text, with_instances
@@ -67,7 +68,7 @@ def compile_nvcc(
     source = read_text(path)
     tools = find(nvcc)
     # `-O` is for host code; the device's optimizer has its own, and needs none said to be at its best.
-    flags = ["-ptx", "-lineinfo", f"-arch={arch}", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
+    flags = ["-ptx", "-lineinfo", f"-arch={nvcc_arch(arch)}", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
     flags += [f"-std={standard}"] if standard else []
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
     text = with_instances(path, source, instantiate)
@@ -87,15 +88,18 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
     with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
         place, ptx, dependencies = (Path(folder) / name for name in (Path(path).name, "out.ptx", "headers.d"))
         place.write_text(text, encoding="utf-8", errors="surrogateescape")
-        quoted = ("-Xcompiler", "-iquote", "-Xcompiler", beside)
+        link = Path(folder) / "beside"  # -Xcompiler splits what it is given at spaces and commas
+        link.symlink_to(beside)
+        quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
         command = [tools.command, *flags, *quoted, "-x", "cu", "-MD", "-MF", str(dependencies), "-o", str(ptx), str(place)]
         done = subprocess.run(command, capture_output=True)
         if done.returncode:
-            said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(str(place), path)
+            said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(str(place), path).replace(str(link), beside)
             raise CompileError(f"{path} does not compile with nvcc", said)
-        headers = [os.path.normpath(each) for each in headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))]
+        named = headers_of(dependencies.read_text(encoding="utf-8", errors="replace").replace(str(link), beside.replace(" ", "\\ ")))
+        headers = [os.path.normpath(each) for each in named]
         kept = [each for each in headers if each != str(place) and not each.startswith(f"{tools.toolkit}/")]
-        return ptx.read_text(encoding="utf-8", errors="replace"), kept
+        return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept
 
 
 def _module(ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence[str], arch: str) -> PtxModule:

@@ -12,8 +12,13 @@ from gpuprof.isa.program import Location, Program
 from gpuprof.isa.text import disassemble
 from gpuprof.records.reader import Module, Recording
 
-# What an instruction does to memory, by the first word of its semantics.
-OPERATIONS = {"load": "load", "store": "store", "atom": "atomic", "red": "reduction", "texture": "load", "gather": "load", "put": "store"}
+# What an instruction does to memory, by how the name of its semantics begins; the first that fits.
+OPERATIONS = {
+    "load": "load", "texture": "load", "gather": "load", "surface_load": "load",
+    "store": "store", "surface_store": "store", "surface_put": "store",
+    "atom": "atomic", "mbar": "atomic", "red": "reduction", "bulk_red": "reduction", "bulk_tensor_red": "reduction",
+    "bulk_prefetch": "prefetch", "bulk_tensor_prefetch": "prefetch", "bulk": "copy", "copy": "copy",
+}  # fmt: skip
 MEMORY_SPACES = ("global", "shared", "local", "const", "param", "generic", "texture", "surface")
 
 
@@ -113,7 +118,8 @@ def access(op: Opcode) -> tuple[str, str, int]:
     """Space, operation and bytes per lane of a memory instruction; ("", "", 0) for any other."""
     if op.space not in MEMORY_SPACES:
         return "", "", 0
-    return op.space, OPERATIONS[op.semantics.removeprefix("surface_").partition("_")[0]], op.nbytes
+    operation = next(name for beginning, name in OPERATIONS.items() if op.semantics.startswith(beginning))
+    return op.space, operation, op.nbytes
 
 
 def frame_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tuple]:

@@ -49,7 +49,7 @@ CREATE TABLE instructions (
     column INTEGER NOT NULL,   -- 0 = unknown
     ptx_line INTEGER NOT NULL, -- 0 = unknown
     space TEXT NOT NULL,       -- memory instructions: global, shared, local, const, param, generic, texture, surface; else ''
-    operation TEXT NOT NULL,   -- load, store, atomic, reduction, or ''
+    operation TEXT NOT NULL,   -- load, store, atomic, reduction, copy (asynchronous), prefetch, or ''
     access_nbytes INTEGER NOT NULL -- per lane
 );
 CREATE TABLE inline_frames (   -- call sites of inlined code, depth 1 = direct caller
