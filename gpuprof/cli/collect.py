@@ -65,7 +65,7 @@ def command(
     output: Path | None,
     options: BuildOptions,
 ):
-    """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that uses gpuprof.Device) and record what they do.
+    """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record what they do.
 
     \b
     gpuprof collect saxpy.cu --launch 'saxpy<<<64, 256>>>(16384, 2.0, f32[16384]=random, f32[16384])'
