@@ -22,7 +22,6 @@ class BuildOptions:
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     compiler: str = "clang"  # "clang" is the one that comes with gpuprof; else "nvcc", or the path of either
-    clang: str | None = None  # another clang
     optimize: int = 3
     standard: str | None = None
     max_registers: int | None = None
@@ -60,7 +59,7 @@ def read_source(path: Path, *, arch: str, names: Iterable[str] = (), options: Bu
     }
     if Path(options.compiler).name.startswith("nvcc"):
         return compile_nvcc(path, **flags, nvcc=options.compiler)
-    return compile_cuda(path, **flags, clang=options.clang or (None if options.compiler == "clang" else options.compiler))
+    return compile_cuda(path, **flags, clang=None if options.compiler == BuildOptions.compiler else options.compiler)
 
 
 def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:

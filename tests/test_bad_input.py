@@ -75,7 +75,7 @@ broken.cu:3:12: error: use of undeclared identifier 'y'
 gpuprof: broken.cu does not compile
 """
 NO_CLANG = (
-    "gpuprof: /nowhere/clang: no such program: name a clang with --clang PATH, or leave it out to use the one of `pip install ziglang`\n"
+    "gpuprof: /nowhere/clang: no such program: name a clang with --compiler PATH, or leave it out to use the one of `pip install ziglang`\n"
 )
 
 
@@ -110,8 +110,8 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     [
         (("collect", "broken.cu"), 1, DIAGNOSTICS),
         (("compile", "broken.cu"), 1, DIAGNOSTICS),
-        (("collect", "kernels.cu", "--clang", "/nowhere/clang"), 1, NO_CLANG),
-        (("compile", "kernels.cu", "--clang", "/nowhere/clang"), 1, NO_CLANG),
+        (("collect", "kernels.cu", "--compiler", "/nowhere/clang"), 1, NO_CLANG),
+        (("compile", "kernels.cu", "--compiler", "/nowhere/clang"), 1, NO_CLANG),
         (
             ("compile", "multimem.ptx"),
             1,
@@ -159,7 +159,7 @@ def test_no_clang_at_all(folder):
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("gpuprof: ") and done.stderr.count("\n") == 1
-    assert "clang" in done.stderr and "pip install ziglang" in done.stderr and "--clang" in done.stderr
+    assert "clang" in done.stderr and "pip install ziglang" in done.stderr and "--compiler" in done.stderr
 
 
 # Launches.

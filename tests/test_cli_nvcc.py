@@ -116,11 +116,6 @@ def test_nvcc_of_cuda_home(folder, monkeypatch):
         nvcc.find()
 
 
-def test_two_compilers(folder, monkeypatch, capsys):
-    code, _, err = run(monkeypatch, capsys, "compile", "scale.cu", "--compiler", "nvcc", "--clang", "clang")
-    assert (code, err) == (2, "gpuprof: --compiler and --clang name two compilers; leave one out\n")
-
-
 @pytest.mark.parametrize("level", range(4))
 def test_optimization_of_clang(tmp_path, level):
     (tmp_path / "k.cu").write_text("__device__ int twice(int x) { return x + x; }\n__global__ void k(int *x) { *x = twice(*x) * 2; }\n")

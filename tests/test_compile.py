@@ -167,7 +167,7 @@ def test_missing_file_and_missing_clang(build, monkeypatch):
     with pytest.raises(CompileError, match="no-such-clang: no such program"):
         build("", clang="no-such-clang")
     monkeypatch.setattr(toolchain, "_wheel", lambda: None)
-    with pytest.raises(CompileError, match=r"pip install ziglang.*--clang PATH"):
+    with pytest.raises(CompileError, match=r"pip install ziglang.*--compiler PATH"):
         build("")
 
 

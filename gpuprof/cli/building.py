@@ -6,14 +6,14 @@ from functools import wraps
 import click
 
 from gpuprof.build import BuildOptions
-from gpuprof.errors import UsageError
 
 _FLAGS = (
     click.option(
         "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
     ),
-    click.option("--compiler", metavar="NAME", help="clang, which comes with gpuprof; nvcc, where it is installed; or the path of either."),
-    click.option("--clang", metavar="PATH", help="Another clang than the one that comes with gpuprof."),
+    click.option(
+        "--compiler", metavar="NAME", help="clang, which comes with gpuprof; nvcc, where installed; or the path of another of them."
+    ),
     click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in."),
     click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro."),
     click.option("-O", "optimize", type=click.IntRange(0, 3), default=3, show_default=True, help="How much the compiler optimizes."),
@@ -25,10 +25,8 @@ def build_options(command: Callable) -> Callable:
     """Gives a command the flags, and the BuildOptions they make as its argument `options`."""
 
     @wraps(command)
-    def with_options(*, max_registers, compiler, clang, include_dirs, defines, optimize, standard, **others):
-        if compiler and clang:
-            raise UsageError("--compiler and --clang name two compilers; leave one out")
-        options = BuildOptions(include_dirs, defines, compiler or "clang", clang, optimize, standard, max_registers)
+    def with_options(*, max_registers, compiler, include_dirs, defines, optimize, standard, **others):
+        options = BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard, max_registers)
         return command(options=options, **others)
 
     for flag in reversed(_FLAGS):
@@ -41,7 +39,6 @@ def flags_for_compilers(options: BuildOptions) -> dict[str, object]:
     return {
         "-I": options.include_dirs,
         "-D": options.defines,
-        "--clang": options.clang,
         "--compiler": options.compiler if options.compiler != BuildOptions.compiler else None,
         "-O": options.optimize != BuildOptions.optimize,
         "--std": options.standard,

@@ -64,12 +64,12 @@ def find(clang: str | None = None) -> Toolchain:
     """
     wheel = _wheel()
     if clang is None and wheel is None:
-        raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --clang PATH")
+        raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:
         found = shutil.which(clang)
         if found is None:
             raise CompileError(
-                f"{clang}: no such program: name a clang with --clang PATH, or leave it out to use the one of `pip install ziglang`"
+                f"{clang}: no such program: name a clang with --compiler PATH, or leave it out to use the one of `pip install ziglang`"
             )
         stamp = Path(found).stat()
         identity = f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
