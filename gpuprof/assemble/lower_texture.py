@@ -3,7 +3,7 @@
 from gpuprof.assemble import ast
 from gpuprof.assemble.lower_memory import access_of, address_of, put_loaded, store_type
 from gpuprof.assemble.lower_move import join, split
-from gpuprof.assemble.parse import OPAQUE_TYPES
+from gpuprof.assemble.parse_variables import OPAQUE_TYPES
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.families.texture import GATHER_GEOMETRIES, TEXTURE_GEOMETRIES
 from gpuprof.isa.modifiers import FIELDS, QUERIES, pack
