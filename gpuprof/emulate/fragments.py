@@ -55,7 +55,7 @@ def build_load(inst: Instruction, env: Env) -> Op:
         parts = resolve(x, site)
         masked = inst.guard != PT or len(parts) > 1
         for space, touched in parts:
-            words = space.views[4].take(row_words(touched.flat, count), mode="clip")
+            words = space.views[4].take(row_words(np.where(touched.active, touched.flat, 0), count), mode="clip")
             words = transposed(words) if trans else words
             lanes = np.repeat(warps_of(touched.active), WARP) if masked else True
             for i in range(count if inst.dst != RZ else 0):
@@ -73,10 +73,12 @@ def build_store(inst: Instruction, env: Env) -> Op:
         for space, touched in resolve(x, site):
             warps = warps_of(touched.active)
             index = row_words(touched.flat, count)[warps]
+            given = np.repeat(touched.active.reshape(-1, WARP)[warps, : 8 * count].reshape(-1, count, 8), 4, axis=2)
             for i in range(count):
-                row = np.zeros(x.n, np.uint32) if inst.b == RZ else x.v[U32][inst.b + i]
+                row = np.zeros(x.n, np.uint32) if inst.b == RZ else x.of_active(x.v[U32][inst.b + i])
                 words = row.reshape(-1, WARP)[warps]
-                space.views[4][index[:, i]] = transposed(words) if trans else words
+                words = transposed(words) if trans else words
+                space.views[4][index[:, i][given[:, i]]] = words[given[:, i]]
 
     return op
 
@@ -87,7 +89,7 @@ def build_transpose(inst: Instruction, env: Env) -> Op:
 
     def op(x: Lanes) -> None:
         require(x)
-        row = np.broadcast_to(x.v[ka][a], x.n).reshape(-1, WARP)
+        row = x.of_active(np.broadcast_to(x.v[ka][a], x.n)).reshape(-1, WARP)
         x.v[kd][d][:] = transposed(row).reshape(-1)
 
     return op

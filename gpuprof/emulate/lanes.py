@@ -184,6 +184,11 @@ class Lanes:
     def row(self, ref) -> np.ndarray:
         return self.v[ref.kind][ref.index]
 
+    def of_active(self, rows: np.ndarray) -> np.ndarray:
+        """Rows (..., n) that read as zeros where lanes are not active. What those hold is undefined in PTX, and here depends on the
+        blocks that run together: no lane may see it."""
+        return rows if self.active is None else np.where(self.active, rows, rows.dtype.type(0))
+
     def wide(self, ref) -> np.ndarray:
         """As `row`, but a constant becomes a row too: Numba's ufuncs are several times faster on those."""
         row = self.v[ref.kind][ref.index]

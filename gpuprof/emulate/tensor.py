@@ -1,7 +1,7 @@
 """Matrix instructions on all warps of a set at once: operands out of the rows, the arithmetic of `matrix`, results into the rows.
 
 A warp's lanes come together for them (see `rendezvous`), so a whole warp is always there but for lanes that have exited, whose
-registers then hold anything: PTX leaves that case undefined.
+registers read as zeros: PTX leaves that case undefined.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def group_reader(inst: Instruction, slot: str, kind: int = U32) -> Callable[[Lan
     dtype = {U32: np.uint32, F64: np.float64}[kind]
     if first == RZ:
         return lambda x: np.zeros((count, x.n), dtype)
-    return lambda x: np.stack([x.v[kind][first + i] for i in range(count)])
+    return lambda x: x.of_active(np.stack([x.v[kind][first + i] for i in range(count)]))
 
 
 def group_writer(inst: Instruction, env: Env, kind: int = U32) -> Callable[[Lanes, np.ndarray], None]:

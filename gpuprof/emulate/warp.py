@@ -1,6 +1,7 @@
 """Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are looked at as (warps, 32).
 
-Only lanes that are active and named by a lane's own member mask take part in what that lane sees.
+Only lanes that are active and named by a lane's own member mask take part in what that lane sees. A shuffle gives 0 from a lane that is
+not active, where PTX leaves the value open.
 """
 
 import numpy as np
@@ -70,7 +71,7 @@ def build_shuffle(inst: Instruction, env: Env) -> Op:
     def op(x: Lanes) -> None:
         require(x)
         lane, _ = where(x)
-        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+        values = x.of_active(full_row(x, x.v[ka][a])).reshape(-1, WARP)
         picked = values[:, lane] if lane.ndim == 1 else np.take_along_axis(values, lane, axis=1)
         x.v[kd][d][:] = picked.reshape(-1)
 
