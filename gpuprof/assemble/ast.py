@@ -50,6 +50,16 @@ class Vector:
     elements: tuple
 
 
+def is_sink(operand) -> bool:
+    """`_`: nobody wants the result."""
+    return isinstance(operand, Name) and operand.text == "_"
+
+
+def elements_of(operand) -> tuple:
+    """The operands of a vector; any other operand alone."""
+    return operand.elements if isinstance(operand, Vector) else (operand,)
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`p|q`: the two destinations of setp, shfl, match; `{a, b, c, d}|p` of a texture fetch."""

@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 from gpuprof.assemble import (
     ast,
+    lower_address,
     lower_arithmetic,
+    lower_atomic,
     lower_bits,
     lower_bulk,
+    lower_cache,
     lower_cluster,
     lower_compare,
     lower_control,
@@ -42,7 +45,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
-    **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
+    **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_atomic.TABLE, **lower_cache.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
     **lower_video.TABLE, **lower_tensor.TABLE, **lower_wgmma.TABLE, **lower_wmma.TABLE, **lower_warp.TABLE,
     **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
 }  # fmt: skip
@@ -243,6 +246,9 @@ class Lowering:
     def temp(self, file: str) -> int:
         return self.body.register(file)
 
+    def temps(self, file: str, count: int) -> tuple[int, ...]:
+        return tuple(self.body.register(file) for _ in range(count))
+
     def find_register(self, operand) -> Register | None:
         return self.scope.find("registers", operand.text) if isinstance(operand, ast.Name) else None
 
@@ -257,7 +263,7 @@ class Lowering:
 
     def dst(self, operand, kind: str) -> int | None:
         """Destination of exactly the type's register file; None for the sink `_`."""
-        if isinstance(operand, ast.Name) and operand.text == "_":
+        if ast.is_sink(operand):
             return None
         return self.register_of(operand, type_file(kind))
 
@@ -304,7 +310,7 @@ class Lowering:
             return Imm(32 + offset)
         if file == "P":
             raise self.error(f"{name} is not a predicate")
-        return lower_memory.address_of(self, name, offset, file, generic)
+        return lower_address.address_of(self, name, offset, file, generic)
 
     def special(self, name: str, file: str) -> int:
         wide = name in SPECIAL_64
@@ -332,6 +338,13 @@ class Lowering:
         if file == "D" and encode_immediate(BY_NAME["MOV.64"], "a", value.bits) is None:
             return self.op("MOVI.64", imm=value.bits)
         return self.op("MOV" if file == "R" else "MOV.64", a=value)
+
+    def group(self, values: list, file: str) -> tuple[int, ...]:
+        """Copies of the values in consecutive registers."""
+        registers = self.temps(file, len(values))
+        for register, value in zip(registers, values, strict=True):
+            self.copy(register, value)
+        return registers
 
     def emit(self, name: str, *, neg: str = "", mods: int = 0, **slots) -> Inst:
         """Appends an instruction. One Imm source becomes the immediate, others get registers; `neg` names negated float sources."""

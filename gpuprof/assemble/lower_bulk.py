@@ -4,8 +4,9 @@ Operands that a row takes as a group stand in fresh consecutive registers: see `
 """
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_mbarrier import COMPLETE_TX, address_value
-from gpuprof.assemble.lower_memory import memory_operand, store
+from gpuprof.assemble.lower_access import store
+from gpuprof.assemble.lower_address import address_value, memory_operand, with_mods
+from gpuprof.assemble.lower_mbarrier import COMPLETE_TX
 from gpuprof.assemble.values import Imm, NoVariant, pick
 from gpuprof.isa.modifiers import FIELDS, pack
 from gpuprof.isa.tensormap import ELEMENT_TYPES, MAGIC, OFFSETS
@@ -27,10 +28,7 @@ _GLOBAL_TYPES = {
 
 
 def _group(lo, values: list, width: int) -> tuple[int, ...]:
-    registers = tuple(lo.temp("R") for _ in range(width))
-    for register, value in zip(registers, values + [Imm(0)] * (width - len(values)), strict=True):
-        lo.copy(register, value)
-    return registers
+    return lo.group(values + [Imm(0)] * (width - len(values)), "R")
 
 
 def _take_policy(lo, operands: list) -> list:
@@ -111,11 +109,7 @@ def _bulk(lo, reduce: bool):
     _expect(lo, operands, 4)
     values = [address_value(lo, operands[0]), lo.src(operands[2], "u32"), address_value(lo, operands[3])]
     row = "BULK.RED.SHARED" if reduce else "BULK.COPY"
-    return lo.emit(row, b=_group(lo, values, 4), **_with(memory_operand(lo, operands[1], "shared"), mods))
-
-
-def _with(slots: dict, mods: int) -> dict:
-    return slots | {"mods": slots.get("mods", 0) | mods}
+    return lo.emit(row, b=_group(lo, values, 4), **with_mods(memory_operand(lo, operands[1], "shared"), mods))
 
 
 def _reduction(lo, to: str) -> int:
@@ -137,7 +131,7 @@ def _to_global(lo, operands: list, reduce: bool, mods: int):
     mask = lo.src(operands[3], "b16") if masked else Imm(0xFFFF)
     values = [address_value(lo, operands[1]), lo.src(operands[2], "u32"), Imm(0), mask]
     row = "BULK.RED" if reduce else "BULK.STORE"
-    return lo.emit(row, b=_group(lo, values, 4), **_with(memory_operand(lo, operands[0], "global"), mods))
+    return lo.emit(row, b=_group(lo, values, 4), **with_mods(memory_operand(lo, operands[0], "global"), mods))
 
 
 # -- tensors -----------------------------------------------------------------------------------------------------------------------
@@ -191,7 +185,7 @@ def _tensor_load(lo, operands: list, dimensions: int, mods: int, prefetch: bool,
     mask = lo.src(rest.pop(0), "b16") if multicast else Imm(0)
     target = [Imm(0), Imm(0)] if prefetch else [address_value(lo, operands[0]), address_value(lo, operands[2])]
     row = "TMA.PREFETCH" if prefetch else "TMA.LOAD"
-    lo.emit(row, b=_group(lo, [*target, mask, *coordinates], 8), c=offsets, **_with(slots, mods))
+    lo.emit(row, b=_group(lo, [*target, mask, *coordinates], 8), c=offsets, **with_mods(slots, mods))
 
 
 def _offsets(lo, operand, dimensions: int):
@@ -217,7 +211,7 @@ def _tensor_store(lo, operands: list, dimensions: int, mods: int, reduce: bool):
     _expect(lo, operands, 2)
     slots, coordinates = _map_and_coordinates(lo, operands[0], dimensions)
     values = [address_value(lo, operands[1]), Imm(0), Imm(0), *coordinates]
-    lo.emit("TMA.RED" if reduce else "TMA.STORE", b=_group(lo, values, 8), **_with(slots, mods))
+    lo.emit("TMA.RED" if reduce else "TMA.STORE", b=_group(lo, values, 8), **with_mods(slots, mods))
 
 
 # -- tensor maps -------------------------------------------------------------------------------------------------------------------
@@ -276,15 +270,12 @@ def _copy_map(lo):
     m.flag("sync"), m.flag("aligned")
     lo.count(3)
     for offset in range(0, 128, 16):
-        parts = tuple(lo.temp("R") for _ in range(4))
+        parts = lo.temps("R", 4)
         source, target = (memory_operand(lo, lo.operand(k), space) for k, space in ((1, "shared"), (0, "global")))
         source["imm"] += offset
         target["imm"] += offset
         lo.emit("LDS.V4.32", dst=parts, **source)
-        moved = tuple(lo.temp("R") for _ in range(4))
-        for register, part in zip(moved, parts, strict=True):
-            lo.copy(register, part)
-        lo.emit("STG.V4.32", b=moved, **target)
+        lo.emit("STG.V4.32", b=lo.group(parts, "R"), **target)
 
 
 def _prefetch_map(lo):

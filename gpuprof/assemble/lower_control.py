@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import Convention, Place, convention
+from gpuprof.assemble.lower_access import store
+from gpuprof.assemble.lower_address import local_address
 from gpuprof.assemble.lower_compare import compare
-from gpuprof.assemble.lower_memory import local_address, store
 from gpuprof.assemble.values import Imm, NoVariant
 from gpuprof.errors import PtxError
 

@@ -1,6 +1,6 @@
 """cvt: every pair of scalar types, rounding to integral values, packing of two floats, and cvta, isspacep."""
 
-from gpuprof.assemble import lower_memory, lower_packed
+from gpuprof.assemble import lower_address, lower_packed
 from gpuprof.assemble.values import Imm, NoVariant, type_file, type_nbits
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
@@ -101,12 +101,12 @@ def _cvta(lo):
 
 
 def _space(lo) -> str:
-    space = lower_memory.space_of(lo)
+    space = lower_address.space_of(lo)
     return "local" if space == "param" and not lo.body.is_kernel else space
 
 
 def _isspacep(lo):
-    space = lower_memory.space_of(lo)
+    space = lower_address.space_of(lo)
     lo.count(2)
     value = lo.reg(lo.src(lo.operand(1), "u64"), "D")
     lo.emit(f"ISSPACEP.{space.upper()}", dst=lo.dst(lo.operand(0), "pred"), a=value)

@@ -1,6 +1,7 @@
 """cp.async: copies from global to shared memory, and their groups."""
 
-from gpuprof.assemble.lower_memory import memory_operand, take_hints
+from gpuprof.assemble.lower_address import address_value, memory_operand, with_mods
+from gpuprof.assemble.lower_cache import take_hints
 from gpuprof.assemble.values import Imm, NoVariant
 from gpuprof.isa.modifiers import pack
 
@@ -10,9 +11,7 @@ _SIZES = (4, 8, 16)
 def _cp(lo):
     if not lo.modifiers.flag("async"):
         raise NoVariant("form of")
-    form = lo.modifiers.one_of(("commit_group", "wait_group", "wait_all", "bulk", "reduce", "mbarrier"))
-    if form in ("bulk", "reduce", "mbarrier"):
-        raise NoVariant(f"form .{form} of")
+    form = lo.modifiers.one_of(("commit_group", "wait_group", "wait_all"))
     return {"commit_group": _commit, "wait_group": _wait, "wait_all": _wait, "": _copy}[form](lo)
 
 
@@ -52,9 +51,8 @@ def _copy(lo):
     size = _constant(lo, lo.operand(2))
     if size not in _SIZES or (cache == "cg" and size != 16):
         raise lo.error(f"{size} bytes cannot be copied: .ca takes 4, 8 or 16, .cg takes 16")
-    address = memory_operand(lo, lo.operand(1), "global")
-    address["mods"] = address.get("mods", 0) | pack(cache=cache)
-    slots = {"b": _shared_address(lo, lo.operand(0)), **address}
+    slots = with_mods(memory_operand(lo, lo.operand(1), "global"), pack(cache=cache))
+    slots["b"] = lo.reg(address_value(lo, lo.operand(0)), "R")
     if n == 4:
         lo.emit(f"CP.ASYNC.{size}.Z", c=_bytes_to_take(lo, lo.operand(3), size), **slots)
     else:
@@ -66,17 +64,6 @@ def _bytes_to_take(lo, operand, size: int):
     if register is None or register.nbits > 1:
         return lo.reg(lo.src(operand, "u32"), "R")
     return lo.op("SEL", a=None, b=lo.reg(Imm(size), "R"), e=register.number)
-
-
-def _shared_address(lo, operand) -> int | None:
-    """The address in one 32-bit register."""
-    place = memory_operand(lo, operand, "shared")
-    base, offset = place["a"], place["imm"]
-    if base is None:
-        return lo.reg(Imm(offset), "R")
-    if lo.body.files[base] == "D":
-        base = lo.op("LO.64", a=base)
-    return lo.op("IADD", a=base, b=Imm(offset)) if offset else base
 
 
 TABLE = {"cp": _cp}

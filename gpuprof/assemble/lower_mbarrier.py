@@ -1,7 +1,9 @@
 """mbarrier: memory barriers in shared memory, and asynchronous stores that report to one."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_memory import emit_atomic, memory_operand, store, store_type
+from gpuprof.assemble.lower_access import store, store_type
+from gpuprof.assemble.lower_address import memory_operand
+from gpuprof.assemble.lower_atomic import emit_atomic
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_nbits
 
 _SPACES = ("shared", "shared::cta", "shared::cluster")
@@ -14,24 +16,6 @@ _SECOND = {"noComplete": "", "expect_tx": ".TX", "": ""}
 def place(lo, operand) -> dict:
     """Slots of an address in shared memory. A generic one keeps its 64 bits, so that the emulator sees when it lies elsewhere."""
     return memory_operand(lo, operand, "shared")
-
-
-def address_value(lo, operand, space: str = "shared"):
-    """An address as a value: Imm or an R register for shared memory, a D register for global memory."""
-    slots = memory_operand(lo, operand, space)
-    base, offset = slots["a"], slots.get("imm", 0)
-    file = "R" if space == "shared" else "D"
-    if base is None:
-        return Imm(offset)
-    if file == "R" and lo.body.files[base] == "D":
-        base = lo.op("LO.64", a=base)
-    elif file == "D" and lo.body.files[base] == "R":
-        base = lo.op("CVT.U64.U32", a=base)
-    if not offset:
-        return base
-    if file == "R":
-        return lo.op("IADD", a=base, b=Imm(offset))
-    return lo.op("IADD.64", a=base, b=Imm(((offset ^ 0x80000000) - 0x80000000) & 0xFFFFFFFFFFFFFFFF))
 
 
 def _take_qualifiers(lo):
@@ -129,7 +113,7 @@ def _st_async(lo):
     elements = {"v2": 2, "v4": 4}.get(lo.modifiers.one_of(("v2", "v4")), 1)
     kind = lo.modifiers.type()
     lo.count(3)
-    values = lo.operand(1).elements if isinstance(lo.operand(1), ast.Vector) else (lo.operand(1),)
+    values = ast.elements_of(lo.operand(1))
     if len(values) != elements:
         raise lo.error(f"{len(values)} registers for {elements} elements")
     if elements == 4 and type_nbits(kind) == 64:

@@ -59,9 +59,9 @@ def _element_nbits(lo, elements: tuple, nbits: int) -> int:
 def unpack(lo, elements: tuple, kind: str, value: int | None):
     """Registers of a vector from the bits of one value, lowest first."""
     width = _element_nbits(lo, elements, type_nbits(kind))
-    fields = split(lo, value, type_nbits(kind), width, [isinstance(e, ast.Name) and e.text == "_" for e in elements])
+    fields = split(lo, value, type_nbits(kind), width, [ast.is_sink(e) for e in elements])
     for element, field in zip(elements, fields, strict=True):
-        if field is not None or not (isinstance(element, ast.Name) and element.text == "_"):
+        if field is not None or not ast.is_sink(element):
             lo.copy(lo.dst(element, f"b{max(width, 16)}"), field)
 
 

@@ -1,7 +1,7 @@
 """Matrix multiplications of a warp, and the loads, stores and transpositions of their fragments."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_memory import memory_operand, space_of
+from gpuprof.assemble.lower_address import memory_operand, space_of
 from gpuprof.assemble.values import Imm, NoVariant
 from gpuprof.isa.families.tensor import FORMS, TYPES_OF_UNIT, Form
 from gpuprof.isa.modifiers import pack
@@ -9,10 +9,6 @@ from gpuprof.isa.modifiers import pack
 UNIT_OF_TYPE = {t: unit for unit, types in TYPES_OF_UNIT.items() for t in types}
 # PTX ISA, mma: "If .ctype is .f32, .dtype must be .f32"; the shapes with 16 rows want both alike (wmma does not).
 FORM_OF = {(f.unit, f.m, f.n, f.k, f.d, f.c, f.sparse): f for f in FORMS.values() if not f.wgmma}
-
-
-def elements_of(operand) -> tuple:
-    return operand.elements if isinstance(operand, ast.Vector) else (operand,)
 
 
 def file_of(spec: str) -> tuple[str, int]:
@@ -26,16 +22,13 @@ def gather(lo, values: list, file: str):
         return None
     if len(values) == 1:
         return lo.reg(values[0], file)
-    group = tuple(lo.temp(file) for _ in values)
-    for register, value in zip(group, values, strict=True):
-        lo.copy(register, value)
-    return group
+    return lo.group(values, file)
 
 
 def fresh(lo, spec: str):
     """New registers for a result."""
     file, count = file_of(spec)
-    return lo.temp(file) if count == 1 else tuple(lo.temp(file) for _ in range(count))
+    return lo.temp(file) if count == 1 else lo.temps(file, count)
 
 
 def members(group) -> tuple:
@@ -45,7 +38,7 @@ def members(group) -> tuple:
 def fragment(lo, operand, spec: str, what: str) -> list:
     """The values of a fragment's registers."""
     file, count = file_of(spec)
-    elements = elements_of(operand)
+    elements = ast.elements_of(operand)
     if len(elements) != count:
         raise lo.error(f"{len(elements)} registers for {what}, which has {count}")
     return [lo.src(element, "b64" if file == "D" else "b32") for element in elements]
@@ -53,7 +46,7 @@ def fragment(lo, operand, spec: str, what: str) -> list:
 
 def put_fragment(lo, operand, spec: str, group):
     file, count = file_of(spec)
-    elements = elements_of(operand)
+    elements = ast.elements_of(operand)
     if len(elements) != count:
         raise lo.error(f"{len(elements)} registers for the result, which has {count}")
     for element, value in zip(elements, members(group), strict=True):

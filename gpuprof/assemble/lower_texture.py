@@ -1,7 +1,8 @@
 """Textures and surfaces: tex, tld4, txq, suld, sust, sured, suq, istypep. An operand `[handle, coordinates]` is an `ast.Indexed`."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_memory import access_of, address_of, put_loaded, store_type
+from gpuprof.assemble.lower_access import access_of, put_loaded, store_type
+from gpuprof.assemble.lower_address import address_of
 from gpuprof.assemble.lower_move import join, split
 from gpuprof.assemble.parse_variables import OPAQUE_TYPES
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
@@ -49,11 +50,7 @@ def _indexed(lo, operand) -> tuple[int, int | None, tuple]:
     handle = _handle(lo, operand.memory.base)
     if sampler and not isinstance(sampler[0], ast.Name):
         raise lo.error("the sampler must be a name")
-    return handle, _handle(lo, sampler[0]) if sampler else None, _elements(coordinates)
-
-
-def _elements(operand) -> tuple:
-    return operand.elements if isinstance(operand, ast.Vector) else (operand,)
+    return handle, _handle(lo, sampler[0]) if sampler else None, ast.elements_of(coordinates)
 
 
 def _words(lo, elements: tuple, kinds: list[str]) -> list:
@@ -69,9 +66,7 @@ def _group(lo, values: list, file: str = "R"):
         value = lo.reg(values[0], file)
         if value is not None:
             return value
-    registers = tuple(lo.temp(file) for _ in values)
-    for register, value in zip(registers, values, strict=True):
-        lo.copy(register, value)
+    registers = lo.group(values, file)
     return registers if len(registers) > 1 else registers[0]
 
 
@@ -125,14 +120,14 @@ def _tex(lo):
     values = _words(lo, coordinates, _coordinate_kinds(geometry, ctype))
     for index in range(extra):
         _, n_dimensions = TEXTURE_GEOMETRIES[geometry]
-        values += _words(lo, _elements(lo.operand(2 + index)), ["f32"] * (n_dimensions if form == "grad" else 1))
+        values += _words(lo, ast.elements_of(lo.operand(2 + index)), ["f32"] * (n_dimensions if form == "grad" else 1))
     row = f"TEX.{geometry}{'' if form == 'base' else '.' * bool(form) + form}".upper()
     _fetch(lo, row, handle, values, sampler, count, dtype, pack(ctype=ctype))
 
 
 def _fetch(lo, row: str, handle: int, values: list, sampler: int | None, count: int, dtype: str, mods: int):
     targets = _results(lo, lo.operand(0), count)
-    group = tuple(lo.temp("R") for _ in range(4))
+    group = lo.temps("R", 4)
     lo.emit(row, dst=group, a=handle, b=_group(lo, values), c=sampler, mods=mods)
     if dtype == "f16x2":
         for target, low, high in zip(targets, group[::2], group[1::2], strict=True):
@@ -235,7 +230,7 @@ def _suld(lo):
     n, mods = _surface_form(lo)
     elements, kind, nbits = _vector(lo)
     lo.count(2)
-    targets = _elements(lo.operand(0))
+    targets = ast.elements_of(lo.operand(0))
     if len(targets) != elements:
         raise lo.error(f"{len(targets)} registers for {elements} elements")
     row = f"SULD.{n}D.{access_of(elements, nbits, kind)}"
@@ -257,7 +252,7 @@ def _sust(lo):
     n, mods = _surface_form(lo)
     elements, kind, nbits = _vector(lo)
     lo.count(2)
-    sources = _elements(lo.operand(1))
+    sources = ast.elements_of(lo.operand(1))
     if len(sources) != elements:
         raise lo.error(f"{len(sources)} registers for {elements} elements")
     place = _place(lo, lo.operand(0), n)

@@ -4,7 +4,8 @@ Each warp has 16 of the 64 rows, and of 8 columns of D its four (f16: two) regis
 waits for it later; here it is done when the next instruction runs, which no program that waits can tell.
 """
 
-from gpuprof.assemble.lower_tensor import UNIT_OF_TYPE, elements_of, fresh, gather, members, take_shape
+from gpuprof.assemble import ast
+from gpuprof.assemble.lower_tensor import UNIT_OF_TYPE, fresh, gather, members, take_shape
 from gpuprof.assemble.values import Imm, NoVariant
 from gpuprof.isa.families.tensor import FORMS, TYPES_OF_UNIT, Form
 from gpuprof.isa.modifiers import pack
@@ -26,7 +27,7 @@ def _multiply(lo):
     d, ta, tb = m.rest
     m.rest.clear()
     unit = UNIT_OF_TYPE.get(ta, "")
-    in_registers = len(elements_of(lo.operand(1))) > 1
+    in_registers = len(ast.elements_of(lo.operand(1))) > 1
     form = FORM_OF.get((unit, k, d, "RS" if in_registers else "SS"))
     fits = rows == 64 and columns % 8 == 0 and 8 <= columns <= 256 and (unit not in COARSE or columns <= 32 or columns % 16 == 0)
     alike = unit == UNIT_OF_TYPE.get(tb) and (unit != "f16" or ta == tb) and (ta != "bf16" or d == "f32")
@@ -56,13 +57,13 @@ def _immediates(lo, unit: str, in_registers: bool) -> dict[str, int]:
 def emit_columns(lo, form: Form, columns: int, mods: int):
     spec = form.registers()[0]
     per = int(spec[1:])
-    targets = elements_of(lo.operand(0))
+    targets = ast.elements_of(lo.operand(0))
     if len(targets) != columns // 8 * per:
         raise lo.error(f"{len(targets)} registers for a result of {columns // 8 * per}")
     numbers = [lo.dst(target, "b32") for target in targets]
     b = lo.reg(lo.src(lo.operand(2), "b64"), "D")
     if form.wgmma == "RS":
-        values = elements_of(lo.operand(1))
+        values = ast.elements_of(lo.operand(1))
         if len(values) != 4:
             raise lo.error(f"{len(values)} registers for matrix A, which has 4")
         a = gather(lo, [lo.src(value, "b32") for value in values], "R")

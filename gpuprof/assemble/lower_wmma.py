@@ -9,14 +9,14 @@ does to all elements alike keeps them equal.
 from itertools import pairwise
 from typing import NamedTuple
 
-from gpuprof.assemble.lower_memory import memory_operand, space_of
+from gpuprof.assemble import ast
+from gpuprof.assemble.lower_address import memory_operand, space_of
 from gpuprof.assemble.lower_move import join, split
 from gpuprof.assemble.lower_tensor import (
     UNIT_OF_TYPE,
     arithmetic_mods,
     check_mods,
     element_mods,
-    elements_of,
     emit_multiply,
     form_of,
     gather,
@@ -231,7 +231,7 @@ def _load(lo, role: str):
     if UNIT_OF_TYPE.get(t) in ("s4", "b1") and layout != {"a": "row", "b": "col"}.get(role):
         raise NoVariant(f"layout .{layout} with type .{t} of")
     n = lo.count(2, 3)
-    targets = elements_of(lo.operand(0))
+    targets = ast.elements_of(lo.operand(0))
     if len(targets) != registers_in_ptx(role, t, len(registers)):
         raise lo.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
     nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
@@ -246,7 +246,7 @@ def _store(lo):
     layout, shape, space, t = _common(lo)
     registers = fragment_of(lo, "c", shape, t)
     n = lo.count(2, 3)
-    sources = elements_of(lo.operand(1))
+    sources = ast.elements_of(lo.operand(1))
     if len(sources) != len(registers):
         raise lo.error(f"{len(sources)} registers for a fragment of {len(registers)}")
     nbits = ACCUMULATOR_NBITS[t]
@@ -294,7 +294,7 @@ def emit_tiles(lo, form: Form, tiles: Tiles, t: str, mods: int):
         if len(values) != (full or count):
             raise lo.error(f"{len(values)} registers for a fragment of {full or count}")
     n_tiles = tiles.across * tiles.along
-    targets = elements_of(lo.operand(0))
+    targets = ast.elements_of(lo.operand(0))
     if len(sums) != n_tiles * n_c or len(targets) != n_tiles * n_d:
         raise lo.error(f"{len(targets)} and {len(sums)} registers for accumulators of {n_tiles * n_d} and {n_tiles * n_c}")
     results = []
@@ -308,7 +308,7 @@ def emit_tiles(lo, form: Form, tiles: Tiles, t: str, mods: int):
 
 
 def take_values(lo, index: int, file: str) -> list:
-    return [lo.src(element, "b64" if file == "D" else "b32") for element in elements_of(lo.operand(index))]
+    return [lo.src(element, "b64" if file == "D" else "b32") for element in ast.elements_of(lo.operand(index))]
 
 
 def _wmma(lo):

@@ -1,0 +1,66 @@
+"""What only advises the caches: hints and policies of accesses, prefetches. None of it changes a result, and the model has no use for it."""
+
+from gpuprof.assemble.lower_address import memory_operand, space_of
+from gpuprof.assemble.values import Imm, NoVariant
+
+_HINTS = frozenset(
+    [
+        f"{level}::{policy}"
+        for level in ("L1", "L2")
+        for policy in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")
+    ]
+    + ["L2::64B", "L2::128B", "L2::256B"]
+)
+_LINES = frozenset(["L1", "L2", "L2::evict_last", "L2::evict_normal"])
+_PRIORITIES = ("L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged")
+
+
+def take_hints(lo) -> bool:
+    """Takes eviction priorities and prefetch sizes; whether there is a cache policy as the last operand, which is then checked."""
+    while lo.modifiers.one_of(_HINTS):
+        pass
+    if not lo.modifiers.flag("L2::cache_hint"):
+        return False
+    lo.register_of(lo.operand(len(lo.inst.operands) - 1), "D")
+    return True
+
+
+def _hint(levels: frozenset, operands: int):
+    """One issue slot and no result. The address must make sense all the same."""
+
+    def lower(lo):
+        space = space_of(lo)
+        if not lo.modifiers.one_of(levels) or space not in ("global", "local", "generic"):
+            raise NoVariant(f"form .{space} of")
+        lo.count(operands)
+        memory_operand(lo, lo.operand(0), space)
+        lo.emit("NOP")
+
+    return lower
+
+
+def _createpolicy(lo):
+    """The policy is an opaque value, and no access here asks what is in it: it holds what tells one form from another."""
+    m = lo.modifiers
+    form = m.one_of(("fractional", "range", "cvt"))
+    lo.modifiers.flag("global")
+    if form == "cvt":
+        m.flag("L2")
+        m.type()
+        lo.count(2)
+        return lo.copy(lo.dst(lo.operand(0), "b64"), lo.src(lo.operand(1), "b64"))
+    primary, secondary = m.one_of(_PRIORITIES), m.one_of(_PRIORITIES)
+    m.type()
+    if not form or not primary:
+        raise NoVariant("form of")
+    lo.count(*((1, 2) if form == "fractional" else (4,)))
+    if form == "range":
+        memory_operand(lo, lo.operand(1), "generic")
+    number = 1 + _PRIORITIES.index(primary) + 8 * (1 + _PRIORITIES.index(secondary) if secondary else 0)
+    return lo.copy(lo.dst(lo.operand(0), "b64"), Imm(number))
+
+
+TABLE = {
+    "prefetch": _hint(_LINES, 1), "prefetchu": _hint(_LINES, 1), "applypriority": _hint(_LINES, 2), "discard": _hint(_LINES, 2),
+    "createpolicy": _createpolicy,
+}  # fmt: skip
