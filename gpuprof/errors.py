@@ -19,6 +19,8 @@ class CompileError(GpuprofError):
     def __init__(self, message: str, diagnostics: str = ""):
         super().__init__(message)
         self.diagnostics = diagnostics
+        if diagnostics:
+            self.add_note(diagnostics.rstrip("\n"))  # Python's own traceback shows it, where a script runs by itself
 
 
 class ScriptError(GpuprofError):

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -300,3 +301,11 @@ def test_read_ptx(tmp_path):
         read_ptx(tmp_path / "b.ptx")
     with pytest.raises(UsageError, match="No such file"):
         read_ptx(tmp_path / "c.ptx")
+
+
+def test_a_script_shows_the_compilers_own_text(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *x) { *x = nowhere; }\n")
+    with pytest.raises(CompileError) as caught:
+        compile_cuda(path)
+    assert "nowhere" in "".join(traceback.format_exception(caught.value))

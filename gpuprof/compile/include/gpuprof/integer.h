@@ -7,6 +7,13 @@ GPUPROF_API int __popc(unsigned int x) { return __builtin_popcount(x); }
 GPUPROF_API int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 GPUPROF_API int __clz(int x) { return __builtin_clzg((unsigned int)x, 32); }
 GPUPROF_API int __clzll(long long x) { return __builtin_clzg((unsigned long long)x, 64); }
+// The lane of the offset-th set bit from `base` on, upwards or (offset below 0) downwards; all ones when there is none.
+GPUPROF_API unsigned int __fns(unsigned int mask, unsigned int base, int offset)
+{
+    unsigned int lane;
+    asm("fns.b32 %0, %1, %2, %3;" : "=r"(lane) : "r"(mask), "r"(base), "r"(offset));
+    return lane;
+}
 GPUPROF_API int __ffs(int x) { return __builtin_ffs(x); }
 GPUPROF_API int __ffsll(long long x) { return __builtin_ffsll(x); }
 GPUPROF_API unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
