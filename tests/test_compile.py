@@ -146,7 +146,7 @@ def test_an_instance_that_does_not_exist_is_clangs_error(build):
 
 
 def test_diagnostics_are_clangs_own(build):
-    with pytest.raises(CompileError, match=r"^k\.cu does not compile$") as error:
+    with pytest.raises(CompileError, match=r"^k\.cu does not compile\n") as error:
         build("__global__ void k(int *a)\n{\n    a[0] = b;\n}\n")
     assert error.value.diagnostics == (
         "k.cu:3:12: error: use of undeclared identifier 'b'\n"
