@@ -84,6 +84,9 @@ COMPARES = [op.name for op in TABLE if op.semantics == "fsetp"]
 
 
 def setp(types, mods, a, b, third):
+    sign = FORMATS[types[0].removesuffix("x2")].sign
+    sign |= sign << 16 if types[0].endswith("x2") else 0
+    a, b = a ^ mods.get("neg_a", 0) * sign, b ^ mods.get("neg_b", 0) * sign
     if types[0].endswith("x2"):  # the first result compares the low halves, the second one the high halves
         return tuple(
             combine(mods["bool"], compare(types[0][:-2], mods, a >> shift & 0xFFFF, b >> shift & 0xFFFF), third) for shift in (0, 16)
@@ -98,6 +101,7 @@ def test_comparisons(name):
     found = every(cmp=COMPARISONS, bool=("", "and", "or", "xor"))
     if op.types[0] != "f64":
         found += every(cmp=COMPARISONS, bool=("",), ftz=(1,))
+    found += [Variant({"cmp": "lt", "bool": "", name: 1}) for name in ("neg_a", "neg_b") if name in op.fields]
     rows = operand_rows(op, dict.fromkeys("ab", op.types[0]), 256)
     if op.types[0] in ("f16", "bf16"):
         rows = {slot: row & 0xFFFF if slot in "ab" else row for slot, row in rows.items()}

@@ -82,3 +82,21 @@ def test_matrix_stored(grid):
     wanted = np.where(lanes < 4, 0, np.where(lanes < 16, 0x3C003C00, 1000 + (lanes ^ 4)))
     wanted[4:8] = 0  # these stored nothing at the end
     assert (found == wanted).all(), found[0]
+
+
+BARRIERS = {
+    "bar.sync 1, 64; mov.u32 %r7, 5;": 5,
+    "barrier.sync 1, 64; mov.u32 %r7, 5;": 5,
+    "setp.ne.u32 %p2, %r6, 0; bar.red.popc.u32 %r7, 2, 64, %p2;": None,  # the threads that are there
+    "setp.ne.u32 %p2, %r6, 0; bar.red.and.pred %p3, 2, 64, %p2; selp.u32 %r7, 1, 0, %p3;": 1,
+    "setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 3, 64; @!%p2 bar.arrive 3, 64; mov.u32 %r7, 6;": 6,
+}
+
+
+@pytest.mark.parametrize("body", BARRIERS)
+@pytest.mark.parametrize(("living", "block"), [(48, 48), (50, 64), (33, 64)])
+def test_barriers_count_whole_warps(body, living, block):
+    """Thread counts are multiples of 32 (PTX ISA, barrier), also in a block, or of threads, that are not."""
+    for grid in (1, 70):
+        found = run(LEAVE[1], body, living, block, grid)
+        assert (found[:, :living] == (BARRIERS[body] or living)).all(), found

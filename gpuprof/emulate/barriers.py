@@ -32,12 +32,17 @@ class Reduction(NamedTuple):
 
 
 class Barriers:
-    """Per block and barrier: lanes arrived, lanes for which a reduction's predicate held, and lanes expected (0: all that live)."""
+    """Per block and barrier: lanes arrived, lanes for which a reduction's predicate held, and lanes expected (0: all that live).
+
+    Counts of threads are multiples of 32, so lanes of an arriving warp that are not there, because the block ends within the warp or because
+    they have exited, count as arrived where a count is given: they are `absent`.
+    """
 
     def __init__(self, chunk):
         self.chunk = chunk
         shape = (chunk.n_blocks, N_BARRIERS)
         self.arrived = np.zeros(shape, np.int64)
+        self.absent = np.zeros(shape, np.int64)
         self.votes = np.zeros(shape, np.int64)
         self.expected = np.zeros(shape, np.int64)
         self.waiting: list[Waiting] = []
@@ -51,6 +56,9 @@ class Barriers:
         """All active lanes of x arrive; `count` lanes are expected in all, 0 for the whole block."""
         counts = self.lanes_per_block(x, x.masks)
         self.arrived[:, barrier] += counts
+        live = self.chunk.live[x.warps]
+        lowest = live & (~live + np.uint32(1))  # whoever brings a warp's lowest lane brings those that are not there
+        self.absent[:, barrier] += self.lanes_per_block(x, np.where(x.masks & lowest, ~live, np.uint32(0)))
         self.expected[counts > 0, barrier] = count
         if votes is not None:
             self.votes[:, barrier] += self.lanes_per_block(x, pack_masks(votes))
@@ -84,7 +92,7 @@ class Barriers:
             return
         block_live = np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block).sum(axis=1, dtype=np.int64)
         needed = np.where(self.expected > 0, self.expected, block_live[:, None])
-        complete = (self.arrived > 0) & (self.arrived >= needed)
+        complete = (self.arrived > 0) & (self.arrived + np.where(self.expected > 0, self.absent, 0) >= needed)
         warp_complete = (self.warp_arrived != 0) & (self.warp_members & self.chunk.live & ~self.warp_arrived == 0)
         if not complete.any() and not warp_complete.any():
             return
@@ -92,6 +100,7 @@ class Barriers:
         for entry in waiting:
             self._release_entry(entry, complete, warp_complete)
         self.arrived[complete] = 0
+        self.absent[complete] = 0
         self.votes[complete] = 0
         self.expected[complete] = 0
         self.warp_arrived[warp_complete] = 0
