@@ -19,6 +19,7 @@ from gpuprof.isa.modifiers import unpack, unpack_name
 from gpuprof.isa.special import TESTP
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
+HUGE, TINY = np.float32(2.0**126), np.float32(2.0**-126)  # beyond them the reciprocal is subnormal, or infinite
 
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -172,8 +173,10 @@ def extremum(function, mods: int, fields: tuple[str, ...]):
 
 
 def build_extremum(function):
+    """Of two double-precision NaNs the second one remains, made quiet, as from the instructions that ptxas makes of min.f64."""
+
     def build(inst: Instruction, env: Env) -> Op:
-        return build_unary(extremum(function, inst.mods, inst.op.fields))(inst, env)
+        return build_unary(extremum(function, inst.mods, inst.op.fields), lambda result, *rows: canonical(result))(inst, env)
 
     return build
 
@@ -255,21 +258,26 @@ def reciprocal_root(a):
 
 
 def divide_by_reciprocal(a, b):
-    """div.approx: a * (1 / b), where a divisor beyond 2^126 has the reciprocal 0 (PTX ISA, div)."""
-    reciprocal_of_b = np.where(
-        np.abs(b) > np.float32(2.0**126), np.copysign(np.float32(0), b), np.divide(np.float64(1), b.astype(np.float64))
-    )
-    return (a.astype(np.float64) * reciprocal_of_b).astype(np.float32)
+    """div.approx: a * (1 / b), both rounded, where a divisor beyond 2^126 has the reciprocal 0 (PTX ISA, div)."""
+    scale = np.where(np.abs(b) < TINY, np.float32(2.0**24), np.float32(1))
+    inverse = np.where(np.abs(b) > HUGE, np.copysign(np.float32(0), b), reciprocal(b * scale))
+    return np.multiply(a * scale, inverse)
 
 
-def build_elementary(name: str):
+def divide_in_range(a, b):
+    """div.full: the same, but both operands are made smaller where the divisor is beyond 2^126."""
+    scale = np.where(np.abs(b) > HUGE, np.float32(0.25), np.float32(1))
+    return divide_by_reciprocal(a * scale, b * scale)
+
+
+def build_elementary(name: str, prepared=lambda a: a):
     """sin, cos, exp2, log2, tanh."""
 
     def build(inst: Instruction, env: Env) -> Op:
         from gpuprof.emulate import elementary
 
         function = getattr(elementary, name)
-        return build_unary(lambda a: function(a).astype(np.float32))(inst, env)
+        return build_unary(lambda a: function(prepared(a)).astype(np.float32))(inst, env)
 
     return build
 
@@ -301,13 +309,13 @@ SEMANTICS = {
     "fdiv": build_unary(np.divide),
     "frcp": build_unary(reciprocal),
     "fsqrt": build_unary(np.sqrt),
-    "fdiv_full": build_unary(in_double(np.divide)),
+    "fdiv_full": build_unary(divide_in_range),
     "fdiv_approx": build_unary(divide_by_reciprocal),
     "approx_rcp": build_approximate(reciprocal),
     "approx_sqrt": build_approximate(np.sqrt),
     "approx_rsqrt": build_approximate(reciprocal_root),
     "approx_rsqrt64": build_unary(reciprocal_root),
-    "approx_sin": build_elementary("sin"),
+    "approx_sin": build_elementary("sin", flush),  # also without .ftz: ptxas 13.0 folds the sine of a subnormal constant to zero
     "approx_cos": build_elementary("cos"),
     "approx_ex2": build_elementary("exp2"),
     "approx_lg2": build_elementary("log2"),
