@@ -16,6 +16,7 @@ from tests.running import ROOT, Results
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed (make interop installs it)")
 cuda = pytest.importorskip("numba.cuda")
+numba = pytest.importorskip("numba")
 try:
     gpu_numba.enable(device=open_device(Settings()))
     gpu_numba.disable()
@@ -221,6 +222,57 @@ def test_the_functions_of_numba_cuda(gpu, kernels):
     assert (y.copy_to_host() == 2 * np.arange(8)).all()
     assert cuda.is_available() and cuda.get_current_device().compute_capability == (8, 0)
     assert next(iter(kernels.saxpy.get_regs_per_thread().values())) > 0
+
+
+def test_device_arrays_as_numba_has_them(gpu):
+    x = cuda.to_device(np.arange(12.0))
+    x[2:4] = 7
+    x[5], x[-1] = 8, 9
+    assert x.copy_to_host().tolist() == [0, 1, 7, 7, 4, 8, 6, 7, 8, 9, 10, 9]
+    square = x.reshape(3, -1)
+    square[1] = np.arange(4)
+    square[2, 3] = -1
+    assert square.shape == (3, 4) and np.asarray(square).tolist() == [[0, 1, 7, 7], [0, 1, 2, 3], [8, 9, 10, -1]]
+    assert [piece.copy_to_host().tolist() for piece in square.ravel().split(5)] == [[0, 1, 7, 7, 0], [1, 2, 3, 8, 9], [10, -1]]
+    with pytest.raises(UsageError, match=r"cannot put float64\[3\] into float64\[2\]"):
+        x[:2] = np.zeros(3)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        x.reshape(5, 5)
+
+
+def test_vectorized_functions(gpu):
+    @numba.vectorize(["float32(float32, float32)", "int64(int64, int64)"], target="cuda")
+    def twice_and(a, b):
+        return a * 2 + b
+
+    @numba.guvectorize(["void(float32[:,:], float32[:,:], float32[:,:])"], "(m,n),(n,p)->(m,p)", target="cuda")
+    def product(a, b, c):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] = 0
+                for k in range(a.shape[1]):
+                    c[i, j] += a[i, k] * b[k, j]
+
+    a, b = np.arange(24, dtype=np.float32).reshape(2, 3, 4), np.ones((2, 4, 2), np.float32)
+    assert (twice_and(a, a) == 3 * a).all() and (twice_and(np.arange(9), 3) == 2 * np.arange(9) + 3).all()
+    assert (twice_and(cuda.to_device(a), cuda.to_device(a)).copy_to_host() == 3 * a).all()
+    assert (product(a, b) == a @ b).all()
+
+
+def test_questions_that_only_a_driver_answers(gpu, kernels, capsys):
+    assert cuda.detect() and "a100" in capsys.readouterr().out and len(cuda.gpus) == len(cuda.list_devices()) == 1
+    with cuda.gpus[0] as device, cuda.stream().auto_synchronize():
+        assert device is cuda.current_context().device
+    managed = cuda.managed_array(4, np.float32)
+    managed[:] = 1
+    kernels.saxpy[1, 4](2.0, np.ones(4, np.float32), managed)
+    assert managed.tolist() == [3, 3, 3, 3]
+    event = cuda.event()
+    assert not event.query()
+    event.record()
+    assert event.query()
+    with pytest.raises(cuda.cudadrv.error.CudaSupportError, match="gpuprof's emulated GPU has no answer"):
+        cuda.cudadrv.driver.driver.cuCtxGetCurrent()
 
 
 def test_a_kernel_for_a_signature(gpu):

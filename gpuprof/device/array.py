@@ -80,10 +80,50 @@ class DeviceArray:
         shape = (max(last - first, 0), *self.shape[1:])
         return DeviceArray(self._submit, self.address + first * row_nbytes, shape, self.dtype, self.name, is_part=True)
 
+    def __setitem__(self, part: Any, value: Any) -> None:
+        """`a[first:last] = x`, `a[i] = x`, `a[i, j] = x`: rows, a row or an element become a number or an array that fits."""
+        index = part if isinstance(part, tuple) else (part,)
+        if self.shape and len(index) <= self.ndim and all(isinstance(number, int | np.integer) for number in index):
+            address, shape = self._place(index), self.shape[len(index) :]
+        else:
+            rows = self[:] if part is Ellipsis else self[part]
+            address, shape = rows.address, rows.shape
+        host = value.copy_to_host() if isinstance(value, DeviceArray) else np.asarray(value)
+        try:
+            content = np.broadcast_to(host, shape).astype(self.dtype)
+        except ValueError:
+            raise UsageError(f"cannot put {type_text(host.dtype, host.shape)} into {type_text(self.dtype, shape)}") from None
+        self._submit(cmd.CopyIn(address, content.tobytes()))
+
+    def reshape(self, *shape: Any) -> "DeviceArray":
+        """The same memory with another shape; one length may be -1."""
+        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
+        new = np.broadcast_to(np.uint8(0), self.shape).reshape(wanted).shape
+        return DeviceArray(self._submit, self.address, new, self.dtype, self.name, is_part=True)
+
+    def ravel(self) -> "DeviceArray":
+        return self.reshape(-1)
+
+    def split(self, section: int) -> "list[DeviceArray]":
+        """Pieces of `section` rows each, the last of what is left."""
+        return [self[first : first + section] for first in range(0, self.shape[0], section)]
+
+    def is_c_contiguous(self) -> bool:
+        return True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """What numpy's functions take it for: a copy on the host."""
+        return self.copy_to_host().astype(dtype or self.dtype, copy=False)
+
     def _element(self, index: tuple[int, ...]) -> Any:
-        place = np.ravel_multi_index(tuple(range(length)[number] for number, length in zip(index, self.shape, strict=True)), self.shape)
-        data = self._submit(cmd.CopyOut(self.address + int(place) * self.dtype.itemsize, self.dtype.itemsize))
+        data = self._submit(cmd.CopyOut(self._place(index), self.dtype.itemsize))
         return np.frombuffer(data, self.dtype)[0]
+
+    def _place(self, index: tuple[int, ...]) -> int:
+        """The address of `a[index]`, where fewer numbers than dimensions name a row."""
+        lengths = self.shape[: len(index)]
+        place = np.ravel_multi_index(tuple(range(length)[number] for number, length in zip(index, lengths, strict=True)), lengths)
+        return self.address + int(place) * math.prod(self.shape[len(index) :]) * self.dtype.itemsize
 
     def __iter__(self):
         raise TypeError("a device array cannot be iterated; use copy_to_host()")

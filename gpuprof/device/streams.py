@@ -1,6 +1,7 @@
 """Streams and events of the Python face."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,12 @@ class Stream:
     def synchronize(self) -> None:
         """Waits for everything asked so far."""
         self._submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator["Stream"]:
+        """Waits at the end of a `with` block."""
+        yield self
+        self.synchronize()
 
     def __repr__(self) -> str:
         return f"<stream {self.number}>"
@@ -48,6 +55,10 @@ class Event:
         """Waits for the event."""
         self._recorded_cycle()
         self._submit(cmd.Wait(self.number, cmd.HOST))
+
+    def query(self) -> bool:
+        """Whether it was recorded: the host sees everything before it done."""
+        return self.cycle is not None
 
     def elapsed_time(self, end: "Event") -> float:
         """Milliseconds of GPU time from this event to `end`, at the chip's clock."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numba_cuda
 import numpy as np
 from numba import cuda
-from numba.cuda import codegen, dispatcher
+from numba.cuda import codegen, compiler, dispatcher
 from numba.cuda.cudadrv import driver
 from numba.cuda.np import numpy_support
 from numba.cuda.types import Array
@@ -25,9 +25,12 @@ from gpuprof.interop.numba_arguments import Arguments
 from gpuprof.interop.numba_runtime import linked
 from gpuprof.interop.ptx import python_module
 from gpuprof.isa.program import Function
+from gpuprof.timing.occupancy import occupancy
 
 OLDEST_ARCH = (7, 0)
 THREADS_OF_FORALL = 256  # `kernel.forall(n)` leaves the block to the driver, which would ask for the best occupancy
+
+NO_DRIVER = "the script calls CUDA's driver in a way that gpuprof's emulated GPU has no answer to (docs/interop.md says what it answers)"
 
 
 class CurrentDevice:
@@ -49,6 +52,19 @@ class CurrentDevice:
 
     def reset(self) -> None:
         """There is nothing that a script could have left behind."""
+
+    def __enter__(self) -> "CurrentDevice":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """`with cuda.gpus[0]:` has but this one."""
+
+
+class CurrentContext:
+    """What `cuda.current_context()` gives."""
+
+    def __init__(self, gpu: Device, device: CurrentDevice):
+        self.device, self.synchronize = device, gpu.synchronize
 
 
 class EmulatedKernel(dispatcher._Kernel):
@@ -88,6 +104,13 @@ class EmulatedKernel(dispatcher._Kernel):
     local_mem_per_thread = property(lambda self: self.function.local_nbytes)
     max_threads_per_block = property(lambda self: self.function.max_threads or self.gpu.chip.max_threads_per_block)
     const_mem_size = property(lambda self: len(self._loaded.const_segment))
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """How many blocks of this kernel the GPU holds at once."""
+        if self._loaded is None:
+            self.bind()
+        n_threads = int(np.prod(blockdim))
+        return occupancy(self.gpu.chip, self.function, n_threads, dynsmemsize).blocks_per_sm * self.gpu.chip.sms
 
     def launch(self, args: tuple, griddim: tuple, blockdim: tuple, stream: Any = 0, sharedmem: int = 0) -> None:
         if self._loaded is None:
@@ -140,7 +163,10 @@ def replacements(gpu: Device) -> list[Replacement]:
     return [
         *(Replacement(dispatcher, name, value) for name, value in in_dispatcher.items()),
         *(Replacement(cuda, name, value) for name, value in of_cuda.items()),
+        Replacement(compiler, "get_current_device", lambda: device),
         Replacement(driver, "_to_core_stream", lambda stream: stream),
+        Replacement(driver.driver, "is_initialized", True),
+        Replacement(driver.driver, "initialization_error", NO_DRIVER),
         Replacement(codegen.CUDACodeLibrary, "_ensure_cc", lambda library, cc: cc or device.compute_capability),
         Replacement(
             dispatcher.ForAll, "_compute_thread_per_block", lambda forall, specialized: forall.thread_per_block or THREADS_OF_FORALL
@@ -157,12 +183,18 @@ def _api(gpu: Device, device: CurrentDevice) -> dict[str, Callable]:
             raise UsageError("cuda.device_array: the emulated GPU keeps arrays in C order; leave strides and order out")
         return gpu.device_array(shape, dtype)
 
-    def host_array(shape, dtype=np.float64, strides=None, order="C"):
+    def host_array(shape, dtype=np.float64, strides=None, order="C", stream=0, **_):
         return np.empty(shape, dtype, order=order)
+
+    context = CurrentContext(gpu, device)
 
     @contextmanager
     def nothing(*_, **__):
         yield
+
+    def detect() -> bool:
+        print(f"Found 1 CUDA device, emulated\nid 0    {device.name}, compute capability {'.'.join(map(str, device.compute_capability))}")
+        return True
 
     return {
         "to_device": gpu.to_device,
@@ -170,6 +202,9 @@ def _api(gpu: Device, device: CurrentDevice) -> dict[str, Callable]:
         "device_array_like": gpu.device_array_like,
         "pinned_array": host_array,
         "pinned_array_like": np.empty_like,
+        "mapped_array": host_array,  # as any host array, a launch copies it in and back
+        "mapped_array_like": np.empty_like,
+        "managed_array": host_array,
         "pinned": nothing,
         "defer_cleanup": nothing,
         "profiling": nothing,
@@ -177,13 +212,19 @@ def _api(gpu: Device, device: CurrentDevice) -> dict[str, Callable]:
         "profile_stop": lambda: None,
         "synchronize": gpu.synchronize,
         "stream": gpu.stream,
-        "default_stream": lambda: 0,
+        **dict.fromkeys(("default_stream", "legacy_default_stream", "per_thread_default_stream"), lambda: 0),
         "event": lambda timing=True: gpu.event(),
         "event_elapsed_time": lambda start, end: start.elapsed_time(end),
         "is_available": lambda: True,
         "get_current_device": lambda: device,
         "select_device": lambda number=0: device,
         "close": lambda: None,
+        "gpus": [device],
+        "list_devices": lambda: [device],
+        "detect": detect,
+        "current_context": lambda number=None: context,
+        "is_cuda_array": lambda array: isinstance(array, DeviceArray) or hasattr(array, "__cuda_array_interface__"),
+        "as_cuda_array": lambda array, sync=True: array,
     }
 
 
