@@ -10,13 +10,6 @@ typedef unsigned int __nv_fp8x4_storage_t;
 typedef enum { __NV_NOSAT, __NV_SATFINITE } __nv_saturation_t;
 typedef enum { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;
 
-struct __half_raw {
-    unsigned short x;
-};
-struct __half2_raw {
-    unsigned short x, y;
-};
-
 // b goes to the lower byte.
 GPUPROF_MEMBER __nv_fp8x2_storage_t gpuprof_fp8_pair(float a, float b, __nv_fp8_interpretation_t kind)
 {

@@ -6,8 +6,22 @@
 typedef _Float16 gpuprof_half_pair __attribute__((ext_vector_type(2)));
 typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
 
+// The bits alone.
+struct __half_raw {
+    unsigned short x;
+};
+struct __half2_raw {
+    unsigned short x, y;
+};
+typedef struct __nv_bfloat16_raw {
+    unsigned short x;
+} __nv_bfloat16_raw;
+typedef struct __nv_bfloat162_raw {
+    unsigned short x, y;
+} __nv_bfloat162_raw;
+
 // A scalar of 16 bits: implicit from and to float, explicit from and to the rest, as CUDA's headers have it.
-#define GPUPROF_HALF(NAME, RAW)                                                                                                            \
+#define GPUPROF_HALF(NAME, RAW, BITS)                                                                                                      \
     struct NAME {                                                                                                                          \
         RAW gpuprof_raw;                                                                                                                   \
         NAME() = default;                                                                                                                  \
@@ -17,6 +31,10 @@ typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
         GPUPROF_MEMBER NAME(unsigned int v) : gpuprof_raw((RAW)(float)v) {}                                                                \
         GPUPROF_MEMBER NAME(short v) : gpuprof_raw((RAW)(float)v) {}                                                                       \
         GPUPROF_MEMBER NAME(unsigned short v) : gpuprof_raw((RAW)(float)v) {}                                                              \
+        GPUPROF_MEMBER NAME(long v) : gpuprof_raw((RAW)(float)v) {}                                                                        \
+        GPUPROF_MEMBER NAME(unsigned long v) : gpuprof_raw((RAW)(float)v) {}                                                               \
+        GPUPROF_MEMBER NAME(BITS v) : gpuprof_raw(__builtin_bit_cast(RAW, v)) {}                                                           \
+        GPUPROF_MEMBER operator BITS() const { return __builtin_bit_cast(BITS, gpuprof_raw); }                                             \
         GPUPROF_MEMBER NAME(long long v) : gpuprof_raw((RAW)(float)v) {}                                                                   \
         GPUPROF_MEMBER NAME(unsigned long long v) : gpuprof_raw((RAW)(float)v) {}                                                          \
         GPUPROF_MEMBER operator float() const { return (float)gpuprof_raw; }                                                               \
@@ -41,7 +59,21 @@ typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
     GPUPROF_HALF_COMPARISON(NAME, >)                                                                                                       \
     GPUPROF_HALF_COMPARISON(NAME, >=)                                                                                                      \
     GPUPROF_BOTH NAME operator-(NAME a) { return NAME::gpuprof_of(-a.gpuprof_raw); }                                                       \
-    GPUPROF_BOTH NAME operator+(NAME a) { return a; }
+    GPUPROF_BOTH NAME operator+(NAME a) { return a; }                                                                                      \
+    GPUPROF_BOTH NAME &operator++(NAME & a) { return a = a + NAME(1); }                                                                    \
+    GPUPROF_BOTH NAME &operator--(NAME & a) { return a = a - NAME(1); }                                                                    \
+    GPUPROF_BOTH NAME operator++(NAME & a, int)                                                                                            \
+    {                                                                                                                                      \
+        NAME before = a;                                                                                                                   \
+        ++a;                                                                                                                               \
+        return before;                                                                                                                     \
+    }                                                                                                                                      \
+    GPUPROF_BOTH NAME operator--(NAME & a, int)                                                                                            \
+    {                                                                                                                                      \
+        NAME before = a;                                                                                                                   \
+        --a;                                                                                                                               \
+        return before;                                                                                                                     \
+    }
 
 #define GPUPROF_HALF_OPERATOR(NAME, OP)                                                                                                    \
     GPUPROF_BOTH NAME operator OP(NAME a, NAME b) { return NAME::gpuprof_of(a.gpuprof_raw OP b.gpuprof_raw); }                             \
@@ -50,10 +82,12 @@ typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
     GPUPROF_BOTH bool operator OP(NAME a, NAME b) { return a.gpuprof_raw OP b.gpuprof_raw; }
 
 // Two of them in 4 bytes; arithmetic on both at once.
-#define GPUPROF_HALF2(NAME, SCALAR, PAIR)                                                                                                  \
+#define GPUPROF_HALF2(NAME, SCALAR, PAIR, BITS)                                                                                            \
     struct __align__(4) NAME {                                                                                                             \
         SCALAR x, y;                                                                                                                       \
         NAME() = default;                                                                                                                  \
+        GPUPROF_MEMBER NAME(BITS v) { *this = __builtin_bit_cast(NAME, v); }                                                               \
+        GPUPROF_MEMBER operator BITS() const { return __builtin_bit_cast(BITS, *this); }                                                   \
         GPUPROF_MEMBER NAME(SCALAR a, SCALAR b) : x(a), y(b) {}                                                                            \
         GPUPROF_MEMBER PAIR gpuprof_pair() const { return __builtin_bit_cast(PAIR, *this); }                                               \
         static GPUPROF_MEMBER NAME gpuprof_of(PAIR v) { return __builtin_bit_cast(NAME, v); }                                              \
@@ -63,11 +97,20 @@ typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
     GPUPROF_HALF2_OPERATOR(NAME, *)                                                                                                        \
     GPUPROF_HALF2_OPERATOR(NAME, /)                                                                                                        \
     GPUPROF_BOTH NAME operator-(NAME a) { return NAME::gpuprof_of(-a.gpuprof_pair()); }                                                    \
-    GPUPROF_BOTH bool operator==(NAME a, NAME b) { return a.x == b.x && a.y == b.y; }
+    GPUPROF_HALF2_COMPARISON(NAME, ==)                                                                                                     \
+    GPUPROF_HALF2_COMPARISON(NAME, !=)                                                                                                     \
+    GPUPROF_HALF2_COMPARISON(NAME, <)                                                                                                      \
+    GPUPROF_HALF2_COMPARISON(NAME, <=)                                                                                                     \
+    GPUPROF_HALF2_COMPARISON(NAME, >)                                                                                                      \
+    GPUPROF_HALF2_COMPARISON(NAME, >=)
 
 #define GPUPROF_HALF2_OPERATOR(NAME, OP)                                                                                                   \
     GPUPROF_BOTH NAME operator OP(NAME a, NAME b) { return NAME::gpuprof_of(a.gpuprof_pair() OP b.gpuprof_pair()); }                       \
     GPUPROF_BOTH NAME &operator OP##=(NAME & a, NAME b) { return a = a OP b; }
+
+// True where it is for both.
+#define GPUPROF_HALF2_COMPARISON(NAME, OP)                                                                                                 \
+    GPUPROF_BOTH bool operator OP(NAME a, NAME b) { return a.x OP b.x && a.y OP b.y; }
 
 // The functions that both kinds have under the same names.
 #define GPUPROF_HALF_FUNCTIONS(S, V, RAW, PAIR)                                                                                            \
@@ -100,17 +143,18 @@ typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
     GPUPROF_API V __hmin2(V a, V b) { return V::gpuprof_of(__builtin_elementwise_minnum(a.gpuprof_pair(), b.gpuprof_pair())); }            \
     GPUPROF_API V __hmax2(V a, V b) { return V::gpuprof_of(__builtin_elementwise_maxnum(a.gpuprof_pair(), b.gpuprof_pair())); }
 
-GPUPROF_HALF(__half, _Float16)
-GPUPROF_HALF2(__half2, __half, gpuprof_half_pair)
+GPUPROF_HALF(__half, _Float16, __half_raw)
+GPUPROF_HALF2(__half2, __half, gpuprof_half_pair, __half2_raw)
 GPUPROF_HALF_FUNCTIONS(__half, __half2, _Float16, gpuprof_half_pair)
-GPUPROF_HALF(__nv_bfloat16, __bf16)
-GPUPROF_HALF2(__nv_bfloat162, __nv_bfloat16, gpuprof_bfloat_pair)
+GPUPROF_HALF(__nv_bfloat16, __bf16, __nv_bfloat16_raw)
+GPUPROF_HALF2(__nv_bfloat162, __nv_bfloat16, gpuprof_bfloat_pair, __nv_bfloat162_raw)
 GPUPROF_HALF_FUNCTIONS(__nv_bfloat16, __nv_bfloat162, __bf16, gpuprof_bfloat_pair)
 #undef GPUPROF_HALF
 #undef GPUPROF_HALF_OPERATOR
 #undef GPUPROF_HALF_COMPARISON
 #undef GPUPROF_HALF2
 #undef GPUPROF_HALF2_OPERATOR
+#undef GPUPROF_HALF2_COMPARISON
 #undef GPUPROF_HALF_FUNCTIONS
 
 typedef __half half;
