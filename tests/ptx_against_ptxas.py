@@ -15,7 +15,8 @@ from random import Random
 from gpuprof.assemble import assemble as assembler
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from tests import ptx_grammar
-from tests.ptx_support import PTXAS, ptx_module
+from tests.nvidia_tools import PTXAS
+from tests.ptx_support import ptx_module
 
 
 def verdict_here(text: str) -> tuple[str, str]:

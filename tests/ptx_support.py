@@ -1,14 +1,12 @@
 """PTX texts for tests, and what runs them: the assembler's stages, ptxas where it is installed, the emulator."""
 
 import re
-import shutil
 import struct
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from emulate_harness import EXECUTED
 
 from gpuprof.assemble import assemble as assembler
@@ -20,15 +18,14 @@ from gpuprof.emulate.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program
+from tests.nvidia_tools import PTXAS
 
-PTXAS = shutil.which("ptxas")
-needs_ptxas = pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed: no second opinion on the PTX")
 
-PREAMBLE = """\
-.version 8.8
-.target sm_90
-.address_size 64
-"""
+def preamble(target: str, version: str = "8.7") -> str:
+    return f".version {version}\n.target {target}\n.address_size 64\n"
+
+
+PREAMBLE = preamble("sm_90", "8.8")
 KERNEL = (
     PREAMBLE
     + """\
@@ -58,11 +55,11 @@ def assemble_text(text: str, **options) -> Program:
     return assembler.assemble_program(ptx_module(text), **options)
 
 
-def ptxas(folder: Path, text: str, arch: str = "sm_90") -> str:
+def ptxas(folder: Path, text: str, arch: str = "sm_90", *flags: str) -> str:
     """What ptxas -v says about a text; fails the test when it does not accept it."""
     path = folder / "k.ptx"
     path.write_text(text)
-    done = subprocess.run([PTXAS, "-v", f"-arch={arch}", str(path), "-o", str(folder / "k.cubin")], capture_output=True, text=True)
+    done = subprocess.run([PTXAS, "-v", f"-arch={arch}", *flags, str(path), "-o", str(folder / "k.cubin")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

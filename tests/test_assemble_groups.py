@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ptx_support import assemble_text, run_kernel
+from ptx_support import assemble_text, preamble, run_kernel
 
 from gpuprof.isa.encoding import decode
 
@@ -23,10 +23,7 @@ def text() -> str:
             )
     lines += [f"st.global.f32 [%x0+{128 * i}], {name};" for i, name in enumerate(d)]
     newline = "\n"
-    return f""".version 8.7
-.target sm_80
-.address_size 64
-.visible .entry k(.param .u64 p0, .param .u64 p1) {{
+    return f"""{preamble("sm_80")}.visible .entry k(.param .u64 p0, .param .u64 p1) {{
 .reg .b64 %x<4>; .reg .b32 %r<4>; .reg .b32 %a<4>; .reg .b32 %b<{2 * TILES}>; .reg .f32 %d<{4 * TILES}>;
 mov.u32 %r0, %tid.x; mul.wide.u32 %x2, %r0, 4; ld.param.u64 %x0, [p0]; ld.param.u64 %x1, [p1]; add.u64 %x0, %x0, %x2; add.u64 %x1, %x1, %x2;
 {newline.join(lines)}

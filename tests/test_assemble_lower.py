@@ -1,12 +1,13 @@
 """Every kind of PTX instruction becomes the rows it should. ptxas is asked whether the PTX is real."""
 
 import pytest
-from ptx_support import kernel_text, needs_ptxas, ptxas
+from ptx_support import kernel_text, ptxas
 
 from gpuprof.assemble.layout import Layout
 from gpuprof.assemble.lower import lower_functions
 from gpuprof.assemble.parse import parse
 from gpuprof.errors import PtxError, UnsupportedInstruction
+from tests.nvidia_tools import needs_ptxas
 
 # PTX -> opcodes before any optimisation; "@" marks a guarded one. Moves at the end are dropped by later passes.
 ROWS = """\

@@ -1,7 +1,6 @@
 """Whole kernels: the code that comes out, registers beside ptxas's, allocation checked by another method, spilling, determinism."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 import allocation_check
 import numpy as np
 import pytest
-from ptx_support import PREAMBLE, assemble_text, needs_ptxas, ptx_module, ptxas_registers
+from ptx_support import PREAMBLE, assemble_text, ptx_module, ptxas_registers
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.parse import parse
@@ -21,6 +20,7 @@ from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.program import Location, Param
 from tests.large_ptx import long_kernel, many_kernels
+from tests.nvidia_tools import needs_nvcc, needs_ptxas
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = sorted((ROOT / "samples").glob("*.cu"))
@@ -288,7 +288,7 @@ def test_four_times_the_instructions_take_about_four_times_as_long(shape):
     assert long < 10 * short, (short, long)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed: its PTX cannot be tried")
+@needs_nvcc
 def test_what_nvcc_writes_for_the_samples(checked, tmp_path):
     for path in SAMPLES:
         out = tmp_path / f"{path.stem}.ptx"

@@ -1,6 +1,5 @@
 """`--compiler nvcc`, where nvcc is installed, and what is said where it is not. The compilers' other flags, for both."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,9 @@ from gpuprof.build import BuildOptions, read_source
 from gpuprof.compile import compile_cuda, nvcc
 from gpuprof.errors import CompileError
 from gpuprof.isa.gpubin import read_gpubin
+from tests.nvidia_tools import NVCC, needs_nvcc
 from tests.test_cli_compile import HEADER, KERNEL, run
 
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed")
 COMPILE = ("compile", "scale.cu", "-I", "include", "-D", "FACTOR=3.0f", "--kernel", "scale<4>", "--compiler", "nvcc")
 
 
@@ -76,7 +75,7 @@ def test_the_cache_knows_compiler_headers_and_version(folder, monkeypatch):
     assert ran == [1, 1]
 
 
-found = nvcc.find() if shutil.which("nvcc") else None
+found = nvcc.find() if NVCC else None
 
 
 @needs_nvcc

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import tensor_reference as reference
 from ptx_forms_tensor import MATRICES, MMA, SPARSE, MmaForm
-from ptx_support import assemble_text, needs_ptxas, ptxas, run_kernel
+from ptx_support import assemble_text, preamble, ptxas, run_kernel
 
 from gpuprof.isa.families.tensor import FORMS
+from tests.nvidia_tools import needs_ptxas
 
 WARPS = 6
 ARCHES = ("sm_75", "sm_80", "sm_89", "sm_90", "sm_90a")
@@ -61,10 +62,7 @@ def kernel(body: list[str], counts_: dict[str, int], wide: bool, extra_loads: st
     stores = [f"st.global.{t} [%x10+{i * 32 * size}], %{prefix}d{i};" for i in range(counts_["d"])]
     parameters = ", ".join(f".param .u64 p{i}" for i in range(len(counts_)))
     newline = "\n"
-    return f""".version 8.7
-.target sm_90a
-.address_size 64
-.visible .entry k({parameters}) {{
+    return f"""{preamble("sm_90a")}.visible .entry k({parameters}) {{
 .reg .b32 %r<4>; .reg .b64 %x<20>; {declare}
 mov.u32 %r0, %tid.x; and.b32 %r2, %r0, 31; shr.u32 %r0, %r0, 5;
 {newline.join(lines + body + stores)}
@@ -196,10 +194,7 @@ def test_ldmatrix(op):
     source = rng.integers(0, 1 << 32, (64, 4), np.uint32)  # 64 rows of 16 bytes
     rows = rng.permutation(64)[:32].astype(np.uint32)
     base = "cvta.shared.u64 %rd5, %rd5;" if generic else ""
-    text = f""".version 8.7
-.target sm_90a
-.address_size 64
-.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2) {{
+    text = f"""{preamble("sm_90a")}.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2) {{
 .shared .align 16 .b8 tile[1024];
 .reg .b32 %r<30>; .reg .b64 %rd<20>; .reg .b32 %rdd<4>;
 mov.u32 %r0, %tid.x; cvt.u64.u32 %rd9, %r0;
@@ -235,10 +230,7 @@ def test_stmatrix(op):
     rng = np.random.default_rng(4)
     values = rng.integers(0, 1 << 32, (count, 32), np.uint32)
     rows = rng.permutation(64)[:32].astype(np.uint32)
-    text = f""".version 8.7
-.target sm_90a
-.address_size 64
-.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2) {{
+    text = f"""{preamble("sm_90a")}.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2) {{
 .shared .align 16 .b8 tile[1024];
 .reg .b32 %r<30>; .reg .b64 %rd<20>; .reg .b32 %v<4>;
 mov.u32 %r0, %tid.x; cvt.u64.u32 %rd9, %r0;
@@ -278,7 +270,7 @@ def test_ptxas_knows_the_forms(tmp_path):
     """All of an architecture in one file."""
     for arch in ("sm_90a",):
         bodies = "\n".join(text_of(form).split(".address_size 64\n")[1].replace(" k(", f" k{i}(") for i, form in enumerate((*MMA, *SPARSE)))
-        ptxas(tmp_path, f".version 8.7\n.target {arch}\n.address_size 64\n{bodies}", arch)
+        ptxas(tmp_path, preamble(arch) + bodies, arch)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import tensor_reference as reference
 from ptx_forms_tensor import WGMMA, WgmmaForm
-from ptx_support import assemble_text, needs_ptxas, ptxas, run_kernel
+from ptx_support import assemble_text, preamble, ptxas, run_kernel
 
 from gpuprof.errors import GpuprofError
 from gpuprof.isa.families.tensor import FORMS
+from tests.nvidia_tools import needs_ptxas
 
 A_AT, B_AT, SHARED = 0, 32768, 65536
 MODE = {0: 0, 128: 1, 64: 2, 32: 3}
@@ -90,10 +91,7 @@ def kernel(form: WgmmaForm) -> str:
     newline = "\n"
     loads = [f"ld.global.b32 %d{i}, [%x5+{4 * i}];" for i in range(n_d)]
     stores = [f"st.global.b32 [%x6+{4 * i}], %d{i};" for i in range(n_d)]
-    return f""".version 8.7
-.target sm_90a
-.address_size 64
-.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u32 p4) {{
+    return f"""{preamble("sm_90a")}.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, .param .u32 p4) {{
 .shared .align 1024 .b8 tile[{SHARED}];
 .reg .b64 %x<10>; .reg .b64 %y<4>; .reg .b32 %q<8>; .reg .b32 %a<4>; .reg .b32 %d<{n_d}>; .reg .pred %p<2>;
 ld.param.u64 %x0, [p0]; ld.param.u64 %x1, [p1]; ld.param.u64 %x2, [p2]; ld.param.u64 %x3, [p3]; ld.param.u32 %q6, [p4];
@@ -199,7 +197,7 @@ def test_what_there_is_not_is_refused(opcode):
 @needs_ptxas
 def test_ptxas_knows_the_forms(tmp_path):
     bodies = [kernel(form).split(".address_size 64\n")[1].replace(" k(", f" k{i}(") for i, form in enumerate(WGMMA)]
-    ptxas(tmp_path, ".version 8.7\n.target sm_90a\n.address_size 64\n" + "\n".join(bodies), "sm_90a")
+    ptxas(tmp_path, preamble("sm_90a") + "\n".join(bodies), "sm_90a")
 
 
 OPCODES = [name for name, form in FORMS.items() if form.wgmma] + ["WARPGROUP.ARRIVE", "WARPGROUP.COMMIT", "WARPGROUP.DEPBAR"]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import tensor_reference as reference
 from ptx_forms_tensor import WMMA, WmmaForm
-from ptx_support import assemble_text, needs_ptxas, ptxas, run_kernel
+from ptx_support import assemble_text, preamble, ptxas, run_kernel
+
+from tests.nvidia_tools import needs_ptxas
 
 PAD = {"f64": 2, "s4": 32, "b1": 128}  # of leading dimensions, in elements
 
@@ -62,10 +64,7 @@ def kernel(form: WmmaForm) -> str:
             f"add.u32 %q2, %q2, 128; setp.lt.u32 %p0, %q2, {nbytes_of(form, 'd')}; @%p0 bra back;",
         ]
     newline = "\n"
-    return f""".version 8.7
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {{
+    return f"""{preamble("sm_90")}.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3) {{
 {".shared .align 128 .b8 tile[32768];" if shared else ""}
 .reg .b64 %x<10>; .reg .b64 %y<4>; .reg .b32 %q<8>; .reg .pred %p<2>; {declare}
 {newline.join(lines)}
@@ -162,4 +161,4 @@ ret;
 @needs_ptxas
 def test_ptxas_knows_the_forms(tmp_path):
     bodies = [kernel(form).split(".address_size 64\n")[1].replace(" k(", f" k{i}(") for i, form in enumerate(WMMA)]
-    ptxas(tmp_path, ".version 8.7\n.target sm_90\n.address_size 64\n" + "\n".join(bodies), "sm_90")
+    ptxas(tmp_path, preamble("sm_90") + "\n".join(bodies), "sm_90")

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ptx_support import assemble_text, run_kernel
+from ptx_support import assemble_text, preamble, run_kernel
 
 from gpuprof.device.tensormap import Im2col, TensorMap
 from gpuprof.errors import KernelFault
@@ -28,11 +28,7 @@ def kernel(body: str, n_arrays: int, maps: int = 0, shared_nbytes: int = 4096, s
     params = [f".param .u64 p{k}" for k in range(n_arrays)] + [f".param .align 64 .b8 m{k}[128]" for k in range(maps)]
     loads = "".join(f"    ld.param.u64 %rd{k + 1}, [p{k}];\n    cvta.to.global.u64 %rd{k + 1}, %rd{k + 1};\n" for k in range(n_arrays))
     loads += "".join(f"    mov.b64 %rd{k + 11}, m{k};\n    cvta.param.u64 %rd{k + 11}, %rd{k + 11};\n" for k in range(maps))
-    return f"""\
-.version 8.6
-.target sm_90a
-.address_size 64
-.visible .entry k({", ".join(params)})
+    return f"""{preamble("sm_90a", "8.6")}.visible .entry k({", ".join(params)})
 {{
     .reg .pred %p<8>; .reg .b16 %rs<8>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<8>;
     .shared .align 8 .b64 bar[8];

@@ -6,7 +6,6 @@ and nvcc as independent compilers, equal results are hardly wrong in the same wa
 """
 
 import re
-import shutil
 from functools import cache
 from pathlib import Path
 
@@ -17,13 +16,13 @@ from gpuprof.build import BuildOptions
 from gpuprof.device.launch import find_launch_comments, parse_launch
 from gpuprof.device.launch_values import ArraySpec
 from tests.host_oracle import nvcc
+from tests.nvidia_tools import needs_nvcc
 from tests.ptx import regenerate
 from tests.running import run_file
 
 FOLDER = Path(__file__).parent / "kernels"
 FILES = sorted(path.stem for path in FOLDER.glob("*.cu"))
 NVCC = {"sm_75": (), "sm_80": (), "sm_90": (), "sm_80 -G": ("-G",)}
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed")
 
 
 def launches(file: str) -> list[str]:

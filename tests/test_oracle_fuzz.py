@@ -1,7 +1,6 @@
 """Random kernels through the whole chain, bit for bit against the host. GPUPROF_FUZZ=1 (`make fuzz`) runs many more of them."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from gpuprof.build import BuildOptions
 from gpuprof.device.api import Module
 from gpuprof.session import Settings, open_device
 from tests.host_oracle import HostProgram, kernels, nvcc
+from tests.nvidia_tools import needs_nvcc
 from tests.random_kernels import random_source
 from tests.test_oracle_host import assert_same_bits, values
 
@@ -69,7 +69,7 @@ def test_fuzz_random_kernels(tmp_path, seed, build):
     check_seed(tmp_path, seed, build)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed: no second compiler to fuzz with")
+@needs_nvcc
 @pytest.mark.parametrize("build", [by_nvcc, by_nvcc_for_debugging], ids=lambda build: build.__name__)
 @pytest.mark.parametrize("seed", SEEDS[: len(SEEDS) // 2])
 def test_fuzz_random_kernels_of_nvcc(tmp_path, seed, build):

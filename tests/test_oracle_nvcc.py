@@ -1,6 +1,5 @@
 """PTX of another compiler gives the same results: nvcc's, where it is installed, against the host's and against clang's."""
 
-import shutil
 from functools import cache
 from pathlib import Path
 
@@ -10,12 +9,11 @@ import pytest
 from gpuprof.device.launch import find_launch_comments, parse_launch
 from gpuprof.device.launch_values import ArraySpec
 from tests.host_oracle import nvcc
+from tests.nvidia_tools import needs_nvcc
 from tests.running import SAMPLES, run_file
 from tests.test_oracle_host import FOLDER, TABLE, check, device_module
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed: no second compiler to compare with"
-)
+pytestmark = needs_nvcc
 
 # What nvcc contracts and clang does not, and the other way round, differs in the last bits.
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}

@@ -1,16 +1,16 @@
 """tests/programs/collectives.cu, written out in numpy: what every lane of each group must hold."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gpuprof
+from tests.nvidia_tools import needs_nvcc
 
 PROGRAM = Path(__file__).parent / "programs" / "collectives.cu"
 N = 128
-COMPILERS = ("clang", pytest.param("nvcc", marks=pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")))
+COMPILERS = ("clang", pytest.param("nvcc", marks=needs_nvcc))
 
 
 @pytest.fixture(params=COMPILERS)

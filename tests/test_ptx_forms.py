@@ -1,12 +1,11 @@
 """Every instruction that real kernels use assembles; ptxas, where it is installed, says that they are written right."""
 
-import shutil
-import subprocess
-
 import pytest
+from ptx_support import ptxas
 
 from gpuprof.assemble.assemble import assemble
 from gpuprof.compile.ptxfile import module_of_ptx
+from tests.nvidia_tools import needs_ptxas
 from tests.ptx_forms_common import FORMS, OPCODES, kernel, lines, mnemonic, without_types
 
 ALL = [line for group in FORMS for line in lines(group)]
@@ -30,11 +29,7 @@ def test_a_kernel_of_each_group_assembles(group, tmp_path):
     assert assemble(module_of_ptx(kernel("\n".join(lines(group))), "group.ptx", tmp_path))
 
 
-@pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas (the CUDA toolkit) is not installed")
+@needs_ptxas
 @pytest.mark.parametrize("group", FORMS)
 def test_ptxas_takes_them(group, tmp_path):
-    (tmp_path / "group.ptx").write_text(kernel("\n".join(lines(group))))
-    done = subprocess.run(
-        ["ptxas", "-arch=sm_90", "-o", str(tmp_path / "out"), str(tmp_path / "group.ptx")], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    ptxas(tmp_path, kernel("\n".join(lines(group))))

@@ -2,9 +2,10 @@
 
 import ptx_forms_hopper as forms
 import pytest
-from ptx_support import assemble_text, needs_ptxas, ptxas
+from ptx_support import assemble_text, ptxas
 
 from gpuprof.errors import PtxError, UnsupportedInstruction
+from tests.nvidia_tools import needs_ptxas
 
 
 @pytest.mark.parametrize("form", [*forms.FORMS, *forms.BULK_SM100])

@@ -1,11 +1,10 @@
 """Every form of the memory, lane and control instructions is accepted: by the assembler, and by ptxas for the target it is said to need."""
 
-import subprocess
-
 import pytest
-from ptx_support import PTXAS, assemble_text, needs_ptxas
+from ptx_support import assemble_text, ptxas
 
 from gpuprof.errors import PtxError, UnsupportedInstruction
+from tests.nvidia_tools import needs_ptxas
 from tests.ptx_forms_memory import FORMS, module
 from tests.ptx_forms_modules import HEAD, MODULES
 
@@ -24,10 +23,7 @@ def test_every_form_is_assembled(target):
 @needs_ptxas
 @pytest.mark.parametrize("target", FORMS)
 def test_ptxas_accepts_the_forms(tmp_path, target):
-    path = tmp_path / "forms.ptx"
-    path.write_text(module(target, FORMS[target]))
-    done = subprocess.run([PTXAS, f"-arch={target}", str(path), "-o", str(tmp_path / "forms.cubin")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    ptxas(tmp_path, module(target, FORMS[target]), target)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -38,7 +34,4 @@ def test_every_module_is_assembled(name):
 @needs_ptxas
 @pytest.mark.parametrize("name", MODULES)
 def test_ptxas_accepts_the_modules(tmp_path, name):
-    path = tmp_path / "module.ptx"
-    path.write_text(HEAD + MODULES[name])
-    done = subprocess.run([PTXAS, "-arch=sm_90", str(path), "-o", str(tmp_path / "module.cubin")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    ptxas(tmp_path, HEAD + MODULES[name])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from ptx_support import assemble_text, run_kernel
+from ptx_support import assemble_text, preamble, run_kernel
 
 from gpuprof.errors import PtxError
 
-HEAD = ".version 9.0\n.target sm_100\n.address_size 64\n"
+HEAD = preamble("sm_100", "9.0")
 
 
 def run(

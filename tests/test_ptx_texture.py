@@ -6,8 +6,9 @@ import pytest
 from gpuprof.assemble.parse import parse
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.handles import Sampler, bind_word, pack_handle, sampler_of
+from tests.nvidia_tools import needs_ptxas
 from tests.ptx_forms_texture import FORMS, INDEPENDENT_FORMS, REFUSED, SAMPLER_QUERIES, ptx_of
-from tests.ptx_support import assemble_text, needs_ptxas, ptxas
+from tests.ptx_support import assemble_text, ptxas
 
 
 def test_every_form_assembles():

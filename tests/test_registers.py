@@ -1,12 +1,12 @@
 """Registers and spills beside those of ptxas, for the samples and for tests/register_kernels, from the same PTX."""
 
 import pytest
-from ptx_support import needs_ptxas
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.scratch import SCRATCH_WORDS
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.isa.opcodes import BY_NAME
+from tests.nvidia_tools import needs_ptxas
 from tests.ptxas_registers import LIMITS, SOURCES, read_table, said_by_ptxas
 
 

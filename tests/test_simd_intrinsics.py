@@ -1,7 +1,5 @@
 """The SIMD intrinsics and the 8-bit float types of the CUDA headers: compiled, run, and compared with numpy and ml_dtypes."""
 
-import shutil
-
 import ml_dtypes
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from ptx_support import ptx_module, run_kernel
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
+from tests.nvidia_tools import skip_without_nvcc
 
 RNG = np.random.default_rng(12)
 WORDS = 512
@@ -69,8 +68,8 @@ NAMES = [*BINARY, *SATURATED, "abs", "absss", "neg", "negss", "sads", "sadu", *C
 def build(request, tmp_path, monkeypatch):
     """Compiles with the project's own headers, and with NVIDIA's where they are."""
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
-    if request.param == "nvcc" and shutil.which("nvcc") is None:
-        pytest.skip("nvcc (the CUDA toolkit) is not installed")
+    if request.param == "nvcc":
+        skip_without_nvcc()
     compiler = {"clang": compile_cuda, "nvcc": compile_nvcc}[request.param]
 
     def compiled(source: str, arch: str = "sm_80"):

@@ -1,6 +1,5 @@
 """Kernels on the tensor pipe from source to numbers and cycles, and what guards and divergence do to matrix instructions."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ from ptx_support import assemble_text, run_kernel
 
 import gpuprof
 from gpuprof.compile.nvcc import compile_nvcc
+from tests.nvidia_tools import skip_without_nvcc
 from tests.running import run_file
 
 PROGRAM = Path(__file__).parent / "programs" / "tensor_gemm.cu"
@@ -20,8 +20,7 @@ RNG = np.random.default_rng(12)
 def test_gemm(tmp_path, name, tile, transposed, compiler):
     path = PROGRAM
     if compiler == "nvcc":
-        if shutil.which("nvcc") is None:
-            pytest.skip("nvcc is not installed")
+        skip_without_nvcc()
         path = tmp_path / "gemm.ptx"
         path.write_text(compile_nvcc(PROGRAM, arch="sm_90a").ptx)
     m, n, k = 128, 64, 128

@@ -1,6 +1,5 @@
 """CUDA C++ with textures and surfaces: compiled by clang, and nvcc's PTX of the same file (kept in tests/ptx), against numpy and fractions."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from gpuprof.errors import CompileError, KernelFault, UsageError
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.stalls import INDEX
 from tests.host_oracle import nvcc
+from tests.nvidia_tools import skip_without_nvcc
 from tests.running import run_file, run_source
 
 HERE = Path(__file__).parent
@@ -26,8 +26,7 @@ WRAPPING = {"filter": "linear", "address": "wrap", "normalized": True, "mip_filt
 def module_path(request, tmp_path_factory):
     if request.param != "nvcc, now":
         return SOURCE if request.param == "clang" else STORED
-    if shutil.which("nvcc") is None:
-        pytest.skip("nvcc (the CUDA toolkit) is not installed: its PTX of today is not tried")
+    skip_without_nvcc()
     return nvcc(SOURCE, tmp_path_factory.mktemp("nvcc"), "-O3")
 
 
@@ -212,8 +211,7 @@ def test_surface_accesses_keep_their_order(tmp_path, compiler):
     path = tmp_path / "order.cu"
     path.write_text(ORDER)
     if compiler == "nvcc":
-        if shutil.which("nvcc") is None:
-            pytest.skip("nvcc (the CUDA toolkit) is not installed")
+        skip_without_nvcc()
         path = nvcc(path, tmp_path, "-O3")
     gpu = gpuprof.Device()
     numbers = np.arange(32, dtype=np.float32)

@@ -1,16 +1,13 @@
 """Kernels that use the CUDA toolkit's own headers, against numpy: from PTX that is stored, and fresh from nvcc where it is installed."""
 
-import shutil
-
 import numpy as np
 import pytest
 
 import gpuprof
 from gpuprof.errors import UnsupportedInstruction
 from tests.host_oracle import nvcc
+from tests.nvidia_tools import needs_nvcc
 from tests.ptx import regenerate
-
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed")
 
 
 @pytest.fixture(scope="module", params=["stored", *(pytest.param(arch, marks=needs_nvcc) for arch in ("sm_75", "sm_80", "sm_90"))])

@@ -1,6 +1,5 @@
 """Whole kernels on the tensor pipe: CUDA C++ with mma.h, and PTX with ldmatrix and mma.sync, against numpy in higher precision."""
 
-import shutil
 from pathlib import Path
 
 import ml_dtypes
@@ -11,6 +10,7 @@ from ptx_support import run_kernel
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
+from tests.nvidia_tools import skip_without_nvcc
 
 PROGRAM = Path(__file__).parent / "programs" / "wmma.cu"
 
@@ -19,8 +19,7 @@ PROGRAM = Path(__file__).parent / "programs" / "wmma.cu"
 def program(request):
     """By our own headers and compiler at two levels, and by nvcc with its headers where it is installed."""
     if request.param == "nvcc":
-        if shutil.which("nvcc") is None:
-            pytest.skip("nvcc is not installed")
+        skip_without_nvcc()
         return assemble_program(compile_nvcc(PROGRAM, arch="sm_80"))
     return assemble_program(compile_cuda(PROGRAM, optimize=request.param))
 
