@@ -1,6 +1,6 @@
 """Single and double precision: arithmetic, comparisons, and the special functions.
 
-Arithmetic, division, square root and reciprocal are exact to the last bit in all rounding modes. The approximate functions
+Arithmetic, division, square root and reciprocal are exact to the last bit in all rounding modes. The approximate functions but division
 (MUFU) are computed in double precision and rounded once: within 0.5 ulp of the true value, where the PTX manual allows the
 hardware 1 ulp (rcp), 2 (rsqrt, ex2), and absolute errors of 2^-20.5 (sin, cos), 2^-22 (lg2), relative 2^-11 (tanh).
 """
