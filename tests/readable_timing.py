@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gpuprof.isa.encoding import RZ, decode, reads, writes
-from gpuprof.isa.families.tensor import FORMS
+from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX, NAMES
@@ -24,9 +24,19 @@ LONG = ("memory", "atomic", "texture")
 SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuffle")
 
 
+BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
+
+
 def pipe_of(op):
-    """Textures and surfaces go through the queue of loads."""
+    """Textures and surfaces go through the queue of loads; barriers of the block need no unit."""
+    if op.semantics in (*BARRIERS, "membar"):
+        return "none"
     return "lsu" if op.pipe == "tex" else op.pipe
+
+
+def is_bulk(op):
+    """Copies between global and shared memory that one lane asks for."""
+    return op.space == "global" and op.semantics.startswith("bulk_")
 
 
 class Pending:
@@ -75,6 +85,8 @@ class Warp:
     line: int = -1
     stores: list = field(default_factory=list)
     groups: list = field(default_factory=lambda: [[]])  # of asynchronous copies, the open one last
+    products: list = field(default_factory=lambda: [0])  # of multiplications, the open one last: when they end
+    phase: int = -1  # key of the memory barrier it waits at
     issued: int = -1
     jumped: bool = False
 
@@ -85,6 +97,9 @@ class Block:
     slot: int
     warps: list = field(default_factory=list)
     arrived: Counter = field(default_factory=Counter)
+    ended: Counter = field(default_factory=Counter)  # phases of memory barriers by key
+    landed: Counter = field(default_factory=Counter)  # when the last of them ended
+    copies: int = 0  # bulk copies on their way
 
 
 class Partition:
@@ -139,23 +154,28 @@ class Request:
 
 
 class Load:
-    """A load's result is there when all its parts are."""
+    """A load's result is there when all its parts are. `landing`: what a bulk copy reports to, (block, key, phases it ends)."""
 
-    def __init__(self, result, done):
-        self.result, self.parts = result, [Pending(done)]
+    def __init__(self, result, done, landing=None):
+        self.result, self.parts, self.landing = result, [Pending(done)], landing
 
     def settle(self):
         self.result.cycle = max(part.cycle for part in self.parts)
 
 
 class Gpu:
-    def __init__(self, chip, code, load_base, function, block_threads, warps, period=0, every_warp=False, fifo_depth=16, drain=1):
+    def __init__(
+        self, chip, code, load_base, function, block_threads, warps, period=0, every_warp=False, fifo_depth=16, drain=1, cluster=1
+    ):
         self.chip = chip
         self.instructions = [decode(row) for row in code]
         self.load_base = load_base
         self.starts = [*basic_block_starts(code).tolist(), len(code)]
+        self.parts = self.parts_of_multiplications()
+        self.has_phases = any(instruction.op.semantics == "mbar_wait" for instruction in self.instructions)
         fit = occupancy(chip, function, block_threads)
         self.warps_per_block, self.blocks_per_sm = fit.warps_per_block, fit.blocks_per_sm
+        self.cluster = min(cluster, chip.sms * fit.blocks_per_sm)
         self.l1_sets, self.l2_sets = l1_sets(chip, fit), l2_sets(chip)
         self.traces = warps
         self.total = len(warps) // self.warps_per_block
@@ -170,6 +190,19 @@ class Gpu:
         self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
         self.end = 0
         self.counts = Counter()
+
+    def parts_of_multiplications(self):
+        """First row of each wgmma -> its rows, each with the next 8 columns of the result; all rows but the first -> nothing."""
+        found, first = {}, None
+        for index, instruction in enumerate(self.instructions):
+            first = None if index in self.starts else first
+            if instruction.op.semantics == "mma_group":
+                if first is not None and instruction.imm == len(found[first]) and instruction.op == self.instructions[first].op:
+                    found[first].append(instruction)
+                    found[index] = []
+                else:
+                    first, found[index] = index, [instruction]
+        return found
 
     # ---- time ----------------------------------------------------------------------------------------------------------------------
 
@@ -247,14 +280,12 @@ class Gpu:
         """Cycles in which the pipe takes nothing else."""
         if name == "tensor":
             form = FORMS[op.name]
-            return Fraction(form.products, self.chip.tensor[form.unit])
+            return form.products / (self.chip.tensor[form.unit] * (1 if form.wgmma else self.chip.mma_share))
         return Fraction(32, self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
     def port_name(self, warp):
         op = self.instructions[warp.pc].op
-        if op.space == "barrier" or op.semantics == "membar":
-            return "none"
-        if warp.slots_left > 1 and pipe_of(op) == "lsu":
+        if op.semantics == "mma_group" or (warp.slots_left > 1 and pipe_of(op) == "lsu"):
             return "none"
         if op.latency in ("division", "iterative", "iterative64") and (op.slots - warp.slots_left) % 3:
             return "none"
@@ -288,21 +319,32 @@ class Gpu:
     def execute(self, sm, partition, warp, t):
         instruction = self.instructions[warp.pc]
         op, chip = instruction.op, self.chip
-        if op.space in ("global", "local", "shared", "generic", "const", "param", "texture", "surface"):
+        if op.semantics == "mbar_wait":
+            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency.get(op.latency, 1))
+            self.wait_for_phase(warp, t)
+        elif op.semantics == "mma_group":
+            self.multiply(sm, partition, warp, instruction, t)
+        elif is_bulk(op):
+            self.bulk(sm, partition, warp, instruction, t)
+        elif op.space in ("global", "local", "shared", "generic", "const", "param", "texture", "surface"):
             self.memory(sm, partition, warp, instruction, t)
-        elif pipe_of(op) == "lsu" and op.space == "" and op.semantics != "membar":
-            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency[op.latency])
+        elif pipe_of(op) == "lsu":
+            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency.get(op.latency, 1))
         else:
             self.write(warp, instruction, t + chip.latency.get(op.latency, 1))
-        if op.semantics in ("bar_sync", "bar_red"):
-            self.hold(warp, "barrier", math.inf)
-            self.arrive(warp, instruction, t)
-        elif op.semantics == "bar_arrive":
+        if op.semantics in BARRIERS:
             self.arrive(warp, instruction, t)
         elif op.semantics == "membar":
             self.hold(warp, "membar", t + chip.membar_cycles, warp.stores)
         elif op.semantics == "copy_commit":
             warp.groups.append([])
+        elif op.semantics == "group_commit":
+            warp.products.append(warp.products[-1])
+        elif op.semantics == "group_wait":  # at most six groups may be on their way
+            ended = warp.products[: max(0, len(warp.products) - 1 - min(instruction.imm, 6))]
+            self.hold(warp, "warpgroup_arrive", max([t + 1, *ended]))
+        elif op.semantics == "bulk_wait":
+            self.hold(warp, "long_scoreboard", t + 1, warp.stores)
         elif op.semantics == "nanosleep":
             self.hold(warp, "sleeping", t + chip.sleep_cycles)
 
@@ -311,10 +353,24 @@ class Gpu:
         reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
         if not isinstance(result, Pending):
             result = Pending(result)
-        result.reason, result.pipe = reason, "none" if op.space == "barrier" else pipe_of(op)
-        for operand in writes(instruction):
-            for k in range(operand.count):
-                warp.registers[operand.file, operand.index + k] = [result]
+        result.reason, result.pipe = reason, pipe_of(op)
+        for part in self.parts.get(warp.pc, [instruction]):
+            for operand in writes(part):
+                for k in range(operand.count):
+                    warp.registers[operand.file, operand.index + k] = [result]
+
+    def multiply(self, sm, partition, warp, instruction, t):
+        """A wgmma begins when the pipe is free and ends when its products are done and shared memory has given the operands."""
+        form, rows, port = FORMS[instruction.op.name], len(self.parts[warp.pc]), partition.port("tensor")
+        begin = max(port.time, Fraction(t))
+        nbytes_of_k = form.k * NBITS[form.unit] // 8
+        operands = rows * 8 * nbytes_of_k / 4 + (16 * nbytes_of_k if form.wgmma == "SS" else 0)
+        sm.lsu = max(sm.lsu, Fraction(t)) + in_ticks(Fraction(operands) / 128)
+        port.time = max(begin + rows * in_ticks(self.occupied(instruction.op, "tensor")), sm.lsu)
+        port.free = max(port.free, t + 1, math.floor(port.time))
+        done = max(math.floor(begin) + self.chip.latency[instruction.op.latency], math.floor(port.time))
+        self.write(warp, instruction, done)
+        warp.products[-1] = max(warp.products[-1], done)
 
     # ---- from one instruction to the next ------------------------------------------------------------------------------------------
 
@@ -342,6 +398,8 @@ class Gpu:
                 return
             jumped = jumped or (last >= 0 and warp.pc != where + 1)
             instruction = self.instructions[warp.pc]
+            if self.parts.get(warp.pc) == []:
+                continue
             if instruction.op.slots:
                 break
             self.fold(warp, instruction)
@@ -360,11 +418,13 @@ class Gpu:
 
     def register_waits(self, warp, instruction):
         op = instruction.op
-        pipe = "none" if op.space == "barrier" or op.semantics == "membar" else op.pipe
+        pipe = pipe_of(op)
         found = []
-        for operand in (*reads(instruction), *writes(instruction)):
+        for operand in [operand for part in self.parts.get(warp.pc, [instruction]) for operand in (*reads(part), *writes(part))]:
             for k in range(operand.count):
                 for result in warp.registers.get((operand.file, operand.index + k), ()):
+                    if op.semantics == "mma_group" and result.reason == "wait" and result.pipe == "tensor":
+                        continue  # accumulators stay in the pipe
                     if result.reason == "wait" and result.pipe != pipe and result.cycle is not None:
                         found.append(Pending(result.cycle + self.chip.cross_pipe_cycles))
                     else:
@@ -406,9 +466,17 @@ class Gpu:
     # ---- barriers, the end of a warp, blocks ----------------------------------------------------------------------------------------
 
     def arrive(self, warp, instruction, t):
-        block = warp.block
-        barrier = instruction.imm & 15 if instruction.a == RZ else 0
-        threads = instruction.imm >> 16 if instruction.b == RZ else 0
+        block, waits = warp.block, instruction.op.semantics != "bar_arrive"
+        barrier, threads = instruction.imm & 15, instruction.imm >> 16
+        if instruction.a != RZ or instruction.b != RZ:  # the trace knows what is in the registers
+            (_, _, _, _, lanes, barrier, warps, _), _ = warp.accesses.pop(0)
+            threads = 32 * warps
+            if lanes == 0:
+                if waits:
+                    self.hold(warp, "barrier", t + 1)
+                return
+        if waits:
+            self.hold(warp, "barrier", math.inf)
         block.arrived[barrier] += 1
         warp.barrier = barrier
         wanted = min(len(block.warps), -(-threads // 32)) if threads else len(block.warps)
@@ -426,12 +494,38 @@ class Gpu:
             if warp.barrier == barrier:
                 warp.hold_until = t + self.chip.barrier_cycles
 
+    def waiting_for_phases(self, block):
+        return [w for w in block.warps if w.state == "holding" and w.phase >= 0 and w.hold_until == math.inf]
+
     def open_if_all_wait(self, block, t):
-        waiting = self.waiting(block)
-        if waiting and len(waiting) >= len(block.warps):
-            block.arrived.clear()
-            for warp in waiting:
-                warp.hold_until = t + self.chip.barrier_cycles
+        waiting, others = self.waiting(block), self.waiting_for_phases(block)
+        if not waiting + others or len(waiting + others) < len(block.warps):
+            return
+        if self.has_phases and (block.copies or others):
+            for key in {} if block.copies else {warp.phase for warp in others}:
+                self.end_phases(block, key, 1, t)
+            return
+        block.arrived.clear()
+        for warp in waiting:
+            warp.hold_until = t + self.chip.barrier_cycles
+
+    def wait_for_phase(self, warp, t):
+        (_, _, _, _, lanes, key, needed, _), _ = warp.accesses.pop(0)
+        block = warp.block
+        ahead = (block.ended[key] - needed) & 0xFF
+        if lanes and ahead >= 128:
+            warp.phase = key
+            self.hold(warp, "long_scoreboard", math.inf)
+            self.open_if_all_wait(block, t)
+        else:
+            self.hold(warp, "long_scoreboard", max(t + 1, block.landed[key]) if lanes and ahead == 0 else t + 1)
+
+    def end_phases(self, block, key, count, t):
+        block.ended[key] += count
+        block.landed[key] = max(block.landed[key], t)
+        for warp in self.waiting_for_phases(block):
+            if warp.phase == key:
+                warp.phase, warp.hold_until = -1, t + 1
 
     def finish(self, sm, partition, lane, warp, t):
         if any(s.cycle is None or s.cycle > t for s in warp.stores):
@@ -451,7 +545,7 @@ class Gpu:
             sm.slots_free[block.slot] = t
             sm.blocks -= 1
             return
-        if self.waiting(block):
+        if self.waiting(block) or self.waiting_for_phases(block):
             for barrier in range(16):
                 if block.arrived[barrier] >= len(block.warps):
                     self.open(block, barrier, t)
@@ -461,6 +555,9 @@ class Gpu:
         while self.next_block < self.total:
             free = [sm for sm in self.sms if sm.slots_free]
             if not free:
+                return
+            slots = sum(len(sm.slots_free) for sm in self.sms)
+            if self.next_block % self.cluster == 0 and slots < self.cluster:
                 return
             sm = min(free, key=lambda sm: (min(sm.slots_free.values()), sm.blocks, sm.number))
             slot = min(sm.slots_free, key=lambda k: (sm.slots_free[k], k))
@@ -491,9 +588,30 @@ class Gpu:
         partition.port("lsu").free = max(t + 1, full)
         return start
 
+    def bulk(self, sm, partition, warp, instruction, t):
+        """A line a cycle goes to the L2; what a copy brings is reported to its memory barrier when it has landed."""
+        op, block = instruction.op, warp.block
+        (_, _, wavefronts, _, lanes, key, ends, _), sectors = warp.accesses.pop(0)
+        if lanes == 0:
+            self.enter(sm, partition, t, Fraction(1))
+            return
+        start = self.enter(sm, partition, t, Fraction(max(wavefronts, 1)))
+        masks = OrderedDict()
+        for sector in sectors:
+            masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
+        kind = "write" if "store" in op.semantics else "atomic" if "red" in op.semantics else "read"
+        parts = [self.request(sm, start + n, line, mask, kind, t, conflicts=0) for n, (line, mask) in enumerate(masks.items())]
+        if kind == "read":
+            load = Load(Pending(), 0, (block, key, ends))
+            load.parts += parts
+            self.loads.append(load)
+            block.copies += 1
+        else:
+            warp.stores += parts
+
     def memory(self, sm, partition, warp, instruction, t):
         op, chip = instruction.op, self.chip
-        (n_sectors, n_lines, wavefronts, _, lanes, conflicts, _, _), sectors = warp.accesses.pop(0)
+        (n_sectors, n_lines, wavefronts, _, lanes, conflicts, ends, _), sectors = warp.accesses.pop(0)
         latency = chip.latency.get(op.latency, 1)
         shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
         atomic = op.semantics.startswith(("atom_", "red_"))
@@ -504,6 +622,8 @@ class Gpu:
             start = self.enter(sm, partition, t, Fraction(passes))
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
             self.write(warp, instruction, start + latency + loop + (passes - 1) * chip.shared_wavefront_cycles)
+            if op.semantics.startswith("mbar_") and ends:
+                self.end_phases(warp.block, conflicts, ends, t)
         elif op.space in ("const", "param"):
             n = max(1, n_sectors)
             start = self.enter(sm, partition, t, Fraction(n))
@@ -511,7 +631,8 @@ class Gpu:
             self.write(warp, instruction, ready + latency + n - 1)
         else:
             tags = in_ticks(chip.tag_cycles) + in_ticks(chip.tag_cycles_per_line) * n_lines
-            start = self.enter(sm, partition, t, max(in_ticks(chip.lsu_cycles), Fraction(wavefronts), tags))
+            passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
+            start = self.enter(sm, partition, t, max(in_ticks(chip.lsu_cycles), Fraction(passes), tags))
             masks = OrderedDict()
             for sector in sectors:
                 masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
@@ -598,7 +719,16 @@ class Gpu:
             r.result.cycle = self.complete(r)
         for load in self.loads:
             load.settle()
+            if load.landing:
+                self.land(*load.landing, max(load.result.cycle, quantum_start + QUANTUM))
         self.requests, self.loads = [], []
+
+    def land(self, block, key, ends, t):
+        block.copies -= 1
+        if ends:
+            self.end_phases(block, key, ends, t)
+        if block.copies == 0 and block.warps:
+            self.open_if_all_wait(block, t)
 
     def complete(self, r):
         chip, n = self.chip, r.sectors.bit_count()

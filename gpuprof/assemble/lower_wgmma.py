@@ -13,6 +13,7 @@ from gpuprof.isa.modifiers import pack
 FORM_OF = {(f.unit, f.k, f.d, f.wgmma): f for f in FORMS.values() if f.wgmma}
 # Immediates behind scale-d, by unit: what scales A and B, and which of them are transposed (only descriptors are).
 SCALED, TRANSPOSED = ("f16", "tf32", "f8"), ("f16",)
+MOST_GROUPS = 7  # that wgmma.wait_group may leave on their way
 COARSE = ("s8", "b1")  # from 32 columns on only multiples of 16
 
 
@@ -88,7 +89,10 @@ def _wgmma(lo):
     if verb == "mma_async":
         return _multiply(lo)
     lo.count(1 if verb == "wait_group" else 0)
-    lo.emit({"fence": "WARPGROUP.ARRIVE", "commit_group": "WARPGROUP.COMMIT", "wait_group": "WARPGROUP.DEPBAR"}[verb])
+    newest = lo.src(lo.operand(0), "s32") if verb == "wait_group" else Imm(0)
+    if not isinstance(newest, Imm) or newest.bits > MOST_GROUPS:
+        raise lo.error(f"operand 1 must be a constant from 0 to {MOST_GROUPS}")
+    lo.emit({"fence": "WARPGROUP.ARRIVE", "commit_group": "WARPGROUP.COMMIT", "wait_group": "WARPGROUP.DEPBAR"}[verb], imm=newest.bits)
     return None
 
 

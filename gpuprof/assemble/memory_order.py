@@ -7,7 +7,8 @@ from gpuprof.isa.special import SPECIAL_INDEX
 _CLOCKS = frozenset(SPECIAL_INDEX[name] for name in ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"))
 _FENCES = frozenset(
     ["bar_sync", "bar_arrive", "bar_red", "warpsync", "membar", "syscall", "call", "call_indirect", "nanosleep", "trap", "breakpoint",
-     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore", "mma_group"]
+     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore", "mma_group", "group_commit",
+     "group_wait"]
 )  # fmt: skip
 _ALIASES = {
     "generic": ("generic", "global", "shared", "local"), "global": ("generic", "global"), "shared": ("generic", "shared"),

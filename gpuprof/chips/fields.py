@@ -48,6 +48,8 @@ FIELDS = (
     Field("l0i_miss_cycles", "int", "cycles", 1, 500, "fetch from the L1 instruction cache"),
     Field("l1i_miss_cycles", "int", "cycles", 1, 2000, "fetch from the L2"),
     Field("prefetch_lines", "int", "lines", 0, 32, "stream buffer: lines fetched ahead of the last one used"),
+    # Tensor pipe.
+    Field("mma_share", "float", "of the tensor pipe's rate", 0.05, 1, "what mma.sync reaches of it; wgmma reaches all"),
     # Constants.
     Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
     Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache"),

@@ -10,7 +10,8 @@ from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.operands import PRED, U32, destination, source
-from gpuprof.isa.encoding import PT, RZ
+from gpuprof.emulate.trace import ACCESS_DTYPE
+from gpuprof.isa.encoding import PT, RZ, Instruction
 
 N_BARRIERS = 16
 
@@ -183,17 +184,47 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
         act_uniform(x, key >> 32, key & 0xFFFFFFFF)
 
     def act(x: Lanes) -> None:
+        """The access record of each warp says where its first lane arrives."""
         barriers = np.full(x.n, inst.imm & 0xFFFF) if inst.a == RZ else full_row(x, x.v[kind_a][a])
         counts = np.full(x.n, inst.imm >> 16) if inst.b == RZ else full_row(x, x.v[kind_b][b])
         keys = barriers.astype(np.int64) << 32 | counts
         active = np.ones(x.n, np.bool_) if x.active is None else x.active
+        note_arrivals(x, active, barriers, counts)
         for key in np.unique(keys[active])[1:]:
             act_apart(x.split_off(pack_masks(active & (keys == key))), int(key))
         act_apart(x, int(np.unique(keys[active])[0]))
 
     if inst.a == RZ and inst.b == RZ:
         return split_by_guard(block, env, lambda x: act_uniform(x, inst.imm & 0xFFFF, inst.imm >> 16))
-    return split_by_guard(block, env, act)
+    end = split_by_guard(block, env, act)
+    if inst.guard == PT:
+        return end
+    return with_idle_records(inst, env, end)
+
+
+def note_arrivals(x: Lanes, active: np.ndarray, barriers: np.ndarray, counts: np.ndarray) -> None:
+    """A record for each warp with a lane in `active`: its first lane's barrier in `conflicts`, the warps it waits for in `uniform`."""
+    _, first = np.unique(np.flatnonzero(active) // WARP, return_index=True)
+    lanes = np.flatnonzero(active)[first]
+    records = np.zeros(len(lanes), ACCESS_DTYPE)
+    records["lanes"] = 1
+    records["conflicts"], records["uniform"] = barriers[lanes] & 0xFF, np.minimum(counts[lanes] // WARP, 255)
+    x.chunk.log.access_warp.append(x.step_warps)
+    x.chunk.log.access.append(records.view(np.uint64))
+
+
+def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
+    """`end`, before which warps of which no lane has the guard get an empty access record: every warp that runs the instruction has one."""
+    guard = read_predicate(inst.guard, env)
+
+    def guarded(x: Lanes) -> None:
+        held = pack_masks(guard(x)) & x.masks
+        idle = x.step_warps[held[np.flatnonzero(x.masks)] == 0]
+        x.chunk.log.access_warp.append(idle)
+        x.chunk.log.access.append(np.zeros(len(idle), np.uint64))
+        end(x)
+
+    return guarded
 
 
 ENDS = {"bar_sync": build_barrier, "bar_arrive": build_barrier, "bar_red": build_barrier}

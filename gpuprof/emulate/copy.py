@@ -5,8 +5,10 @@ import numpy as np
 from gpuprof.emulate.access import Site, check, make_site, touch
 from gpuprof.emulate.build import Env, Op, full_row
 from gpuprof.emulate.faults import fault_of_element, first_active
-from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.lanes import Lanes, pack_masks
 from gpuprof.emulate.operands import U32, source
+from gpuprof.emulate.record import records_of
+from gpuprof.emulate.trace import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 
 WORD = 4  # bytes that are moved at once where lanes take all or nothing
@@ -43,6 +45,7 @@ def copy_whole(x: Lanes, site: Site, writing: Site, target: np.ndarray, active: 
     if active is not None and not active.any():
         return
     check(x, writing, shared, target, active, None, False)
+    note_banks(x, writing, target, x.masks if active is None else pack_masks(active))
     width = min(site.nbytes, 8)
     origin, place = touched.flat // width, shared.flat(x, target) // width
     if active is not None:
@@ -62,8 +65,19 @@ def copy_parts(x: Lanes, site: Site, writing: Site, target: np.ndarray, where: n
         return
     shared = x.chunk.spaces["shared"]
     check(x, writing, shared, target, where, None, False)
+    note_banks(x, writing, target, pack_masks(where))
     flat = shared.flat(x, target)[where]
     shared.views[width][(flat[:, None] + offsets) // width] = data[where]
+
+
+def note_banks(x: Lanes, writing: Site, target: np.ndarray, masks: np.ndarray) -> None:
+    """Counts the passes through the banks of shared memory, and adds them to the access's records, as `conflicts`."""
+    from gpuprof.emulate.coalesce import Totals, inspect
+
+    passes = np.empty(len(masks), np.uint64)
+    totals = Totals(*inspect(target, x.masks, masks, writing.nbytes, 1, 0, False, False, passes, np.empty(1, np.int64)))
+    records_of(x)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
+    x.chunk.count_access(writing, x.chunk.spaces["shared"], totals)
 
 
 def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:

@@ -20,12 +20,14 @@ import numpy as np
 
 from gpuprof.device.memory import SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.access import Site, make_site, touch
-from gpuprof.emulate.build import Env, Op, full_row, read_predicate
+from gpuprof.emulate.barriers import with_idle_records
+from gpuprof.emulate.build import Env, Op, full_row
 from gpuprof.emulate.cfg import BasicBlock
 from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault, fault_of_element, first_active, place_of
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.operands import PRED, U32, U64, destination, source
+from gpuprof.emulate.record import records_of
 from gpuprof.emulate.trace import ACCESS_DTYPE
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.kept import kept
@@ -256,13 +258,6 @@ def complete(x: Lanes, at: int, element: int, index: int, nbytes: int) -> bool:
     return bool(change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))[0])
 
 
-def records_of(x: Lanes) -> np.ndarray:
-    """The records that the instruction has just written, ACCESS_DTYPE: one for each warp that runs it."""
-    n = int(np.count_nonzero(x.masks))
-    values = x.chunk.log.access.values
-    return values[len(values) - n :].view(ACCESS_DTYPE)
-
-
 def note_ends(x: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
     """Adds to the warps' last records what their operations ended: the key in `conflicts`, the number of phases in `uniform`."""
     if x.chunk.cluster > 1:  # it may be another block's, which timing cannot find
@@ -334,18 +329,8 @@ def build_wait(block: BasicBlock, env: Env) -> End:
             waiting = x.part(x.masks)
         barriers.waiting.append(Waiting(waiting, index[~over], wanted[~over], dst, after, at))
 
-    guard = None if inst.guard == PT else read_predicate(inst.guard, env)
-
-    def guarded(x: Lanes) -> None:
-        """Warps of which no lane waits have a record, too."""
-        held = pack_masks(guard(x)) & x.masks
-        idle = x.step_warps[held[np.flatnonzero(x.masks)] == 0]
-        x.chunk.log.access_warp.append(idle)
-        x.chunk.log.access.append(np.zeros(len(idle), np.uint64))
-        end(x)
-
     end = split_by_guard(block, env, act)
-    return end if guard is None else guarded
+    return end if inst.guard == PT else with_idle_records(inst, env, end)
 
 
 def check_places(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray) -> None:

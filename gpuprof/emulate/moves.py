@@ -146,6 +146,8 @@ def build_nanosleep(inst: Instruction, env: Env) -> Op:
 
 SEMANTICS = {
     "nop": build_nop,
+    "group_commit": build_nop,
+    "group_wait": build_nop,
     "membar": build_nop,
     "nanosleep": build_nanosleep,
     "mov": build_mov,

@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.emulate.access import Site
 from gpuprof.emulate.coalesce import Totals
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.trace import MOST_SECTORS
+from gpuprof.emulate.trace import ACCESS_DTYPE, MOST_SECTORS
 
 SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
 NONE = np.empty(0, np.int64)
@@ -49,3 +49,10 @@ def _word(sectors: int, lines: int, passes: int, lanes: int, key: int, ended: in
     return (
         sectors & 0xFF | lines << 8 | passes << 16 | passes << 24 | lanes << 32 | key << 40 | min(ended, 255) << 48 | (sectors >> 8) << 56
     )
+
+
+def records_of(x: Lanes) -> np.ndarray:
+    """The records that the instruction has just written, ACCESS_DTYPE: one for each warp that runs it."""
+    n = int(np.count_nonzero(x.masks))
+    values = x.chunk.log.access.values
+    return values[len(values) - n :].view(ACCESS_DTYPE)

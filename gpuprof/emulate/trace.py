@@ -17,7 +17,7 @@ ACCESS_DTYPE = np.dtype(
         ("wavefronts", "u1"),  # passes through the 32 four-byte banks
         ("ideal_wavefronts", "u1"),  # the fewest an access of this size takes
         ("lanes", "u1"),  # lanes that took part
-        ("conflicts", "u1"),  # atomics: most lanes on one address
+        ("conflicts", "u1"),  # atomics: most lanes on one address; copies to shared memory: passes through its banks
         ("uniform", "u1"),  # 1 when all lanes' addresses agree
         ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
     ]

@@ -325,6 +325,7 @@ EXTRA_OPERANDS: dict[str, tuple[str, ...]] = {
     "stack_save": ("frame",),
     "stack_restore": ("frame",),
     "copy_wait": ("imm",),
+    "group_wait": ("imm",),
     "special": ("special",),
     "mov_imm64": ("imm64",),
     "lop3": ("lut",),

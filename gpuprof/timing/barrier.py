@@ -4,12 +4,14 @@ A barrier opens when as many warps have arrived as it asks for, or all that stil
 go, whatever it waits at: the trace says that the program got past there (a warp that arrives in two halves looks like that).
 """
 
+import numpy as np
+
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import HOLDING, N_BARRIERS, NEVER
 from gpuprof.timing.mbarrier import let_go
 from gpuprof.timing.scoreboard import hold, sleep
-from gpuprof.timing.tables import arrived_at, block_at, warp_at
+from gpuprof.timing.tables import access_at, arrived_at, block_at, warp_at
 
 BARRIER = INDEX["barrier"]
 ANY = -1
@@ -32,6 +34,19 @@ def arrive(m, wi, barrier, threads, waits, t):
         open_barrier(m, w.block_slot, barrier, t)
     elif block.waiting >= block.live:
         open_all(m, w.block_slot, t)
+
+
+@cold
+def arrive_at_traced(m, wi, waits, t):
+    """The same at a barrier whose number or count is in a register: the access record has them, `conflicts` and warps in `uniform`.
+    A warp of which no lane arrives (`lanes`) goes on."""
+    w = warp_at(m, wi)
+    record = access_at(m, w.access)
+    w.access += 1
+    if record.lanes:
+        arrive(m, wi, np.int64(record.conflicts), np.int64(record.uniform) * m.warp_lanes, waits, t)
+    elif waits:
+        hold(m, wi, BARRIER, t + 1)
 
 
 @cold

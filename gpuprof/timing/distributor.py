@@ -144,6 +144,7 @@ def start_warp(m, sm, slot, number, start):
     w.alias = 0
     w.joined = 0
     w.groups = 0
+    w.products = 0
     w.mask = 0
     w.line = -1
     w.stores_done = 0

@@ -21,7 +21,7 @@ TICKS = 1 << TICK_BITS
 TOKEN = 1 << 50
 NEVER = 1 << 60
 N_BARRIERS = 16  # of a block
-N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one
+N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one. Also of multiplications
 N_MBARRIERS = 64  # of a block's memory barriers that are told apart
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
@@ -30,7 +30,7 @@ N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the orde
 PORTS = tuple(pipe for pipe in PIPES if pipe != "tex")
 PORT_INDEX = {name: index for index, name in enumerate(PORTS)}
 N_PORTS = len(PORTS)
-PORT_LSU, PORT_NONE = PORT_INDEX["lsu"], PORT_INDEX["none"]
+PORT_LSU, PORT_NONE, PORT_TENSOR = PORT_INDEX["lsu"], PORT_INDEX["none"], PORT_INDEX["tensor"]
 
 # Why a warp is not ready, in order of priority. Each class has an end cycle; the class holds before it.
 CLASS_WAIT, CLASS_LONG, CLASS_SHORT, CLASS_CONSTANT, CLASS_FETCH, CLASS_BRANCH = range(6)
@@ -71,7 +71,8 @@ INSTRUCTION = np.dtype(
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
         ("barrier", "i4"),
         ("barrier_threads", "i4"),  # 0: the whole block
-        ("newest", "i4"),  # groups of copies that need not have landed
+        ("newest", "i4"),  # groups of copies or multiplications that need not have ended
+        ("operand_ticks", "i4"),  # a multiplication keeps shared memory for its operands
         ("line", "i8"),  # instruction cache line
     ],
     align=True,
@@ -105,6 +106,7 @@ WARP = np.dtype(
         ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
         ("line", "i8"),  # instruction line it fetched last
         ("groups", "i8"),  # of copies it has committed
+        ("products", "i8"),  # groups of multiplications it has committed
     ],
     align=True,
 )
@@ -238,6 +240,7 @@ LAUNCH_NUMBERS = (
     "cluster",  # blocks that start together
     "has_mbarriers",  # 0 or 1
     "first_group",  # scoreboard entry of the first group of copies, -1 when the program has none
+    "first_product",  # the same for groups of multiplications
 )
 CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers", "n_mbarriers")
 

@@ -140,7 +140,11 @@ def global_memory(m, wi, inst, record, first, t):
     w = warp_at(m, wi)
     n = np.int64(record.n_sectors)
     tags = m.tag_ticks + m.tag_line_ticks * np.int64(record.n_lines)
-    start = enter(m, w.partition, t, max(m.lsu_ticks, max(np.int64(record.wavefronts) * TICKS, tags)))
+    passes = np.int64(record.wavefronts)
+    if inst.operation == COPY:  # and through the banks it writes to
+        passes = max(passes, np.int64(record.conflicts))
+        m.shared_wavefronts += np.int64(record.conflicts)
+    start = enter(m, w.partition, t, max(m.lsu_ticks, max(passes * TICKS, tags)))
     if inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
         write_results(m, wi, inst, load(m, wi, inst, first, n, start, done, -1))

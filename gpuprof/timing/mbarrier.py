@@ -62,7 +62,7 @@ def end_phases(m, slot, key, count, t):
     for wi in range(first, first + m.warp_slots):
         w = warp_at(m, wi)
         if waits_here(m, wi, slot) and w.barrier == N_BARRIERS + key:
-            w.ready = max(t, w.last + 1)
+            w.ready = t + 1  # cycle t has had its issues
             block_at(m, slot).waiting -= 1
             sleep(m, wi, w.ready)
 

@@ -4,15 +4,28 @@ A chip with two dispatch units issues up to two instructions a cycle, both from 
 """
 
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.barrier import arrive
+from gpuprof.timing.barrier import arrive, arrive_at_traced
 from gpuprof.timing.copies import commit
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle, wait_for_phase
+from gpuprof.timing.multiply import commit_products, multiply, wait_for_products
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
-from gpuprof.timing.static import ARRIVE, BARRIER, BULK_WAIT, COPY_COMMIT, MBARRIER_WAIT, MEMBAR, SHUFFLE, SLEEP
+from gpuprof.timing.static import (
+    ARRIVE,
+    BARRIER,
+    BULK_WAIT,
+    COPY_COMMIT,
+    MBARRIER_WAIT,
+    MEMBAR,
+    MULTIPLY,
+    PRODUCT_COMMIT,
+    PRODUCT_WAIT,
+    SHUFFLE,
+    SLEEP,
+)
 from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
@@ -118,7 +131,7 @@ def issue(m, p, k, t):
             finish(m, wi, t + 1)
 
 
-HOLDS = (BARRIER, BULK_WAIT, MBARRIER_WAIT, MEMBAR, SLEEP)
+HOLDS = (BARRIER, BULK_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 
 
 @hot
@@ -135,18 +148,27 @@ def execute(m, wi, inst, t):
     kind = inst.kind
     if kind == MBARRIER_WAIT:
         wait_for_phase(m, wi, inst, t)
-    elif inst.has_access:
+    elif kind == MULTIPLY:
+        multiply(m, wi, inst, t)
+    elif inst.has_access and kind not in (BARRIER, ARRIVE):
         access(m, wi, t)
     elif kind == SHUFFLE:
         shuffle(m, wi, t)
     else:
         write_results(m, wi, inst, t + inst.latency)
     if kind in (BARRIER, ARRIVE):
-        arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
+        if inst.has_access:
+            arrive_at_traced(m, wi, kind == BARRIER, t)
+        else:
+            arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
     elif kind == SLEEP:
         hold(m, wi, SLEEPING, t + m.sleep_cycles)
     elif kind == COPY_COMMIT:
         commit(m, wi)
+    elif kind == PRODUCT_COMMIT:
+        commit_products(m, wi)
+    elif kind == PRODUCT_WAIT:
+        wait_for_products(m, wi, inst.newest, t)
     elif kind == BULK_WAIT:
         hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi))
     elif kind == MEMBAR:

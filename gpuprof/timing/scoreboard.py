@@ -23,7 +23,7 @@ from gpuprof.timing.layout import (
     WAITING,
 )
 from gpuprof.timing.ledger import busy_cycles
-from gpuprof.timing.static import COPY_WAIT, FOLDED
+from gpuprof.timing.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY
 from gpuprof.timing.tables import (
     blocked_at,
     board_at,
@@ -85,8 +85,12 @@ def entry_waits(m, wi, inst, entry):
     """Raises the end of an entry's class to its cycle."""
     kind = entry & ENTRY_CLASS_MASK
     cycle = entry >> ENTRY_SHIFT
-    if kind == CLASS_WAIT and (entry >> ENTRY_PORT_SHIFT & ENTRY_PORT_MASK) != inst.port:
-        cycle += m.cross_pipe_cycles
+    if kind == CLASS_WAIT:
+        port = entry >> ENTRY_PORT_SHIFT & ENTRY_PORT_MASK
+        if port != inst.port:
+            cycle += m.cross_pipe_cycles
+        elif inst.kind == MULTIPLY:  # accumulators stay in the pipe
+            return
     if cycle > until_at(m, wi, kind).value:
         until_at(m, wi, kind).value = cycle
 
@@ -106,7 +110,7 @@ def register_waits(m, wi, inst):
 @hot
 def slot_port(inst, slots_left):
     """The port that the next issue slot of an instruction needs."""
-    if slots_left > 1 and inst.port == PORT_LSU:
+    if (slots_left > 1 and inst.port == PORT_LSU) or inst.kind == MULTIPLY:
         return PORT_NONE
     if inst.mixed and (inst.slots - slots_left) % 3:
         return PORT_NONE
@@ -209,9 +213,11 @@ def next_instruction(m, wi, earliest):
             w.pc = last
             return 0
         jumped = jumped or (way == 2 and last >= 0)
-        if inst_at(m, w.pc).kind != FOLDED:
+        kind = inst_at(m, w.pc).kind
+        if kind == FOLDED:
+            fold(m, wi, inst_at(m, w.pc))
+        elif kind != JOINED:
             break
-        fold(m, wi, inst_at(m, w.pc))
     inst = inst_at(m, w.pc)
     w.slots_left = inst.slots
     for c in range(N_CLASSES):

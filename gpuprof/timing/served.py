@@ -3,7 +3,7 @@
 from gpuprof.timing.barrier import open_all
 from gpuprof.timing.copies import settle_copy
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import BULK_LOAD, CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, TOKEN
+from gpuprof.timing.layout import BULK_LOAD, CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, QUANTUM, TOKEN
 from gpuprof.timing.mbarrier import end_phases
 from gpuprof.timing.scoreboard import register_waits, sleep
 from gpuprof.timing.tables import block_at, blocked_at, board_at, dep_at, inst_at, load_at, second_at, until_at, warp_at
@@ -44,6 +44,7 @@ def settle_bulk(m, slot, ended, done):
     """A bulk copy lands; `ended` is its memory barrier's key and, from bit 8 on, the phases it ended."""
     block = block_at(m, slot)
     block.copies -= 1
+    done = max(done, m.now + QUANTUM)  # nothing was to be read: what waits has been simulated up to here
     if ended >> 8:
         end_phases(m, slot, ended & 0xFF, ended >> 8, done)
     if block.copies == 0 and block.live and block.waiting >= block.live:

@@ -261,6 +261,7 @@ def machine_record(
         "n_instructions": len(program.inst),
         "n_registers": program.n_registers,
         "first_group": program.first_group,
+        "first_product": program.first_product,
         "has_mbarriers": int((program.inst["kind"] == MBARRIER_WAIT).any()),
         "n_classes": layout.N_CLASSES,
         "n_ports": layout.N_PORTS,

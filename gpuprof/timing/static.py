@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
-from gpuprof.isa.families.tensor import FORMS
+from gpuprof.isa.families.tensor import FORMS, NBITS, Form
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
@@ -36,7 +36,11 @@ from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTI
     MBARRIER,
     MBARRIER_WAIT,
     BULK_WAIT,
-) = range(18)
+    MULTIPLY,
+    JOINED,
+    PRODUCT_COMMIT,
+    PRODUCT_WAIT,
+) = range(22)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -54,6 +58,9 @@ KIND_OF_SEMANTICS = {
     "bulk_wait": BULK_WAIT,
     "copy_commit": COPY_COMMIT,
     "copy_wait": COPY_WAIT,
+    "mma_group": MULTIPLY,
+    "group_commit": PRODUCT_COMMIT,
+    "group_wait": PRODUCT_WAIT,
 }
 # Latency classes whose result is waited for with a scoreboard, not by a fixed count.
 SCOREBOARD = {
@@ -68,6 +75,7 @@ STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store",
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
+SHARED_NBYTES_PER_CYCLE = 128  # 32 banks of 4 bytes
 BYPASS_L1 = frozenset(("cg", "cv"))
 # Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a block it need not.
 STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
@@ -75,36 +83,77 @@ STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 
 class StaticProgram(NamedTuple):
     """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps], the written ones
-    last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that copy asynchronously have
-    scoreboard entries for groups of copies behind the registers', from `first_group` on."""
+    last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that copy or multiply asynchronously have
+    scoreboard entries for groups of these behind the registers', from `first_group` and `first_product` on."""
 
     inst: np.ndarray
     dep: np.ndarray
     block: np.ndarray
     n_registers: int
     first_group: int = -1
+    first_product: int = -1
 
 
 def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
     """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`."""
     decoded = [decode(row) for row in code]
     numbers = _scoreboard_numbers(decoded)
+    starts = basic_block_starts(code)
+    parts = parts_of_multiplications(decoded, starts)
     inst = np.zeros(len(code), INSTRUCTION)
     dep: list[int] = []
     for index, instruction in enumerate(decoded):
-        read = _registers(reads(instruction), numbers)
-        written = _registers(writes(instruction), numbers)
+        group = [decoded[k] for k in parts.get(index, (index,))]
+        read = _registers([operand for part in group for operand in reads(part)], numbers)
+        written = _registers([operand for part in group for operand in writes(part)], numbers)
         row = inst[index]
         row["first_dep"], row["n_deps"], row["n_writes"] = len(dep), len(read) + len(written), len(written)
         dep += read + written
         _fill(row, instruction, chip)
+        if index in parts:
+            _fill_multiplication(row, FORMS[instruction.op.name], len(parts[index]))
         row["line"] = (load_base + INSTRUCTION_NBYTES * index) // chip.instruction_line_nbytes
-    starts = basic_block_starts(code)
     block = np.append(starts, len(code)).astype(np.int32)
-    copies = any(instruction.op.semantics == "copy_async" for instruction in decoded)
-    first_group = len(numbers) if copies else -1
-    n_registers = len(numbers) + N_GROUPS + 1 if copies else max(1, len(numbers))
-    return StaticProgram(inst, np.array(dep or [0], np.int32), block, n_registers, first_group)
+    n_registers, firsts = len(numbers), {}
+    for semantics, entries in (("copy_async", N_GROUPS + 1), ("mma_group", N_GROUPS)):
+        there = any(instruction.op.semantics == semantics for instruction in decoded)
+        firsts[semantics] = n_registers if there else -1
+        n_registers += entries if there else 0
+    return StaticProgram(inst, np.array(dep or [0], np.int32), block, max(1, n_registers), firsts["copy_async"], firsts["mma_group"])
+
+
+def parts_of_multiplications(decoded: list[Instruction], starts: np.ndarray) -> dict[int, tuple[int, ...]]:
+    """The rows that are one wgmma, each of which has 8 columns: first row -> all rows; the others -> ().
+
+    They follow each other in a basic block, and imm counts the columns.
+    """
+    found: dict[int, tuple[int, ...]] = {}
+    begins = frozenset(starts.tolist())
+    first = -1
+    for index, instruction in enumerate(decoded):
+        if index in begins:
+            first = -1
+        if instruction.op.semantics != "mma_group":
+            continue
+        if first >= 0 and instruction.imm == len(found[first]) and instruction.op is decoded[first].op:
+            found[first] += (index,)
+            found[index] = ()
+        else:
+            first = index
+            found[first] = (index,)
+    return found
+
+
+def _fill_multiplication(row: np.void, form: Form, n_rows: int) -> None:
+    """A wgmma issues once, in its first row, and takes the pipe for all of its columns. Shared memory gives 128 bytes a cycle to the
+    four warps together: each reads its own rows of A, unless they are in registers, and a fourth of B."""
+    if n_rows == 0:
+        row["kind"] = JOINED
+        return
+    row["port_ticks"] *= n_rows
+    nbytes_of_k = form.k * NBITS[form.unit] // 8
+    nbytes = n_rows * form.n * nbytes_of_k / 4 + (form.m * nbytes_of_k if form.wgmma == "SS" else 0)
+    row["operand_ticks"] = round(TICKS * nbytes / SHARED_NBYTES_PER_CYCLE)
 
 
 def accesses_per_block(program: StaticProgram) -> np.ndarray:
@@ -130,7 +179,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
     row["kind"] = _kind(op)
     row["operation"] = _operation(op)
-    row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait"
+    row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait" or is_barrier_in_registers(instruction)
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
@@ -142,10 +191,16 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["throttle"] = _throttle(op)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
-    row["newest"] = min(instruction.imm, N_GROUPS - 1) if op.semantics == "copy_wait" else 0
+    if op.semantics in ("copy_wait", "group_wait"):
+        row["newest"] = min(instruction.imm, N_GROUPS - 1 if op.semantics == "copy_wait" else N_GROUPS - 2)
     if row["kind"] in (BARRIER, ARRIVE):
         row["barrier"] = instruction.imm & 15 if instruction.a == RZ else 0
         row["barrier_threads"] = instruction.imm >> 16 if instruction.b == RZ else 0
+
+
+def is_barrier_in_registers(instruction: Instruction) -> bool:
+    """Whether the trace says which barrier it is, and for how many."""
+    return instruction.op.semantics in ("bar_sync", "bar_arrive", "bar_red") and (instruction.a != RZ or instruction.b != RZ)
 
 
 def _bypasses_l1(instruction: Instruction) -> bool:
@@ -195,6 +250,7 @@ def _port_ticks(op: Opcode, chip: Chip) -> int:
     """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
     if op.pipe == "tensor":
         form = FORMS[op.name]
-        return round(TICKS * form.products / chip.tensor[form.unit])
+        share = 1 if form.wgmma else chip.mma_share
+        return round(TICKS * form.products / (chip.tensor[form.unit] * share))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
     return round(TICKS * chip.warp_lanes / lanes) if lanes else 0

@@ -3,6 +3,8 @@
 1.0 the first.
 1.1 A value packed from two loads waits for both. Integer multiplies take half of an FMA pipe that is 32 lanes wide (h200).
     Volatile, relaxed and acquire loads beyond a block pass the L1 by.
+1.2 wgmma issues once, is waited for by its groups and reads shared memory; mma.sync on h200 has a lower rate. cp.async takes the banks that it
+    writes to. Barriers whose number is in a register are told apart.
 """
 
-MODEL_VERSION = "1.1"
+MODEL_VERSION = "1.2"

@@ -129,8 +129,9 @@ def rows() -> Iterator[Opcode]:
             yield row(f"ST{letter}M.{count}", f"=A,{group}", "lsu", "store", "store_matrix", str(count), ("trans",), space=space, nbytes=16)
     yield row("MOVM", "R=R", "lsu", "shuffle", "transpose_matrix", "b16")
     # A warp group's fences and groups order what is asynchronous; here every multiplication is done when the next instruction runs.
-    for name in ("ARRIVE", "COMMIT", "DEPBAR"):
-        yield row(f"WARPGROUP.{name}", "=", "none", "branch", "nop")
+    yield row("WARPGROUP.ARRIVE", "=", "none", "branch", "nop")
+    yield row("WARPGROUP.COMMIT", "=", "none", "branch", "group_commit")  # the multiplications since the last one are a group
+    yield row("WARPGROUP.DEPBAR", "=", "none", "branch", "group_wait")  # until only the imm newest groups are being multiplied
 
 
 def _row(form: Form) -> Opcode:
