@@ -17,18 +17,15 @@ normalizedfloat (8- and 16-bit integers read as numbers up to 1), srgb. A furthe
 Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rounds down). A shape, an extent, shared bytes and a stream are integers.
 """
 
-import math
-import operator
 import re
-from typing import NoReturn
 
 from gpuprof.device.elements import ELEMENTS, pack_numbers
 from gpuprof.device.images import TextureOptions
+from gpuprof.device.launch_numbers import IDENTIFIER, NumberParser
 from gpuprof.device.launch_values import STARTS, Argument, ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar, TextureSpec
 from gpuprof.errors import UsageError
 
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
-MAX_NESTING = 50
 GEOMETRY_WORDS = {"1d": "1d", "2d": "2d", "3d": "3d", "1dlayered": "a1d", "2dlayered": "a2d", "cube": "cube", "cubelayered": "acube"}
 IMAGE_WORDS = {f"{kind}{word}": (kind, geometry) for kind in ("tex", "surf") for word, geometry in GEOMETRY_WORDS.items()}
 # Words of a texture, and the option they set. Several address modes are those of x, y, z.
@@ -37,10 +34,6 @@ OPTION_WORDS = {
     "normalizedfloat": ("read", "normalized"), **{mode: ("address", mode) for mode in ("wrap", "clamp", "mirror", "border")},
 }  # fmt: skip
 
-_SPACE = re.compile(r"\s*", re.ASCII)
-_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
-_FLOAT = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]?|\d+[eE][+-]?\d+[fF]?", re.ASCII)
-_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]{0,3}", re.ASCII)
 _HEX_BYTES = re.compile(r"hex:([0-9a-fA-F]*)(?=\s*[,)])", re.ASCII)
 _FILE = re.compile(r'"([^"\n]*)"|([^\s,()"]+)', re.ASCII)
 _TEMPLATE_TEXT = re.compile(r"[A-Za-z0-9_$:,*&<>()\[\]+\-./%!|^~ '\t]", re.ASCII)
@@ -68,13 +61,8 @@ def normalised(kernel: str) -> str:
     return re.sub(r" ?([<>,:*&()]) ?", r"\1", squeezed).replace(",", ", ")
 
 
-class _Parser:
-    """Recursive descent over the text itself; one method per rule."""
-
-    def __init__(self, text: str, place: str):
-        self.text, self.place = text, place
-        self.at = 0
-        self.depth = 0
+class _Parser(NumberParser):
+    """One method per rule of the grammar above, down to numbers."""
 
     def launch(self) -> LaunchRequest:
         kernel = self.kernel()
@@ -112,7 +100,7 @@ class _Parser:
         self.space()
         start = self.at
         while True:
-            if not self.match(_IDENTIFIER):
+            if not self.match(IDENTIFIER):
                 self.fail("expected a kernel, as in `saxpy<<<64, 256>>>(...)`")
             self.space()
             if self.text.startswith("<", self.at) and not self.text.startswith("<<<", self.at):
@@ -183,13 +171,13 @@ class _Parser:
         start = self.at
         if raw := self.match(_HEX_BYTES):
             return self.hex_bytes(raw, start)
-        identifier = self.match(_IDENTIFIER)
+        identifier = self.match(IDENTIFIER)
         word = identifier.group() if identifier else ""
         if word in ("true", "false"):
             return Scalar(word, word == "true")
         if word in ("null", "nullptr"):
             return Null()
-        if word in IMAGE_WORDS and (self.looking_at("(") or _IDENTIFIER.match(self.text, self.at)):
+        if word in IMAGE_WORDS and (self.looking_at("(") or IDENTIFIER.match(self.text, self.at)):
             return self.texture(word, start)
         if word and word not in RESERVED:
             return self.array_or_name(word, start)
@@ -215,7 +203,7 @@ class _Parser:
             self.fail("a surface takes no words: it is neither filtered nor wrapped", start)
         self.space()
         begin = self.at
-        found = self.match(_IDENTIFIER)
+        found = self.match(IDENTIFIER)
         if not found or found.group() in RESERVED:
             self.fail("expected an array, as in tex2d f32[64,64]=random", begin)
         array = self.array_or_name(found.group(), begin)
@@ -226,7 +214,7 @@ class _Parser:
     def option(self, options: dict) -> None:
         self.space()
         start = self.at
-        found = self.match(_IDENTIFIER)
+        found = self.match(IDENTIFIER)
         if not found or found.group() not in OPTION_WORDS:
             self.fail(f"expected one of {', '.join(OPTION_WORDS)}", start)
         name, value = OPTION_WORDS[found.group()]
@@ -252,7 +240,7 @@ class _Parser:
     def element(self) -> str:
         self.space()
         start = self.at
-        found = self.match(_IDENTIFIER)
+        found = self.match(IDENTIFIER)
         if not found or found.group() not in ELEMENTS:
             self.fail(f"expected an element type, one of {' '.join(ELEMENTS)}", start)
         return found.group()
@@ -291,135 +279,3 @@ class _Parser:
         if word not in STARTS and not word.endswith(".npy"):
             self.fail(f"expected {', '.join(STARTS)} or a .npy file", start)
         return word
-
-    def integer(self, what: str) -> int:
-        self.space()
-        start = self.at
-        value = self.number()
-        if not isinstance(value, int):
-            self.fail(f"{what} must be an integer, not {value}", start)
-        return value
-
-    # number = product {("+" | "-") product}
-    def number(self) -> int | float:
-        value = self.product()
-        while sign := self.accept("+") or self.accept("-"):
-            value = self.apply(sign, value, self.product())
-        return value
-
-    # product = factor {("*" | "//" | "/") factor}
-    def product(self) -> int | float:
-        value = self.factor()
-        while sign := self.accept("*") or self.accept("//") or self.accept("/"):
-            value = self.apply(sign, value, self.factor())
-        return value
-
-    # factor = ["-" | "+"] factor | literal | "inf" | "nan" | "(" number ")"
-    def factor(self) -> int | float:
-        self.space()
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            self.fail(f"more than {MAX_NESTING} levels of signs and parentheses")
-        value = self.signed_or_bracketed()
-        self.depth -= 1
-        return value
-
-    def signed_or_bracketed(self) -> int | float:
-        if self.accept("-"):
-            return -self.factor()
-        if self.accept("+"):
-            return self.factor()
-        if self.accept("("):
-            value = self.number()
-            self.expect(")")
-            return value
-        return self.literal()
-
-    def literal(self) -> int | float:
-        start = self.at
-        if found := self.match(_FLOAT):
-            value = float(found.group().rstrip("fF"))
-            if math.isinf(value):
-                self.fail(f"{found.group()} is too large for a double; write inf if that is meant", start)
-        elif found := self.match(_INTEGER):
-            value = self.integer_literal(found.group(1), start)
-        elif (found := self.match(_IDENTIFIER)) and found.group() in ("inf", "nan"):
-            value = float(found.group())
-        else:
-            self.fail("expected a number", start)
-        if following := _IDENTIFIER.match(self.text, self.at):
-            self.fail(f"{following.group()!r} cannot follow a number")
-        return value
-
-    def integer_literal(self, digits: str, start: int) -> int:
-        if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX":
-            self.fail("a leading 0 means octal in C; write the number in decimal or as 0x...", start)
-        value = int(digits, 0) if len(digits) <= 40 else 1 << 64
-        return self.in_range(value, start)
-
-    def apply(self, sign: str, left: int | float, right: int | float) -> int | float:
-        start = self.at
-        if sign in ("/", "//") and right == 0:
-            self.fail("division by zero", start)
-        result = _OPERATORS[sign](left, right)
-        if _infinite(result) and not (_infinite(left) or _infinite(right)):
-            self.fail("the number is too large for a double", start)
-        return self.in_range(result, start)
-
-    def in_range(self, value: int | float, start: int) -> int | float:
-        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
-            self.fail("the number does not fit into 64 bits", start)
-        return value
-
-    def space(self) -> None:
-        self.at = _SPACE.match(self.text, self.at).end()
-
-    def match(self, pattern: re.Pattern) -> re.Match | None:
-        found = pattern.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        return found
-
-    def looking_at(self, chars: str) -> bool:
-        self.space()
-        return self.at < len(self.text) and self.text[self.at] in chars
-
-    def accept(self, literal: str) -> str:
-        """The literal when it comes next (blanks before and after it are skipped), else ""."""
-        self.space()
-        if not self.text.startswith(literal, self.at):
-            return ""
-        self.at += len(literal)
-        self.space()
-        return literal
-
-    def expect(self, literal: str, where: str = "") -> None:
-        if not self.accept(literal):
-            self.fail(f"expected {literal!r}{' ' + where if where else ''}")
-
-    def since(self, start: int) -> str:
-        return self.text[start : self.at].strip()
-
-    def fail(self, message: str, at: int | None = None) -> NoReturn:
-        at = self.at if at is None else at
-        shown = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", self.text)
-        place = self.place or "launch"
-        raise UsageError(f"{place}: {message}\n    {shown}\n    {' ' * at}^")
-
-
-def _infinite(value: int | float) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
-
-
-def _quotient(left: int | float, right: int | float) -> int | float:
-    if isinstance(left, float) or isinstance(right, float):
-        return left / right
-    exact = abs(left) // abs(right)  # C truncates towards zero
-    return exact if (left < 0) == (right < 0) else -exact
-
-
-def _floor_quotient(left: int | float, right: int | float) -> int | float:
-    return left // right
-
-
-_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _quotient, "//": _floor_quotient}

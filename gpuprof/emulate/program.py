@@ -27,6 +27,7 @@ from gpuprof.emulate import (
     surface,
     tensor,
     texture,
+    tiles,
     video,
     warp,
 )  # fmt: skip
@@ -54,6 +55,7 @@ FAMILIES = (
     video,
     warp,
     texture,
+    tiles,
     surface,
     mbarrier,
     cluster,
