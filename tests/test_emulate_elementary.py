@@ -1,7 +1,9 @@
 """sin, cos, exp2, log2 and tanh against the same in exact fractions, and the arithmetic of all floating-point rows on other processors."""
 
+import ctypes
 import math
 import os
+import platform
 import subprocess
 import sys
 from fractions import Fraction
@@ -11,6 +13,7 @@ import float_results
 import numpy as np
 import pytest
 from conformance import execute
+from ptx_lanes import run_lanes
 
 from gpuprof.emulate import elementary, sampling
 
@@ -213,3 +216,24 @@ def test_minimum_of_signalling_and_quiet_nans(t, n):
             assert (function(row, number) == -3).all()
             assert (function(number, row) == -3).all()
             assert np.isnan(function(row, row)).all()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or platform.system() != "Linux", reason="knows the layout of this fenv_t alone")
+def test_subnormals_stay_where_the_process_has_turned_them_off():
+    """As a library compiled with -ffast-math does: bits 15 and 6 of MXCSR, which stands at byte 28."""
+    library, before = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+    library.fegetenv(before)
+    flushing = ctypes.create_string_buffer(before.raw, 64)
+    mxcsr = int.from_bytes(before.raw[28:32], "little") | 0x8040
+    flushing[28:32] = mxcsr.to_bytes(4, "little")
+    half = np.full(128, 0x00400000, np.uint32)
+    library.fesetenv(flushing)
+    try:
+        turned_off = (half.view(np.float32) + half.view(np.float32) == 0).all()
+        ((found,),) = run_lanes(["add.f32 r0, r1, r1"], {"r1": half})
+        kept_off = (half.view(np.float32) + half.view(np.float32) == 0).all()
+    finally:
+        library.fesetenv(before)
+    assert turned_off
+    assert kept_off, "the process's own setting was not restored"
+    assert (found == 0x00800000).all()

@@ -6,7 +6,8 @@ multiply-add, divide, square root and the conversion from double to single come 
 
 import ctypes
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -20,9 +21,28 @@ FENV_MODES = {
 }
 
 
+FE_DFL_ENV = ctypes.c_void_p(-1)  # <fenv.h> of glibc and of musl
+FENV_NBYTES = 64  # more than any fenv_t
+
+
 @cache
 def _fesetround() -> Callable[[int], int]:
     return ctypes.CDLL(None).fesetround
+
+
+@contextmanager
+def usual_floats() -> Iterator[None]:
+    """To nearest, subnormals kept. A library compiled with -ffast-math turns them off for whoever loads it, and so would change results."""
+    if platform.system() != "Linux":
+        yield
+        return
+    library, before = ctypes.CDLL(None), ctypes.create_string_buffer(FENV_NBYTES)
+    library.fegetenv(before)
+    library.fesetenv(FE_DFL_ENV)
+    try:
+        yield
+    finally:
+        library.fesetenv(before)
 
 
 def rounded(mode: str, function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:

@@ -10,6 +10,7 @@ from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.counters import LaunchCounters
 from gpuprof.emulate.lanes import WARP
 from gpuprof.emulate.program import compiled
+from gpuprof.emulate.rounding import usual_floats
 from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
 from gpuprof.emulate.tally import Tally
 from gpuprof.emulate.trace import TracePiece
@@ -82,7 +83,7 @@ def emulate(launch: Launch, memory: AddressSpace, *, chip, max_cycles: int, coun
         while first < launch.n_blocks:
             n_blocks = min(whole_clusters(size, run.cluster), launch.n_blocks - first)
             chunk = Chunk(run, first, n_blocks)
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), usual_floats():
                 chunk.run()
             yield chunk.log.piece(first, n_blocks, run.warps_per_block)
             size = run.next_chunk(size, n_blocks, chunk.log.nbytes)
