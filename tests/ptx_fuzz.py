@@ -25,6 +25,7 @@ from gpuprof.assemble.elf import write_gpubin
 from gpuprof.errors import GpuprofError, KernelFault, PtxError, UnsupportedInstruction
 from gpuprof.isa.gpubin import read_gpubin
 from tests import ptx_grammar
+from tests.ptx_mixes import memory_image
 from tests.ptx_support import kernel_text, ptx_module, run_kernel
 
 LIMIT_S = 10
@@ -169,11 +170,11 @@ def judge(text: str, *, run: bool = True) -> str:
 
 
 def _run(program) -> str:
-    """Launches a kernel; what is an integer of 64 bits among its parameters is the address of a small array."""
+    """Launches a kernel; what is an integer of 64 bits among its parameters is the address of an array."""
     kernel = next((f for f in program.functions if f.is_kernel and f.name == "k"), None)
     if kernel is None or kernel.shared_nbytes > 1 << 18 or sum(param.nbytes for param in kernel.params) > 4096:
         return "assembled"
-    values = {8: np.zeros(1024, np.uint32), 4: 3}
+    values = {8: memory_image(0), 4: 3}
     arguments = [values[p.nbytes] if p.nbytes in values and p.type[0] in "usb" else lambda _, n=p.nbytes: bytes(n) for p in kernel.params]
     try:
         run_kernel(program, kernel.name, arguments, block=64, max_cycles=20_000)
