@@ -382,7 +382,7 @@ INVALID = [
     ("add.s32 %r1, %r2, %nope", "k.ptx:12:1: add.s32: %nope is not declared"),
     ("add.s32 %r1, %r2", "k.ptx:12:1: add.s32: 2 operands, expected 3"),
     ("add.s32 %r1, %r2, %rd1, %rd2", "k.ptx:12:1: add.s32: 4 operands, expected 3"),
-    ("add.s64 %rd1, %rd2, %r1", "k.ptx:12:1: add.s64: %r1 is a 32-bit register, which does not fit the instruction's type"),
+    ("add.s64 %rd1, %rd2, %r1", "k.ptx:12:1: add.s64: %r1 is a .b32 register, which does not fit the type .s64"),
     ("bra nowhere", "k.ptx:12:1: bra: nowhere is not a label of this function"),
     ("st.const.u32 [carr], %r1", "k.ptx:12:1: st.const.u32: constant memory cannot be written"),
     ("ld.shared.u32 %r1, [carr]", "k.ptx:12:1: ld.shared.u32: carr is in const memory, not in shared"),

@@ -16,9 +16,9 @@ OPCODES = {
     "rr r": "add.s32 sub.u32 add.sat.s32 sub.sat.s32 mul.lo.s32 mul.hi.u32 mul24.lo.s32 mul24.hi.u32 min.s32 max.u32 min.relu.s32 div.s32 rem.s32 div.u32 rem.u32 "
     "and.b32 or.b32 xor.b32 shl.b32 shr.u32 shr.s32 bmsk.clamp.b32 szext.wrap.s32 szext.clamp.u32 add.u16x2 min.s16x2 max.u16x2 vadd.s32.u32.s32.sat "
     "vabsdiff.u32.u32.u32 vshl.s32.s32.u32.clamp vset.s32.s32.lt cvt.pack.sat.s16.s32 add.f32 mul.rz.f32 sub.ftz.f32 min.f32 max.NaN.f32 copysign.f32 "
-    "div.rn.f32 add.f16x2 mul.bf16x2 max.f16x2 set.lt.u32.s32 set.ge.f32.f32 cvt.rn.f16x2.f32 cvt.rn.relu.satfinite.bf16x2.f32",
+    "div.rn.f32 set.lt.u32.s32 set.ge.f32.f32 cvt.rn.f16x2.f32 cvt.rn.relu.satfinite.bf16x2.f32",
     "rrr r": "mad.lo.s32 mad.hi.s32 mad.hi.sat.s32 mad24.lo.u32 mad24.hi.sat.s32 sad.u32 bfe.u32 bfe.s32 shf.l.clamp.b32 shf.r.wrap.b32 prmt.b32 prmt.b32.rc8 fns.b32 "
-    "dp4a.s32.u32 dp2a.hi.u32.s32 fma.rn.f32 fma.rn.f16x2 min.abs.f32 slct.u32.s32 slct.s32.f32 vadd4.u32.s32.u32.add vmad.s32.s32.s32.shr7 vmin2.s32.s32.s32 "
+    "dp4a.s32.u32 dp2a.hi.u32.s32 fma.rn.f32 min.abs.f32 slct.u32.s32 vadd4.u32.s32.u32.add vmad.s32.s32.s32.shr7 vmin2.s32.s32.s32 "
     "vset4.u32.u32.ge cvt.pack.sat.s8.s32.b32 cvt.rs.bf16x2.f32",
     "rrrr r": "bfi.b32",
     "dd d": "add.s64 sub.u64 mul.lo.s64 mul.hi.u64 min.s64 max.u64 div.u64 rem.s64 and.b64 or.b64 xor.b64 add.f64 mul.f64 min.f64 copysign.f64 add.rn.f32x2 mul.rz.ftz.f32x2",

@@ -137,6 +137,8 @@ class Registers:
     type: str
     names: tuple[tuple[str, int], ...]
     vector: int = 1
+    line: int = field(default=0, compare=False)
+    column: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)

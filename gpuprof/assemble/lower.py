@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpuprof.assemble import (
+    agreement,
     ast,
     lower_address,
     lower_arithmetic,
@@ -60,6 +61,7 @@ COLOURS = {".x": ".r", ".y": ".g", ".z": ".b", ".w": ".a"}
 class Register(NamedTuple):
     number: int
     nbits: int  # as declared; 1 for a predicate
+    type: str  # as declared
 
 
 class Scope:
@@ -147,22 +149,25 @@ class Lowering:
         self.scope = self.scope.parent
 
     def declare_registers(self, statement: ast.Registers):
-        nbits = 1 if statement.type == "pred" else type_nbits(statement.type)
+        kind = statement.type
+        nbits = 1 if kind == "pred" else type_nbits(kind)
         parts = VECTOR_PARTS[: statement.vector]
         if nbits == 128:  # two of 64
-            nbits, parts = 64, ("#0", "#1")
+            kind, nbits, parts = "b64", 64, ("#0", "#1")
         file = "P" if nbits == 1 else "D" if nbits == 64 else "R"
         for name, count in statement.names:
             for full in (f"{name}{n}" for n in range(count)) if count else (name,):
+                if full in self.scope.registers or full in self.scope.vectors or full in self.scope.variables:
+                    raise PtxError(f"{full} is declared twice in one block", self.module_name, statement.line, statement.column)
                 if len(parts) == 1:
-                    self.scope.registers[full] = Register(self.body.register(file), nbits)
+                    self.scope.registers[full] = Register(self.body.register(file), nbits, kind)
                 else:
-                    self.declare_vector(full, parts, Register(0, nbits), file)
+                    self.declare_vector(full, parts, Register(0, nbits, kind), file)
 
     def declare_vector(self, name: str, parts: tuple[str, ...], like: Register, file: str):
         """A register of several parts: its name stands for the vector of them, `name.x` or `name.r` for the first, and so on."""
         for part in parts:
-            register = Register(self.body.register(file), like.nbits)
+            register = like._replace(number=self.body.register(file))
             for suffix in (part, COLOURS.get(part, part)):
                 self.scope.registers[name + suffix] = register
         self.has_vectors = True
@@ -175,9 +180,11 @@ class Lowering:
         return operand
 
     def declare_parameter_register(self, name: str, number: int, kind: str):
-        self.scope.registers[name] = Register(number, type_nbits(kind))
+        self.scope.registers[name] = Register(number, type_nbits(kind), kind)
 
     def declare_variable(self, variable: ast.Variable):
+        if variable.name in self.scope.variables or variable.name in self.scope.registers:
+            raise PtxError(f"{variable.name} is declared twice in one block", self.module_name, variable.line, 1)
         self.scope.variables[variable.name] = variable
         if variable.space == "local":
             self.frame.add(variable)
@@ -265,11 +272,13 @@ class Lowering:
         """Destination of exactly the type's register file; None for the sink `_`."""
         if ast.is_sink(operand):
             return None
+        self.check_type(operand, kind)
         return self.register_of(operand, type_file(kind))
 
     def src(self, operand, kind: str):
         """Value of a source operand: a virtual register, an Imm, or a Not. A wider register gives its low part."""
         file = type_file(kind)
+        self.check_type(operand, kind)
         if isinstance(operand, ast.Number) and file == "P":
             return None if operand.value else Not(None)
         if isinstance(operand, ast.Number):
@@ -286,6 +295,14 @@ class Lowering:
         if isinstance(operand, ast.Offset):
             return self.symbol_value(operand.name, operand.offset, file, operand.generic)
         raise self.error("this operand must be a register or a constant")
+
+    def check_type(self, operand, kind: str):
+        """Raises PtxError when a register or a constant is of another type than the instruction."""
+        if isinstance(operand, ast.Number) and not agreement.number_agrees(operand, kind):
+            raise self.error(f"the constant is not of type .{kind}")
+        register = self.find_register(operand)
+        if register and not agreement.register_agrees(register.type, register.nbits, kind, self.inst.opcode):
+            raise self.error(f"{operand.text} is a .{register.type} register, which does not fit the type .{kind}")
 
     def srcs(self, first: int, kind: str, n: int) -> list:
         return [self.src(self.operand(first + i), kind) for i in range(n)]

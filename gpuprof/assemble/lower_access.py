@@ -44,6 +44,7 @@ def sign_field(lo, value: int, kind: str) -> int:
 
 
 def _load_scalar(lo, row: str, target, kind: str, address: dict):
+    lo.check_type(target, kind)
     register = lo.find_register(target)
     direct = (
         register and lo.body.files[register.number] == type_file(kind) and not (kind == "s8" and register.nbits == 16) and kind != "s16"
@@ -64,17 +65,13 @@ def put_loaded(lo, target, kind: str, value):
     signed = kind[0] == "s"
     if register.nbits < type_nbits(kind) and not (register.nbits == 16 and type_nbits(kind) == 8):
         raise lo.error(f"the destination register has only {register.nbits} bits")
+    lo.check_type(target, kind)
     if register.nbits == 64 and type_nbits(kind) < 64:
         lo.emit("CVT.S64.S32" if signed else "CVT.U64.U32", dst=register.number, a=lo.reg(value, "R"))
     elif register.nbits == 16 and signed:
         lo.emit("AND", dst=register.number, a=value, b=Imm(0xFFFF))
     else:
         lo.copy(register.number, value)
-
-
-def store_type(kind: str) -> str:
-    """8-bit values are in 16-bit or wider registers."""
-    return kind if type_nbits(kind) > 8 else "b16"
 
 
 def store(lo, space: str, values: list, kind: str, address: dict, mods: int = 0) -> Inst:

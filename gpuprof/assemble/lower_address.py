@@ -96,6 +96,7 @@ def memory_operand(lo, operand, space: str) -> dict:
         wide = {32: 0, 64: 1}.get(register.nbits)
         if wide is None:
             raise lo.error("an address has 32 or 64 bits")
+        lo.check_type(operand.base, "u64" if wide else "u32")
         return {"a": register.number, "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(wide)}
     return symbol_operand(lo, operand.base.text, offset, space)
 

@@ -1,7 +1,7 @@
 """mbarrier: memory barriers in shared memory, and asynchronous stores that report to one."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_access import store, store_type
+from gpuprof.assemble.lower_access import store
 from gpuprof.assemble.lower_address import memory_operand
 from gpuprof.assemble.lower_atomic import emit_atomic
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_nbits
@@ -118,7 +118,7 @@ def _st_async(lo):
         raise lo.error(f"{len(values)} registers for {elements} elements")
     if elements == 4 and type_nbits(kind) == 64:
         raise NoVariant("256-bit form of")
-    store(lo, "shared", [lo.src(v, store_type(kind)) for v in values], kind, place(lo, lo.operand(0)))
+    store(lo, "shared", [lo.src(v, kind) for v in values], kind, place(lo, lo.operand(0)))
     _report(lo, lo.operand(2), elements * type_nbits(kind) // 8)
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_access import NARROW_ACCESS, VECTORS, load, store, store_type
+from gpuprof.assemble.lower_access import NARROW_ACCESS, VECTORS, load, store
 from gpuprof.assemble.lower_address import memory_operand, space_of
 from gpuprof.assemble.lower_atomic import ORDERS, SCOPES
 from gpuprof.assemble.lower_cache import take_hints
@@ -73,7 +73,7 @@ def _st(lo):
     if space == "param":
         space = "local"
     address = memory_operand(lo, lo.operand(0), space)
-    store(lo, space, [lo.src(v, store_type(kind)) for v in values], kind, address, mods)
+    store(lo, space, [lo.src(v, kind) for v in values], kind, address, mods)
 
 
 TABLE = {"ld": _ld, "ldu": _ld, "st": _st}

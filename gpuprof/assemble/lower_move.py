@@ -62,7 +62,7 @@ def unpack(lo, elements: tuple, kind: str, value: int | None):
     fields = split(lo, value, type_nbits(kind), width, [ast.is_sink(e) for e in elements])
     for element, field in zip(elements, fields, strict=True):
         if field is not None or not ast.is_sink(element):
-            lo.copy(lo.dst(element, f"b{max(width, 16)}"), field)
+            lo.copy(lo.dst(element, f"b{width}"), field)
 
 
 def split(lo, value: int | None, nbits: int, width: int, skip: list[bool]) -> list[int | None]:
@@ -92,7 +92,7 @@ def _field(lo, word: int | None, position: int, width: int, word_nbits: int) -> 
 def pack_vector(lo, elements: tuple, kind: str) -> int | Imm | None:
     nbits = type_nbits(kind)
     width = _element_nbits(lo, elements, nbits)
-    return join(lo, [lo.src(e, f"b{max(width, 16)}") for e in elements], width)
+    return join(lo, [lo.src(e, f"b{width}") for e in elements], width)
 
 
 def join(lo, values: list, width: int) -> int | Imm | None:

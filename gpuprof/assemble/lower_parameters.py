@@ -2,7 +2,7 @@
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.abi import Place
-from gpuprof.assemble.lower_access import load, put_loaded, sign_field, store, store_type
+from gpuprof.assemble.lower_access import load, put_loaded, sign_field, store
 from gpuprof.assemble.lower_address import frame_base
 from gpuprof.assemble.lower_move import join, split
 from gpuprof.assemble.values import type_nbits
@@ -84,7 +84,7 @@ def store_parameter(lo, values: tuple, operand, kind: str) -> bool:
     place = lo.outgoing.get(name)
     if place is None:
         return False
-    store(lo, "local", [lo.src(v, store_type(kind)) for v in values], kind, _outgoing_address(lo, place, offset))
+    store(lo, "local", [lo.src(v, kind) for v in values], kind, _outgoing_address(lo, place, offset))
     return True
 
 
@@ -92,7 +92,7 @@ def _store_part(lo, register: int, values: tuple, kind: str, offset: int):
     """Into a parameter that is in a register. One narrow value at its start is all of it: it is zero-extended; else the rest stays."""
     nbits, held = type_nbits(kind), _held_nbits(lo, register)
     first = _first_field(lo, len(values), nbits, held, offset, "written")
-    given = [lo.src(value, store_type(kind)) for value in values]
+    given = [lo.src(value, kind) for value in values]
     if nbits == held or (len(values) == 1 and not first and nbits < 32):
         value = given[0]
         return lo.copy(register, lo.op("CVT.U64.U32", a=lo.reg(value, "R")) if held == 64 and nbits < 64 else value)

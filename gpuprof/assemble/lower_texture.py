@@ -1,7 +1,7 @@
 """Textures and surfaces: tex, tld4, txq, suld, sust, sured, suq, istypep. An operand `[handle, coordinates]` is an `ast.Indexed`."""
 
 from gpuprof.assemble import ast
-from gpuprof.assemble.lower_access import access_of, put_loaded, store_type
+from gpuprof.assemble.lower_access import access_of, put_loaded
 from gpuprof.assemble.lower_address import address_of
 from gpuprof.assemble.lower_move import join, split
 from gpuprof.assemble.parse_variables import OPAQUE_TYPES
@@ -256,7 +256,7 @@ def _sust(lo):
     if len(sources) != elements:
         raise lo.error(f"{len(sources)} registers for {elements} elements")
     place = _place(lo, lo.operand(0), n)
-    values = [lo.src(source, store_type(kind)) for source in sources]
+    values = [lo.src(source, kind) for source in sources]
     if formatted == "p":
         if kind != "b32" or mods & FIELDS["layered"].put(1):
             raise NoVariant("form of")

@@ -37,6 +37,8 @@ class _Parser(BodyParser):
             else:
                 self.declaration()
         self.resolve_aliases()
+        self.result.functions = list(self.functions.values())
+        self.result.variables = list(self.variables_by_name.values())
         if not self.result.version:
             raise self.error("no .version directive: this is not a PTX file")
         return self.result
@@ -81,8 +83,8 @@ class _Parser(BodyParser):
     def resolve_aliases(self):
         """A function's other name gets a copy of it."""
         for name, target, token in self.aliases:
-            found = next((f for f in self.result.functions if f.name == target and f.body and not f.is_kernel), None)
-            if found is None:
+            found = self.functions.get(target)
+            if found is None or not found.body or found.is_kernel:
                 raise self.error(f"{name} stands for {target}, which is no function of this module", token)
             self.add_function(replace(found, name=name))
 
@@ -101,27 +103,25 @@ class _Parser(BodyParser):
 
     def add_function(self, function: ast.Function):
         """A definition replaces the declaration of the same function."""
-        for index, known in enumerate(self.result.functions):
-            if known.name == function.name:
-                if known.body and function.body:
-                    raise PtxError(f"function {function.name} is defined twice", self.name, function.line, 1)
-                if function.body:
-                    del self.result.functions[index]
-                    break
-                return
-        self.result.functions.append(function)
+        known = self.functions.get(function.name)
+        if known and not function.body:
+            return
+        if (known and known.body) or function.name in self.variables_by_name:
+            raise PtxError(f"function {function.name} is defined twice", self.name, function.line, 1)
+        self.functions.pop(function.name, None)
+        self.functions[function.name] = function
 
     def add_variable(self, variable: ast.Variable):
         """A definition replaces the .extern declaration of the same variable."""
-        for index, known in enumerate(self.result.variables):
-            if known.name == variable.name:
-                if variable.linkage == "extern":
-                    return
-                if known.linkage != "extern":
-                    raise PtxError(f"variable {variable.name} is defined twice", self.name, variable.line, 1)
-                del self.result.variables[index]
-                break
-        self.result.variables.append(variable)
+        known = self.variables_by_name.get(variable.name)
+        if known and variable.linkage == "extern":
+            return
+        if (known and known.linkage != "extern") or variable.name in self.functions:
+            raise PtxError(f"variable {variable.name} is defined twice", self.name, variable.line, 1)
+        if variable.space in ("reg", "param", "local"):
+            raise PtxError(f"variable {variable.name}: a .{variable.space} variable outside a function", self.name, variable.line, 1)
+        self.variables_by_name.pop(variable.name, None)
+        self.variables_by_name[variable.name] = variable
 
     # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
     def function(self, is_kernel: bool, linkage: str) -> ast.Function:
@@ -132,6 +132,9 @@ class _Parser(BodyParser):
         name = self.expect_kind("word", "a function name")
         params = self.params() if self.token.text == "(" else ()
         self.function_directives(function_directives)
+        names = [param.name for param in (*returns, *params) if param.name != "_"]
+        if len(set(names)) < len(names):
+            raise PtxError(f"function {name}: two parameters have the same name", self.name, line, 1)
         function = ast.Function(name, is_kernel, params, returns, None, line, linkage, function_directives)
         if not self.accept(";"):
             self.lines.start_function(name)

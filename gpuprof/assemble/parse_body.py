@@ -126,6 +126,7 @@ class BodyParser(VariableParser):
 
     # .reg [.vN] .type name [<N>] {, name [<N>]} ;
     def registers(self) -> ast.Registers:
+        token = self.token
         vector = self.vector_length()
         kind = self.type_name()
         names = []
@@ -141,7 +142,7 @@ class BodyParser(VariableParser):
             if not self.accept(","):
                 break
         self.expect(";")
-        return ast.Registers(kind, tuple(names), vector)
+        return ast.Registers(kind, tuple(names), vector, *self.where.place(token.offset))
 
     # instruction: [@[!]p] opcode{.modifier} [operand {, operand}] ;
     def instruction(self) -> ast.Instruction:

@@ -24,6 +24,8 @@ class ValueParser:
         self.lines = LineTable(self.result.files, text)
         self.depth = 0
         self.aliases: list[tuple[str, str, Token]] = []
+        self.functions: dict[str, ast.Function] = {}
+        self.variables_by_name: dict[str, ast.Variable] = {}
         self.in_call = False  # parentheses around operands hold arguments
 
     def error(self, message: str, token: Token | None = None) -> PtxError:
