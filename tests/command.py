@@ -34,6 +34,15 @@ def process(folder: Path, *arguments, timeout: float = 300, **environment: str) 
     return done.returncode, out, without_notice(error)
 
 
+def python_prints(folder: Path, script: str) -> str:
+    """What a script prints that Python itself runs, without `gpuprof collect`."""
+    write_files(folder, {"script.py": script})
+    command = [sys.executable, "-W", "ignore", "script.py"]
+    done = subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def masked(text: str) -> str:
     """The measured numbers as N: they are the model's, and not what the command line's tests are about."""
     return re.sub(r"[\d,]+ (cycles|warp instructions|samples?)", r"N \1", text)

@@ -1,8 +1,6 @@
 """numba.cuda kernels launched as they are, on numpy arrays, against numpy. Without numba-cuda these skip."""
 
 import math
-import os
-import subprocess
 import sys
 
 import numpy as np
@@ -11,8 +9,8 @@ import pytest
 import gpuprof.interop.numba as gpu_numba
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.session import Settings, open_device
-from tests.command import gpuprof, write_files
-from tests.running import ROOT, Results
+from tests.command import gpuprof, python_prints, write_files
+from tests.running import Results
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed (make interop installs it)")
 cuda = pytest.importorskip("numba.cuda")
@@ -358,8 +356,4 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
 
 
 def test_a_plain_script_runs(tmp_path):
-    write_files(tmp_path, {"double.py": SCRIPT})
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-W", "ignore", "double.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
-    assert (done.stdout, done.returncode) == ("999000.0\n", 0), done.stderr
+    assert python_prints(tmp_path, SCRIPT) == "999000.0\n"

@@ -1,9 +1,6 @@
 """Triton kernels launched as they are, on numpy arrays, against numpy. Without Triton these skip."""
 
 import math
-import os
-import subprocess
-import sys
 
 import ml_dtypes
 import numpy as np
@@ -12,8 +9,8 @@ import pytest
 import gpuprof.interop.triton as gpu_triton
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.session import Settings, open_device
-from tests.command import gpuprof, write_files
-from tests.running import ROOT, Results
+from tests.command import gpuprof, python_prints, write_files
+from tests.running import Results
 
 triton = pytest.importorskip("triton", reason="Triton is not installed (make interop installs it)")
 tl = pytest.importorskip("triton.language")
@@ -449,11 +446,7 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
 
 
 def test_a_plain_script_runs(tmp_path):
-    write_files(tmp_path, {"double.py": SCRIPT})
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-W", "ignore", "double.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
-    assert (done.stdout, done.returncode) == ("999000.0\n", 0), done.stderr
+    assert python_prints(tmp_path, SCRIPT) == "999000.0\n"
 
 
 def test_out_of_bounds_is_caught_and_named(gpu):

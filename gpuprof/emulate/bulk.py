@@ -7,7 +7,8 @@ from gpuprof.emulate.build import Env, Op
 from gpuprof.emulate.operands import DTYPES, KIND_OF_TYPE
 from gpuprof.emulate.transfer import UNIT, Transfer, per_lane, targets
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.modifiers import unpack_name
+from gpuprof.isa.modifiers import FIELDS, unpack_name
+from gpuprof.isa.types import type_nbits
 
 
 @per_lane("bulk read", 4)
@@ -76,7 +77,7 @@ def reduce_bytes(operation: str, kind: str, target: np.ndarray, data: np.ndarray
     reduce_into(operation, kind, memory, np.arange(len(values)), values)
 
 
-NBYTES_OF = {"u32": 4, "s32": 4, "b32": 4, "f32": 4, "u64": 8, "s64": 8, "b64": 8, "f64": 8, "f16": 2, "bf16": 2}
+NBYTES_OF = {kind: type_nbits(kind) // 8 for kind in FIELDS["redtype"].names}
 
 
 def reduction(inst: Instruction) -> tuple[str, str]:
