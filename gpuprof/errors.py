@@ -32,11 +32,17 @@ class ScriptError(GpuprofError):
 
 
 class PtxError(GpuprofError):
-    """PTX that cannot be parsed or is not valid; carries the place."""
+    """PTX that cannot be parsed or is not valid; carries the place.
 
-    def __init__(self, message: str, name: str = "", line: int = 0, column: int = 0):
+    `source`: "k.cu:6", the line that the PTX was made from. It comes first where the user has no .ptx file to look into.
+    """
+
+    def __init__(self, message: str, name: str = "", line: int = 0, column: int = 0, source: str = ""):
         place = f"{name}:{line}:{column}: " if line else (f"{name}: " if name else "")
-        super().__init__(place + message)
+        if source and not name.endswith(".ptx"):
+            super().__init__(f"{source}: {message} (PTX line {line})")
+        else:
+            super().__init__(place + message + (f" (source {source})" if source else ""))
         self.line, self.column = line, column
 
 

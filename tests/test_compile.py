@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import gpuprof
 from gpuprof.compile import compile_cuda, read_ptx, toolchain
 from gpuprof.errors import CompileError, PtxError, UsageError
 
@@ -309,3 +310,18 @@ def test_a_script_shows_the_compilers_own_text(tmp_path):
     with pytest.raises(CompileError) as caught:
         compile_cuda(path)
     assert "nowhere" in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "assembly, complaint",
+    [
+        ("add.s32 %0, %1;", r"k\.cu:4: add\.s32: 2 operands, expected 3 \(PTX line \d+\)"),
+        ("add.s32 %0 %1, 1;", r"k\.cu:4: expected ';', found '%r\d+' \(PTX line \d+\)"),
+        ("frob.u32 %0, %1;", r"k\.cu:4: unsupported instruction frob\.u32 \(PTX line \d+\)"),
+    ],
+)
+def test_a_mistake_in_inline_assembly_has_the_users_line(tmp_path, monkeypatch, assembly, complaint):
+    monkeypatch.chdir(tmp_path)
+    Path("k.cu").write_text(f'__global__ void k(int *x)\n{{\n    int y;\n    asm("{assembly}" : "=r"(y) : "r"(x[0]));\n    x[1] = y;\n}}\n')
+    with pytest.raises(PtxError, match=f"^{complaint}$"):
+        gpuprof.Device().load("k.cu")

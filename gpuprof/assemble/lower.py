@@ -224,8 +224,7 @@ class Lowering:
 
     def describe(self, what: str) -> str:
         """The user's own line first: that of the .ptx file given, or of the source that was compiled."""
-        location = self.inst.location
-        source = f"{location.file}:{location.line}" if location else ""
+        source = str(self.inst.location or "")
         if self.module_name.endswith(".ptx"):
             place, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
         else:
@@ -235,7 +234,9 @@ class Lowering:
     # -- errors ----------------------------------------------------------------------------------------------------------
 
     def error(self, message: str) -> PtxError:
-        return PtxError(f"{self.inst.text}: {message}" if self.inst.opcode else message, self.module_name, self.inst.line, self.inst.column)
+        inst = self.inst
+        text = f"{inst.text}: {message}" if inst.opcode else message
+        return PtxError(text, self.module_name, inst.line, inst.column, str(inst.location or ""))
 
     # -- operands --------------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,9 @@ class ValueParser:
 
     def error(self, message: str, token: Token | None = None) -> PtxError:
         offset = (token or self.token).offset
-        return PtxError(message, self.name, self.where.line(offset), self.where.column(offset))
+        # What a compiler made is wrong where a user wrote assembly: the line is that of the instruction being read.
+        source = "" if self.name.endswith(".ptx") else str(self.lines.current or "")
+        return PtxError(message, self.name, self.where.line(offset), self.where.column(offset), source)
 
     def advance(self) -> Token:
         token = self.token

@@ -31,6 +31,9 @@ class Location:
     function: str = ""
     inlined_at: "Location | None" = None
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
 
 @dataclass(frozen=True)
 class Function:
