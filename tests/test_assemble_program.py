@@ -77,8 +77,8 @@ def test_saxpy_is_what_ptxas_makes_of_it():
     assert function.params == (
         Param("n", "u32", 0, 4, 4, is_written=False),
         Param("a", "f32", 4, 4, 4, is_written=False),
-        Param("x", "u64", 8, 8, 8, True, "f32", True, False),
-        Param("y", "u64", 16, 8, 8, True, "f32", True, True),
+        Param("x", "u64", 8, 8, 8, True, "", True, False),
+        Param("y", "u64", 16, 8, 8, True, "", True, True),
     )
     assert (function.registers, function.r_count, function.d_count, function.p_count) == (10, 8, 3, 1)
 
@@ -99,8 +99,8 @@ def test_half_by_value_is_a_number_not_a_structure(cpp_type, expected):
 @pytest.mark.parametrize(
     "load, types, element",
     [
-        ("ld.global.f32", (), "f32"),
-        ("ld.global.u32", (), ""),  # half of a double, or two shorts
+        ("ld.global.f32", (), ""),  # or an int taken as one
+        ("ld.global.f32", ("int", "float", "const int *", "float *"), "s32"),
         ("ld.global.f32", ("int", "float", "const P *", "float *"), ""),  # what a structure begins with is not what it is
     ],
 )

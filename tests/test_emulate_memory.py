@@ -10,6 +10,7 @@ from gpuprof.emulate.trace import ACCESS_DTYPE
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
+from gpuprof.isa.opcodes import BY_NAME
 
 ALL = 0xFFFFFFFF
 
@@ -251,6 +252,34 @@ def test_shared_and_local_bounds():
     assert fault_of([make("LDL.32", dst=0, imm=32), make("EXIT")], local_nbytes=32) == (
         "k: k.cu:1, thread (0, 0, 0) of block (0, 0, 0): out of bounds read of 4 bytes in local memory at 0x20; the thread has 32 bytes of local memory"
     )
+
+
+@pytest.mark.parametrize("address", [-4, -4096, -(1 << 63), (1 << 63) - 4, 1 << 62])
+@pytest.mark.parametrize(
+    "name",
+    ["LDG.32", "STG.32", "LDS.32", "STS.32", "LDL.32", "STL.32", "LDC.32", "LDP.32", "LD.32", "ST.32", "ATOMG.ADD.U32", "REDS.ADD.U32"],
+)
+@pytest.mark.parametrize("all_lanes", [True, False])
+def test_addresses_of_the_upper_half_are_outside_of_every_space(name, address, all_lanes):
+    """Also when no lane of the launch has another, so that the highest address is negative, or when an address and its size do not fit 64 bits."""
+    memory = AddressSpace()
+    memory.allocate(64, "x")
+    slots = {slot: 4 for slot in ("dst", "b") if getattr(BY_NAME[name], slot)}
+    code = [
+        make("MOVI.64", dst=0, imm=address & 0xFFFFFFFF, mods=address >> 32 & 0xFFFFFFFF),
+        make(name, a=0, mods=ADDR64, **slots),
+        make("EXIT"),
+    ]
+    if not all_lanes:
+        code = [
+            special("laneid", 8),
+            make("ISETP.U32", dst=0, a=8, imm=3, slot="b", mods=pack(cmp="eq")),
+            code[0],
+            code[1]._replace(guard=0),
+            code[2],
+        ]
+    text = fault_of(code, memory=memory, shared_nbytes=64, local_nbytes=64)
+    assert "out of bounds" in text and f"at 0x{address & (1 << 64) - 1:x}" in text
 
 
 # Atomics

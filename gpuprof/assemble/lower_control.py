@@ -164,13 +164,17 @@ def prepare_calls(lo, block: ast.Block):
 
 def _own_array(lo, name: str, block: ast.Block) -> Place:
     """An argument for an array of unknown size has room in the caller's own frame."""
-    declared = [each for each in block.statements if isinstance(each, ast.Variable) and each.name == name]
-    variable = declared[0] if declared else lo.scope.find("variables", name)
+    variable = _variable(lo, name, block)
     if variable is None:
         raise PtxError(f"{name} is not declared", lo.module_name, lo.function.line, 1)
     own = replace(variable, name=f"#argument{len(lo.frame.offsets)}")
     lo.frame.add(own)
     return Place("F", lo.frame.offsets[own.name], variable.type)
+
+
+def _variable(lo, name: str, block: ast.Block) -> ast.Variable | None:
+    declared = [each for each in block.statements if isinstance(each, ast.Variable) and each.name == name]
+    return declared[0] if declared else lo.scope.find("variables", name)
 
 
 def _declare_argument(lo, name: str, place: Place, block: ast.Block):
@@ -180,7 +184,7 @@ def _declare_argument(lo, name: str, place: Place, block: ast.Block):
         lo.outgoing[name] = _own_array(lo, name, block)
     elif place.file == "M":
         lo.outgoing[name] = place
-    elif not lo.find_register(ast.Name(name)):
+    elif _variable(lo, name, block):  # and no register
         lo.parameter_values[name] = lo.temp(place.file)
 
 

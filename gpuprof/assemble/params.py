@@ -21,14 +21,12 @@ _BASE_TYPES = {
     "uint64_t": "u64", "size_t": "u64", "float2": "f32", "float3": "f32", "float4": "f32", "double2": "f64", "int2": "s32", "int3": "s32",
     "int4": "s32", "uint2": "u32", "uint3": "u32", "uint4": "u32", "uchar4": "u8", "char4": "s8", "short2": "s16", "ushort2": "u16",
 }  # fmt: skip
-_TELLING = {"f32", "f64"}
 
 
 class Use:
-    """What the kernel does with one parameter's memory."""
+    """What the kernel does with one parameter's memory. The types of its accesses tell nothing: `__int_as_float(x[i])` loads floats."""
 
     def __init__(self):
-        self.types: set[str] = set()
         self.read = self.written = self.escapes = False
 
     @property
@@ -46,7 +44,7 @@ def kernel_params(function: ast.Function, offsets: dict[str, int], cpp_types: tu
         text = cpp_types[index] if known else ""
         wide = not param.is_array and TYPE_NBYTES[param.type] == 8 and param.type != "f64"
         is_pointer = wide and (("*" in text or "&" in text) if known else param.is_pointer or use.accessed)
-        element = (_element_of_type(text) if known else _element_of_use(use)) if is_pointer else ""
+        element = _element_of_type(text) if is_pointer else ""
         read, written = (use.read or use.escapes, use.written or use.escapes) if is_pointer else (True, False)
         kind = _scalar_type(text, param.nbytes) or param.type
         result.append(Param(param.name, kind, offsets[param.name], param.nbytes, param.align, is_pointer, element, read, written))
@@ -65,11 +63,6 @@ def _element_of_type(text: str) -> str:
         return "u64"
     base = re.sub(r"[*&]|\b(const|volatile|__restrict__|__restrict|struct)\b", " ", text)
     return _BASE_TYPES.get(" ".join(base.split()).removeprefix("std::"), "")
-
-
-def _element_of_use(use: Use) -> str:
-    """Floating-point accesses of one type tell; an integer or untyped one may take a part of an element, or several."""
-    return next(iter(use.types)) if len(use.types) == 1 and use.types <= _TELLING else ""
 
 
 def _instructions(block: ast.Block) -> Iterator[ast.Instruction]:
@@ -136,7 +129,6 @@ _ACCESSES = {
     "ld": (True, False), "ldu": (True, False), "st": (False, True), "atom": (True, True), "red": (True, True), "cp": (True, True),
     "wmma": (True, True),
 }  # fmt: skip
-_UNTYPED = frozenset(["cp", "wmma"])  # what they move has no type that tells of the elements
 
 
 def _note_access(inst: ast.Instruction, roots: _Roots, uses: dict[str, Use]):
@@ -152,7 +144,6 @@ def _note_access(inst: ast.Instruction, roots: _Roots, uses: dict[str, Use]):
             for param in _pointers(roots[operand.base.text]):
                 uses[param].read |= reads
                 uses[param].written |= writes
-                uses[param].types.add("" if inst.opcode in _UNTYPED else inst.modifiers[-1])
         elif inst.opcode == "st":  # the pointer itself is stored, or passed to a function
             for name in _registers(operand):
                 for param, _ in roots[name]:

@@ -79,7 +79,7 @@ def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray |
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)
     chunk.count_access(site, space, totals)
-    if totals.hi >= 0 and unchecked is None:
+    if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
         check(x, site, space, address, active, totals, traced is address)
     elif unchecked is not None and (active & ~unchecked).any():
         check(x, site, space, address, active & ~unchecked, totals, False)

@@ -10,6 +10,7 @@ from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.operands import PRED, U32, destination, source
+from gpuprof.emulate.rendezvous import complete, lanes_outside, partners_of
 from gpuprof.emulate.trace import ACCESS_DTYPE
 from gpuprof.isa.encoding import PT, RZ, Instruction
 
@@ -48,7 +49,8 @@ class Barriers:
         self.expected = np.zeros(shape, np.int64)
         self.waiting: list[Waiting] = []
         self.warp_arrived = np.zeros(chunk.n_warps, np.uint32)
-        self.warp_members = np.zeros(chunk.n_warps, np.uint32)
+        self.warp_members = np.zeros((chunk.n_warps, WARP), np.uint32)
+        self.warp_places = np.zeros((chunk.n_warps, WARP), np.int64)
 
     def lanes_per_block(self, x: Lanes, masks: np.ndarray) -> np.ndarray:
         return np.bincount(x.warps // self.chunk.warps_per_block, np.bitwise_count(masks), self.chunk.n_blocks).astype(np.int64)
@@ -76,13 +78,14 @@ class Barriers:
         self.release()
 
     def sync_warp(self, x: Lanes, after: int, at: int, members: np.ndarray) -> None:
-        needed = members & self.chunk.live[x.warps]
-        if not (needed & ~x.masks & np.where(x.masks != 0, np.uint32(0xFFFFFFFF), np.uint32(0))).any():
+        """members: uint32, each lane's member mask, (warps, 32) or what broadcasts to it."""
+        here = unpack_masks(x.masks).reshape(-1, WARP)
+        if x.active is None or not (here & (members & lanes_outside(x)[:, None] != 0)).any():
             self.chunk.push(x, after)
             return
-        present = x.masks != 0
         self.warp_arrived[x.warps] |= x.masks
-        self.warp_members[x.warps[present]] = members[present]
+        self.warp_members[x.warps] = np.where(here, members, self.warp_members[x.warps])
+        self.warp_places[x.warps] = np.where(here, at, self.warp_places[x.warps])
         x.flush()
         self.waiting.append(Waiting(x, -1, after, at, None))
         self.release()
@@ -93,24 +96,34 @@ class Barriers:
             return
         block_live = np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block).sum(axis=1, dtype=np.int64)
         needed = np.where(self.expected > 0, self.expected, block_live[:, None])
-        complete = (self.arrived > 0) & (self.arrived + np.where(self.expected > 0, self.absent, 0) >= needed)
-        warp_complete = (self.warp_arrived != 0) & (self.warp_members & self.chunk.live & ~self.warp_arrived == 0)
-        if not complete.any() and not warp_complete.any():
+        block_complete = (self.arrived > 0) & (self.arrived + np.where(self.expected > 0, self.absent, 0) >= needed)
+        warp_complete = self.warps_complete()
+        if not block_complete.any() and not warp_complete.any():
             return
         waiting, self.waiting = self.waiting, []
         for entry in waiting:
-            self._release_entry(entry, complete, warp_complete)
-        self.arrived[complete] = 0
-        self.absent[complete] = 0
-        self.votes[complete] = 0
-        self.expected[complete] = 0
-        self.warp_arrived[warp_complete] = 0
+            self._release_entry(entry, block_complete, warp_complete)
+        self.arrived[block_complete] = 0
+        self.absent[block_complete] = 0
+        self.votes[block_complete] = 0
+        self.expected[block_complete] = 0
+        self.warp_arrived &= ~warp_complete
 
-    def _release_entry(self, entry: Waiting, complete: np.ndarray, warp_complete: np.ndarray) -> None:
+    def warps_complete(self) -> np.ndarray:
+        """uint32 (warps,): the lanes in warp synchronisations whose members have all come, to the same place or with the same mask."""
+        arrived = self.warp_arrived
+        if not arrived.any():
+            return arrived
+        return complete(arrived, self.warp_members, self.chunk.live, partners_of(arrived, self.warp_members, self.warp_places))
+
+    def _release_entry(self, entry: Waiting, block_complete: np.ndarray, warp_complete: np.ndarray) -> None:
         x = entry.lanes
         blocks = x.warps // self.chunk.warps_per_block
-        free = warp_complete[x.warps] if entry.barrier < 0 else complete[blocks, entry.barrier]
-        going = np.where(free, x.masks, np.uint32(0))
+        going = (
+            x.masks & warp_complete[x.warps]
+            if entry.barrier < 0
+            else np.where(block_complete[blocks, entry.barrier], x.masks, np.uint32(0))
+        )
         staying = x.masks & ~going
         if going.any():
             group = x.part(going)

@@ -14,8 +14,9 @@ from gpuprof.emulate.crowd import Crowd, Key
 from gpuprof.emulate.faults import fault
 from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.mbarrier import Mbarriers
+from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.program import Block, CompiledModule
-from gpuprof.emulate.rendezvous import waiting_lanes
+from gpuprof.emulate.rendezvous import lanes_outside, waiting_lanes
 from gpuprof.emulate.trace import TraceLog
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
@@ -57,6 +58,7 @@ class Chunk:
         self.spent = 0
         self.crowd = Crowd()
         self.held: dict[Key, list[Lanes]] = {}  # in front of a warp operation; see `rendezvous`
+        self.meetings = Meetings(self)
 
     # Scheduling
 
@@ -84,13 +86,13 @@ class Chunk:
                 self.mbarriers.release()
             if self.crowd.parked:
                 self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
+            if self.meetings.stirred and (not ready or self.spent >= PATIENCE_BLOCKS) and self.meetings.meet():
+                continue
             if not ready:
                 if self.mbarriers.time_out():
                     continue
-                if self.held:  # nobody else can come: the operation itself says who is missing
-                    key = min(self.held)
-                    self.step(key, self.block_at(key), self.merge(self.held.pop(key)))
-                    continue
+                if self.meetings.paused:
+                    raise self.meetings.deadlock()
                 if self.barriers.waiting:
                     raise self.barriers.deadlock()
                 assert not self.cluster_barrier.waiting
@@ -101,7 +103,11 @@ class Chunk:
                 groups += self.held.pop(key, [])
             x = groups[0] if len(groups) == 1 else self.merge(groups)
             block = self.block_at(key)
-            if not block.members or self.gathered(key, block, x):
+            if block.members and not self.gathered(key, block, x):
+                continue
+            if block.uncertain and (block.meets_guarded or (x.active is not None and lanes_outside(x).any())):
+                self.meetings.begin(x, block)
+            else:
                 self.step(key, block, x)
 
     def block_at(self, key: Key) -> Block:
@@ -112,6 +118,7 @@ class Chunk:
         waiting = waiting_lanes(x, block.members)
         if waiting is None:
             return True
+        self.meetings.stirred = True
         if (waiting == x.masks).all():
             self.held[key] = [x]
             return False
@@ -152,21 +159,27 @@ class Chunk:
     def step(self, key: Key, block: Block, x: Lanes) -> None:
         """Runs one basic block."""
         spins = block.spins and not self.crowd.admit(key, x)
-        n_warps = len(x.step_warps)
-        self.log.step(block.index, x.step_warps, x.step_masks)
-        self.tally.block(block.index, n_warps, x.n_active)
-        self.executed[x.step_warps] += block.n_instructions
-        self.total += block.n_instructions
-        if self.total >= self.next_check:
-            self.check_watchdog(block, x)
-        if self.ready or self.crowd.parked:
-            self.spent += SPIN_WEIGHT if spins else 1
-        else:
-            self.spent = 0
+        self.count_step(block, x)
+        self.spend(spins)
         x.prepare(block.needs, block.fresh, block.writes)
         for op in block.ops:
             op(x)
         block.end(x)
+
+    def count_step(self, block: Block, x: Lanes) -> None:
+        self.log.step(block.index, x.step_warps, x.step_masks)
+        self.tally.block(block.index, len(x.step_warps), x.n_active)
+        self.executed[x.step_warps] += block.n_instructions
+        self.total += block.n_instructions
+        if self.total >= self.next_check:
+            self.check_watchdog(block, x)
+
+    def spend(self, spins: bool) -> None:
+        """The patience of those who wait."""
+        if self.ready or self.crowd.parked or self.held or self.meetings.paused:
+            self.spent += SPIN_WEIGHT if spins else 1
+        else:
+            self.spent = 0
 
     def check_watchdog(self, block: Block, x: Lanes) -> None:
         most = int(self.executed.max())
@@ -184,6 +197,7 @@ class Chunk:
 
     def exited(self, warps: np.ndarray, masks: np.ndarray) -> None:
         self.live[warps] &= ~masks
+        self.meetings.stirred = True
         self.barriers.release()
         self.cluster_barrier.exited()
 

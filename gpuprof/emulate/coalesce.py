@@ -185,14 +185,14 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
                 found[s] = (first >> 5) + s
             lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
             contiguous &= hi < 0 or first == hi
-            lo, hi, low_bits = min(lo, first), max(hi, end), low_bits | first
+            lo, hi, low_bits = min(lo, first), max(hi, end, first), low_bits | first
         elif mask != 0:
             contiguous = False
             lanes, first, last, bits = _range(here, mask)
             count, line_count = _distinct_sectors(here, mask, pieces, piece_stride, found)
             passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, banks, words)
             uniform = 1 if first == last else 0
-            lo, hi, low_bits = min(lo, first), max(hi, last + nbytes), low_bits | bits
+            lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
         else:
             contiguous = False
             count, line_count, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0

@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.emulate.build import Env, guard_reader
 from gpuprof.emulate.cfg import BasicBlock, branch_target
 from gpuprof.emulate.faults import fault_of_element, first_active
-from gpuprof.emulate.lanes import Lanes, pack_masks
+from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.operands import U32, U64, source
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ
 
@@ -178,12 +178,8 @@ def build_warpsync(block: BasicBlock, env: Env) -> End:
     has_register = inst.b != RZ
 
     def act(x: Lanes) -> None:
-        if not has_register:
-            x.chunk.barriers.sync_warp(x, after, at, np.full(len(x.warps), inst.imm, np.uint32))
-            return
-        row = x.v[kind][index]
-        members = np.where(x.active if x.active is not None else True, row, 0).reshape(-1, 32)
-        x.chunk.barriers.sync_warp(x, after, at, members.max(axis=1).astype(np.uint32))
+        members = x.v[kind][index].reshape(-1, WARP) if has_register else np.uint32(inst.imm)
+        x.chunk.barriers.sync_warp(x, after, at, members)
 
     return split_by_guard(block, env, act)
 

@@ -11,7 +11,6 @@ from gpuprof.emulate.build import Env, Op
 from gpuprof.emulate.lanes import WARP, Lanes, unpack_masks
 from gpuprof.emulate.memory import resolve
 from gpuprof.emulate.operands import U32, destination, source
-from gpuprof.emulate.rendezvous import require_members
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.modifiers import unpack
 
@@ -48,10 +47,9 @@ def row_words(flat: np.ndarray, count: int) -> np.ndarray:
 
 def build_load(inst: Instruction, env: Env) -> Op:
     count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
-    site, require = make_matrix_site(inst, env, "read"), require_members(inst, env.at)
+    site = make_matrix_site(inst, env, "read")
 
     def op(x: Lanes) -> None:
-        require(x)
         parts = resolve(x, site)
         masked = inst.guard != PT or len(parts) > 1
         for space, touched in parts:
@@ -66,10 +64,9 @@ def build_load(inst: Instruction, env: Env) -> Op:
 
 def build_store(inst: Instruction, env: Env) -> Op:
     count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
-    site, require = make_matrix_site(inst, env, "write"), require_members(inst, env.at)
+    site = make_matrix_site(inst, env, "write")
 
     def op(x: Lanes) -> None:
-        require(x)
         for space, touched in resolve(x, site):
             warps = warps_of(touched.active)
             index = row_words(touched.flat, count)[warps]
@@ -85,10 +82,8 @@ def build_store(inst: Instruction, env: Env) -> Op:
 
 def build_transpose(inst: Instruction, env: Env) -> Op:
     (kd, d), (ka, a) = destination(inst, U32), source(inst, "a", U32, env.pool)
-    require = require_members(inst, env.at)
 
     def op(x: Lanes) -> None:
-        require(x)
         row = x.of_active(np.broadcast_to(x.v[ka][a], x.n)).reshape(-1, WARP)
         x.v[kd][d][:] = transposed(row).reshape(-1)
 

@@ -35,6 +35,7 @@ from gpuprof.emulate.build import Env, Op, guard_reader
 from gpuprof.emulate.cfg import BasicBlock, Graph
 from gpuprof.emulate.control import End, build_fall
 from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.meeting import Site, sites_of_block
 from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
 from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
@@ -83,7 +84,13 @@ class Block(NamedTuple):
     writes: frozenset[int]
     spins: bool  # looks like part of a loop that waits for other threads
     guarded: tuple[int, ...]  # instructions that count their lanes themselves
-    members: tuple[Members, ...]  # member masks of its warp operations
+    members: tuple[Members, ...]  # member masks of its warp operations, as far as they are known when it begins
+    uncertain: bool  # it has warp operations of which they are not
+    sites: dict[int, Site]  # warp operations by position
+
+    @property
+    def meets_guarded(self) -> bool:
+        return any(site.guard for site in self.sites.values())
 
 
 class CompiledModule:
@@ -172,7 +179,8 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         frozenset(defined),
         spins,
         tuple(guarded),
-        members_of_block(block.instructions, BETWEEN_LANES),
+        *members_of_block(block.instructions, BETWEEN_LANES),
+        sites_of_block(block.instructions, block.first, BETWEEN_LANES, env),
     )
 
 

@@ -1,20 +1,21 @@
 """Warp operations with a member mask (shfl, vote, match, redux, elect): a lane goes on once the live lanes of its mask are there.
 
-Lanes wait in front of the basic block that holds the operation, as long as there are others that can still run. Whoever is then
-alone names lanes that never come, which is a fault and never a result made from the lanes that happen to be there.
+Lanes wait in front of the basic block that holds the operation, as long as there are others that can still run; then `meeting`
+takes over. So an operation is only ever run with everybody there.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.faults import fault_of_element, first_active
-from gpuprof.emulate.lanes import FULL, WARP, Lanes, pack_masks, unpack_masks
+from gpuprof.emulate.lanes import FULL, WARP, Lanes
 from gpuprof.emulate.operands import U32
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.tensor import COLLECTIVE
 
 MASK_SLOT = {"shuffle": "e", "shuffle_valid": "e"}  # "b" for the others
+ALONE = frozenset(["activemask", "shuffle_valid"])  # of the operations between lanes, those that look at no other lane
+BIT = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
 class Members(NamedTuple):
@@ -36,52 +37,72 @@ def members_of(inst: Instruction) -> Members:
     return Members(getattr(inst, MASK_SLOT.get(inst.op.semantics, "b")), inst.imm)
 
 
-def members_of_block(instructions: tuple[Instruction, ...], operations) -> tuple[Members, ...]:
-    """The masks known when a block begins: of its unguarded `operations`, unless the block itself computes the mask."""
+def meets(inst: Instruction, operations) -> bool:
+    """Whether lanes wait for each other at it. A guarded matrix instruction computes with the registers of all lanes."""
+    semantics = inst.op.semantics
+    return semantics in operations and semantics not in ALONE and (inst.guard == PT or semantics not in COLLECTIVE)
+
+
+def members_of_block(instructions: tuple[Instruction, ...], operations) -> tuple[tuple[Members, ...], bool]:
+    """The masks known when a block begins, and whether there are `operations` of which it is not known who takes part in them: those
+    with a guard, or with a mask that the block itself computes."""
     found: dict[Members, None] = {}
     written: set[int] = set()
+    uncertain = False
     for inst in instructions:
-        if inst.op.semantics in operations and inst.op.semantics != "activemask" and inst.guard == PT:
+        if meets(inst, operations):
             members = members_of(inst)
-            if members.register not in written:
+            if inst.guard == PT and members.register not in written:
                 found[members] = None
+            else:
+                uncertain = True
         if inst.op.dst[:1] == "R":
             written.update(range(inst.dst, inst.dst + int(inst.op.dst[1:] or 1)))
             written.discard(RZ)
-    return tuple(found)
+    return tuple(found), uncertain
+
+
+def lanes_outside(x: Lanes) -> np.ndarray:
+    """uint32 (warps,): lanes of the warps of x that have not exited and are not in x."""
+    return np.where(x.masks != 0, x.chunk.live[x.warps] & ~x.masks, np.uint32(0))
 
 
 def waiting_lanes(x: Lanes, members: tuple[Members, ...]) -> np.ndarray | None:
-    """uint32 (warps,): the active lanes whose masks name live lanes that are not in x; None when there are none."""
+    """uint32 (warps,): the active lanes whose masks name live lanes that are not in x, or that wait; None when there are none."""
     if x.active is None:
         return None
-    outside = np.where(x.masks != 0, x.chunk.live[x.warps] & ~x.masks, np.uint32(0))
+    outside = lanes_outside(x)
     if not outside.any():
         return None
     registers = tuple(m.register for m in members if m.register != RZ)
     x.prepare(registers, (), frozenset())
-    found = np.zeros_like(x.masks)
+    going = x.masks
     for each in members:
-        waits = np.broadcast_to((each.rows(x) & outside[:, None]) != 0, (len(outside), WARP))
-        found |= pack_masks(waits.reshape(-1)) & x.masks
-    return found if found.any() else None
+        going = complete(going, each.rows(x), x.chunk.live[x.warps])
+    waiting = x.masks & ~going
+    return waiting if waiting.any() else None
 
 
-def require_members(inst: Instruction, at: int):
-    """lanes -> None; raises KernelFault when a mask names live lanes that are not there. Not for guarded operations."""
-    if inst.guard != PT:
-        return lambda x: None
-    members = members_of(inst)
+def complete(present: np.ndarray, masks: np.ndarray, live: np.ndarray, partners: np.ndarray | None = None) -> np.ndarray:
+    """uint32 (warps,): the lanes of `present` all of whose live members are among them.
 
-    def check(x: Lanes) -> None:
-        waiting = waiting_lanes(x, (members,))
-        if waiting is None:
-            return
-        element = first_active(x, unpack_masks(waiting))
-        warp, lane = divmod(element, WARP)
-        mask = int(np.broadcast_to(members.rows(x), (len(waiting), WARP))[warp, lane])
-        missing = mask & int(x.chunk.live[x.warps[warp]]) & ~int(x.masks[warp])
-        text = f"deadlock: the member mask 0x{mask:08x} names lanes 0x{missing:08x}, which have not exited and never come here"
-        raise fault_of_element(x, at, element, text)
+    masks: uint32 (warps, 32) or what broadcasts to it, each lane's member mask. `partners`, the same: with whom a lane can meet.
+    """
+    needed = np.broadcast_to(masks & live[:, None], (len(present), WARP))
+    if partners is not None:
+        apart = ((needed & ~partners == 0) * BIT).sum(axis=1, dtype=np.uint32)
+        present = present & apart
+    while True:
+        going = present & ((needed & ~present[:, None] == 0) * BIT).sum(axis=1, dtype=np.uint32)
+        if (going == present).all():
+            return going
+        present = going
 
-    return check
+
+def partners_of(present: np.ndarray, masks: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """uint32 (warps, 32): the lanes of `present` that have a lane's mask or stand at its place. masks and places: (warps, 32)."""
+    found = np.zeros(masks.shape, np.uint32)
+    for lane in range(WARP):
+        one = slice(lane, lane + 1)
+        found |= np.where((masks == masks[:, one]) | (places == places[:, one]), BIT[lane], np.uint32(0))
+    return found & present[:, None]

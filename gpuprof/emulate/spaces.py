@@ -54,7 +54,7 @@ class GlobalSpace:
         if not len(self.starts):
             return np.zeros(len(address), np.bool_)
         index = np.searchsorted(self.starts, address, "right") - 1
-        return (index >= 0) & (address + nbytes <= self.ends[np.maximum(index, 0)])
+        return (index >= 0) & (address <= self.ends[np.maximum(index, 0)] - nbytes)  # the sum may be too large for an int64
 
     def describe(self, address: int) -> str:
         return self.memory.describe(address)
@@ -137,7 +137,7 @@ class LaneSpace:
         return lo >= 0 and hi <= self.nbytes
 
     def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
-        return (address >= 0) & (address + nbytes <= self.nbytes)
+        return (address >= 0) & (address <= self.nbytes - nbytes)
 
     def describe(self, address: int) -> str:
         return f"the thread has {self.limit_nbytes} bytes of local memory"
@@ -165,7 +165,7 @@ class ReadOnlySpace:
         return lo >= 0 and hi <= self.nbytes
 
     def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
-        return (address >= 0) & (address + nbytes <= self.nbytes)
+        return (address >= 0) & (address <= self.nbytes - nbytes)
 
     def describe(self, address: int) -> str:
         return f"the {self.name} has {self.nbytes} bytes"

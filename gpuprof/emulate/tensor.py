@@ -12,7 +12,6 @@ from gpuprof.emulate.build import Env, Op, guard_reader, read_predicate
 from gpuprof.emulate.descriptor import Operand, read_fragment
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.operands import F64, U32, U64
-from gpuprof.emulate.rendezvous import require_members
 from gpuprof.emulate.rounding import rounded
 from gpuprof.emulate.volta import multiply_quads
 from gpuprof.isa.encoding import RZ, Instruction
@@ -96,10 +95,9 @@ def build_multiply(inst: Instruction, env: Env) -> Op:
         return build_doubles(inst, env)
     a, b, c = (group_reader(inst, slot) for slot in "abc")
     metadata = group_reader(inst, "e") if form.sparse else None
-    run, write, require = multiplier(inst, form), group_writer(inst, env), require_members(inst, env.at)
+    run, write = multiplier(inst, form), group_writer(inst, env)
 
     def op(x: Lanes) -> None:
-        require(x)
         extra = (metadata(x)[0],) if metadata else ()
         write(x, run(a(x), b(x), c(x), *extra))
 
@@ -112,10 +110,9 @@ def build_doubles(inst: Instruction, env: Env) -> Op:
     a, b, c = (group_reader(inst, slot, F64) for slot in "abc")
     n_d = int(inst.op.dst[1:])
     run = rounded(unpack_name(inst.mods, "rnd"), multiply_doubles)
-    write, require = group_writer(inst, env, F64), require_members(inst, env.at)
+    write = group_writer(inst, env, F64)
 
     def op(x: Lanes) -> None:
-        require(x)
         d = np.empty((n_d, x.n))
         run(a(x), b(x), c(x), d)
         write(x, d)
@@ -137,10 +134,9 @@ def build_group_multiply(inst: Instruction, env: Env) -> Op:
         a = group_reader(inst, "a")
     minus = [np.uint32(SIGN[form.unit] if form.unit in SIGN and unpack(inst.mods, name) else 0) for name in ("minus_a", "minus_b")]
     c, keep = group_reader(inst, "c"), read_predicate(inst.e, env)
-    run, write, require = multiplier(inst, form), group_writer(inst, env), require_members(inst, env.at)
+    run, write = multiplier(inst, form), group_writer(inst, env)
 
     def op(x: Lanes) -> None:
-        require(x)
         sums = c(x)
         sums *= keep(x)
         write(x, run(a(x) ^ minus[0], b(x) ^ minus[1], sums))

@@ -78,14 +78,14 @@ class Column:
 class TraceLog:
     """Events of one chunk of blocks, in the order they happened. `warps` are numbers of the chunk's warps."""
 
-    def __init__(self, n_warps: int):
+    def __init__(self, n_warps: int, capacity: int = 1 << 14):
         self.n_warps = n_warps
-        self.step_warp = Column(np.uint32)
-        self.step_block = Column(np.uint32)
-        self.step_mask = Column(np.uint32)
-        self.access_warp = Column(np.uint32)
-        self.access = Column(np.uint64)
-        self.sectors = Column(np.int64)
+        self.step_warp = Column(np.uint32, capacity)
+        self.step_block = Column(np.uint32, capacity)
+        self.step_mask = Column(np.uint32, capacity)
+        self.access_warp = Column(np.uint32, capacity)
+        self.access = Column(np.uint64, capacity)
+        self.sectors = Column(np.int64, capacity)
 
     @property
     def nbytes(self) -> int:
@@ -95,6 +95,32 @@ class TraceLog:
         self.step_warp.append(warps)
         self.step_mask.append(masks)
         self.step_block.fill(block, len(warps))
+
+    def extend(self, other: "TraceLog") -> None:
+        """Adds another's accesses."""
+        self.access_warp.append(other.access_warp.values)
+        self.access.append(other.access.values)
+        self.sectors.append(other.sectors.values)
+
+    def split(self, leaving: np.ndarray, staying: np.ndarray) -> "TraceLog":
+        """Moves the accesses of the warps `leaving` to another log. Those that are `staying`, too, keep theirs, and the others' copies
+        are of no lanes."""
+        warps, records = self.access_warp.values.copy(), self.access.values.copy()
+        goes, stays = np.isin(warps, leaving), np.isin(warps, staying)
+        views = records.view(ACCESS_DTYPE)
+        owner = np.repeat(np.arange(len(records)), views["n_sectors"].astype(np.int64) + (views["more_sectors"].astype(np.int64) << 8))
+        sectors = self.sectors.values.copy()
+        other = TraceLog(self.n_warps, max(len(records), 1))
+        other.access_warp.append(warps[goes])
+        other.access.append(np.where(stays, np.uint64(0), records)[goes])
+        other.sectors.append(sectors[(goes & ~stays)[owner]])
+        self.access_warp.keep(-len(warps))
+        self.access.keep(-len(records))
+        self.sectors.keep(-len(sectors))
+        self.access_warp.append(warps[stays])
+        self.access.append(records[stays])
+        self.sectors.append(sectors[stays[owner]])
+        return other
 
     def piece(self, first_block: int, n_blocks: int, warps_per_block: int) -> TracePiece:
         from gpuprof.emulate import regroup

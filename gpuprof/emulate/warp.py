@@ -1,7 +1,7 @@
 """Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are looked at as (warps, 32).
 
-Only lanes that are active and named by a lane's own member mask take part in what that lane sees. A shuffle gives 0 from a lane that is
-not active, where PTX leaves the value open.
+Only lanes that are active and named by a lane's own member mask take part in what that lane sees; `rendezvous` and `meeting` see to it
+that all of them are there. A shuffle gives 0 from a lane that is not active, where PTX leaves the value open.
 """
 
 import numpy as np
@@ -9,23 +9,17 @@ import numpy as np
 from gpuprof.emulate.build import Env, Op, full_row, read_predicate, slot_kind
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.operands import PRED, U32, destination, source
-from gpuprof.emulate.rendezvous import members_of, require_members
+from gpuprof.emulate.rendezvous import BIT, members_of
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
 LANE = np.arange(WARP, dtype=np.int64)
-BIT = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
-def member_reader(inst: Instruction, env: Env):
-    """lanes -> uint32 (warps, 32) or broadcastable: the lanes that take part, as each lane sees it. Raises KernelFault."""
-    require, members = require_members(inst, env.at), members_of(inst)
-
-    def read(x: Lanes) -> np.ndarray:
-        require(x)
-        return members.rows(x) & x.masks[:, None]
-
-    return read
+def member_reader(inst: Instruction):
+    """lanes -> uint32 (warps, 32) or broadcastable: the lanes that take part, as each lane sees it."""
+    members = members_of(inst)
+    return lambda x: members.rows(x) & x.masks[:, None]
 
 
 def spread(x: Lanes, values: np.ndarray) -> np.ndarray:
@@ -66,10 +60,9 @@ def shuffle_source(inst: Instruction, env: Env):
 def build_shuffle(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", U32, env.pool)
-    where, require = shuffle_source(inst, env), require_members(inst, env.at)
+    where = shuffle_source(inst, env)
 
     def op(x: Lanes) -> None:
-        require(x)
         lane, _ = where(x)
         values = x.of_active(full_row(x, x.v[ka][a])).reshape(-1, WARP)
         picked = values[:, lane] if lane.ndim == 1 else np.take_along_axis(values, lane, axis=1)
@@ -80,10 +73,9 @@ def build_shuffle(inst: Instruction, env: Env) -> Op:
 
 def build_shuffle_valid(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, PRED)
-    where, require = shuffle_source(inst, env), require_members(inst, env.at)
+    where = shuffle_source(inst, env)
 
     def op(x: Lanes) -> None:
-        require(x)
         x.v[kd][d][:] = spread(x, where(x)[1])
 
     return op
@@ -108,7 +100,7 @@ VOTES = {
 
 def build_vote(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, slot_kind(inst, "dst"))
-    held, members = read_predicate(inst.a, env), member_reader(inst, env)
+    held, members = read_predicate(inst.a, env), member_reader(inst)
     function = VOTES[inst.op.semantics]
 
     def op(x: Lanes) -> None:
@@ -130,7 +122,7 @@ def build_elect(inst: Instruction, env: Env) -> Op:
     """dst: the lowest member lane; c: whether this lane is the one."""
     kd, d = destination(inst, U32)
     kc, c = destination(inst, PRED, "c")
-    members = member_reader(inst, env)
+    members = member_reader(inst)
 
     def op(x: Lanes) -> None:
         present = members(x)
@@ -150,7 +142,7 @@ def build_match(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", kind, env.pool)
     kc, c = destination(inst, PRED, "c") if inst.op.c else (None, 0)
-    members = member_reader(inst, env)
+    members = member_reader(inst)
 
     def op(x: Lanes) -> None:
         values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
@@ -183,7 +175,7 @@ def build_redux(inst: Instruction, env: Env) -> Op:
     kind = slot_kind(inst, "a")
     kd, d = destination(inst, kind)
     ka, a = source(inst, "a", kind, env.pool)
-    members = member_reader(inst, env)
+    members = member_reader(inst)
     function, neutral = REDUCTIONS[inst.op.semantics]
 
     def op(x: Lanes) -> None:
@@ -220,7 +212,7 @@ def build_redux_float(inst: Instruction, env: Env) -> Op:
     """redux.f32: NaNs give way to numbers, or with .NaN take over; .abs compares magnitudes."""
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", U32, env.pool)
-    members = member_reader(inst, env)
+    members = member_reader(inst)
     keeps_nan, magnitudes = unpack(inst.mods, "nan"), unpack(inst.mods, "abs")
     function, idle = (np.minimum, ~np.uint32(0)) if inst.op.semantics == "redux_min_float" else (np.maximum, np.uint32(0))
 

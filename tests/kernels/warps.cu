@@ -5,6 +5,7 @@
 // LAUNCH: wide_shuffles<<<1, 64>>>(wide_shuffles: f64[256])
 // LAUNCH: votes<<<1, 64>>>(votes: u32[512])
 // LAUNCH: divergent<<<1, 64>>>(divergent: u32[256])
+// LAUNCH: two_sides<<<2, 64>>>(two_sides: i32[384])
 // LAUNCH: matches<<<1, 64>>>(matches: u32[256])
 // LAUNCH: blocks<<<1, 96>>>(blocks: i32[288])
 // LAUNCH: tiles<<<1, 64>>>(tiles: i32[640])
@@ -54,7 +55,8 @@ extern "C" __global__ void votes(unsigned *out)
     unsigned all = 0xffffffff, *o = out + 8 * t;
     o[0] = __ballot_sync(all, t % 3 == 0);
     o[1] = __any_sync(all, t == 40) + 2 * __all_sync(all, t < 32);
-    o[2] = __activemask();
+    o[2] = t % 3 ? __ballot_sync(t % 32 < 16 ? 0xffff : 0xffff0000, t & 1) * 0 + 7
+                 : (__ballot_sync(t % 32 < 16 ? 0xffff : 0xffff0000, t & 1), 7);
     if (t % 32 < 20) {
         o[3] = __ballot_sync(0xfffff, t & 1);
         o[4] = __any_sync(0xfffff, t % 32 > 18) + 2 * __all_sync(0xfffff, t % 32 < 19);
@@ -80,6 +82,30 @@ extern "C" __global__ void divergent(unsigned *out)
     o[2] = __popc(__activemask()) > 0;
     __syncwarp();
     o[3] = __ballot_sync(0xffffffff, o[0] & 1);
+}
+
+// Lanes that meet at different shuffles: valid since there are independent threads (compute capability 7.0).
+extern "C" __global__ void two_sides(int *out)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x, v = t * 3 + 1, s, *o = out + 3 * t;
+    if (t % 32 < 16) {
+        s = __shfl_xor_sync(0xffffffff, v, 16);
+    } else {
+        s = __shfl_xor_sync(0xffffffff, v, 16);
+    }
+    o[0] = s;
+    for (int i = 16; i > 0; i /= 2) {
+        if (t % 5 == 0)
+            v += __shfl_xor_sync(0xffffffff, v, i);
+        else
+            v = 1 - __shfl_xor_sync(0xffffffff, v * 3, i);
+    }
+    o[1] = v;
+    if (t & 2) {
+        o[2] = __popc(__ballot_sync(0xffffffff, t % 3 == 0));
+    } else {
+        o[2] = -__popc(__ballot_sync(0xffffffff, t % 3 == 0));
+    }
 }
 
 extern "C" __global__ void matches(unsigned *out)
