@@ -178,6 +178,8 @@ def build_warpsync(block: BasicBlock, env: Env) -> End:
     has_register = inst.b != RZ
 
     def act(x: Lanes) -> None:
+        if has_register:  # those that have just parted from others fetch it anew
+            x.prepare((index,), (), frozenset())
         members = x.v[kind][index].reshape(-1, WARP) if has_register else np.uint32(inst.imm)
         x.chunk.barriers.sync_warp(x, after, at, members)
 
