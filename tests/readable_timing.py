@@ -280,7 +280,7 @@ class Gpu:
         """Cycles in which the pipe takes nothing else."""
         if name == "tensor":
             form = FORMS[op.name]
-            return form.products / (self.chip.tensor[form.unit] * (1 if form.wgmma else self.chip.mma_share))
+            return form.products / (self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share))
         return Fraction(32, self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
     def port_name(self, warp):

@@ -55,6 +55,21 @@ def test_bank_conflicts(tmp_path):
     assert finding.explain == "short_scoreboard"
 
 
+def test_asynchronous_copies(tmp_path):
+    report = report_of(tmp_path)
+    kernel = report.kernels[0]
+    assert "asynchronous_copies" not in told(report)
+    instructions = list(kernel.instructions)
+    old = instructions[15]
+    waiting = tuple(90_000 if index == INDEX["long_scoreboard"] else 0 for index in range(len(old.cost.cycles)))
+    instructions[15] = replace(old, text="CP.ASYNC.WAIT 1", opcode="CP.ASYNC.WAIT", cost=replace(old.cost, cycles=waiting))
+    finding = told(report, replace(kernel, instructions=tuple(instructions)))["asynchronous_copies"]
+    assert "wait for asynchronous copies, most of them at CP.ASYNC.WAIT in transpose.cu:13." in finding.text
+    assert (finding.line, finding.explain) == (13, "long_scoreboard")
+    instructions[15] = replace(instructions[15], opcode="LDG.32")
+    assert "asynchronous_copies" not in told(report, replace(kernel, instructions=tuple(instructions)))
+
+
 def test_local_memory(tmp_path):
     report = report_of(tmp_path)
     kernel = replace(bent(report, 15, l2_sectors_local=36_864), spill_nbytes=48)

@@ -11,6 +11,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "The instruction shown is the first to use a loaded value; the load itself stands before it.",
         "Loads that miss the caches, or that touch many sectors because lanes are far apart.",
         "A load right before its use, and too few warps to hide its latency.",
+        "At CP.ASYNC.WAIT, BULK.WAIT or a wait at an mbarrier: copies that were started too late, or too few stages of them; or, at an "
+        "mbarrier, other warps that have not arrived yet.",
     ),
     "short_scoreboard": (
         "Shared-memory loads with bank conflicts: lanes of a warp that want different words of one bank.",
@@ -36,6 +38,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "math_pipe_throttle": (
         "All warps want one pipe in the same phase: double precision, or integer multiplication.",
         "Special functions, of which a multiprocessor does an eighth as many per cycle as additions.",
+        "Matrix instructions one after another: the tensor pipe is full, which is what such a kernel is after.",
     ),
     "dispatch_stall": ("The dispatcher waits for a resource the model does not name.",),
     "imc_miss": (
@@ -50,6 +53,9 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "branch_resolving": ("Short loops and many small branches: each jump costs the time to fetch at its target.",),
     "drain": ("Stores at the very end of the kernel, above all uncoalesced ones, which the exiting warp waits for.",),
     "sleeping": ("__nanosleep() in a spin loop.",),
-    "warpgroup_arrive": ("A wgmma instruction waits for the other warps of its group.",),
+    "warpgroup_arrive": (
+        "wgmma.wait_group: the warp waits until its multiplications have ended. Where the tensor pipe is busy all the time this is as it should be.",
+        "One group of multiplications at a time, waited for before the next is started: leave one on its way (wait_group 1), or use two warp groups.",
+    ),
     "misc": ("None that the model names.",),
 }

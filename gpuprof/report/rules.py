@@ -7,7 +7,7 @@ reason over 50 % of a line is the cause, and so on; each stands once, below.
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gpuprof.isa.stalls import NAMES, REASONS
+from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.report.bars import ranked
 from gpuprof.report.figures import base_name, grouped, product
 from gpuprof.report.intervals import wilson
@@ -21,6 +21,9 @@ SECTOR_RATIO = 2.0
 BANK_CONFLICT_SHARE = 0.10
 LOCAL_SHARE = 0.10
 MIN_LANES = 24
+ASYNCHRONOUS_SHARE = 0.10  # ours
+ASYNCHRONOUS_WAITS = ("CP.ASYNC.WAIT", "MBAR.TEST_WAIT", "MBAR.TRY_WAIT", "BULK.WAIT")
+LONG_SCOREBOARD = INDEX["long_scoreboard"]
 MIN_OCCUPANCY = 0.80
 LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
 MIN_SAMPLES = 1000
@@ -98,6 +101,21 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
     if reasons[cause] > REASON_SHARE * whole:
         text = f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are {NAMES[cause]}. "
         yield Finding("kernel_reason", text + f"{REASONS[cause].text} {REASONS[cause].advice}", explain=NAMES[cause])
+
+
+def asynchronous_copies(case: Case) -> Iterator[Finding]:
+    """Much of the waiting for memory is for copies that were started earlier: the cure is another one than for loads."""
+    waits = [i for i in case.kernel.instructions if i.opcode.startswith(ASYNCHRONOUS_WAITS) and i.positions]
+    waited = sum(i.cost.reasons[LONG_SCOREBOARD] for i in waits)
+    if waited <= ASYNCHRONOUS_SHARE * sum(case.kernel.cost.reasons):
+        return
+    worst = max(waits, key=lambda i: (i.cost.reasons[LONG_SCOREBOARD], -i.pc))
+    position = worst.positions[0]
+    text = (
+        f"{percent0(waited / sum(case.kernel.cost.reasons))} of the cycles wait for asynchronous copies, most of them at {worst.opcode} in "
+        f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages on their way while one is used, or give each stage more work."
+    )
+    yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard")
 
 
 def uncoalesced(case: Case) -> Iterator[Finding]:
@@ -224,7 +242,7 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
 
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    target_line, kernel_reason, uncoalesced, bank_conflicts, local_memory, divergence, occupancy, issue_slots, small_grid, sampling,
+    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, divergence, occupancy, issue_slots, small_grid, sampling,
     sampled_beside_exact,
 )  # fmt: skip
 

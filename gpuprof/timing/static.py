@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
-from gpuprof.isa.families.tensor import FORMS, NBITS, Form
+from gpuprof.isa.families.tensor import FORMS, GROUPS, NBITS, Form
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
@@ -75,6 +75,7 @@ STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store",
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
+GROUP_UNITS = frozenset(unit for unit, *_ in GROUPS)  # what wgmma multiplies faster than mma.sync
 SHARED_NBYTES_PER_CYCLE = 128  # 32 banks of 4 bytes
 BYPASS_L1 = frozenset(("cg", "cv"))
 # Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a block it need not.
@@ -250,7 +251,7 @@ def _port_ticks(op: Opcode, chip: Chip) -> int:
     """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
     if op.pipe == "tensor":
         form = FORMS[op.name]
-        share = 1 if form.wgmma else chip.mma_share
+        share = chip.mma_share if not form.wgmma and form.unit in GROUP_UNITS else 1
         return round(TICKS * form.products / (chip.tensor[form.unit] * share))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
     return round(TICKS * chip.warp_lanes / lanes) if lanes else 0

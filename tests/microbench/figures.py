@@ -2,7 +2,7 @@
 
 Sources of published values: [B] gpu-benches; [CC] CUDA C++ Programming Guide, arithmetic throughput by compute capability;
 [D] Huerta et al., MICRO 2025 (RTX A6000); [G] a GB202 measured by its report; [J] Jia et al. 2018, recalled; [L] Luo et al. 2024, quoted;
-[M] mt4g; [P] stall counts that ptxas 13.0 writes; [R] recalled.
+[M] mt4g; [P] stall counts that ptxas 13.0 writes; [R] recalled; [W] vendor whitepapers, recalled: rate of the card by clock and SMs.
 """
 
 from collections.abc import Callable
@@ -207,5 +207,40 @@ SYNCHRONISE = [
     ),
 ]  # fmt: skip
 
-FIGURES = ARITHMETIC + NEAR + FAR + SYNCHRONISE
+# ---- tensor pipe -----------------------------------------------------------------------------------------------------------------------
+
+PRODUCTS = {"f16": 16 * 8 * 16, "bf16": 16 * 8 * 16, "tf32": 16 * 8 * 8, "s8": 16 * 8 * 32, "f64": 8 * 8 * 4}
+
+
+def matrix_latency(kind: str) -> Callable[[str], float]:
+    return lambda chip: per_instruction(chip, "tensor.cu", f"{kind}_latency<{{body}}><<<1, 32>>>({{trips}}, out: u32[32])")
+
+
+def matrix_throughput(kind: str) -> Callable[[str], float]:
+    """Multiply-adds per cycle and SM, by 16 warps."""
+    element = "f64" if kind == "f64" else "u32"
+    launch = f"{kind}_throughput<{{body}}><<<1, 512>>>({{trips}}, out: {element}[512])"
+    return lambda chip: 16 * PRODUCTS[kind] / per_instruction(chip, "tensor.cu", launch)
+
+
+def ldmatrix(stride: int) -> Callable[[str], float]:
+    """Bytes per cycle and SM, by 8 warps of which each loads 512 at a time."""
+    launch = f"ldmatrix_throughput<{{body}}><<<1, 256>>>({{trips}}, {stride}, out: u32[256])"
+    return lambda chip: 8 * 512 / per_instruction(chip, "tensor.cu", launch)
+
+
+TENSOR = [
+    Figure("mma m16n8k16 f16 latency", "cycles", matrix_latency("f16"), chips(None, (24, "P"), (24, "P"))),
+    Figure("mma m16n8k32 s8 latency", "cycles", matrix_latency("s8"), chips(None, (24, "P"), (24, "P"))),
+    *(
+        Figure(f"mma {kind}", "FMA/clk/SM", matrix_throughput(kind), chips(None, (a100, "W"), h200))
+        for kind, a100, h200 in (
+            ("f16", 1024, (1290, "L")), ("bf16", 1024, (1290, "L")), ("tf32", 512, None), ("s8", 2048, None), ("f64", 64, (128, "W")),
+        )
+    ),
+    Figure("ldmatrix.x4, rows 16 bytes apart", "B/clk/SM", ldmatrix(16), everywhere(128, "R")),
+    Figure("ldmatrix.x4, rows 128 bytes apart", "B/clk/SM", ldmatrix(128), everywhere(16, "R")),
+]  # fmt: skip
+
+FIGURES = ARITHMETIC + NEAR + FAR + SYNCHRONISE + TENSOR
 CHIPS = ("v100", "a100", "h200")
