@@ -5,7 +5,6 @@ operands, and `emit`.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from gpuprof.assemble import (
     agreement,
@@ -37,6 +36,7 @@ from gpuprof.assemble.ir import Block, Body, Inst, encode_immediate, immediate_s
 from gpuprof.assemble.layout import Layout
 from gpuprof.assemble.limits import check_local
 from gpuprof.assemble.modifiers import Modifiers
+from gpuprof.assemble.scope import Register, Scope
 from gpuprof.assemble.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS, pack
@@ -56,43 +56,6 @@ OPCODES_WITH_FORMS = frozenset(opcode for opcode, _ in FORMS)
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
 VECTOR_PARTS = (".x", ".y", ".z", ".w")
 COLOURS = {".x": ".r", ".y": ".g", ".z": ".b", ".w": ".a"}
-
-
-class Register(NamedTuple):
-    number: int
-    nbits: int  # as declared; 1 for a predicate
-    type: str  # as declared
-
-
-class Scope:
-    """Names of a `{ }` block: registers by name (ranges `%r<5>` are opened on first use), variables, labels."""
-
-    def __init__(self, parent: "Scope | None", index: int):
-        self.parent = parent
-        self.index = index
-        self.registers: dict[str, Register] = {}
-        self.vectors: dict[str, ast.Vector] = {}
-        self.variables: dict[str, ast.Variable] = {}
-        self.labels: set[str] = set()
-        self.targets: dict[str, tuple[str, ...]] = {}
-        self.prototypes: dict[str, ast.CallPrototype] = {}
-
-    def find(self, table: str, name: str):
-        scope = self
-        while scope:
-            found = getattr(scope, table).get(name)
-            if found is not None:
-                return found
-            scope = scope.parent
-        return None
-
-    def label(self, name: str) -> str:
-        scope = self
-        while scope:
-            if name in scope.labels:
-                return f"{name}#{scope.index}"
-            scope = scope.parent
-        return ""
 
 
 class Lowering:

@@ -8,6 +8,7 @@ from gpuprof.isa.row import Opcode, row
 def rows() -> Iterator[Opcode]:
     """Generic addresses: windows for shared and local memory inside the 64-bit space (see `device.memory`)."""
     for space in ("shared", "local", "const", "global", "param"):
-        yield row(f"CVTA.{space}".upper(), "D=D", "alu", "alu", "to_generic", space, slots=1)
-        yield row(f"CVTA.TO.{space}".upper(), "D=D", "alu", "alu", "from_generic", space, slots=1)
+        if space != "global":  # its addresses are generic ones
+            yield row(f"CVTA.{space}".upper(), "D=D", "alu", "alu", "to_generic", space, slots=1)
+            yield row(f"CVTA.TO.{space}".upper(), "D=D", "alu", "alu", "from_generic", space, slots=1)
         yield row(f"ISSPACEP.{space}".upper(), "P=D", "alu", "alu", "isspacep", space, slots=3)
