@@ -21,7 +21,8 @@ TEXT = """\
     ret;
 }}
 """
-SPIN = "mov.u32 %r10, 0; SPIN: add.u32 %r10, %r10, 1; setp.lt.u32 %p7, %r10, 60; @%p7 bra SPIN;"
+# Who is late jumps behind everything else and back to ON: the others have long been at their barriers by then.
+LATE = "bra END; LATE: mov.u32 %r10, 0; SPIN: add.u32 %r10, %r10, 1; setp.lt.u32 %p7, %r10, 60; @%p7 bra SPIN; bra ON; END:"
 
 
 def run(body: str, block: int, grid: int = 3) -> np.ndarray:
@@ -43,9 +44,9 @@ DONE:"""
 def test_an_open_barrier_frees_nobody_at_another(late):
     """Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2, one of the four late; each reads what its partner wrote before."""
     body = f"""add.u32 %r6, %r5, 1; shr.u32 %r6, %r5, 1; add.u32 %r6, %r6, 1;
-    setp.ne.u32 %p1, %r5, {late}; @%p1 bra ON; {SPIN}
+    setp.eq.u32 %p1, %r5, {late}; @%p1 bra LATE;
 ON: add.u32 %r11, %r1, 1; st.shared.u32 [%r8], %r11; bar.sync %r6, 64;
-    xor.b32 %r12, %r1, 32; shl.b32 %r12, %r12, 2; mov.u32 %r13, words; add.u32 %r13, %r13, %r12; ld.shared.u32 %r7, [%r13];"""
+    xor.b32 %r12, %r1, 32; shl.b32 %r12, %r12, 2; mov.u32 %r13, words; add.u32 %r13, %r13, %r12; ld.shared.u32 %r7, [%r13]; {LATE}"""
     assert (run(body, 128) == (np.arange(128) ^ 32) + 1).all()
 
 
@@ -63,6 +64,18 @@ def test_a_barrier_again_and_again():
 ROUND: mul.lo.u32 %r11, %r14, 100; add.u32 %r11, %r11, %r1; st.shared.u32 [%r8], %r11; bar.sync 1, 64;
     ld.shared.u32 %r11, [%r13]; add.u32 %r7, %r7, %r11; bar.sync 3, 64; add.u32 %r14, %r14, 1; setp.lt.u32 %p1, %r14, 10; @%p1 bra ROUND;"""
     assert (run(body, 48) == 4500 + 10 * np.minimum(np.arange(48) ^ 32, 47)).all()
+
+
+@pytest.mark.parametrize("late", [0, 3])
+def test_blocks_that_use_a_barrier_in_other_ways(late):
+    """Even blocks meet two warps at a time, odd ones as a whole at the same barrier; each thread reads what its partner wrote."""
+    body = f"""setp.eq.u32 %p1, %r5, {late}; @%p1 bra LATE;
+ON: add.u32 %r11, %r1, 1; st.shared.u32 [%r8], %r11; and.b32 %r6, %r2, 1; setp.eq.u32 %p2, %r6, 0; @%p2 bra EVEN;
+    bar.sync 1; mov.u32 %r14, 96; bra READ;
+EVEN: shr.u32 %r6, %r5, 1; setp.eq.u32 %p3, %r6, 0; add.u32 %r6, %r6, 1; @%p3 bar.sync %r6, 64; @!%p3 bar.sync 5, 64; mov.u32 %r14, 32;
+READ: xor.b32 %r12, %r1, %r14; shl.b32 %r12, %r12, 2; mov.u32 %r13, words; add.u32 %r13, %r13, %r12; ld.shared.u32 %r7, [%r13]; {LATE}"""
+    threads = np.arange(128)
+    assert (run(body, 128, 4) == [(threads ^ 32) + 1, (threads ^ 96) + 1] * 2).all()
 
 
 @pytest.mark.parametrize(
