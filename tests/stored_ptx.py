@@ -6,6 +6,7 @@ emit is tested where they are not installed. Kernels of numba's have their plain
 
 import math
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -246,7 +247,9 @@ def _by_triton(stored: Stored, arch: int) -> str:
     ]
     attributes = {(number,): [["tt.divisibility", 16]] for number in aligned}
     source = ASTSource(kernel, signature=signature, constexprs=constants, attrs=attributes)
-    made = triton.compile(source, target=GPUTarget("cuda", arch, 32), options=stored.options)
+    with tempfile.TemporaryDirectory() as folder, triton.knobs.cache.scope():
+        triton.knobs.cache.dir = folder  # what the user's cache holds may name the files of another checkout
+        made = triton.compile(source, target=GPUTarget("cuda", arch, 32), options=stored.options)
     block, shared = 32 * made.metadata.num_warps, made.metadata.shared
     if scratch := made.metadata.global_scratch_size:
         blocks = math.prod(map(int, stored.grid.split(",")))
@@ -292,11 +295,12 @@ def _extent(text: str) -> str:
 
 
 def _text(ptx: str, launch: str, kernel: str, version: str) -> str:
-    """With its launch, and without this machine's folders."""
+    """With its launch, and without this machine's folders, which stand in comments, in file names and in the debug sections."""
     from gpuprof.interop.ptx import python_module
 
     module = python_module(ptx, f"{kernel}.ptx", version, {})
     text = re.sub(r"[ \t]*// [\w./]+:\d+:\d+( @\[.*\])?$", "", module.ptx, flags=re.MULTILINE)
+    text = re.sub(r"^\s*\.section\s+\.debug_\w+\s*\{.*?\}\n?", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r'"tests/(\w+\.py)"', r'"../\1"', text)
     return f"// LAUNCH: {launch}\n" + "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
 

@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import allocation_check
@@ -14,12 +12,10 @@ import pytest
 from ptx_support import PREAMBLE, assemble_text, ptx_module, ptxas_registers
 
 from gpuprof.assemble import assemble as assembler
-from gpuprof.assemble.parse import parse
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.program import Location, Param
-from tests.large_ptx import long_kernel, many_kernels
 from tests.nvidia_tools import needs_nvcc, needs_ptxas
 
 ROOT = Path(__file__).parent.parent
@@ -261,31 +257,6 @@ def test_the_same_bytes_with_any_hash_seed(sample_modules, tmp_path):
         for seed in ("0", "1", "77")
     }
     assert len(digests) == 1
-
-
-def _process_seconds(work) -> float:
-    start = time.process_time()  # of this process: other work on the machine does not count
-    work()
-    return time.process_time() - start
-
-
-def test_fifty_thousand_lines_parse_in_about_a_second():
-    """Bounded generously, since test machines differ: what must not happen is quadratic work."""
-    line = "\tfma.rn.f32 \t%f3, %f1, %f2, %f3;\n\t.loc 1 7 3\n"
-    text = SAXPY.replace("    .loc 1 5 2\n", line * 25_000)
-    assert _process_seconds(lambda: parse(text, "k.ptx")) < 10
-
-
-def test_fifty_thousand_lines_assemble_in_about_three_seconds():
-    assert _process_seconds(lambda: assembler.assemble_program(many_kernels(50_000))) < 20
-
-
-@pytest.mark.parametrize("shape", [{}, {"block": 4}, {"n_live": 200}])
-def test_four_times_the_instructions_take_about_four_times_as_long(shape):
-    """Straight on; in thousands of blocks; with more values alive than usual."""
-    modules = [long_kernel(n, **shape) for n in (2_500, 10_000)]
-    short, long = (min(_process_seconds(partial(assembler.assemble_program, module)) for _ in range(2)) for module in modules)
-    assert long < 10 * short, (short, long)
 
 
 @needs_nvcc

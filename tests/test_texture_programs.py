@@ -11,6 +11,7 @@ import gpuprof
 from gpuprof.compile import compile_cuda
 from gpuprof.errors import CompileError, KernelFault, UsageError
 from gpuprof.isa.encoding import decode
+from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.stalls import INDEX
 from tests.host_oracle import nvcc
 from tests.nvidia_tools import skip_without_nvcc
@@ -182,8 +183,11 @@ def test_timing_of_texture_fetches(tmp_path):
     opcodes = [decode(row).op.name for row in result.launch.module.code]
     fetches, sums = (np.array([name == wanted for name in opcodes]) for wanted in ("TEX.1D", "FADD"))
     assert fetches.sum() == 16
+    writes_one = [unpack_name(row["mods"], "channels") == "x" for row in result.launch.module.code[fetches]]
+    assert all(writes_one), "channels that nobody reads are not written: a later fetch would wait for them"
     ledger = result.timing.ledger
     assert ledger[fetches][:, INDEX["tex_throttle"]].sum() > 0
+    assert ledger[fetches][:, INDEX["long_scoreboard"]].sum() == 0
     assert ledger[sums][:, INDEX["long_scoreboard"]].sum() > 0
     assert result.counters.l2_sectors_global[fetches].tolist() == [2048 * 4 // 32] * 16
     numbers = arrays["numbers"].copy_to_host()

@@ -13,6 +13,7 @@ from gpuprof.assemble.fold import (
 from gpuprof.assemble.fuse import fuse_multiply_add, widen_shifts
 from gpuprof.assemble.groups import share_groups
 from gpuprof.assemble.ir import Body
+from gpuprof.assemble.narrow import narrow_fetches
 from gpuprof.assemble.predicate import convert_branches, guard_exits
 from gpuprof.assemble.remat import free_wide_multiplies, sink_constants
 
@@ -21,7 +22,7 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
     widen_shifts, remove_dead, fuse_multiply_add, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, sink_constants, share_groups, remove_dead,
+    remove_dead, guard_exits, convert_branches, sink_constants, share_groups, remove_dead, narrow_fetches,
 )  # fmt: skip
 
 

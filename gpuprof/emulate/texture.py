@@ -31,7 +31,7 @@ class Site:
             self.words = [source(inst, "b", U32, env.pool)] * n_words
         else:
             self.words = [Ref(U32, inst.b + k) for k in range(n_words)]
-        self.results = [Ref(U32, inst.dst + k if inst.dst != RZ else RZ) for k in range(4)]
+        self.results = [Ref(U32, inst.dst + k if inst.dst != RZ else RZ) for k in range(unpack(inst.mods, "channels") or 4)]
 
     def take(self, x: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
         return full_row(x, x.v[ref.kind][ref.index])[elements]

@@ -120,6 +120,8 @@ def _operand(inst: Instruction, slot: str, spec: str) -> Operand | None:
     file, count = spec[0], int(spec[1:] or 1)
     if file == "A":
         file = "D" if FIELDS["addr64"].get(inst.mods) else "R"
+    if slot == "dst" and "channels" in inst.op.fields:
+        count = FIELDS["channels"].get(inst.mods) or count
     if file == "P":
         index &= 0x7F
     if index == (PT if file == "P" else RZ):

@@ -105,6 +105,7 @@ FIELDS: dict[str, Field] = {
     # Textures and surfaces. Address and value types; what a query asks; a surface's rule for coordinates outside of it.
     "ctype": Field(7, 1, ("f32", "s32")),
     "component": Field(7, 2, ("r", "g", "b", "a")),
+    "channels": Field(9, 2, ("", "x", "xy", "xyz")),  # of four that are written; "" all
     "query": Field(7, 4, QUERIES),
     "opaque": Field(7, 2, ("texref", "samplerref", "surfref")),
     "bounds": Field(7, 2, ("trap", "clamp", "zero")),

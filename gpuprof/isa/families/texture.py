@@ -1,6 +1,7 @@
 """Textures and surfaces. A handle is 64 bits (see `isa.handles`); coordinates are consecutive registers in source b.
 
 TEX and TLD4: a the texture, b coordinates (then the level, or the derivatives along x and y), c a sampler or DZ for the texture's own.
+They write as many of the four result registers as `channels` says.
 SULD, SUST, SURED: a the surface, b coordinates, c the value. With `layered`, a layer's number stands before the coordinates.
 
 Slots: one, as the real assembler makes one TEX, TLD, SULD or SUST of a fetch (estimated; moves that put coordinates side by side are rows
@@ -26,7 +27,7 @@ REDUCTION_TYPES = {
     "AND": ("b32",),
     "OR": ("b32",),
 }
-FETCH = ("ctype",)
+FETCH = ("ctype", "channels")
 SURFACE = ("bounds", "layered")
 
 
@@ -42,7 +43,17 @@ def rows() -> Iterator[Opcode]:
     for geometry in GATHER_GEOMETRIES:
         n_coordinates, _ = TEXTURE_GEOMETRIES[geometry]
         operands = f"R4=D,{group(n_coordinates)},D"
-        yield row(f"TLD4.{geometry}".upper(), operands, "tex", "texture", "gather", geometry, ("component",), space="texture", nbytes=16)
+        yield row(
+            f"TLD4.{geometry}".upper(),
+            operands,
+            "tex",
+            "texture",
+            "gather",
+            geometry,
+            ("component", "channels"),
+            space="texture",
+            nbytes=16,
+        )
     yield row("TXQ", "R=D,R", "tex", "texture", "texture_query", "b32", ("query",))  # b: the mipmap level
     yield row("SUQ", "R=D", "tex", "texture", "surface_query", "b32", ("query",))
     yield row("ISTYPEP", "P=D", "tex", "texture", "is_type", "pred", ("opaque",))
