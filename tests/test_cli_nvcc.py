@@ -1,5 +1,7 @@
 """`--compiler nvcc`, where nvcc is installed, and what is said where it is not. The compilers' other flags, for both."""
 
+import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 import gpuprof
 from gpuprof.build import BuildOptions, read_source
-from gpuprof.compile import compile_cuda, nvcc
+from gpuprof.compile import compile_cuda, nvcc, toolchain
 from gpuprof.errors import CompileError
 from gpuprof.isa.gpubin import read_gpubin
 from tests.nvidia_tools import NVCC, needs_nvcc
@@ -113,6 +115,18 @@ def test_nvcc_of_cuda_home(folder, monkeypatch):
     place.write_text("#!/bin/sh\necho hello\n")
     with pytest.raises(CompileError, match="names no version; is this nvcc"):
         nvcc.find()
+
+
+def test_another_clang(folder, monkeypatch, capsys):
+    """A program that is named by its path, and has headers of its own."""
+    flags = shlex.join(toolchain._library_flags(toolchain._wheel() / "lib"))
+    (folder / "my-clang").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m ziglang clang {flags} "$@"\n')
+    (folder / "my-clang").chmod(0o755)
+    here = [str(folder / "my-clang") if each == "nvcc" else each for each in COMPILE]
+    assert run(monkeypatch, capsys, *here)[0] == 0
+    program = read_gpubin(Path("scale.gpubin").read_bytes(), "scale.gpubin")
+    assert [function.display for function in program.functions] == ["scale<4>"]
+    assert program.compiler == "my-clang"
 
 
 @pytest.mark.parametrize("level", range(4))

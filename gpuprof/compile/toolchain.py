@@ -58,7 +58,7 @@ def _library_flags(library: Path) -> list[str]:
 
 
 def find(clang: str | None = None) -> Toolchain:
-    """The clang of the ziglang wheel, or the one the user names. The wheel's C and C++ libraries serve both when they are there.
+    """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own headers.
 
     Raises CompileError when there is none.
     """
