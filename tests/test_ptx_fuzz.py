@@ -30,6 +30,11 @@ BROKEN = {
     "huge const": (PREAMBLE + ".const .b8 a[65536];\n.const .b8 b;\n", "k.ptx:5:1: variable b: the const variables of the module take 65537 bytes; 65536 is the most"),
     "a line too far": (kernel_text(".loc 1 4294967296 1"), "k.ptx:12:6: the numbers of a position are 0 to 4294967295"),
     "inlined too far": (kernel_text(".loc 1 2 3, inlined_at 1 2 99999999999999999999"), "k.ptx:12:24: the numbers of a position are 0 to 4294967295"),
+    "inlined too deep": (
+        kernel_text("".join(f".loc 1 {n + 1} 1, function_name x, inlined_at 1 {n} 1\nadd.u32 %r1, %r1, 1;\n" for n in range(3000))),
+        "k.ptx:413:1: inlined more than 200 deep",
+    ),
+    "a comment without an end, many times": (kernel_text("/*" + "* /" * 100_000), "k.ptx:12:1: unexpected character '/'"),
     "a vector of one": (kernel_text("mov.b32 %r1, {%r2};"), "k.ptx:12:1: mov.b32: 1 elements do not make 32 bits"),
     "a vector of one into a register": (kernel_text("mov.b32 {%r2}, %r1;"), "k.ptx:12:1: mov.b32: 1 elements do not make 32 bits"),
     "too few registers": (PREAMBLE + "\n.entry k() .maxnreg 3 { .reg .b64 %d<9>; ld.v4.u64 {%d0, %d1, %d2, %d3}, [%d4]; st.v4.u64 [%d4], {%d0, %d1, %d2, %d3}; }", "k.ptx:5:1: function k does not fit into 3 registers; allow it more"),

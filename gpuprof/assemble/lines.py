@@ -9,6 +9,7 @@ import re
 from gpuprof.isa.program import Location
 
 _DEBUG_STR = re.compile(r"\.section\s+\.debug_str\s*\{(.*?)\n\s*\}", re.S)
+_MOST_INLINED = 200  # compilers stay below 100; Python compares nested positions by recursion
 _STRING_ENTRY = re.compile(r"([\w$]+):((?:\s*\.b8\s+[\d,\s]+)+)")
 
 
@@ -37,6 +38,7 @@ class LineTable:
         self._files = files | {int(n): name for n, name in re.findall(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)}
         self._strings = debug_strings(text)
         self._seen: dict[tuple[int, int, int], Location] = {}
+        self._depth: dict[tuple[int, int, int], int] = {}
         self._made: dict[tuple, Location | None] = {}
         self._function = ""
         self.current: Location | None = None
@@ -44,15 +46,22 @@ class LineTable:
     def start_function(self, name: str):
         self._function = name
         self._seen.clear()
+        self._depth.clear()
         self._made.clear()
         self.current = None
 
     def loc(self, file: int, line: int, column: int, label: str, call_site: tuple[int, int, int] | None):
+        """Raises ValueError when the position is inlined deeper than any compiler inlines."""
         key = (file, line, column, label, call_site)
         if key not in self._made:
             self._made[key] = self._location(*key)
         self.current = self._made[key]
-        self._seen.setdefault((file, line, column), self.current)
+        place = (file, line, column)
+        if place not in self._seen:
+            self._seen[place] = self.current
+            self._depth[place] = self._depth.get(call_site, 0) + 1 if call_site else 0
+            if self._depth[place] > _MOST_INLINED:
+                raise ValueError(f"inlined more than {_MOST_INLINED} deep")
 
     def _location(self, file: int, line: int, column: int, label: str, call_site) -> Location | None:
         if line == 0:  # "no line": the code belongs to no source position

@@ -114,7 +114,10 @@ class BodyParser(VariableParser):
                 call_site = self.position()
             else:
                 raise self.error(f"unknown attribute {attribute!r} of .loc")
-        self.lines.loc(file, line, column, function, call_site)
+        try:
+            self.lines.loc(file, line, column, function, call_site)
+        except ValueError as error:
+            raise self.error(str(error)) from None
 
     # position: file line column
     def position(self) -> tuple[int, int, int]:

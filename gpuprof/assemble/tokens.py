@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gpuprof.errors import PtxError
 
-# Order matters: a hexadecimal float starts like an integer, an instruction name with its modifiers is one word.
+# Order matters: a hexadecimal float starts like an integer, an instruction name with its modifiers is one word. A comment without an end is an
+# error where it starts, not a division: or each start would be looked for an end.
 _TOKEN = re.compile(
     r"""
   \s*
@@ -17,7 +18,7 @@ _TOKEN = re.compile(
       |(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?)
   | (?P<string>"(?:[^"\\\n]|\\.)*")
   | (?P<comment>//[^\n]*|/\*(?s:.*?)\*/)
-  | (?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[{}()\[\],;:<>=@!+\-*/|&~^%?])
+  | (?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[{}()\[\],;:<>=@!+\-*|&~^%?]|/(?!\*))
   | (?P<end>\Z)
   )
     """,
