@@ -238,6 +238,13 @@ def test_device_arrays_as_numba_has_them(gpu):
         x.reshape(5, 5)
 
 
+def test_an_argument_too_many(gpu, kernels):
+    x = np.zeros(8, np.float32)
+    kernels.saxpy[1, 8](2.0, x, x)
+    with pytest.raises(TypeError, match=r"saxpy\(\) takes 3 arguments, 4 were given"):
+        kernels.saxpy[1, 8](2.0, x, x, x)
+
+
 def test_vectorized_functions(gpu):
     @numba.vectorize(["float32(float32, float32)", "int64(int64, int64)"], target="cuda")
     def twice_and(a, b):

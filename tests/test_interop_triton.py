@@ -341,6 +341,27 @@ def test_flash_attention_on_hopper(hopper, random):
     assert "wgmma.mma_async" in check_attention(random)
 
 
+def test_attention_over_pages(gpu, random):
+    keys, values, q = (normal(random, *shape, dtype=np.float16) for shape in ((12, 16, 64), (12, 16, 64), (3, 64)))
+    tables, lengths = random.permutation(12).reshape(3, 4).astype(np.int32), np.array([5, 64, 33], np.int32)
+    out = np.empty_like(q)
+    kernels.paged_attention[(3,)](out, q, keys, values, tables, lengths, 0.125, 4, HEAD=64, PAGE=16)
+    for i, n in enumerate(lengths):
+        k, v = (pages[tables[i]].reshape(-1, 64)[:n].astype(float) for pages in (keys, values))
+        np.testing.assert_allclose(out[i], softmax(k @ q[i].astype(float) * 0.125) @ v, atol=2e-3)
+
+
+def test_cross_entropy_of_a_large_vocabulary(gpu, random):
+    logits, labels = normal(random, 4, 700, dtype=np.float16), np.array([3, 699, -100, 256], np.int64)
+    losses, gradients = np.empty(4, np.float32), np.empty((4, 700), np.float32)
+    kernels.cross_entropy[(4,)](logits, labels, losses, gradients, 700, -100, BLOCK=256)
+    rows, counted = np.arange(4), labels >= 0
+    shares = softmax(logits.astype(float))
+    np.testing.assert_allclose(losses, np.where(counted, -np.log(shares[rows, labels]), 0), atol=1e-4)
+    shares[rows, labels] -= 1
+    np.testing.assert_allclose(gradients, shares * counted[:, None], atol=1e-5)
+
+
 def test_reductions(gpu, random):
     x, out, index = normal(random, 16, 64), np.zeros((3, 16), np.float32), np.zeros(96, np.int32)
     kernels.reductions[(1,)](x, out, index, ROWS=16, COLUMNS=64)

@@ -296,3 +296,49 @@ def tile_matmul(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl
     for k in range(0, K, BLOCK_K):
         total = tl.dot(a_tiles.load([row, k]), b_tiles.load([k, column]), total)
     c_tiles.store([row, column], total.to(c_ptr.dtype.element_ty))
+
+
+@triton.jit
+def paged_attention(out, q, keys, values, tables, lengths, scale, most_pages, HEAD: tl.constexpr, PAGE: tl.constexpr):
+    """One query a sequence; its keys and values stand in pages that a table names."""
+    sequence = tl.program_id(0)
+    d, t = tl.arange(0, HEAD), tl.arange(0, PAGE)
+    query = tl.load(q + sequence * HEAD + d).to(tl.float32) * scale
+    n = tl.load(lengths + sequence)
+    largest, total, acc = float("-inf"), 0.0, tl.zeros([HEAD], tl.float32)
+    for page in range(0, tl.cdiv(n, PAGE)):
+        start = tl.load(tables + sequence * most_pages + page).to(tl.int64) * PAGE * HEAD
+        at = start + t[:, None] * HEAD + d[None, :]
+        scores = tl.sum(tl.load(keys + at).to(tl.float32) * query[None, :], 1)
+        scores = tl.where(page * PAGE + t < n, scores, float("-inf"))
+        new = tl.maximum(largest, tl.max(scores, 0))
+        power, before = tl.exp(scores - new), tl.exp(largest - new)
+        acc = acc * before + tl.sum(power[:, None] * tl.load(values + at).to(tl.float32), 0)
+        total, largest = total * before + tl.sum(power, 0), new
+    tl.store(out + sequence * HEAD + d, (acc / total).to(out.dtype.element_ty))
+
+
+@triton.jit
+def cross_entropy(logits, labels, losses, gradients, n, ignored, BLOCK: tl.constexpr):
+    """A row of a vocabulary that does not fit one block; a row whose label is ignored ends early."""
+    row = tl.program_id(0).to(tl.int64)
+    label = tl.load(labels + row)
+    if label == ignored:
+        tl.store(losses + row, 0.0)
+        for start in range(0, n, BLOCK):
+            at = start + tl.arange(0, BLOCK)
+            tl.store(gradients + row * n + at, 0.0, mask=at < n)
+        return
+    largest, total = float("-inf"), 0.0
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(logits + row * n + at, mask=at < n, other=float("-inf")).cast(tl.float32)
+        new = tl.maximum(largest, tl.max(x))
+        total = total * tl.exp(largest - new) + tl.sum(tl.exp(x - new))
+        largest = new
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        x = tl.load(logits + row * n + at, mask=at < n, other=float("-inf")).cast(tl.float32)
+        share = tl.exp(x - largest) / total
+        tl.store(gradients + row * n + at, tl.where(at == label, share - 1, share), mask=at < n)
+    tl.store(losses + row, largest + tl.log(total) - tl.load(logits + row * n + label).cast(tl.float32))

@@ -116,6 +116,8 @@ class EmulatedKernel(dispatcher._Kernel):
         if self._loaded is None:
             self.bind()
         config = LaunchConfig(tuple(griddim), tuple(blockdim), sharedmem, getattr(stream, "number", 0))
+        if len(args) != len(self.argument_types):
+            raise TypeError(f"{self.py_func.__name__}() takes {len(self.argument_types)} arguments, {len(args)} were given")
         names = list(self.py_func.__code__.co_varnames[: len(args)])
         if self.debug:
             self._write_symbol("errcode__", 0)
