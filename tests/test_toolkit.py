@@ -74,3 +74,21 @@ def test_launches_from_a_kernel_are_refused(tmp_path):
     source.write_text("__global__ void child(int *x) { *x = 1; }\n__global__ void parent(int *x) { child<<<1, 1>>>(x); }\n")
     with pytest.raises(UnsupportedInstruction, match="external function __cudaCDP2"):
         gpuprof.Device().load(nvcc(source, tmp_path, "-rdc=true"))
+
+
+@pytest.mark.parametrize("size", [64, 128, 512])
+def test_tiles_of_several_warps(gpu_and_module, size):
+    blocks, threads = (1, 1024) if size == 512 else (2, 256)
+    out = np.zeros((blocks * threads, 3), np.int32)
+    getattr(gpu_and_module[1], f"tiles{size}")[blocks, threads](out)
+    v = (np.arange(blocks * threads) * 7 % 101).reshape(blocks, -1, size)
+    rank = np.broadcast_to(np.arange(v.shape[1])[None, :, None], v.shape)
+    everyone = (4 * v.max(2) + 2 * (v < 100).all(2) + (v == 100).any(2))[:, :, None]
+    expected = [np.broadcast_to(row, v.shape).reshape(-1) for row in (v.sum(2)[:, :, None], v[:, :, -3:-2] + 1000 * rank, everyone)]
+    np.testing.assert_array_equal(out, np.stack(expected, 1))
+
+
+def test_tiles_leave_the_blocks_memory_alone(gpu_and_module):
+    out, t = np.zeros(128, np.int32), np.arange(128)
+    gpu_and_module[1].beside_a_tile[1, 128, 0, 512](out)
+    np.testing.assert_array_equal(out, 127 - t + 1000 * (t ^ 1) + 64)

@@ -40,6 +40,8 @@ from gpuprof.emulate.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2,
 from gpuprof.emulate.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 from gpuprof.isa.families.tensor import COLLECTIVE
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.special import SPECIAL
 
 FAMILIES = (
     integer,
@@ -68,6 +70,7 @@ FAMILIES = (
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
 ENDS = control.ENDS | barriers.ENDS | services.ENDS | mbarrier.ENDS | cluster.ENDS
 FILES = "RDP"
+SYSTEM_SHARED = frozenset(name for name in SPECIAL if name.startswith("reserved_smem_offset"))
 BETWEEN_LANES = frozenset([*warp.SEMANTICS, *COLLECTIVE])
 
 
@@ -101,6 +104,8 @@ class CompiledModule:
         self.env = Env(self.graph, Pool(), load_base, const_base)
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
+        asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
+        self.uses_system_shared = any(name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist()))
 
     def prepare(self, first_instruction: int, functions) -> None:
         """Builds all blocks that can run from a kernel's first instruction on."""

@@ -50,7 +50,9 @@ class Run:
         first_warp = chunk.first_block * chunk.warps_per_block
         return {
             "global": self.global_space,
-            "shared": BlockSpace(chunk.n_blocks, self.launch.shared_nbytes, chunk.warps_per_block, self.cluster),
+            "shared": BlockSpace(
+                chunk.n_blocks, self.launch.shared_nbytes, chunk.warps_per_block, self.cluster, self.module.uses_system_shared
+            ),
             "local": LaneSpace(chunk.n_warps * WARP, local_nbytes, limit_nbytes, first_warp),
             "const": self.const_space,
             "param": self.param_space,

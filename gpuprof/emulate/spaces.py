@@ -14,6 +14,9 @@ LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
 CONST_TRACE_BASE = 1 << 46
 RANK_SHIFT = 24  # of the block's rank plus one in an address of shared memory; 0 is the own block
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
+SYSTEM_NBYTES = (
+    1024  # that the system keeps of a block's shared memory from sm_80 on (CUDA C++ programming guide; chips' shared_reserved_nbytes)
+)
 
 
 def typed_views(data: np.ndarray) -> dict[int, np.ndarray]:
@@ -60,15 +63,26 @@ class GlobalSpace:
         return self.memory.describe(address)
 
 
+def system_shared(nbytes: int) -> range:
+    """Where the system's part is in the shared memory of a block with `nbytes` of its own. Programs find it through
+    %reserved_smem_offset_*; a gap before it keeps whoever goes past the end of the block's own memory a fault."""
+    start = padded(nbytes, SYSTEM_NBYTES) + SYSTEM_NBYTES
+    return range(start, start + SYSTEM_NBYTES)
+
+
 class BlockSpace:
-    """Shared memory: `nbytes` for each block of the chunk. An address may name another block of the cluster (see `cluster`)."""
+    """Shared memory: `nbytes` for each block of the chunk, and the system's part for programs that ask where it is.
+
+    An address may name another block of the cluster (see `cluster`).
+    """
 
     has_sectors = False
 
-    def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1):
+    def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1, has_system: bool = False):
         self.nbytes = nbytes
         self.cluster = cluster
-        self.stride = padded(nbytes)
+        self.system = system_shared(nbytes) if has_system else range(0)
+        self.stride = padded(self.system.stop or nbytes)
         self.views = typed_views(np.zeros(max(self.stride * n_blocks, 16), np.uint8))
         self.warps_per_block = warps_per_block
 
@@ -91,7 +105,11 @@ class BlockSpace:
         return lo >= 0 and hi <= self.nbytes
 
     def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
-        return (address >= 0) & (address >> RANK_SHIFT <= self.cluster) & ((address & OFFSET_MASK) + nbytes <= self.nbytes)
+        offset = address & OFFSET_MASK
+        own = offset + nbytes <= self.nbytes
+        if self.system:
+            own |= (offset >= self.system.start) & (offset + nbytes <= self.system.stop)
+        return (address >= 0) & (address >> RANK_SHIFT <= self.cluster) & own
 
     def describe(self, address: int) -> str:
         return f"the block has {self.nbytes} bytes of shared memory"

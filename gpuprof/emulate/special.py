@@ -7,14 +7,14 @@ smid deals blocks out to multiprocessors in turn.
 import numpy as np
 
 from gpuprof.emulate.lanes import WARP
+from gpuprof.emulate.spaces import SYSTEM_NBYTES, system_shared
 from gpuprof.isa.special import GRID_WORKSPACE
 
 LANE = np.arange(WARP)
 
-# No driver sets the other environment registers, no graph runs, nobody counts events in a kernel, and the system keeps no shared memory for itself.
+# No driver sets the other environment registers, no graph runs, and nobody counts events in a kernel.
 ALWAYS_ZERO = (
     *(f"envreg{n}" for n in range(32) if n not in (1, 2)), *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)), "current_graph_exec",
-    "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap", "reserved_smem_offset_0", "reserved_smem_offset_1",
 )  # fmt: skip
 
 
@@ -30,6 +30,10 @@ def _block(chunk):
 def _number(chunk):
     """Number of each warp's block in the order they run: those of a cluster follow each other."""
     return (chunk.first_block + np.arange(chunk.n_warps) // chunk.warps_per_block)[:, None]
+
+
+def _system_shared(chunk):
+    return system_shared(chunk.launch.shared_nbytes)
 
 
 def _grid_workspace(chunk):
@@ -85,7 +89,13 @@ FIXED = {
     "lanemask_ge": lambda chunk: 0xFFFFFFFF & ~((1 << LANE) - 1),
     "dynamic_smem_size": lambda chunk: np.int64(chunk.launch.dynamic_shared_nbytes),
     "total_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
-    "aggr_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes),
+    "aggr_smem_size": lambda chunk: np.int64(chunk.launch.shared_nbytes + SYSTEM_NBYTES),
+    "reserved_smem_offset_begin": lambda chunk: np.int64(_system_shared(chunk).start),
+    "reserved_smem_offset_end": lambda chunk: np.int64(_system_shared(chunk).stop),
+    "reserved_smem_offset_cap": lambda chunk: np.int64(SYSTEM_NBYTES),
+    # Which part is whose is not documented. Cooperative groups use the second and count on 288 bytes (details/memory.h).
+    "reserved_smem_offset_0": lambda chunk: np.int64(_system_shared(chunk).start),
+    "reserved_smem_offset_1": lambda chunk: np.int64(_system_shared(chunk).start + SYSTEM_NBYTES // 2),
     "envreg1": lambda chunk: np.int64(_grid_workspace(chunk) >> 32),
     "envreg2": lambda chunk: np.int64(_grid_workspace(chunk) & 0xFFFFFFFF),
     **dict.fromkeys(ALWAYS_ZERO, lambda chunk: np.int64(0)),

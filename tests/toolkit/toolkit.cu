@@ -76,3 +76,58 @@ extern "C" __global__ void sized_at_run_time(int n, int *out)
         sum += words[i * 7 % n];
     out[threadIdx.x] = sum;
 }
+
+// Tiles of several warps: from sm_80 on they synchronise and exchange through shared memory that the system keeps of every block.
+template <int size> __device__ void tiles(int *out)
+{
+#if __CUDA_ARCH__ >= 800
+    cg::thread_block block = cg::this_thread_block();
+#else
+    __shared__ cg::block_tile_memory<1024> memory;
+    cg::thread_block block = cg::this_thread_block(memory);
+#endif
+    auto tile = cg::tiled_partition<size>(block);
+    int i = blockIdx.x * blockDim.x + threadIdx.x, v = i * 7 % 101;
+    out[3 * i] = cg::reduce(tile, v, cg::plus<int>());
+    tile.sync();
+    out[3 * i + 1] = tile.shfl(v, size - 3) + 1000 * tile.meta_group_rank();
+    tile.sync();
+    int most = cg::reduce(tile, v, cg::greater<int>());
+    tile.sync();
+    int all = tile.all(v < 100);
+    tile.sync();
+    out[3 * i + 2] = 4 * most + 2 * all + tile.any(v == 100);
+}
+
+extern "C" __global__ void tiles64(int *out)
+{
+    tiles<64>(out);
+}
+
+extern "C" __global__ void tiles128(int *out)
+{
+    tiles<128>(out);
+}
+
+extern "C" __global__ void tiles512(int *out)
+{
+    tiles<512>(out);
+}
+
+// The block's own memory, static and dynamic, is left alone.
+extern "C" __global__ void beside_a_tile(int *out)
+{
+    __shared__ int fixed[128];
+    extern __shared__ int given[];
+    int t = threadIdx.x;
+    fixed[t] = t;
+    given[t] = 1000 * t;
+#if __CUDA_ARCH__ >= 800
+    auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+    int sum = cg::reduce(tile, 1, cg::plus<int>());
+#else
+    int sum = 64;
+#endif
+    __syncthreads();
+    out[t] = fixed[127 - t] + given[t ^ 1] + sum;
+}
