@@ -8,7 +8,8 @@ import re
 
 from gpuprof.isa.program import Location
 
-_DEBUG_STR = re.compile(r"\.section\s+\.debug_str\s*\{(.*?)\n\s*\}", re.S)
+_DEBUG_STR = re.compile(r"\.section\s+\.debug_str\s*\{")
+_END_OF_SECTION = re.compile(r"\n[ \t\r]*\}")
 _MOST_INLINED = 200  # compilers stay below 100; Python compares nested positions by recursion
 _STRING_ENTRY = re.compile(r"([\w$]+):((?:\s*\.b8\s+[\d,\s]+)+)")
 
@@ -16,9 +17,10 @@ _STRING_ENTRY = re.compile(r"([\w$]+):((?:\s*\.b8\s+[\d,\s]+)+)")
 def debug_strings(text: str) -> dict[str, str]:
     """label -> text of the .debug_str section: where `function_name` points to."""
     section = _DEBUG_STR.search(text)
-    if not section:
+    end = section and _END_OF_SECTION.search(text, section.end())
+    if not end:
         return {}
-    body = re.sub(r"//[^\n]*", "", section.group(1))
+    body = re.sub(r"//[^\n]*", "", text[section.end() : end.start()])
     return {label: _text_of(entry) for label, entry in _STRING_ENTRY.findall(body)}
 
 
