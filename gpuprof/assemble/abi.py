@@ -2,7 +2,7 @@
 
 Values stand in registers from R4 on, as in CUDA's own convention, in order of declaration: of up to 32 bits in the next word, 64-bit
 ones in the next aligned pair (Dn is the pair of words 2n and 2n + 1). Parameters and results each begin at R4.
-Byte arrays (structs by value) are in local memory, at the start of the callee's frame: parameters first, then results. An array without
+What does not fit R4 to R15 is in local memory, as are byte arrays (structs by value), at the start of the callee's frame: parameters first, then results. An array without
 a size stands in the caller's frame, and its address is passed.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gpuprof.assemble import ast
 from gpuprof.assemble.values import type_file, type_nbits
 
-_FIRST_WORD = 4
+_FIRST_WORD, _END_WORD = 4, 16
 
 
 class Place(NamedTuple):
@@ -41,14 +41,17 @@ def convention(params: tuple[ast.Variable, ...], returns: tuple[ast.Variable, ..
         for number, variable in enumerate(group):
             key = variable.name if variable.name != "_" else f"_{number}"
             variadic = variable.is_array and variable.nbytes == 0
-            if (variable.is_array and not variadic) or type_nbits(variable.type) > 64:
+            kind = "u64" if variadic else variable.type
+            in_memory = (variable.is_array and not variadic) or type_nbits(variable.type) > 64
+            if not in_memory:
+                wide = type_file(kind) == "D"
+                in_memory = not variadic and type_file(kind) != "P" and align_up(word, 1 + wide) + 1 + wide > _END_WORD
+            if in_memory:
                 nbytes = align_up(nbytes, variable.align)
                 places[key] = Place("M", nbytes, variable.type)
                 nbytes += variable.nbytes
             else:
-                kind = "u64" if variadic else variable.type
                 file = type_file(kind)
-                wide = file == "D"
                 word += word & wide
                 places[key] = Place(file, word >> wide, kind, variadic)
                 word += 1 + wide

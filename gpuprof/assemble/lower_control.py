@@ -7,6 +7,7 @@ from gpuprof.assemble.abi import Convention, Place, convention
 from gpuprof.assemble.lower_access import store
 from gpuprof.assemble.lower_address import local_address
 from gpuprof.assemble.lower_compare import compare
+from gpuprof.assemble.lower_parameters import outgoing_address
 from gpuprof.assemble.values import Imm, NoVariant
 from gpuprof.errors import PtxError
 
@@ -31,7 +32,9 @@ def enter_function(lo):
     lo.parameter_values = {}
     lo.outgoing = {}
     for name, place in lo.convention.params.items():
-        if place.file != "M":
+        if place.file == "M":
+            _check_memory_parameter(lo, name)
+        else:
             value = lo.temp(place.file)
             lo.copy(value, fixed_register(lo, place))
             if place.variadic:
@@ -40,9 +43,16 @@ def enter_function(lo):
             lo.parameter_values[name] = value
             declare_register_parameter(lo, name, place, value)
     for name, place in lo.convention.returns.items():
-        if place.file != "M":
+        if place.file == "M":
+            _check_memory_parameter(lo, name)
+        else:
             lo.parameter_values[name] = lo.temp(place.file)
             declare_register_parameter(lo, name, place, lo.parameter_values[name])
+
+
+def _check_memory_parameter(lo, name: str):
+    if any(v.name == name and v.space == "reg" for v in (*lo.function.params, *lo.function.returns)):
+        raise PtxError(f"{name}: not all .reg parameters fit the registers for them; make it a .param", lo.module_name, lo.function.line, 1)
 
 
 def declare_register_parameter(lo, name: str, place: Place, value: int):
@@ -183,7 +193,8 @@ def _declare_argument(lo, name: str, place: Place, block: ast.Block):
     if place.variadic:
         lo.outgoing[name] = _own_array(lo, name, block)
     elif place.file == "M":
-        lo.outgoing[name] = place
+        if _variable(lo, name, block):
+            lo.outgoing[name] = place
     elif _variable(lo, name, block):  # and no register
         lo.parameter_values[name] = lo.temp(place.file)
 
@@ -210,6 +221,10 @@ def _call(lo):
             register = fixed_register(lo, place)
             lo.copy(register, _argument_value(lo, name, place))
             uses.append(register)
+        elif not isinstance(name, ast.Name) or name.text not in lo.outgoing:  # a register or number, for an argument in memory
+            store(lo, "local", [lo.src(name, place.type)], place.type, outgoing_address(lo, place, 0))
+    if any(place.file == "M" and lo.find_register(name) for name, place in zip(results, places.returns.values(), strict=True)):
+        raise lo.error("a result in memory needs a .param variable")
     defs = [(name, fixed_register(lo, place)) for name, place in zip(results, places.returns.values(), strict=True) if place.file != "M"]
     registers = tuple(register for _, register in defs)
     if direct:

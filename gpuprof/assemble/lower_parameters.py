@@ -27,7 +27,7 @@ def load_parameter(lo, targets: tuple, operand, kind: str) -> bool:
     place = lo.outgoing.get(name)
     if place is None:
         return False
-    load(lo, "local", targets, kind, _outgoing_address(lo, place, offset))
+    load(lo, "local", targets, kind, outgoing_address(lo, place, offset))
     return True
 
 
@@ -64,7 +64,7 @@ def _first_field(lo, count: int, nbits: int, held: int, offset: int, verb: str) 
     return offset * 8 // nbits
 
 
-def _outgoing_address(lo, place: Place, offset: int) -> dict:
+def outgoing_address(lo, place: Place, offset: int) -> dict:
     if place.file == "F":
         return {"a": None if lo.body.is_kernel else frame_base(lo, "R"), "imm": place.index + offset}
     if lo.body.grows_stack:  # the callee's frame begins where the stack has got to
@@ -84,7 +84,7 @@ def store_parameter(lo, values: tuple, operand, kind: str) -> bool:
     place = lo.outgoing.get(name)
     if place is None:
         return False
-    store(lo, "local", [lo.src(v, kind) for v in values], kind, _outgoing_address(lo, place, offset))
+    store(lo, "local", [lo.src(v, kind) for v in values], kind, outgoing_address(lo, place, offset))
     return True
 
 

@@ -63,7 +63,7 @@ class BodyParser(VariableParser):
         returns = self.params() if self.token.text == "(" else ()
         self.expect_kind("word", "'_'")
         params = self.params() if self.token.text == "(" else ()
-        self.accept(".noreturn")
+        self.function_directives({})  # .noreturn, .abi_preserve N, .abi_preserve_control N
         self.expect(";")
         return ast.CallPrototype(name, returns, params)
 
