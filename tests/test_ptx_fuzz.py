@@ -35,6 +35,7 @@ BROKEN = {
         "k.ptx:413:1: inlined more than 200 deep",
     ),
     "a comment without an end, many times": (kernel_text("/*" + "* /" * 100_000), "k.ptx:12:1: unexpected character '/'"),
+    "a crowd of registers": (kernel_text(".reg .b32 %x<1048576>, %y<1048576>;"), "k.ptx:12:6: %y<1048576>: more than 2097152 registers in a function"),
     "a vector of one": (kernel_text("mov.b32 %r1, {%r2};"), "k.ptx:12:1: mov.b32: 1 elements do not make 32 bits"),
     "a vector of one into a register": (kernel_text("mov.b32 {%r2}, %r1;"), "k.ptx:12:1: mov.b32: 1 elements do not make 32 bits"),
     "too few registers": (PREAMBLE + "\n.entry k() .maxnreg 3 { .reg .b64 %d<9>; ld.v4.u64 {%d0, %d1, %d2, %d3}, [%d4]; st.v4.u64 [%d4], {%d0, %d1, %d2, %d3}; }", "k.ptx:5:1: function k does not fit into 3 registers; allow it more"),

@@ -37,7 +37,7 @@ class LineTable:
     """
 
     def __init__(self, files: dict[int, str], text: str):
-        self._files = files | {int(n): name for n, name in re.findall(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)}
+        self._files = files | {int(n): name for n, name in re.findall(r'^[ \t]*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)}
         self._strings = debug_strings(text)
         self._seen: dict[tuple[int, int, int], Location] = {}
         self._depth: dict[tuple[int, int, int], int] = {}

@@ -54,6 +54,7 @@ HANDLERS = {
 FORMS = {**lower_mbarrier.FORMS, **lower_cluster.FORMS, **lower_bulk.FORMS}
 OPCODES_WITH_FORMS = frozenset(opcode for opcode, _ in FORMS)
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
+_MOST_REGISTERS = 1 << 21  # that a function may declare: each takes memory and time here
 VECTOR_PARTS = (".x", ".y", ".z", ".w")
 COLOURS = {".x": ".r", ".y": ".g", ".z": ".b", ".w": ".a"}
 
@@ -119,6 +120,9 @@ class Lowering:
             kind, nbits, parts = "b64", 64, ("#0", "#1")
         file = "P" if nbits == 1 else "D" if nbits == 64 else "R"
         for name, count in statement.names:
+            if len(self.body.files) + count > _MOST_REGISTERS:
+                message = f"{name}<{count}>: more than {_MOST_REGISTERS} registers in a function"
+                raise PtxError(message, self.module_name, statement.line, statement.column)
             for full in (f"{name}{n}" for n in range(count)) if count else (name,):
                 if full in self.scope.registers or full in self.scope.vectors or full in self.scope.variables:
                     raise PtxError(f"{full} is declared twice in one block", self.module_name, statement.line, statement.column)
