@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
@@ -280,3 +281,25 @@ def test_launches_that_do_not_fit(gpu, executor, texts, text):
     module = gpu.load("axpy.cu")
     assert message(run_requests, gpu, module, requests(*texts)) == text
     assert executor.launches() == [], "nothing runs before everything is checked"
+
+
+INT_AS_FLOAT = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry halved(.param .u64 x, .param .u64 y)
+{ .reg .b32 %r; .reg .f32 %f; .reg .b64 %a, %b, %o;
+mov.u32 %r, %tid.x; mul.wide.u32 %o, %r, 4;
+ld.param.u64 %a, [x]; cvta.to.global.u64 %a, %a; add.s64 %a, %a, %o; ld.global.f32 %f, [%a];
+mul.f32 %f, %f, 0f3F000000;
+ld.param.u64 %b, [y]; cvta.to.global.u64 %b, %b; add.s64 %b, %b, %o; st.global.f32 [%b], %f; ret; }
+"""
+
+
+def test_integers_that_a_kernel_takes_as_floats(tmp_path):
+    """`extern "C"` kernels have no C++ types in their PTX: `__int_as_float(x[i])` loads a float from an array of integers."""
+    (tmp_path / "k.ptx").write_text(INT_AS_FLOAT)
+    module = gpuprof.Device().load(tmp_path / "k.ptx")
+    x, y = np.arange(32, dtype=np.float32), np.zeros(32, np.int32)
+    module.halved[1, 32](x.view(np.int32), y)
+    np.testing.assert_array_equal(y.view(np.float32), x / 2)
