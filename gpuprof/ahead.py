@@ -51,9 +51,13 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
         except BaseException as error:  # carried to the consumer, whatever it is
             put(_Raised(error))
 
+    settled = _Settled()
+
     def work():
         with suppress(_Stopped):
-            produce()
+            with suppress(_Stopped):
+                produce()
+            settled.settle()
 
     thread = threading.Thread(target=work, name="emulator", daemon=True)
     thread.start()
@@ -69,10 +73,23 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
     finally:
         stop.set()
         if not finished:
-            _stop(thread)
+            settled.stop(thread)
         thread.join()
 
 
-def _stop(thread: threading.Thread) -> None:
-    """Raises _Stopped inside the thread, before its next Python instruction. A thread that has ended is left alone."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped))
+class _Settled:
+    """Whether a thread is past being stopped: from `settle` on no _Stopped comes any more, and one under way has come by its end."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._settled = False
+
+    def settle(self) -> None:
+        with self._lock:
+            self._settled = True
+
+    def stop(self, thread: threading.Thread) -> None:
+        """Raises _Stopped inside the thread, before its next Python instruction."""
+        with self._lock:
+            if not self._settled:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped))

@@ -1,5 +1,6 @@
 """The thread that works ahead: order, errors at their place, a bound, and a prompt end."""
 
+import sys
 import threading
 import time
 
@@ -60,3 +61,18 @@ def test_closing_early_does_not_wait_for_the_item_in_work():
     assert time.monotonic() - started < 60  # generous, for a busy machine: without the interrupt it never returns
     assert cleaned.is_set()
     assert emulator_threads() == 0
+
+
+def test_a_thread_that_is_stopped_at_its_very_end_says_nothing(monkeypatch):
+    said = []
+    monkeypatch.setattr(threading, "excepthook", lambda arguments: said.append(arguments.exc_value))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for round_ in range(300):
+            results = ahead(iter(range(1 + round_ % 3)), depth=8)
+            next(results)
+            results.close()
+    finally:
+        sys.setswitchinterval(interval)
+    assert said == []
