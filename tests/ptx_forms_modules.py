@@ -52,9 +52,6 @@ MODULES = {
     "cluster dirs2": """\
 .visible .entry k() .reqnctapercluster 2,1,1 { ret; }
 """,
-    "blocksareclusters": """\
-.visible .entry k() .reqntid 32,1,1 .reqnctapercluster 2,1,1 .blocksareclusters { ret; }
-""",
     "noreturn": """\
 .func f() .noreturn { trap; }
 .visible .entry k() { call f; ret; }

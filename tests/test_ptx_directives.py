@@ -18,7 +18,7 @@ def test_pragmas_stand_in_modules_before_bodies_and_in_them(text):
 
 @pytest.mark.parametrize("directive", [
     ".maxntid 64", ".maxntid 8, 8, 1", ".reqntid 32, 1, 1", ".minnctapersm 2", ".maxnctapersm 4", ".maxnreg 32", ".explicitcluster",
-    ".reqnctapercluster 2, 1, 1", ".reqntid 32, 1, 1 .reqnctapercluster 2, 1, 1 .blocksareclusters", ".maxclusterrank 8",
+    ".reqnctapercluster 2, 1, 1", ".maxclusterrank 8",
 ])  # fmt: skip
 def test_directives_of_kernels(directive):
     assert assemble_text(f"{PREAMBLE}.visible .entry k() {directive} {{ ret; }}").functions[0].is_kernel
@@ -34,10 +34,15 @@ def test_directives_of_functions_and_prototypes():
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [(".warpsize 32", "k.ptx:4:1"), (".entry k() .minwarps 2 { ret; }", "k.ptx:4:12"), (".entry k() { .weird 1; }", "k.ptx:4:14")],
+    [
+        (".warpsize 32", "k.ptx:4:1"),
+        (".entry k() .minwarps 2 { ret; }", "k.ptx:4:12"),
+        (".entry k() { .weird 1; }", "k.ptx:4:14"),
+        (".entry k() .reqnctapercluster 2 .blocksareclusters { ret; }", "k.ptx:4:33"),
+    ],
 )
 def test_others_are_refused_by_name(text, place):
-    name = next(word for word in text.split() if word in (".warpsize", ".minwarps", ".weird"))
+    name = next(word for word in text.split() if word in (".warpsize", ".minwarps", ".weird", ".blocksareclusters"))
     with pytest.raises(PtxError) as refusal:
         assemble_text(PREAMBLE + text)
     assert f"directive {name!r}" in str(refusal.value) and place in str(refusal.value)

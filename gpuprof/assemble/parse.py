@@ -14,7 +14,7 @@ from gpuprof.errors import PtxError
 _LINKAGE = ("extern", "visible", "weak", "common")
 _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
     "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
-    "reqnctapercluster": 3, "blocksareclusters": 0, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
+    "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
 }  # fmt: skip
 _EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
 
@@ -152,6 +152,10 @@ class _Parser(BodyParser):
                 self.advance()
                 self.skip_parentheses()
                 continue
+            if name == "blocksareclusters":
+                raise self.error(
+                    f"unsupported directive {self.token.text!r}: a launch's grid counts blocks here, not clusters; leave the directive out"
+                )
             if name not in _FUNCTION_DIRECTIVES:
                 raise self.error(f"unknown function directive {self.token.text!r}")
             self.advance()
