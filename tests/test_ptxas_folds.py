@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 from conformance import FLOATS, INTEGERS_32, INTEGERS_64
 from ptx_lanes import run_lanes
-from ptx_support import needs_ptxas, ptxas
+from ptx_support import ptxas
+
+from tests.nvidia_tools import needs_ptxas
 
 CASES = 24
 
