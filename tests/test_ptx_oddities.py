@@ -118,7 +118,7 @@ def test_versions(tmp_path, version):
 
 CONSTANTS = {
     "0x7U": 7, "07": 7, "07U": 7, "0b111": 7, "0b111U": 7, "7U": 7, "010": 8, "-1": 0xFFFFFFFF, "0xFFFFFFFF": 0xFFFFFFFF, "0XffU": 255,
-    "4294967295": 0xFFFFFFFF, "0f40e00000": 0x40E00000, "0F40E00000": 0x40E00000, "!0": 1, "~1": 0xFFFFFFFE, "(3+4)": 7, "1<<2": 4, "3?1:2": 1,
+    "4294967295": 0xFFFFFFFF, "!0": 1, "~1": 0xFFFFFFFE, "(3+4)": 7, "1<<2": 4, "3?1:2": 1,
     "18446744073709551615": 0xFFFFFFFF, "0x1FFFFFFFF": 0xFFFFFFFF,
 }  # fmt: skip
 
@@ -128,6 +128,11 @@ def test_constants(tmp_path, text, value):
     assert stored(tmp_path, changed("], 7;", f"], {text};")) == value
 
 
+@pytest.mark.parametrize("text", ["0f40e00000", "0F40E00000"])
+def test_a_float_is_a_constant_of_untyped_instructions(tmp_path, text):
+    assert stored(tmp_path, changed("st.global.u32", "st.global.b32", "], 7;", f"], {text};")) == 0x40E00000
+
+
 REFUSED = {
     "a zero inside": (changed("ret;", "ret;\0"), "k.ptx:12:6: unexpected character '\\x00'"),
     "a cubin": (b"\x7fELF\x02\x01\x01" + bytes(60), "this is an ELF file (a cubin or an object), not PTX; `cuobjdump -ptx` takes out"),
@@ -135,7 +140,7 @@ REFUSED = {
     "bitcode": (b"BC\xc0\xde" + bytes(60), "this is LLVM bitcode, not PTX"),
     "nothing": (b"", "no `.target` directive: this is not a PTX file"),
     "octal 8": (changed("], 7;", "], 08;"), "k.ptx:11:24: '08' is not a number"),
-    "a double in 32 bits": (changed("], 7;", "], 0d401C000000000000;"), "k.ptx:11:2: st.global.u32: the constant does not fit the type"),
+    "a double in 32 bits": (changed("], 7;", "], 0d401C000000000000;"), "k.ptx:11:2: st.global.u32: the constant is not of type .u32"),
     "32-bit addresses": (changed(".address_size 64", ".address_size 32"), "k.ptx:3:15: only .address_size 64 is supported"),
     "a comment without end": (BASE.encode() + b"/* and", "k.ptx:14:1: "),
     "a function from elsewhere": (changed(".visible", f".extern {FUNCTION};\n.visible", "ret;", CALL), "helper"),
