@@ -111,6 +111,13 @@ def test_launches_of_the_command_line_take_their_place(folder):
     assert masked(out.splitlines()[-1]) == "N samples of 2 launches -> kernels.gprec"
 
 
+def test_clusters_stand_in_the_launch(folder):
+    launch = "twice<<<(4, 2), 32, cluster=(2, 2)>>>(i32[256], 256)"
+    assert masked(collect(folder, "kernels.cu", "--chip", "h200", *launches(launch))).startswith(
+        "twice<<<(4, 2), 32, cluster=(2, 2)>>>  N cycles"
+    )
+
+
 @pytest.mark.parametrize("name", ["twice", "_Z5twicePii"])
 def test_a_kernel_by_any_of_its_names(folder, name):
     out = collect(folder, "kernels.cu", *launches(f"{name}<<<1, 32>>>(i32[32], 32)"))
