@@ -3,10 +3,14 @@
 import re
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))  # where pytest looks, too: `python -m tests.ptx_fuzz` needs the same modules
+
 from emulate_harness import EXECUTED
 
 from gpuprof.assemble import assemble as assembler
