@@ -156,7 +156,9 @@ class Lowering:
         if variable.space == "local":
             self.frame.add(variable)
             check_local(self.module_name, variable, self.frame.nbytes)
-        elif variable.space not in ("shared", "param"):
+        elif variable.space == "param":
+            check_local(self.module_name, variable, variable.nbytes)  # an argument or a result in the callee's frame
+        elif variable.space != "shared":
             raise self.error(f"a .{variable.space} variable inside a function")
 
     def place_label(self, label: ast.Label):

@@ -7,6 +7,7 @@ from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
 from gpuprof.isa.modifiers import COMPARISONS, pack
 from gpuprof.isa.special import TESTP
 
+N_ORDERED = 6  # of COMPARISONS; those behind know of NaN
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # What `set` gives for true.
 _TRUE = {
@@ -28,6 +29,8 @@ def compare(lo, kind: str, cmp: str, a, b, *, dst=None, c=None, e=None, boolean:
     else:
         if kind[0] not in "bus" or type_nbits(kind) < 16:
             raise NoVariant(f"type .{kind} of")
+        if cmp in COMPARISONS[N_ORDERED:]:
+            raise lo.error(f".{cmp} compares floating-point numbers, not .{kind}")
         a, b = extend(lo, a, kind), extend(lo, b, kind)
         if isinstance(a, Imm):  # keep the constant on the right, where the immediate is
             a, b, cmp = b, a, {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(cmp, cmp)

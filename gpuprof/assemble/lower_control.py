@@ -254,6 +254,8 @@ def _argument_value(lo, name, place: Place):
 
 
 def _result_register(lo, name) -> int:
+    if not isinstance(name, ast.Name):
+        raise lo.error("a result is a register or a .param variable")
     if name.text in lo.parameter_values:
         return lo.parameter_values[name.text]
     register = lo.find_register(name)
