@@ -4,10 +4,9 @@ from gpuprof.assemble import ast
 from gpuprof.assemble.lower_arithmetic import FLOATS, extend
 from gpuprof.assemble.lower_float import row_of
 from gpuprof.assemble.values import Imm, NoVariant, pick, type_file, type_nbits
-from gpuprof.isa.modifiers import COMPARISONS, pack
+from gpuprof.isa.modifiers import COMPARISONS, OF_FLOATS, pack
 from gpuprof.isa.special import TESTP
 
-N_ORDERED = 6  # of COMPARISONS; those behind know of NaN
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # What `set` gives for true.
 _TRUE = {
@@ -29,7 +28,7 @@ def compare(lo, kind: str, cmp: str, a, b, *, dst=None, c=None, e=None, boolean:
     else:
         if kind[0] not in "bus" or type_nbits(kind) < 16:
             raise NoVariant(f"type .{kind} of")
-        if cmp in COMPARISONS[N_ORDERED:]:
+        if cmp in OF_FLOATS:
             raise lo.error(f".{cmp} compares floating-point numbers, not .{kind}")
         a, b = extend(lo, a, kind), extend(lo, b, kind)
         if isinstance(a, Imm):  # keep the constant on the right, where the immediate is

@@ -36,10 +36,9 @@ def flag(shift: int, name: str) -> Field:
     return Field(shift, 1, ("", name))
 
 
-COMPARISONS = (
-    "eq", "ne", "lt", "le", "gt", "ge",
-    "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
-)  # fmt: skip
+ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
+OF_FLOATS = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")  # these know of NaN
+COMPARISONS = ORDERED + OF_FLOATS
 
 QUERIES = (
     "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
