@@ -73,6 +73,7 @@ class Settings:
     """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
 
     chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
+    chip: Chip | None = None  # goes before any name
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
@@ -221,7 +222,7 @@ class Session:
 
 def open_device(settings: Settings, chip_name: str | None = None) -> Device:
     """A Device of its own GPU. The settings' chip goes before the one asked for."""
-    session = Session(settings, load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
+    session = Session(settings, settings.chip or load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
     if session.recorder:
         session.record_preamble()
     return Device(session, session.chip)
@@ -263,7 +264,7 @@ def device_of_script(chip_name: str | None = None) -> Device:
     if _Collecting.device is None:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device
-    if chip_name and not settings.chip_name and load_chip(chip_name) != device.chip:
+    if chip_name and not (settings.chip or settings.chip_name) and load_chip(chip_name) != device.chip:
         raise UsageError(f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or say --chip")
     return device
 

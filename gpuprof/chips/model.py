@@ -3,8 +3,10 @@
 `inherits = "a100"` takes everything the file does not say from another chip.
 """
 
+import difflib
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,34 @@ def load_chip(name: str | Path) -> Chip:
     """A chip by name, or from a file whose name ends in .toml. Raises UsageError naming the file and the key that is wrong."""
     path = _path_of(name)
     return _build(path, _read(path, seen=()))
+
+
+def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) -> Chip:
+    """The chip with other numbers, by name ("sms", "latency.alu"). Raises UsageError, with `place` in front, for one that is wrong."""
+    values, tables = dict(chip.values), {table: dict(getattr(chip, table)) for table in TABLES}
+    for name, value in changes.items():
+        table, _, entry = name.rpartition(".")
+        field = field_of(name)
+        if field is None:
+            raise UsageError(f"{place}: unknown key {name!r}{_similar(name)}")
+        (tables[table] if table else values)[entry] = _checked(place, name, field, value)
+    changed = replace(chip, values=values, **tables, sources={**chip.sources, **dict.fromkeys(changes, place)})
+    _check_together(place, changed)
+    return changed
+
+
+def field_of(name: str) -> Field | None:
+    """The row that says what a number may be, by its name in a file: "sms", "latency.alu"."""
+    table, _, entry = name.rpartition(".")
+    if table in TABLES and entry in TABLES[table][0]:
+        return TABLES[table][1]
+    return BY_NAME.get(name)
+
+
+def _similar(name: str) -> str:
+    known = [*BY_NAME, *(f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries)]
+    found = difflib.get_close_matches(name, known, 3)
+    return f"; did you mean {' or '.join(found)}?" if found else ""
 
 
 def _path_of(name: str | Path) -> Path:
@@ -126,7 +156,7 @@ def _number(path: Path, key: str, field: Field, data: dict[str, Any], sources: d
     return _checked(path, name, field, entry)
 
 
-def _checked(path: Path, name: str, field: Field, value: Any):
+def _checked(path: Path | str, name: str, field: Field, value: Any):
     if field.kind == "text":
         if not isinstance(value, str):
             raise UsageError(f"{path}: {name}: expected a text, got {value!r}")
@@ -139,7 +169,7 @@ def _checked(path: Path, name: str, field: Field, value: Any):
     return float(value) if field.kind == "float" else value
 
 
-def _check_together(path: Path, chip: Chip) -> None:
+def _check_together(path: Path | str, chip: Chip) -> None:
     """What no single number shows."""
     if chip.warp_slots % chip.partitions:
         raise UsageError(f"{path}: warp_slots is {chip.warp_slots}, which its {chip.partitions} partitions cannot share evenly")

@@ -93,7 +93,9 @@ def command(
             command=_command_text(file, launches, chip_name, sampling, options, script_args),
         )
         if file.suffix == ".py":
-            _run_script(file, script_args, settings)
+            from gpuprof.script import run_script
+
+            run_script(file, script_args, settings)
         else:
             _run_launches(file, launches, seed, settings)
     samples, launches_made = plural(recorder.n_records, "sample", "samples"), plural(recorder.n_launches, "launch", "launches")
@@ -147,94 +149,11 @@ def _command_text(file: Path, launches, chip_name, sampling, options, script_arg
 def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) -> None:
     from gpuprof.device.launch import kernel_names
     from gpuprof.device.requests import run_requests
+    from gpuprof.launches import command_line_requests, comment_requests, embedded_requests
     from gpuprof.session import open_device
 
-    requests = _command_line_requests(launches) or _comment_requests(file)
+    requests = command_line_requests(launches) or comment_requests(file)
     device = open_device(settings)
     module = device.load(file, instantiate=kernel_names(requests))
-    requests = requests or _embedded_requests(file, module)
+    requests = requests or embedded_requests(file, module.sources, module.kernels)
     run_requests(device, module, requests, seed=seed, folder=Path() if launches else file.parent)
-
-
-def _command_line_requests(launches: tuple[str, ...]) -> list:
-    from gpuprof.device.launch import parse_launch
-
-    return [parse_launch(text, "--launch") for text in launches]
-
-
-def _comment_requests(file: Path) -> list:
-    """The launches that a source file names in its comments."""
-    if file.suffix == ".gpubin":
-        return []
-    return _parse_comments(file.read_text(encoding="utf-8", errors="replace"), str(file))
-
-
-def _parse_comments(text: str, place: str) -> list:
-    from gpuprof.device.launch import find_launch_comments, parse_launch
-
-    return [parse_launch(text, f"{place}:{line}") for line, text in find_launch_comments(text)]
-
-
-def _embedded_requests(file: Path, module) -> list:
-    """The launches named in the sources that a gpubin carries. Raises UsageError when there are none."""
-    from gpuprof.errors import UsageError
-
-    requests = [request for path, text in sorted(module.sources.items()) for request in _parse_comments(text, path)]
-    if not requests:
-        kernels = ", ".join(module.kernels) or "none"
-        raise UsageError(
-            f"{file}: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into the source as a comment "
-            f"`// LAUNCH: ...` (kernels: {kernels})"
-        )
-    return requests
-
-
-def _run_script(file: Path, script_args: tuple[str, ...], settings) -> None:
-    """Runs a script as `python FILE ARGS` would; the Devices it makes belong to this recording."""
-    import runpy
-    import sys
-
-    from gpuprof.errors import GpuprofError, NotComparable, ScriptError
-    from gpuprof.session import collecting
-
-    argv, path = sys.argv, sys.path
-    sys.argv, sys.path = [str(file), *script_args], [str(file.parent), *path]
-    try:
-        with collecting(settings):
-            runpy.run_path(str(file), run_name="__main__")
-    except SystemExit as exit:
-        if exit.code not in (None, 0):
-            raise GpuprofError(f"{file}: the script ended with {exit.code!r}") from None
-    except GpuprofError as error:
-        error.args = (_script_place(file, error) + str(error),)
-        raise
-    except Exception as error:  # whatever the script raises is the user's own: it is shown as Python shows it
-        raise ScriptError(f"{file}: the script ended with {type(error).__name__}", _script_traceback(file, error)) from None
-    finally:
-        sys.argv, sys.path = argv, path
-    if settings.recorder.n_launches == 0:
-        raise NotComparable(f"{file}: the script launched no kernel, so nothing was recorded")
-
-
-def _script_frames(file: Path, error: BaseException):
-    """The traceback from the script's own first frame on; None when it never ran, as with a syntax error."""
-    frames = error.__traceback__
-    while frames and frames.tb_frame.f_code.co_filename != str(file):
-        frames = frames.tb_next
-    return frames
-
-
-def _script_place(file: Path, error: BaseException) -> str:
-    """ "script.py:12: ", the script's own line that an error of gpuprof comes from."""
-    frames, line = _script_frames(file, error), 0
-    while frames:
-        if frames.tb_frame.f_code.co_filename == str(file):
-            line = frames.tb_lineno
-        frames = frames.tb_next
-    return f"{file}:{line}: " if line else ""
-
-
-def _script_traceback(file: Path, error: Exception) -> str:
-    import traceback
-
-    return "".join(traceback.format_exception(type(error), error, _script_frames(file, error)))
