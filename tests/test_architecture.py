@@ -10,8 +10,8 @@ import pytest
 from tests.running import ROOT
 
 PACKAGE = ROOT / "gpuprof"
-GROUND_FLOOR = ("errors", "files", "kept", "wording", "isa", "chips")
 ORDER = ("compile", "assemble", "device", "emulate", "timing", "records", "correlate", "report", "check", "interop", "sweep", "cli")
+GROUND_FLOOR = ("errors", "files", "kept", "parts", "wording", "isa", "chips")
 EXCEPTIONS = {("timing", "gpuprof.records.schema")}
 
 

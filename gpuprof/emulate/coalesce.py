@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.kept import kept
+from gpuprof.parts import part
 
 FULL = np.uint32(0xFFFFFFFF)
 
@@ -32,12 +33,12 @@ class Totals(NamedTuple):
     ideal_sectors: int
 
 
-@kept
+@part
 def _record(sectors, lines, wavefronts, ideal, lanes, conflicts, uniform):
     return np.uint64(sectors | lines << 8 | wavefronts << 16 | ideal << 24 | lanes << 32 | conflicts << 40 | uniform << 48)
 
 
-@kept
+@part
 def _put_sorted(values, count, value):
     """Puts a value into values[:count], ascending and distinct; gives the new count."""
     at = count
@@ -51,7 +52,7 @@ def _put_sorted(values, count, value):
     return count + 1
 
 
-@kept
+@part
 def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
     """Most distinct 4-byte words in one bank, over lanes first..last-1. banks: int64 (32,), words: int64 (32, 32)."""
     per_lane = max(1, nbytes >> 2)
@@ -84,7 +85,7 @@ def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
     return most
 
 
-@kept
+@part
 def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
     """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte accesses."""
     group = 32 if nbytes <= 4 else 128 // nbytes
@@ -98,10 +99,10 @@ def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
     return total, ideal
 
 
-@kept
+@part
 def _distinct_sectors(address, mask, pieces, piece_stride, found):
     """Puts the distinct sectors, ascending, into `found`; gives (sectors, 128-byte lines)."""
-    count = 0
+    count = np.int64(0)  # a plain 0 is of another type, and compiles _put_sorted once more
     for piece in range(pieces):
         previous = np.int64(-1)
         for lane in range(32):
@@ -116,7 +117,7 @@ def _distinct_sectors(address, mask, pieces, piece_stride, found):
     return count, lines
 
 
-@kept
+@part
 def _range(address, mask):
     """(lanes, lowest address, highest address, all addresses or'ed) of a mask that is not empty."""
     lanes = 0
@@ -130,7 +131,7 @@ def _range(address, mask):
     return lanes, lo, hi, bits
 
 
-@kept
+@part
 def _is_affine(address, nbytes):
     """Whether the 32 lanes access consecutive places."""
     first = address[0]
@@ -140,7 +141,7 @@ def _is_affine(address, nbytes):
     return not wrong
 
 
-@kept
+@part
 def _most_on_one(address, mask):
     """Most lanes on one address."""
     most = 0

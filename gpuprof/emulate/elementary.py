@@ -9,7 +9,8 @@ from math import factorial
 
 import numpy as np
 
-from gpuprof.kept import kept, kept_ufunc
+from gpuprof.kept import kept_ufunc
+from gpuprof.parts import part
 
 HALF_PI = 1.5707963267948966
 LN2 = 0.6931471805599453
@@ -31,7 +32,7 @@ POWERS = tuple(1.0 / factorial(k) for k in range(14, 0, -1))  # of (e^t - 1) / t
 LOGARITHMS = tuple(2.0 / (2 * k + 1) for k in range(11, -1, -1))  # of ln((1 + s)/(1 - s)) / s in s^2, |s| <= 0.172
 
 
-@kept
+@part
 def horner(coefficients, x):
     total = 0.0
     for each in coefficients:
@@ -39,7 +40,7 @@ def horner(coefficients, x):
     return total
 
 
-@kept
+@part
 def reduced(x):
     """x = n * pi/2 + r for x >= 0 of single precision: n modulo 4, and r between -pi/4 and pi/4."""
     bits = np.uint64(np.float32(x).view(np.uint32))
@@ -60,7 +61,7 @@ def reduced(x):
     return n, (np.float64(rest) + np.float64(lower) * 2.0**-64) * 2.0**-62 * HALF_PI
 
 
-@kept
+@part
 def circular(n, r):
     """sin(n * pi/2 + r)."""
     square = r * r
@@ -85,13 +86,13 @@ def cos(x):
     return circular(n + np.uint64(1), r)
 
 
-@kept
+@part
 def power_of_two(n):
     """2^n for n between -1022 and 1023."""
     return np.uint64(np.int64(n) + 1023 << 52).view(np.float64)
 
 
-@kept
+@part
 def less_one(t):
     """e^t - 1."""
     return t * horner(POWERS, t)

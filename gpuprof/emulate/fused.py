@@ -10,7 +10,8 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gpuprof.kept import kept, kept_ufunc
+from gpuprof.kept import kept_ufunc
+from gpuprof.parts import part
 
 
 @intrinsic
@@ -51,7 +52,7 @@ QUIET64 = np.uint64(1 << 51)
 DEFAULT64 = np.uint64(0xFFF8 << 48)
 
 
-@kept
+@part
 def nan64(a, b, c):
     """The NaN that three operands make."""
     given = a if a != a else (b if b != b else c)

@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from gpuprof.emulate.fused import _fma
 from gpuprof.isa.modifiers import ELEMENT_TYPES
 from gpuprof.kept import kept
+from gpuprof.parts import part
 
 F16, BF16, TF32, E4M3, E5M2, S8, U8, S4, U4, B1 = range(10)
 assert ELEMENT_TYPES == ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1")
@@ -39,7 +40,7 @@ def _e4m3(bits: int) -> float:
 E4M3_VALUES = np.array([_e4m3(bits) for bits in range(256)])
 
 
-@kept
+@part
 def half_value(bits):
     """f16 pattern to double."""
     pattern = np.uint64(bits & np.uint32(0x7FFF)) << np.uint64(42) | np.uint64(bits & np.uint32(0x8000)) << np.uint64(48)
@@ -48,12 +49,12 @@ def half_value(bits):
     return np.uint64(pattern).view(np.float64) * scale
 
 
-@kept
+@part
 def single_value(bits):
     return np.float64(np.uint32(bits).view(np.float32))
 
 
-@kept
+@part
 def half_bits(value):
     """Double to f16 pattern, to nearest even; NaNs become the canonical one."""
     if value != value:
@@ -69,13 +70,13 @@ def half_bits(value):
     return sign | np.uint32((bits >> np.uint64(42)) - np.uint64((1023 - 15) << 10))
 
 
-@kept
+@part
 def single_bits(value):
     """Double to f32 pattern, to nearest even; NaNs become the canonical one."""
     return np.float32(value).view(np.uint32) if value == value else NAN32
 
 
-@kept
+@part
 def integer_element(word, i, t):
     if t == S8:
         return np.int64(np.int8(word >> np.uint32(8 * i) & np.uint32(255)))
@@ -85,7 +86,7 @@ def integer_element(word, i, t):
     return nibble - 16 if t == S4 and nibble >= 8 else nibble
 
 
-@kept
+@part
 def float_element(word, i, t):
     if t == F16:
         return half_value(word >> np.uint32(16 * i) & np.uint32(0xFFFF))
@@ -97,7 +98,7 @@ def float_element(word, i, t):
     return E4M3_VALUES[byte] if t == E4M3 else half_value(byte << np.uint32(8))
 
 
-@kept
+@part
 def take_halves(words, first, low, high):
     """The two f16 elements of 32 lanes' registers; a loop that vectorises. low, high: float64 (32,)."""
     for lane in range(32):
@@ -106,7 +107,7 @@ def take_halves(words, first, low, high):
         high[lane] = half_value(word >> np.uint32(16))
 
 
-@kept
+@part
 def take_a(words, first, t, floating, a, low, high):
     """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a row);
     low, high: scratch (32,)."""
@@ -127,7 +128,7 @@ def take_a(words, first, t, floating, a, low, high):
                 a[row, column + i] = float_element(word, i, t) if floating else np.float64(integer_element(word, i, t))
 
 
-@kept
+@part
 def take_b(words, first, t, floating, b, low, high):
     """As take_a; b: float64 (>= k, 8)."""
     if t == F16:
@@ -146,7 +147,7 @@ def take_b(words, first, t, floating, b, low, high):
                 b[k + i, lane >> 2] = float_element(word, i, t) if floating else np.float64(integer_element(word, i, t))
 
 
-@kept
+@part
 def take_c(words, first, half, c):
     """Accumulators, f32 or f16, to float64 (16, 8)."""
     for r in range(words.shape[0]):
@@ -159,7 +160,7 @@ def take_c(words, first, half, c):
                 c[(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)] = single_value(word)
 
 
-@kept
+@part
 def put_d(words, first, half, c):
     for r in range(words.shape[0]):
         for lane in range(32):
@@ -216,7 +217,7 @@ def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
     return types.void(types.uintp, types.uintp, types.uintp, types.uintp, types.uintp), generate
 
 
-@kept
+@part
 def add_products(a, b, c, m, k):
     """c += a[:m, :k] @ b[:k], one k after the other; float64, c (16, 8)."""
     row_nbytes = 8 * a.shape[1]
@@ -224,7 +225,7 @@ def add_products(a, b, c, m, k):
         _add_four_rows(c.ctypes.data + 64 * row, a.ctypes.data + row_nbytes * row, row_nbytes, b.ctypes.data, k)
 
 
-@kept
+@part
 def add_chosen_products(a, b, places, c, k):
     """As add_products for sparse A: element j of a row belongs to row `places[row, j]` of B."""
     for row in range(16):
@@ -235,7 +236,7 @@ def add_chosen_products(a, b, places, c, k):
                 c[row, column] += x * b[place, column]
 
 
-@kept
+@part
 def find_places(metadata, first, selector, t, elements, places):
     """Where the stored elements of each row of a sparse A stand: int64 (16, elements).
 
@@ -284,7 +285,7 @@ def multiply_floats(a, b, c, d, ta, tb, c_half, d_half, k, metadata, selector):
         put_d(d, first, d_half, sums)
 
 
-@kept
+@part
 def put_integers(words, first, clamp, sums):
     for r in range(words.shape[0]):
         for lane in range(32):
@@ -294,7 +295,7 @@ def put_integers(words, first, clamp, sums):
             words[r, first + lane] = np.uint32(np.int64(total) & 0xFFFFFFFF)
 
 
-@kept
+@part
 def take_integers(words, first, sums):
     for r in range(words.shape[0]):
         for lane in range(32):
@@ -320,7 +321,7 @@ def multiply_integers(a, b, c, d, ta, tb, clamp, k, metadata, selector):
         put_integers(d, first, clamp, sums)
 
 
-@kept
+@part
 def popcount(word):
     word = word - (word >> np.uint32(1) & np.uint32(0x55555555))
     word = (word & np.uint32(0x33333333)) + (word >> np.uint32(2) & np.uint32(0x33333333))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpuprof.kept import kept
+from gpuprof.parts import part
 
 
 @kept
@@ -16,7 +17,7 @@ def starts(warp, n_warps):
     return start
 
 
-@kept
+@part
 def n_sectors(access):
     """Of an access record: the low byte, and 256s in the high one."""
     return np.int64(access & np.uint64(0xFF)) + (np.int64(access >> np.uint64(56)) << 8)

@@ -4,9 +4,8 @@ Every function takes the machine's record `m` (see `tables`). `hot` is inlined i
 places, or seldom. Nothing here allocates, so Numba's reference counting is off.
 """
 
-from numba import njit
+from gpuprof.parts import part
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
-UNCALLED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # by the interpreter: no bridge to it needs compiling
-hot = njit(forceinline=True, **OPTIONS, **UNCALLED)
-cold = njit(**OPTIONS, **UNCALLED)
+hot = part(forceinline=True, **OPTIONS)
+cold = part(**OPTIONS)
