@@ -281,7 +281,7 @@ class Gpu:
         if name == "tensor":
             form = FORMS[op.name]
             return form.products / (self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share))
-        return Fraction(32, self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
+        return 32 / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
     def port_name(self, warp):
         op = self.instructions[warp.pc].op

@@ -211,7 +211,7 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("collect", "kernels.cu", "--period", "31"), "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
         (("collect", "kernels.cu", "--period", "soon"),
          "invalid value for '--period': 'soon' is no number of cycles, such as 1024 or 2^10; `gpuprof collect --help` shows what there is"),
-        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; there are a100, h200, ppu15, v100, or give the path of a .toml file"),
+        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; there are a100, b200, h100, h200, mi210-like, ppu15, rtx3090, rtx4090, t4, v100, xehpc-like, or give the path of a .toml file"),
         (("explain", "long_scorebord"), "unknown stall reason 'long_scorebord'; did you mean long_scoreboard or short_scoreboard?"),
         (("report", "absent.gprec"), "absent.gprec: there is no such file"),
         (("records", "absent.gprec"), "absent.gprec: there is no such file"),

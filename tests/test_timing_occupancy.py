@@ -58,7 +58,7 @@ PROGRAM = """
 #include "cuda_occupancy.h"
 int main() {
     cudaOccDeviceProp p; memset(&p, 0, sizeof p);
-    p.computeMajor = MAJOR; p.computeMinor = 0; p.maxThreadsPerBlock = 1024; p.maxThreadsPerMultiprocessor = 2048;
+    p.computeMajor = MAJOR; p.computeMinor = MINOR; p.maxThreadsPerBlock = 1024; p.maxThreadsPerMultiprocessor = THREADS;
     p.regsPerBlock = 65536; p.regsPerMultiprocessor = 65536; p.warpSize = 32; p.numSms = 1;
     p.sharedMemPerBlock = 49152; p.sharedMemPerMultiprocessor = SHARED; p.sharedMemPerBlockOptin = OPTIN; p.reservedSharedMemPerBlock = RESERVED;
     for (int regs = 16; regs <= 255; regs += 13)
@@ -78,13 +78,16 @@ int main() {
 
 @pytest.mark.skipif(not HEADERS, reason="no cuda_occupancy.h on this machine")
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++ on this machine")
-@pytest.mark.parametrize(("name", "major"), [("v100", 7), ("a100", 8), ("h200", 9)])
-def test_against_cuda_occupancy(tmp_path, name, major):
+@pytest.mark.parametrize("name", ["v100", "t4", "a100", "rtx3090", "rtx4090", "h100", "h200", "b200"])
+def test_against_cuda_occupancy(tmp_path, name):
     chip = load_chip(name)
     source = tmp_path / "occupancy.cpp"
     source.write_text(PROGRAM)
+    major, minor = divmod(int(chip.arch.removeprefix("sm_")), 10)
     defines = {
         "MAJOR": major,
+        "MINOR": minor,
+        "THREADS": 32 * chip.warp_slots,
         "SHARED": chip.shared_nbytes,
         "OPTIN": chip.max_shared_nbytes_per_block,
         "RESERVED": chip.shared_reserved_nbytes,

@@ -18,6 +18,8 @@ class Field(NamedTuple):
 
 
 FIELDS = (
+    Field("maker", "text", "", 0, 0, "who makes it"),
+    Field("notes", "text", "", 0, 0, "which card it is, and how it is expressed where the model has no words for it"),
     Field("arch", "text", "", 0, 0, "architecture name, as compilers spell it"),
     # Geometry.
     Field("sms", "int", "SMs", 1, 1024, "streaming multiprocessors"),
@@ -90,7 +92,7 @@ BY_NAME = {field.name: field for field in FIELDS}
 # Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles. `imad` is not a pipe of its own: so many
 # lanes of the `fma` pipe multiply integers.
 LANES = ("alu", "fma", "imad", "fp64", "half", "xu", "uniform", "cbu")
-LANES_FIELD = Field("lanes", "int", "lanes per partition", 1, 64, "width of a pipe")
+LANES_FIELD = Field("lanes", "float", "lanes per partition", 0.25, 64, "width of a pipe; less than one where partitions share a unit")
 
 # Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency class.
 LATENCIES = (

@@ -22,6 +22,8 @@ TRIPLE = "nvptx64-nvidia-cuda"
 
 # The PTX ISA version: the first with everything the headers use (`_` operands, bf16 arithmetic), which ptxas 12 accepts.
 PTX_FEATURE = "+ptx80"
+# Architectures that are younger than that version.
+PTX_FEATURE_OF = {"sm_100": "+ptx86"}
 
 # 32-bit addresses in shared, local and constant memory, as the hardware has them. Clang is told the same.
 SHORT_POINTERS = "--nvptx-short-ptr"
@@ -92,7 +94,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     llvm.set_option("gpuprof", SHORT_POINTERS)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE, opt=level)
+    target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE_OF.get(arch, PTX_FEATURE), opt=level)
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(_INSTANCE.sub("", ir))
