@@ -8,10 +8,10 @@ import numpy as np
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import HOLDING, N_BARRIERS, NEVER
+from gpuprof.timing.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, NEVER
 from gpuprof.timing.mbarrier import let_go
 from gpuprof.timing.scoreboard import hold, sleep
-from gpuprof.timing.tables import access_at, arrived_at, block_at, warp_at
+from gpuprof.timing.tables import access_of, arrived_at, block_at, grid_at, warp_at
 
 BARRIER = INDEX["barrier"]
 ANY = -1
@@ -41,8 +41,8 @@ def arrive_at_traced(m, wi, waits, t):
     """The same at a barrier whose number or count is in a register: the access record has them, `conflicts` and warps in `uniform`.
     A warp of which no lane arrives (`lanes`) goes on."""
     w = warp_at(m, wi)
-    record = access_at(m, w.access)
-    w.access += 1
+    record = access_of(w.access)
+    w.access += ACCESS_NBYTES
     if record.lanes:
         arrive(m, wi, np.int64(record.conflicts), np.int64(record.uniform) * m.warp_lanes, waits, t)
     elif waits:
@@ -65,7 +65,7 @@ def arrivals_after_exit(m, block_slot, t):
 
 @cold
 def open_all(m, block_slot, t):
-    if m.has_mbarriers and let_go(m, block_slot, t):
+    if grid_at(m, block_at(m, block_slot).grid).has_mbarriers and let_go(m, block_slot, t):
         return
     for barrier in range(N_BARRIERS):
         arrived_at(m, block_slot, barrier).value = 0

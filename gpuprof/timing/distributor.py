@@ -5,44 +5,45 @@ all SMs. Its warps go to the partitions with the most free warp slots.
 """
 
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, STARTING, TICK_BITS
+from gpuprof.timing.layout import ACCESS_NBYTES, EMPTY, N_BARRIERS, NEVER, SECTOR_NUMBER_NBYTES, STARTING, STEP_NBYTES, TICK_BITS
 from gpuprof.timing.mbarrier import start_mbarriers
 from gpuprof.timing.scoreboard import sleep
 from gpuprof.timing.tables import (
-    access_start_at,
     arrived_at,
     block_at,
     board_at,
+    grid_at,
     lane_at,
+    presence_at,
     second_at,
-    sector_start_at,
     sm_at,
-    step_start_at,
     warp_at,
+    word_at,
 )
 
 
 @cold
 def start_blocks(m):
     """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet; else 1."""
-    while m.next_block < m.total_blocks:
+    grid = grid_at(m, m.head)
+    while grid.next_block < grid.total_blocks:
         sm = free_sm(m)
-        if sm < 0 or (m.cluster > 1 and m.next_block % m.cluster == 0 and not cluster_fits(m)):
+        if sm < 0 or (grid.cluster > 1 and grid.next_block % grid.cluster == 0 and not cluster_fits(m, grid)):
             break
-        if m.next_block == m.known_blocks:
+        if grid.next_block == grid.known_blocks:
             return 0
-        start_block(m, sm)
-        m.next_block += 1
+        start_block(m, grid, sm)
+        grid.next_block += 1
     return 1
 
 
 @cold
-def cluster_fits(m):
+def cluster_fits(m, grid):
     """Whether there are slots for all blocks of a cluster: they start one after the other then, and run at the same time."""
     free = 0
     for sm in range(m.sms):
-        free += m.blocks_per_sm - sm_at(m, sm).blocks
-        if free >= m.cluster:
+        free += grid.blocks_per_sm - sm_at(m, sm).blocks
+        if free >= grid.cluster:
             return True
     return False
 
@@ -63,39 +64,45 @@ def sooner(a, b):
 
 
 @hot
-def start_block(m, sm):
-    """Puts the next block on an SM."""
+def start_block(m, grid, sm):
+    """Puts the head grid's next block on an SM."""
     s = sm_at(m, sm)
-    slot = take_slot(m, sm)
+    slot = take_slot(m, grid, sm)
     block = block_at(m, slot)
     tick = max((block.free + m.block_launch_cycles) << TICK_BITS, m.distributor_tick)
     m.distributor_tick = tick + m.distributor_ticks
     start = tick >> TICK_BITS
     block.used = 1
-    block.index = m.next_block
-    block.live = m.warps_per_block
+    block.grid = m.head
+    block.index = grid.next_block
+    block.piece = grid.piece
+    block.live = grid.warps_per_block
     block.waiting = 0
     block.copies = 0
-    if m.has_mbarriers:
+    if grid.has_mbarriers:
         start_mbarriers(m, slot)
     for barrier in range(N_BARRIERS):
         arrived_at(m, slot, barrier).value = 0
-    if s.warps == 0:
-        s.active_since = start
-        if m.period_cycles:
-            s.next_sample = (start + m.period_cycles - 1) // m.period_cycles * m.period_cycles
+    presence = presence_at(m, m.head, sm)
+    if presence.warps == 0:
+        presence.active_since = start
+    if s.warps == 0 and m.period_cycles:
+        s.next_sample = (start + m.period_cycles - 1) // m.period_cycles * m.period_cycles
     s.blocks += 1
-    for number in range(m.warps_per_block):
-        start_warp(m, sm, slot, number, start)
+    s.warps += grid.warps_per_block
+    presence.blocks += 1
+    presence.warps += grid.warps_per_block
+    for number in range(grid.warps_per_block):
+        start_warp(m, grid, sm, slot, number, start)
 
 
 @hot
-def take_slot(m, sm):
+def take_slot(m, grid, sm):
     """The block slot that has been free for longest, the SM's next best noted."""
     first = sm * m.max_blocks
     best = -1
     second = NEVER
-    for slot in range(first, first + m.blocks_per_sm):
+    for slot in range(first, first + grid.blocks_per_sm):
         block = block_at(m, slot)
         if block.used:
             continue
@@ -129,10 +136,10 @@ def take_lane(m, sm):
 
 
 @hot
-def start_warp(m, sm, slot, number, start):
+def start_warp(m, grid, sm, slot, number, start):
     wi = take_lane(m, sm)
     w = warp_at(m, wi)
-    row = (m.next_block - m.first_block) * m.warps_per_block + number
+    row = (grid.next_block - grid.piece_block) * grid.warps_per_block + number
     w.state = STARTING
     w.pc = -1
     w.block_end = -1
@@ -140,7 +147,8 @@ def start_warp(m, sm, slot, number, start):
     w.lane = wi % m.warps_per_partition
     w.block_slot = slot
     w.in_block = number
-    w.block = m.next_block
+    w.block = grid.next_block
+    w.grid = m.head
     w.alias = 0
     w.joined = 0
     w.groups = 0
@@ -152,14 +160,14 @@ def start_warp(m, sm, slot, number, start):
     w.start = start
     w.last = start - 1
     w.ready = start
-    w.step = step_start_at(m, row).value
-    w.step_end = step_start_at(m, row + 1).value
-    w.access = access_start_at(m, row).value
-    w.sector = sector_start_at(m, row).value
+    w.step = grid.steps + word_at(grid.step_start, row).value * STEP_NBYTES
+    w.step_end = grid.steps + word_at(grid.step_start, row + 1).value * STEP_NBYTES
+    w.access = grid.accesses + word_at(grid.access_start, row).value * ACCESS_NBYTES
+    w.sector = grid.sectors + word_at(grid.sector_start, row).value * SECTOR_NUMBER_NBYTES
+    w.final = 1
     for register in range(m.n_registers):
         board_at(m, wi, register).value = 0
         second_at(m, wi, register).value = 0
     lane_at(m, w.partition, w.lane).age = m.ages
     m.ages += 1
-    sm_at(m, sm).warps += 1
     sleep(m, wi, start)

@@ -3,7 +3,7 @@
 from gpuprof.timing.cache import fold_bits
 from gpuprof.timing.jit import hot
 from gpuprof.timing.layout import TICK_BITS
-from gpuprof.timing.tables import channel_tick_at
+from gpuprof.timing.tables import channel_tick_at, grid_at
 
 
 @hot
@@ -18,11 +18,11 @@ def reserve(m, line, sectors, tick):
 @hot
 def read(m, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
-    m.dram_read_sectors += sectors
+    grid_at(m, m.grid).dram_read_sectors += sectors
     return (reserve(m, line, sectors, tick) >> TICK_BITS) + m.dram_cycles
 
 
 @hot
 def write(m, line, sectors, tick):
-    m.dram_write_sectors += sectors
+    grid_at(m, m.grid).dram_write_sectors += sectors
     reserve(m, line, sectors, tick)

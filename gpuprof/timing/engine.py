@@ -84,7 +84,7 @@ def _compiled(sources: int):
                 return NEED_BLOCKS
             t = soonest_event(m)
             if t == NEVER:
-                return DONE if m.done_blocks == m.total_blocks else STUCK
+                return DONE if m.n_ended == m.n_grids else STUCK
             if t > m.max_cycle:
                 return TOO_LONG
             if m.n_samples > m.sample_room:

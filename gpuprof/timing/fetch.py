@@ -5,7 +5,7 @@ misses once. What misses the L1 comes from the L2 after a fixed time; it does no
 """
 
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.tables import constant_ready_at, constant_tag_at, inst_at, l0_ready_at, l0_tag_at, l1i_ready_at, l1i_tag_at
+from gpuprof.timing.tables import constant_ready_at, constant_tag_at, l0_ready_at, l0_tag_at, l1i_ready_at, l1i_tag_at
 
 
 @hot
@@ -25,11 +25,11 @@ def request_line(m, partition, sm, line, t):
 
 
 @cold
-def fetch(m, partition, line, t):
-    """The cycle from which a warp can issue from an instruction line it comes to at cycle t."""
+def fetch(m, partition, line, t, last_line):
+    """The cycle from which a warp can issue from an instruction line it comes to at cycle t. `last_line` is the program's."""
     sm = partition // m.partitions
     ready = request_line(m, partition, sm, line, t)
-    last = min(line + m.prefetch_lines, inst_at(m, m.n_instructions - 1).line)
+    last = min(line + m.prefetch_lines, last_line)
     for ahead in range(line + 1, last + 1):
         request_line(m, partition, sm, ahead, t)
     return ready

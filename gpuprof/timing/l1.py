@@ -2,8 +2,20 @@
 
 from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import MERGE, QUANTUM, READ, TOKEN
-from gpuprof.timing.tables import l1_line_at, l1_tag_at, l1_use_at, load_at, miss_free_at, part_at, request_at, sector_at, sm_at, warp_at
+from gpuprof.timing.layout import MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
+from gpuprof.timing.tables import (
+    grid_at,
+    l1_line_at,
+    l1_tag_at,
+    l1_use_at,
+    load_at,
+    miss_free_at,
+    part_at,
+    request_at,
+    sm_at,
+    warp_at,
+    word_at,
+)
 
 
 @cold
@@ -40,13 +52,13 @@ def miss_slot(m, sm, arrival, index):
 
 @hot
 def line_mask(m, first, end):
-    """The sectors from `first` on that lie in one line: their mask, and how many they are."""
-    line = sector_at(m, first).value >> 2
+    """The sectors from address `first` to `end` that lie in the first one's line: it, their mask, and where the next ones begin."""
+    line = word_at(first, 0).value >> 2
     mask = 0
     k = first
-    while k < end and sector_at(m, k).value >> 2 == line:
-        mask |= 1 << (sector_at(m, k).value & 3)
-        k += 1
+    while k < end and word_at(k, 0).value >> 2 == line:
+        mask |= 1 << (word_at(k, 0).value & 3)
+        k += SECTOR_NUMBER_NBYTES
     return line, mask, k
 
 
@@ -54,7 +66,7 @@ def line_mask(m, first, end):
 def send(m, wi, first, n, start, kind, target, conflicts):
     """Passes an access to the L2, line by line."""
     sm = part_at(m, warp_at(m, wi).partition).sm
-    end = first + n
+    end = first + n * SECTOR_NUMBER_NBYTES
     while first < end:
         line, mask, first = line_mask(m, first, end)
         request(m, sm, start, line, mask, kind, target, -1, conflicts)
@@ -65,9 +77,9 @@ def load(m, wi, inst, first, n, start, done, group):
     """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token when some misses."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     index = m.n_loads
-    end = first + n
+    end = first + n * SECTOR_NUMBER_NBYTES
     before = m.n_requests
-    m.l1_sectors += n
+    grid_at(m, m.grid).l1_sectors += n
     while first < end:
         line, mask, first = line_mask(m, first, end)
         if inst.bypass_l1:
@@ -108,7 +120,7 @@ def look_up(m, sm, line, mask, start, index):
         else:
             arrives = entry.pending_until
     missing = mask & ~entry.valid
-    m.l1_hits += n_sectors(mask & entry.valid)
+    grid_at(m, m.grid).l1_hits += n_sectors(mask & entry.valid)
     if missing:
         entry.request = request(m, sm, start, line, missing, READ, index, place, 0)
         entry.valid |= missing

@@ -11,6 +11,7 @@ from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import ATOMIC_REQUEST, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.tables import (
     bucket_at,
+    grid_at,
     l1_line_at,
     l2_line_at,
     l2_tag_at,
@@ -54,6 +55,7 @@ def order_requests(m):
 @hot
 def serve(m, index):
     r = request_at(m, index)
+    m.grid = warp_at(m, load_at(m, r.target).warp if r.target >= 0 else -1 - r.target).grid
     if r.kind == MERGE:
         r.done = request_at(m, r.place).done
     else:
@@ -119,8 +121,9 @@ def touch(m, r, n, tick):
     entry = l2_line_at(m, place)
     sectors = r.sectors
     missing = 0 if r.kind == WRITE else sectors & ~entry.valid
-    m.l2_sectors += n
-    m.l2_hits += n - n_sectors(missing)
+    grid = grid_at(m, m.grid)
+    grid.l2_sectors += n
+    grid.l2_hits += n - n_sectors(missing)
     arrives = entry.pending_until if entry.valid & sectors and r.kind != WRITE else 0
     if missing:
         arrives = max(arrives, read(m, r.line, n_sectors(missing), tick))

@@ -24,6 +24,7 @@ N_BARRIERS = 16  # of a block
 N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one. Also of multiplications
 N_MBARRIERS = 64  # of a block's memory barriers that are told apart
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
+STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
@@ -94,7 +95,9 @@ WARP = np.dtype(
         ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
         ("mask", "u4"),
         ("block", "u4"),
-        ("step", "i8"),  # next step, access, sector of the live trace
+        ("grid", "i4"),  # of the batch
+        ("final", "i4"),  # 1: the trace ends at step_end
+        ("step", "i8"),  # addresses: next step and the end of what is known of them, next access, next sector
         ("step_end", "i8"),
         ("access", "i8"),
         ("sector", "i8"),
@@ -137,8 +140,6 @@ SM = np.dtype(
         ("block_free", "i8"),  # earliest cycle a free block slot was freed, NEVER when none is free
         ("lsu_tick", "i8"),
         ("noc_tick", "i8"),
-        ("active_since", "i8"),
-        ("active_cycles", "i8"),
         ("l1_use", "i8"),
         ("misses", "i8"),
         ("records", "i8"),  # sample records put into its FIFO
@@ -150,8 +151,64 @@ SM = np.dtype(
 )
 
 BLOCK = np.dtype(
-    [("free", "i8"), ("start", "i8"), ("index", "i8"), ("live", "i4"), ("waiting", "i4"), ("used", "i4"), ("copies", "i4")], align=True
+    [
+        ("free", "i8"),  # since when, if it is not used
+        ("index", "i8"),  # of its grid
+        ("piece", "i8"),  # number of the trace piece that it is in
+        ("grid", "i4"),
+        ("live", "i4"),  # warps that have not ended
+        ("waiting", "i4"),
+        ("used", "i4"),
+        ("copies", "i4"),  # bulk copies on their way
+    ],
+    align=True,
 )
+
+# What a grid is, where its trace stands, and what has been counted for it.
+GRID_NUMBERS = (
+    "launch",
+    "first_inst",  # of the batch's instructions
+    "first_basic_block",
+    "last_line",  # instruction cache line of the last instruction
+    "pc_base",  # the program counter of instruction i of the batch is pc_base + 16 i
+    "warps_per_block",
+    "blocks_per_sm",  # that fit an SM that is empty
+    "cluster",  # blocks that start together
+    "has_mbarriers",  # 0 or 1
+    "total_blocks",
+)
+GRID_PLACES = (
+    "known_blocks",  # of which the trace is there
+    "piece",  # number of the newest piece of trace, which has the blocks to start next
+    "piece_block",  # its first block
+    "step_start",  # addresses of the piece's arrays
+    "access_start",
+    "sector_start",
+    "steps",
+    "accesses",
+    "sectors",
+)
+GRID_COUNTERS = (
+    "next_block",
+    "done_blocks",
+    "start_cycle",
+    "end_cycle",
+    "issue_slots",
+    "resident_warp_cycles",
+    "samples_due",
+    "samples_dropped",
+    "l1_sectors",
+    "l1_hits",
+    "l2_sectors",
+    "l2_hits",
+    "dram_read_sectors",
+    "dram_write_sectors",
+    "shared_wavefronts",
+)
+GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_COUNTERS)])
+
+# A grid on an SM.
+PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4")], align=True)
 
 CACHE_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1"), ("dirty", "i1")], align=True)
 
@@ -180,34 +237,21 @@ LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", 
 COUNTERS = (
     "now",  # start of the current quantum
     "quantum_number",  # its number
-    "next_block",  # next block to start, and one past the last that is there
-    "known_blocks",
-    "total_blocks",
-    "done_blocks",
-    "first_block",  # of the live trace
+    "grid",  # that is at work: whom to count for
+    "head",  # grid whose blocks start next
+    "n_grids",
+    "n_ended",
     "distributor_tick",
     "ages",
     "max_cycle",
-    "end_cycle",
     "n_requests",
     "n_bulk",  # of these, of bulk copies
     "n_loads",
     "n_blocked",
     "n_samples",
     "l2_uses",
-    "issue_slots",
-    "resident_warp_cycles",
-    "samples_due",
-    "samples_dropped",
-    "l1_sectors",
-    "l1_hits",
-    "l2_sectors",
-    "l2_hits",
-    "dram_read_sectors",
-    "dram_write_sectors",
-    "shared_wavefronts",
 )
-# The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the launch's.
+# The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the batch's.
 CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
@@ -224,22 +268,15 @@ DERIVED_NUMBERS = (
     "dram_ticks",
     "distributor_ticks",
 )
-LAUNCH_NUMBERS = (
-    "warps_per_block",
-    "blocks_per_sm",
+BATCH_NUMBERS = (
     "period_cycles",
     "every_warp",
     "seed",
     "fifo_depth",
     "drain_cycles",
     "sample_room",  # a quantum may start with this many records waiting, at most
-    "launch",
-    "load_base",
-    "n_instructions",
     "n_registers",
-    "cluster",  # blocks that start together
-    "has_mbarriers",  # 0 or 1
-    "first_group",  # scoreboard entry of the first group of copies, -1 when the program has none
+    "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
 CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers", "n_mbarriers")
@@ -257,12 +294,8 @@ TABLES = {
     "inst": Table(INSTRUCTION),
     "dep": Table(SHORT),
     "first_of_block": Table(SHORT),
-    "step_start": Table(WORD),
-    "access_start": Table(WORD),
-    "sector_start": Table(WORD),
-    "step": Table(STEP_DTYPE),
-    "access": Table(ACCESS_DTYPE),
-    "sector": Table(WORD),
+    "grid": Table(GRID),
+    "presence": Table(PRESENCE, "sms"),  # by grid, of each SM
     "warp": Table(WARP),
     "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
     "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
@@ -277,7 +310,7 @@ TABLES = {
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
     "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
     "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
-    "ledger": Table(WORD, "n_reasons"),  # by instruction
+    "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
     "l0_tag": Table(WORD, "l0i_lines"),  # by partition
     "l0_ready": Table(WORD, "l0i_lines"),
     "l1i_tag": Table(WORD, "l1i_lines"),  # by SM
@@ -301,6 +334,6 @@ TABLES = {
     "drained": Table(WORD, "fifo_depth"),  # by SM: when the last records leave the FIFO
 }
 MACHINE = np.dtype(
-    [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *LAUNCH_NUMBERS, *CONSTANTS)]
+    [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]
     + [(f"{name}_table", "i8") for name in TABLES]
 )

@@ -11,11 +11,23 @@ from gpuprof.timing.copies import add_to_group, open_group
 from gpuprof.timing.fetch import constant_line
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.l1 import line_mask, load, request, send
-from gpuprof.timing.layout import ATOMIC_REQUEST, BULK_LOAD, BULK_ROOM, PORT_LSU, READ, TICK_BITS, TICKS, TOKEN, WRITE
+from gpuprof.timing.layout import (
+    ACCESS_NBYTES,
+    ATOMIC_REQUEST,
+    BULK_LOAD,
+    BULK_ROOM,
+    PORT_LSU,
+    READ,
+    SECTOR_NUMBER_NBYTES,
+    TICK_BITS,
+    TICKS,
+    TOKEN,
+    WRITE,
+)
 from gpuprof.timing.mbarrier import end_phases, wait
 from gpuprof.timing.scoreboard import write_results
 from gpuprof.timing.static import ATOMIC, BULK, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, MBARRIER, REDUCTION, SHARED
-from gpuprof.timing.tables import access_at, block_at, inst_at, load_at, part_at, port_at, queue_at, sector_at, sm_at, warp_at
+from gpuprof.timing.tables import access_of, block_at, grid_at, inst_at, load_at, part_at, port_at, queue_at, sm_at, warp_at, word_at
 
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
@@ -50,10 +62,10 @@ def access(m, wi, t):
     """Warp `wi` issues a memory instruction in cycle t: takes its access record and reserves what it needs."""
     w = warp_at(m, wi)
     inst = inst_at(m, w.pc)
-    record = access_at(m, w.access)
+    record = access_of(w.access)
     first = w.sector
-    w.access += 1
-    w.sector += np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)
+    w.access += ACCESS_NBYTES
+    w.sector += (np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)) * SECTOR_NUMBER_NBYTES
     kind = inst.kind
     if kind == GENERIC:
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
@@ -82,7 +94,7 @@ def shared(m, wi, inst, record, t):
         passes = max(passes, np.int64(record.conflicts))
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
-    m.shared_wavefronts += passes
+    grid_at(m, m.grid).shared_wavefronts += passes
     start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
     write_results(m, wi, inst, start + inst.latency + extra + (passes - 1) * m.shared_wavefront_cycles)
 
@@ -99,7 +111,7 @@ def wait_for_phase(m, wi, inst, t):
 def bulk(m, wi, inst, record, first, t):
     """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the L2, one a cycle."""
     w = warp_at(m, wi)
-    end = first + np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)
+    end = first + (np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)) * SECTOR_NUMBER_NBYTES
     start = enter(m, w.partition, t, max(np.int64(record.wavefronts), 1) * TICKS)
     sm = part_at(m, w.partition).sm
     kind = READ
@@ -130,7 +142,7 @@ def constant(m, wi, inst, record, first, t):
     start = enter(m, w.partition, t, n * TICKS)
     ready = start
     for k in range(np.int64(record.n_sectors)):
-        line = LINES_OF_PARAMETERS + (sector_at(m, first + k).value >> 1)
+        line = LINES_OF_PARAMETERS + (word_at(first, k).value >> 1)
         ready = max(ready, constant_line(m, part_at(m, w.partition).sm, line, start))
     write_results(m, wi, inst, ready + inst.latency + n - 1)
 
@@ -143,7 +155,7 @@ def global_memory(m, wi, inst, record, first, t):
     passes = np.int64(record.wavefronts)
     if inst.operation == COPY:  # and through the banks it writes to
         passes = max(passes, np.int64(record.conflicts))
-        m.shared_wavefronts += np.int64(record.conflicts)
+        grid_at(m, m.grid).shared_wavefronts += np.int64(record.conflicts)
     start = enter(m, w.partition, t, max(m.lsu_ticks, max(passes * TICKS, tags)))
     if inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles

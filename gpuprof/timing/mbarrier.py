@@ -11,9 +11,9 @@ import numpy as np
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import HOLDING, N_BARRIERS, N_MBARRIERS, NEVER
+from gpuprof.timing.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, N_MBARRIERS, NEVER
 from gpuprof.timing.scoreboard import hold, sleep
-from gpuprof.timing.tables import access_at, block_at, ended_at, landed_at, warp_at
+from gpuprof.timing.tables import access_of, block_at, ended_at, landed_at, warp_at
 
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
 FEWER = 128  # numbers of phases are kept modulo 256
@@ -31,8 +31,8 @@ def start_mbarriers(m, slot):
 def wait(m, wi, t):
     """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its phase."""
     w = warp_at(m, wi)
-    record = access_at(m, w.access)
-    w.access += 1
+    record = access_of(w.access)
+    w.access += ACCESS_NBYTES
     until = t + 1
     key = np.int64(record.conflicts)
     ahead = (ended_at(m, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF

@@ -5,7 +5,7 @@ from gpuprof.timing.barrier import arrivals_after_exit
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import EMPTY, NEVER, TOKEN
 from gpuprof.timing.scoreboard import block_until_served, hold
-from gpuprof.timing.tables import block_at, part_at, sm_at, warp_at
+from gpuprof.timing.tables import block_at, grid_at, part_at, presence_at, sm_at, warp_at
 
 DRAIN = INDEX["drain"]
 
@@ -43,14 +43,17 @@ def release(m, wi, t):
     part = part_at(m, w.partition)
     sm = sm_at(m, part.sm)
     block = block_at(m, w.block_slot)
-    m.resident_warp_cycles += t - w.start
-    m.end_cycle = max(m.end_cycle, t)
+    grid = grid_at(m, w.grid)
+    grid.resident_warp_cycles += t - w.start
+    grid.end_cycle = max(grid.end_cycle, t)
     w.state = EMPTY
     if part.current == w.lane:
         part.current = -1
     sm.warps -= 1
-    if sm.warps == 0:
-        sm.active_cycles += t - sm.active_since
+    presence = presence_at(m, w.grid, part.sm)
+    presence.warps -= 1
+    if presence.warps == 0:
+        presence.active_cycles += t - presence.active_since
     block.live -= 1
     if block.live:
         arrivals_after_exit(m, w.block_slot, t)
@@ -58,5 +61,7 @@ def release(m, wi, t):
     block.used = 0
     block.free = t
     sm.blocks -= 1
+    presence.blocks -= 1
     sm.block_free = min(sm.block_free, t)
-    m.done_blocks += 1
+    grid.done_blocks += 1
+    m.n_ended += grid.done_blocks == grid.total_blocks

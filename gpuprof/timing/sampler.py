@@ -10,7 +10,7 @@ from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
 from gpuprof.timing.ledger import NOT_SELECTED, SELECTED
-from gpuprof.timing.tables import drained_at, inst_at, lane_at, part_at, port_at, record_at, sampled_at, sm_at, until_at, warp_at
+from gpuprof.timing.tables import drained_at, grid_at, inst_at, lane_at, part_at, port_at, record_at, sampled_at, sm_at, until_at, warp_at
 
 
 @hot
@@ -57,21 +57,22 @@ def sample(m, sm, t):
 def record(m, sm, wi, t):
     """One record into the FIFO, or one more dropped."""
     s = sm_at(m, sm)
-    m.samples_due += 1
+    w = warp_at(m, wi)
+    grid = grid_at(m, w.grid)
+    grid.samples_due += 1
     depth = m.fifo_depth
     place = s.records % depth
     if drained_at(m, sm, place).value > t:
-        m.samples_dropped += 1
+        grid.samples_dropped += 1
         return
     newest = drained_at(m, sm, (s.records - 1) % depth).value
     drained_at(m, sm, place).value = max(t, newest) + m.drain_cycles
     s.records += 1
-    w = warp_at(m, wi)
     r = record_at(m, m.n_samples)
-    r.pc = m.load_base + 16 * w.pc
+    r.pc = grid.pc_base + 16 * w.pc
     r.stall_sm = holding_reasons(m, wi, t) | sm << SM_SHIFT
     r.cycle = t
-    r.launch = m.launch
+    r.launch = grid.launch
     r.block = w.block
     r.mask = w.mask
     r.warp_slot = w.lane * m.partitions + w.partition % m.partitions

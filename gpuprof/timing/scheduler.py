@@ -26,7 +26,7 @@ from gpuprof.timing.static import (
     SHUFFLE,
     SLEEP,
 )
-from gpuprof.timing.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.tables import grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
 
@@ -115,7 +115,8 @@ def issue(m, p, k, t):
     part = part_at(m, p)
     part.n_ready -= 1
     part.issued = t
-    m.issue_slots += 1
+    m.grid = w.grid
+    grid_at(m, w.grid).issue_slots += 1
     if lane.port not in (PORT_LSU, PORT_NONE):
         occupy(port_at(m, p, lane.port), inst.port_ticks, t)
     earliest = t + 2 - m.dispatch_units

@@ -19,6 +19,7 @@ from gpuprof.timing.layout import (
     PORT_LSU,
     PORT_NONE,
     READY,
+    STEP_NBYTES,
     TOKEN,
     WAITING,
 )
@@ -29,13 +30,14 @@ from gpuprof.timing.tables import (
     board_at,
     dep_at,
     first_of_block_at,
+    grid_at,
     inst_at,
     lane_at,
     part_at,
     port_at,
     second_at,
     sm_at,
-    step_at,
+    step_of,
     until_at,
     warp_at,
 )
@@ -189,12 +191,13 @@ def advance(m, wi):
         return 1
     if w.step == w.step_end:
         return 0
-    step = step_at(m, w.step)
-    w.step += 1
+    step = step_of(w.step)
+    w.step += STEP_NBYTES
     w.mask = step.mask
     before = w.pc
-    w.pc = first_of_block_at(m, step.block).value
-    w.block_end = first_of_block_at(m, step.block + 1).value
+    block = grid_at(m, w.grid).first_basic_block + step.block
+    w.pc = first_of_block_at(m, block).value
+    w.block_end = first_of_block_at(m, block + 1).value
     return 1 if w.pc == before + 1 else 2
 
 
@@ -229,7 +232,7 @@ def next_instruction(m, wi, earliest):
         until_at(m, wi, CLASS_BRANCH).value = asked
     if inst.line != w.line:
         w.line = inst.line
-        until_at(m, wi, CLASS_FETCH).value = fetch(m, w.partition, inst.line, asked)
+        until_at(m, wi, CLASS_FETCH).value = fetch(m, w.partition, inst.line, asked, grid_at(m, w.grid).last_line)
     if inst.constant_line >= 0:
         until_at(m, wi, CLASS_CONSTANT).value = constant_line(m, part_at(m, w.partition).sm, inst.constant_line, asked)
     wait_for_dependencies(m, wi, earliest)

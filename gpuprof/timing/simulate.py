@@ -1,4 +1,4 @@
-"""One launch through the machine."""
+"""Launches through the machine: one, or a batch that runs together."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -8,12 +8,12 @@ import numpy as np
 from gpuprof.emulate.trace import TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.records.schema import SM_SHIFT
-from gpuprof.timing.live import NO_TRACE, LiveTrace
-from gpuprof.timing.occupancy import Occupancy, occupancy
+from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
+from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.state import SECTOR_NBYTES, Machine, Program, State, machine_record, new_cell, new_core, new_memory
-from gpuprof.timing.static import StaticProgram, static_program
+from gpuprof.timing.static import StaticProgram
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
@@ -36,31 +36,30 @@ def simulate(
     `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot. Sampling never changes the
     timing. When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
     """
-    chip, function = machine.chip, launch.function
-    fit = occupancy(chip, function, int(np.prod(launch.block)), launch.dynamic_shared_nbytes)
-    program = static_program(launch.module.code, chip, launch.module.load_base)
-    n_blocks = int(np.prod(launch.grid, dtype=np.int64))
-    state = _new_state(machine, launch, program, fit, sampling, n_blocks, max_cycles)
-    live = LiveTrace(pieces, program, fit.warps_per_block)
-    _run(state, live, sink, f"kernel {function.display}", max_cycles)
-    return _finish(machine, state, fit)
+    return simulate_batch(machine, [Grid(launch, pieces)], sampling, sink, max_cycles)[0]
 
 
-def _new_state(
-    machine: Machine, launch: "Launch", program: StaticProgram, fit: Occupancy, sampling: Sampling, n_blocks: int, max_cycles: int
-) -> State:
-    record = machine_record(machine, program, fit, sampling, launch.index, launch.module.load_base)
-    record["total_blocks"] = n_blocks
-    record["cluster"] = min(launch.blocks_of_cluster, machine.chip.sms * fit.blocks_per_sm)
+def simulate_batch(machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int) -> list[LaunchTiming]:
+    """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for all of them together."""
+    prepared, program = prepare(grids, machine.chip)
+    state = _new_state(machine, prepared, program, sampling, max_cycles)
+    names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
+    _run(state, LiveTrace(prepared), sink, f"kernel {names}", max_cycles)
+    return _finish(machine, state, prepared)
+
+
+def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int) -> State:
+    fit = grids[0].fit
+    record = machine_record(machine, program, fit, sampling, len(grids))
     record["max_cycle"] = machine.cycle + max_cycles
-    record["end_cycle"] = machine.cycle
     record["l2_uses"] = machine.l2_uses
     machine.fetch.constant_tag[:] = -1
+    records = grid_records(grids, machine.chip)
+    records["start_cycle"] = records["end_cycle"] = machine.cycle
     return State(
         record,
         Program(program.inst, program.dep, program.block),
-        NO_TRACE,
-        new_core(machine.chip, program, machine.cycle, fit.blocks_per_sm),
+        new_core(machine.chip, program, records, machine.cycle),
         machine.fetch,
         new_memory(machine, fit),
         new_cell(machine.chip, sampling),
@@ -75,12 +74,12 @@ def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) 
     try:
         while status != engine.DONE:
             if status == engine.NEED_BLOCKS:
-                state = live.feed(state)
+                live.feed(state)
             elif status == engine.SAMPLES_FULL:
                 _flush(state, sink)
             elif status == engine.TOO_LONG:
                 raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
-            assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.machine[0]['done_blocks'])} blocks are done"
+            assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
             status = engine.run(state.machine, QUANTA_PER_CALL)
     finally:
         _flush(state, sink)
@@ -95,35 +94,41 @@ def _flush(state: State, sink: Sink) -> None:
         sink(records[np.lexsort((records["warp_slot"], records["stall_sm"] >> SM_SHIFT, records["cycle"]))])
 
 
-def _finish(machine: Machine, state: State, fit: Occupancy) -> LaunchTiming:
-    counts, core = state.machine[0], state.core
-    start, end = machine.cycle, int(counts["end_cycle"])
-    machine.cycle, machine.l2_uses = end, int(counts["l2_uses"])
-    resident = int(counts["resident_warp_cycles"])
-    assert int(core.ledger.sum()) == resident, f"the ledger holds {int(core.ledger.sum())} warp-cycles of {resident}"
-    due, dropped = int(counts["samples_due"]), int(counts["samples_dropped"])
+def _finish(machine: Machine, state: State, grids: list[PreparedGrid]) -> list[LaunchTiming]:
+    machine.cycle, machine.l2_uses = int(state.core.grid["end_cycle"].max()), int(state.machine[0]["l2_uses"])
+    return [_timing(state, number, grid) for number, grid in enumerate(grids)]
+
+
+def _timing(state: State, number: int, grid: PreparedGrid) -> LaunchTiming:
+    counts = dict(zip(state.core.grid.dtype.names, state.core.grid[number].tolist(), strict=True))
+    start, end = counts["start_cycle"], counts["end_cycle"]
+    ledger = state.core.ledger[grid.first_inst : grid.first_inst + len(grid.program.inst)].astype(np.uint64)
+    resident = counts["resident_warp_cycles"]
+    assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
+    due, dropped = counts["samples_due"], counts["samples_dropped"]
+    active_cycles = state.core.presence[number]["active_cycles"].astype(np.uint64)
     return LaunchTiming(
         start_cycle=start,
         end_cycle=end,
         cycles=end - start,
-        issue_slots=int(counts["issue_slots"]),
+        issue_slots=counts["issue_slots"],
         resident_warp_cycles=resident,
-        warps_launched=int(counts["ages"]),
-        blocks_launched=int(counts["done_blocks"]),
-        blocks_per_sm=fit.blocks_per_sm,
-        occupancy_limiter=fit.limiter,
+        warps_launched=counts["next_block"] * grid.fit.warps_per_block,
+        blocks_launched=counts["done_blocks"],
+        blocks_per_sm=grid.fit.blocks_per_sm,
+        occupancy_limiter=grid.fit.limiter,
         samples_due=due,
         samples_kept=due - dropped,
         samples_dropped=dropped,
         buffer_full=dropped > 0,
-        l1_sectors=int(counts["l1_sectors"]),
-        l1_hits=int(counts["l1_hits"]),
-        l2_sectors=int(counts["l2_sectors"]),
-        l2_hits=int(counts["l2_hits"]),
-        dram_read_nbytes=int(counts["dram_read_sectors"]) * SECTOR_NBYTES,
-        dram_write_nbytes=int(counts["dram_write_sectors"]) * SECTOR_NBYTES,
-        shared_wavefronts=int(counts["shared_wavefronts"]),
-        sm_active_cycles=int(core.sm["active_cycles"].sum()),
-        active_cycles_of_sm=core.sm["active_cycles"].astype(np.uint64),
-        ledger=core.ledger.astype(np.uint64),
+        l1_sectors=counts["l1_sectors"],
+        l1_hits=counts["l1_hits"],
+        l2_sectors=counts["l2_sectors"],
+        l2_hits=counts["l2_hits"],
+        dram_read_nbytes=counts["dram_read_sectors"] * SECTOR_NBYTES,
+        dram_write_nbytes=counts["dram_write_sectors"] * SECTOR_NBYTES,
+        shared_wavefronts=counts["shared_wavefronts"],
+        sm_active_cycles=int(active_cycles.sum()),
+        active_cycles_of_sm=active_cycles,
+        ledger=ledger,
     )

@@ -1,7 +1,7 @@
 """The arrays of a simulated GPU, in a few named tuples, one per group of units.
 
 A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The rest is made
-anew for each launch. Places in the arrays: partition p of SM s is number s * partitions + p, warp slot k of it is number
+anew for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp slot k of it is number
 (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks + b.
 """
 
@@ -17,7 +17,7 @@ from gpuprof.timing import layout
 from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.static import MBARRIER_WAIT, StaticProgram
+from gpuprof.timing.static import StaticProgram
 
 LINE_NBYTES, SECTOR_NBYTES = 128, 32
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
@@ -30,18 +30,9 @@ class Program(NamedTuple):
     first_of_block: np.ndarray
 
 
-class Trace(NamedTuple):
-    """The live trace: all pieces of which a block is still to be run or running, back to back."""
-
-    step_start: np.ndarray
-    step: np.ndarray
-    access_start: np.ndarray
-    access: np.ndarray
-    sector_start: np.ndarray
-    sector: np.ndarray
-
-
 class Core(NamedTuple):
+    grid: np.ndarray
+    presence: np.ndarray  # (grids, SMs)
     warp: np.ndarray
     until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
     board: np.ndarray  # int64 (warps, registers): scoreboard entries
@@ -94,7 +85,6 @@ class State(NamedTuple):
 
     machine: np.ndarray  # layout.MACHINE (1,)
     program: Program
-    trace: Trace
     core: Core
     fetch: Fetch
     memory: Memory
@@ -159,9 +149,11 @@ def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
     return max(1, (chip.l1_nbytes - shared) // LINE_NBYTES // chip.l1_ways)
 
 
-def new_core(chip: Chip, program: StaticProgram, start_cycle: int, blocks_per_sm: int) -> Core:
+def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, start_cycle: int) -> Core:
     partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
     core = Core(
+        grid=grids,
+        presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         warp=np.zeros(warps, layout.WARP),
         until=np.zeros((warps, layout.N_CLASSES), np.int64),
         board=np.zeros((warps, program.n_registers), np.int64),
@@ -227,10 +219,8 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
     return chip.sms * per_sm * (chip.warp_slots if sampling.mode == "all" else 1)
 
 
-def machine_record(
-    machine: Machine, program: StaticProgram, occupancy: Occupancy, sampling: Sampling, launch: int, load_base: int
-) -> np.ndarray:
-    """A layout.MACHINE record, counters at zero: the numbers of chip and launch that the inner loop reads."""
+def machine_record(machine: Machine, program: StaticProgram, occupancy: Occupancy, sampling: Sampling, n_grids: int) -> np.ndarray:
+    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
     chip = machine.chip
     sets = l1_sets(chip, occupancy)
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
@@ -248,21 +238,16 @@ def machine_record(
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
-        "warps_per_block": occupancy.warps_per_block,
-        "blocks_per_sm": occupancy.blocks_per_sm,
         "period_cycles": sampling.period_cycles,
         "every_warp": sampling.mode == "all",
         "seed": sampling.seed & (1 << 63) - 1,
         "fifo_depth": sampling.fifo_depth,
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
         "sample_room": SAMPLE_ROOM,
-        "launch": launch,
-        "load_base": load_base,
-        "n_instructions": len(program.inst),
+        "n_grids": n_grids,
         "n_registers": program.n_registers,
         "first_group": program.first_group,
         "first_product": program.first_product,
-        "has_mbarriers": int((program.inst["kind"] == MBARRIER_WAIT).any()),
         "n_classes": layout.N_CLASSES,
         "n_ports": layout.N_PORTS,
         "n_reasons": N_REASONS,

@@ -2,7 +2,7 @@
 
 `m` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call passes one pointer; a
 named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of compilation. There are no bounds
-checks: indexes come from records checked at the edge (`live`) or from the tables themselves.
+checks: indexes and addresses come from records checked at the edge (`live`) or from the tables themselves.
 """
 
 import numpy as np
@@ -10,6 +10,7 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.extending import intrinsic
 
+from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.timing.layout import MACHINE, TABLES
 
 WORD = from_dtype(np.dtype([("value", "i8")]))
@@ -55,6 +56,20 @@ def _rows(name: str):
     return at
 
 
+def _record_of(dtype: np.dtype):
+    """An accessor for the record of `dtype` that stands at an address."""
+    record = from_dtype(dtype)
+
+    @intrinsic
+    def of(typing_context, address):
+        def code(context, builder, signature, args):
+            return builder.inttoptr(args[0], context.get_value_type(record))
+
+        return record(types.int64), code
+
+    return of
+
+
 @intrinsic
 def word_at(typing_context, address, index):
     """The number at place `index` of the int64 table that starts at `address`."""
@@ -67,8 +82,8 @@ def word_at(typing_context, address, index):
 
 
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
-step_start_at, access_start_at, sector_start_at = _rows("step_start"), _rows("access_start"), _rows("sector_start")
-step_at, access_at, sector_at = _rows("step"), _rows("access"), _rows("sector")
+grid_at, presence_at = _rows("grid"), _rows("presence")
+step_of, access_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE)
 warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")

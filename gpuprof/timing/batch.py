@@ -1,0 +1,113 @@
+"""Grids that are timed together: their programs as one, and a record of each.
+
+The instructions of all grids follow each other in one table, so an instruction's number says whose it is, and the ledger has rows of its
+own for each grid. Scoreboard columns are those of the program that has the most registers; groups of asynchronous copies and of
+multiplications stand behind them, at one place for all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.emulate.trace import TracePiece
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.timing import layout
+from gpuprof.timing.layout import N_GROUPS
+from gpuprof.timing.occupancy import Occupancy, occupancy
+from gpuprof.timing.static import MBARRIER_WAIT, StaticProgram, static_program
+
+if TYPE_CHECKING:
+    from gpuprof.device.commands import Launch
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A launch to be timed, and its trace: pieces that follow each other from block 0 on."""
+
+    launch: "Launch"
+    pieces: Iterator[TracePiece]
+
+
+@dataclass(frozen=True)
+class PreparedGrid:
+    """`first_inst` and `first_basic_block` are where the grid's program begins in the batch's."""
+
+    grid: Grid
+    program: StaticProgram
+    fit: Occupancy
+    first_inst: int
+    first_basic_block: int
+
+    @property
+    def n_blocks(self) -> int:
+        return int(np.prod(self.grid.launch.grid, dtype=np.int64))
+
+
+def prepare(grids: list[Grid], chip: Chip) -> tuple[list[PreparedGrid], StaticProgram]:
+    """The grids and their joined program. Raises UsageError when a block does not fit an SM."""
+    prepared: list[PreparedGrid] = []
+    first_inst = first_basic_block = 0
+    for grid in grids:
+        launch = grid.launch
+        fit = occupancy(chip, launch.function, int(np.prod(launch.block)), launch.dynamic_shared_nbytes)
+        program = static_program(launch.module.code, chip, launch.module.load_base)
+        prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
+        first_inst += len(program.inst)
+        first_basic_block += len(program.block)
+    return prepared, _joined([grid.program for grid in prepared])
+
+
+def _joined(programs: list[StaticProgram]) -> StaticProgram:
+    first_dep, first_inst, insts, blocks = 0, 0, [], []
+    for program in programs:
+        inst = program.inst.copy()
+        inst["first_dep"] += first_dep
+        insts.append(inst)
+        blocks.append(program.block + np.int32(first_inst))
+        first_dep += len(program.dep)
+        first_inst += len(inst)
+    n_registers = max(_registers_alone(program) for program in programs)
+    first_group = first_product = -1
+    if any(program.first_group >= 0 for program in programs):
+        first_group, n_registers = n_registers, n_registers + N_GROUPS + 1
+    if any(program.first_product >= 0 for program in programs):
+        first_product, n_registers = n_registers, n_registers + N_GROUPS
+    return StaticProgram(
+        np.concatenate(insts),
+        np.concatenate([program.dep for program in programs]),
+        np.concatenate(blocks),
+        n_registers,
+        first_group,
+        first_product,
+    )
+
+
+def _registers_alone(program: StaticProgram) -> int:
+    """Scoreboard entries before those of groups."""
+    return min(entry for entry in (program.n_registers, program.first_group, program.first_product) if entry >= 0)
+
+
+def grid_records(grids: list[PreparedGrid], chip: Chip) -> np.ndarray:
+    """layout.GRID (n_grids,), no trace known and counters at zero."""
+    records = np.zeros(len(grids), layout.GRID)
+    for record, grid in zip(records, grids, strict=True):
+        launch = grid.grid.launch
+        numbers = {
+            "launch": launch.index,
+            "first_inst": grid.first_inst,
+            "first_basic_block": grid.first_basic_block,
+            "last_line": grid.program.inst["line"][-1],
+            "pc_base": launch.module.load_base - INSTRUCTION_NBYTES * grid.first_inst,
+            "warps_per_block": grid.fit.warps_per_block,
+            "blocks_per_sm": grid.fit.blocks_per_sm,
+            "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
+            "has_mbarriers": (grid.program.inst["kind"] == MBARRIER_WAIT).any(),
+            "total_blocks": grid.n_blocks,
+            "piece": -1,
+        }
+        for name, value in numbers.items():
+            record[name] = value
+    return records
