@@ -282,7 +282,9 @@ class _Machine:
         """(bytes, index) of an address in a state space."""
         if space == "global":
             index = address - self.launch.base
-            assert index.min() >= 0 and index.max() + nbytes <= len(self.launch.memory), f"{self.kernel.name}: {address.min() - self.launch.base}..{address.max() - self.launch.base} is outside global memory"
+            assert index.min() >= 0 and index.max() + nbytes <= len(self.launch.memory), (
+                f"{self.kernel.name}: {address.min() - self.launch.base}..{address.max() - self.launch.base} is outside global memory"
+            )
             return self.launch.memory, index
         if space == "shared":
             address = address & 0xFFFFFF
@@ -681,7 +683,9 @@ def _mufu(m, words, o, idx):
 def _check_division(m, words, o, idx):
     """Whether the quotient needs the slow path: an operand, or the result's exponent, is near an end of the range."""
     a, b = (np.asarray(m.bits(text, idx)).astype(I64) >> 23 & 255 for text in o[1:3])
-    slow = (b == 0) | (b >= 253) | (a >= 254) | (a < 24) & (np.asarray(m.number(o[1], idx)) != 0) | (a - b >= 126) | (a - b <= -126) & (a > 0)
+    slow = (
+        (b == 0) | (b >= 253) | (a >= 254) | (a < 24) & (np.asarray(m.number(o[1], idx)) != 0) | (a - b >= 126) | (a - b <= -126) & (a > 0)
+    )
     m.set_predicate(o[0], idx, slow)
 
 
@@ -745,7 +749,9 @@ def _shuffle(m, words, o, idx):
     segment = clamp >> 8 & 31
     most = lane & segment | clamp & 31 & ~segment
     least = lane & segment
-    source = {"IDX": least | by & ~segment, "UP": lane - by, "DOWN": lane + by, "BFLY": lane ^ by}[next(iter(words & {"IDX", "UP", "DOWN", "BFLY"}))]
+    source = {"IDX": least | by & ~segment, "UP": lane - by, "DOWN": lane + by, "BFLY": lane ^ by}[
+        next(iter(words & {"IDX", "UP", "DOWN", "BFLY"}))
+    ]
     good = source >= most if "UP" in words else source <= most
     source = np.where(good, source, lane)
     value = m.regs[_register_row(o[2]), m.warp[idx] * 32 + source].copy()

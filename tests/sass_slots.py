@@ -174,7 +174,10 @@ def main(arguments: list[str]) -> None:
             continue
         for each in measure(source):
             found.append(each.row)
-            print(f"{each.row.source:18} {each.row.kernel:44} {each.row.ours:9} {each.row.theirs:9} {each.row.ratio:6.3f}  {each.worst:.1e}", flush=True)
+            print(
+                f"{each.row.source:18} {each.row.kernel:44} {each.row.ours:9} {each.row.theirs:9} {each.row.ratio:6.3f}  {each.worst:.1e}",
+                flush=True,
+            )
             if wanted:
                 for name, counter in (("ours", each.ours), ("theirs", each.theirs)):
                     print("    ", name, " ".join(f"{op}:{100 * n / each.row.theirs:.1f}" for op, n in counter.most_common(32)))

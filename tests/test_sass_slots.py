@@ -43,7 +43,9 @@ def test_all_slots_together():
 
 @needs_ptxas
 @needs_nvdisasm
-@pytest.mark.parametrize("source", [path for path in SOURCES if path.stem in ("reduction", "saxpy", "spmv", "stencil3d")], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "source", [path for path in SOURCES if path.stem in ("reduction", "saxpy", "spmv", "stencil3d")], ids=lambda path: path.stem
+)
 def test_machine_code_computes_the_same_in_as_many_slots(source):
     stored = {row.kernel: row.theirs for row in read_table()}
     for each in measure(source):
