@@ -46,7 +46,7 @@ def _piece(blocks: int, accesses_per_loop: int) -> TracePiece:
     steps["block"] = [0] + [1] * LOOPS + [2]
     n = LOOPS * accesses_per_loop
     accesses = np.zeros((warps, n), ACCESS_DTYPE)
-    accesses[:] = (4, 1, 1, 1, 32, 1, 0, 0)
+    accesses[:] = (4, 4, 1, 1, 32, 1, 0, 0)
     # Access k of loop l of warp w reads line (l * warps + w) of array k: every line once.
     k, loop = np.arange(n) % max(1, accesses_per_loop), np.arange(n) // max(1, accesses_per_loop)
     line = (k * LOOPS * warps + loop * warps)[None, :] + np.arange(warps)[:, None]

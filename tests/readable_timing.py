@@ -9,6 +9,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.encoding import RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
@@ -139,6 +140,7 @@ class Line:
     pending: int = 0
     pending_until: Pending = None
     dirty: int = 0
+    words: list = field(default_factory=lambda: [0, 0, 0, 0])  # of the L2: those of each sector that it has
 
 
 @dataclass
@@ -151,6 +153,7 @@ class Request:
     kind: str
     result: Pending  # its completion
     conflicts: int = 0
+    missing: int = 0  # words that a store leaves out
 
 
 class Load:
@@ -611,7 +614,7 @@ class Gpu:
 
     def memory(self, sm, partition, warp, instruction, t):
         op, chip = instruction.op, self.chip
-        (n_sectors, n_lines, wavefronts, _, lanes, conflicts, ends, _), sectors = warp.accesses.pop(0)
+        (n_sectors, lookups, wavefronts, tag_passes, lanes, conflicts, ends, _), sectors = warp.accesses.pop(0)
         latency = chip.latency.get(op.latency, 1)
         shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
         atomic = op.semantics.startswith(("atom_", "red_"))
@@ -621,7 +624,9 @@ class Gpu:
             passes = max(wavefronts, conflicts) if atomic else wavefronts
             start = self.enter(sm, partition, t, Fraction(passes))
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
-            self.write(warp, instruction, start + latency + loop + (passes - 1) * chip.shared_wavefront_cycles)
+            width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
+            wide = chip.shared_wide_cycles if width >= 4 else 0
+            self.write(warp, instruction, start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles)
             if op.semantics.startswith("mbar_") and ends:
                 self.end_phases(warp.block, conflicts, ends, t)
         elif op.space in ("const", "param"):
@@ -630,16 +635,19 @@ class Gpu:
             ready = max([start, *(self.constant(sm, 1024 + (sector >> 1), start) for sector in sectors)])
             self.write(warp, instruction, ready + latency + n - 1)
         else:
-            tags = in_ticks(chip.tag_cycles) + in_ticks(chip.tag_cycles_per_line) * n_lines
+            tags = max(in_ticks(chip.tag_pass_cycles) * tag_passes, in_ticks(chip.tag_lookup_cycles) * lookups)
+            latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
             start = self.enter(sm, partition, t, max(in_ticks(chip.lsu_cycles), Fraction(passes), tags))
-            masks = OrderedDict()
+            masks, missing = OrderedDict(), Counter()
             for sector in sectors:
-                masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
+                line, place = (sector & SECTOR_MASK) >> 2, sector & 3
+                masks[line] = masks.get(line, 0) | 1 << place
+                missing[line] |= sector >> MISSING_SHIFT << 8 * place
             if op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
                 self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
             else:
-                self.store_or_atomic(sm, warp, instruction, masks, start, conflicts)
+                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts)
 
     def load(self, sm, warp, instruction, masks, start, done, t):
         load = Load(Pending(), done)
@@ -686,7 +694,7 @@ class Gpu:
         lines.move_to_end(line)
         return lines[line]
 
-    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0):
+    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0):
         result = Pending()
         if kind == "read":
             slot = sm.misses % self.chip.l1_mshrs
@@ -698,13 +706,13 @@ class Gpu:
                 arrival = max([arrival, *(user.cycle for user in users)])
                 users.clear()
             users.append(result)
-        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts))
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing))
         return result
 
-    def store_or_atomic(self, sm, warp, instruction, masks, start, conflicts):
+    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
-        parts = [self.request(sm, start, line, mask, kind, start, conflicts) for line, mask in masks.items()]
+        parts = [self.request(sm, start, line, mask, kind, start, conflicts, missing[line]) for line, mask in masks.items()]
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)
             load.parts += parts
@@ -763,7 +771,11 @@ class Gpu:
             self.counts["dram_read_sectors"] += missing.bit_count()
             arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)) + self.chip.dram_cycles)
             entry.pending_until = max(before, arrives)
-        entry.valid |= r.sectors
+        for place in range(4):
+            if r.sectors >> place & 1:
+                entry.words[place] |= 0xFF & ~(r.missing >> 8 * place)
+                if entry.words[place] == 0xFF:
+                    entry.valid |= 1 << place
         if r.kind != "read":
             entry.dirty |= r.sectors
         return arrives

@@ -328,4 +328,4 @@ def test_trace_of_a_fetch():
         if filter == "nearest":
             words = np.column_stack([np.arange(LANES) + 0.5, np.ones(LANES)]).astype(np.float32).view(np.uint32)
         _, done = lanes_run(memory, [constant(10, handle), make("TEX.2D", dst=60, a=10, b=20)], words, [])
-        assert done.accesses(0)[-1] == (sectors, lines, wavefronts, wavefronts, 32, 0, 0)
+        assert done.accesses(0)[-1] == (sectors, lines, wavefronts, 1, 32, 0, 0)  # a line in each tag bank

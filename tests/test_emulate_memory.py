@@ -1,4 +1,4 @@
-"""What memory sees: sectors, lines and bank conflicts counted by hand, every access width, faults with their whole messages, atomics."""
+"""What memory sees: sectors, lookups and bank conflicts counted by hand, every access width, faults with their whole messages, atomics."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from emulate_harness import ADDR64, global_index, jump, run, special
 
 from gpuprof.device.memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
 from gpuprof.emulate.coalesce import Totals, inspect
-from gpuprof.emulate.trace import ACCESS_DTYPE
+from gpuprof.emulate.trace import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
@@ -15,12 +15,12 @@ from gpuprof.isa.opcodes import BY_NAME
 ALL = 0xFFFFFFFF
 
 
-def look(addresses, nbytes=4, mask=ALL, pieces=1, stride=0, atomic=False):
-    """(sectors, lines, wavefronts, ideal wavefronts, lanes, conflicts, uniform) and the sector list of one warp."""
+def look(addresses, nbytes=4, mask=ALL, pieces=1, stride=0, atomic=False, store=False):
+    """(sectors, lookups, wavefronts, tag passes, lanes, conflicts, uniform) and the sector list of one warp."""
     address = np.asarray(addresses, np.int64)
     masks = np.array([mask], np.uint32)
     records, sectors = np.zeros(1, np.uint64), np.zeros(32 * pieces, np.int64)
-    totals = Totals(*inspect(address, masks, masks, nbytes, pieces, stride, True, atomic, records, sectors))
+    totals = Totals(*inspect(address, masks, masks, nbytes, pieces, stride, True, atomic, store, records, sectors))
     return tuple(int(v) for v in records.view(ACCESS_DTYPE)[0])[:7], sectors[: totals.n_sectors].tolist()
 
 
@@ -28,25 +28,48 @@ LANE = np.arange(32)
 
 
 @pytest.mark.parametrize("name,addresses,nbytes,mask,wanted,sectors", [
-    ("consecutive words", 4 * LANE, 4, ALL, (4, 1, 1, 1, 32, 0, 0), [0, 1, 2, 3]),
-    ("consecutive, shifted by 16 bytes", 16 + 4 * LANE, 4, ALL, (5, 2, 1, 1, 32, 0, 0), [0, 1, 2, 3, 4]),
-    ("consecutive bytes", LANE, 1, ALL, (1, 1, 1, 1, 32, 0, 0), [0]),
-    ("consecutive doubles: two half warps", 8 * LANE, 8, ALL, (8, 2, 2, 2, 32, 0, 0), list(range(8))),
-    ("consecutive float4: four quarter warps", 16 * LANE, 16, ALL, (16, 4, 4, 4, 32, 0, 0), list(range(16))),
-    ("one word for all", 0 * LANE + 64, 4, ALL, (1, 1, 1, 1, 32, 0, 1), [2]),
-    ("every second word: two-way conflict", 8 * LANE, 4, ALL, (8, 2, 2, 1, 32, 0, 0), list(range(8))),
-    ("a column: all lanes in one bank", 128 * LANE, 4, ALL, (32, 32, 32, 1, 32, 0, 0), list(range(0, 128, 4))),
-    ("a padded column: no conflict", 132 * LANE, 4, ALL, (32, 32, 1, 1, 32, 0, 0), sorted({132 * i // 32 for i in range(32)})),
-    ("reversed", 4 * (31 - LANE), 4, ALL, (4, 1, 1, 1, 32, 0, 0), [0, 1, 2, 3]),
-    ("two rows of 16", np.where(LANE < 16, 4 * LANE, 1024 + 4 * (LANE - 16)), 4, ALL, (4, 2, 2, 1, 32, 0, 0), [0, 1, 32, 33]),
-    ("half a warp", 4 * LANE, 4, 0xFFFF, (2, 1, 1, 1, 16, 0, 0), [0, 1]),
+    ("consecutive words", 4 * LANE, 4, ALL, (4, 4, 1, 1, 32, 0, 0), [0, 1, 2, 3]),
+    ("consecutive, shifted by 16 bytes", 16 + 4 * LANE, 4, ALL, (5, 5, 1, 1, 32, 0, 0), [0, 1, 2, 3, 4]),
+    ("consecutive bytes", LANE, 1, ALL, (1, 4, 1, 1, 32, 0, 0), [0]),
+    ("consecutive doubles: two half warps", 8 * LANE, 8, ALL, (8, 4, 2, 1, 32, 0, 0), list(range(8))),
+    ("consecutive float4: four quarter warps", 16 * LANE, 16, ALL, (16, 4, 4, 1, 32, 0, 0), list(range(16))),
+    ("one word for all", 0 * LANE + 64, 4, ALL, (1, 4, 1, 1, 32, 0, 1), [2]),
+    ("every second word: two-way conflict", 8 * LANE, 4, ALL, (8, 4, 2, 1, 32, 0, 0), list(range(8))),
+    ("a column: all lanes in one bank", 128 * LANE, 4, ALL, (32, 32, 32, 8, 32, 0, 0), list(range(0, 128, 4))),
+    ("a padded column: no conflict", 132 * LANE, 4, ALL, (32, 32, 1, 8, 32, 0, 0), sorted({132 * i // 32 for i in range(32)})),
+    ("reversed", 4 * (31 - LANE), 4, ALL, (4, 4, 1, 1, 32, 0, 0), [0, 1, 2, 3]),
+    ("two rows of 16", np.where(LANE < 16, 4 * LANE, 1024 + 4 * (LANE - 16)), 4, ALL, (4, 4, 2, 1, 32, 0, 0), [0, 1, 32, 33]),
+    ("half a warp", 4 * LANE, 4, 0xFFFF, (2, 2, 1, 1, 16, 0, 0), [0, 1]),
     ("one lane", 4 * LANE, 4, 1 << 31, (1, 1, 1, 1, 1, 0, 1), [3]),
     ("nobody", 4 * LANE, 4, 0, (0, 0, 0, 0, 0, 0, 0), []),
-    ("one double for all: a pass for each half warp", 0 * LANE, 8, ALL, (1, 1, 2, 2, 32, 0, 1), [0]),
-    ("every second double", 16 * LANE, 8, ALL, (16, 4, 4, 2, 32, 0, 0), list(range(16))),
+    ("one double for all: a pass for each half warp", 0 * LANE, 8, ALL, (1, 4, 2, 1, 32, 0, 1), [0]),
+    ("every second double", 16 * LANE, 8, ALL, (16, 4, 4, 1, 32, 0, 0), list(range(16))),
+    ("every fourth line, all in one tag bank but for their higher bits", 512 * LANE, 4, ALL, (32, 32, 32, 8, 32, 0, 0), list(range(0, 512, 16))),
 ])  # fmt: skip
-def test_sectors_lines_and_wavefronts(name, addresses, nbytes, mask, wanted, sectors):
+def test_sectors_lookups_and_passes(name, addresses, nbytes, mask, wanted, sectors):
     assert look(addresses, nbytes, mask) == (wanted, sectors)
+
+
+def missing(addresses, nbytes, mask=ALL):
+    """{sector: words that a store of one warp leaves out}, of those it touches."""
+    return {s & SECTOR_MASK: s >> MISSING_SHIFT for s in look(addresses, nbytes, mask, store=True)[1]}
+
+
+@pytest.mark.parametrize("name,addresses,nbytes,mask,wanted", [
+    ("whole sectors", 4 * LANE, 4, ALL, dict.fromkeys(range(4), 0)),
+    ("from the third word on", 8 + 4 * LANE, 4, ALL, {0: 0b11, 1: 0, 2: 0, 3: 0, 4: 0b11111100}),
+    ("every second word", 8 * LANE, 4, ALL, dict.fromkeys(range(8), 0b10101010)),
+    ("one word", 4 * LANE, 4, 1 << 9, {1: 0b11111101}),
+    ("bytes side by side fill words", LANE, 1, ALL, {0: 0}),
+    ("bytes from 2 on: the first word is not whole", 2 + LANE, 1, ALL, {0: 1, 1: 0xFF}),
+    ("the same by lanes in reverse", 2 + LANE[::-1], 1, ALL, {0: 1, 1: 0xFF}),
+    ("every second byte: no word is whole", 2 * LANE, 1, ALL, {0: 0xFF, 1: 0xFF}),
+    ("halves side by side, one lane off", 2 * LANE, 2, ALL ^ 1, {0: 1, 1: 0}),
+    ("float4 of two lanes", 16 * LANE, 16, 0b110, {0: 0b1111, 1: 0b11110000}),
+])  # fmt: skip
+def test_words_that_a_store_leaves_out(name, addresses, nbytes, mask, wanted):
+    assert missing(addresses, nbytes, mask) == wanted
+    assert all(s < 1 << MISSING_SHIFT for s in look(addresses, nbytes, mask)[1])  # a load's sectors are never marked
 
 
 def test_atomics_count_the_lanes_on_one_address():
@@ -57,7 +80,7 @@ def test_local_memory_is_interleaved_by_lane():
     """All lanes read offset 8 of their own memory: 32 words side by side, as if it were coalesced. 8 bytes: two such rows."""
     code = [make("STL.32", imm=8, b=255), make("LDL.64", imm=8, dst=0), make("EXIT")]
     result = run(code, local_nbytes=16)
-    assert result.accesses(0) == [(4, 1, 1, 1, 32, 0, 0), (8, 2, 2, 2, 32, 0, 0)]
+    assert result.accesses(0) == [(4, 4, 1, 1, 32, 0, 0), (8, 8, 2, 1, 32, 0, 0)]
     first = (1 << 40) + 2 * 4
     assert result.sectors(0) == [first + k for k in (0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7)]
     assert result.counters.l2_sectors_local.tolist() == [4, 8, 0]
@@ -116,7 +139,7 @@ def test_guarded_access_touches_only_its_lanes():
         make("EXIT"),
     ]
     result = run(code, memory=memory)
-    assert result.accesses(0) == [(2, 1, 1, 1, 16, 0, 0), (0,) * 7]
+    assert result.accesses(0) == [(2, 2, 1, 1, 16, 0, 0), (0,) * 7]
     assert result.sectors(0) == [base >> 5, (base >> 5) + 1]
     assert result.counters.thread_inst_executed_pred_on[[-4, -2]].tolist() == [16, 0]
 
@@ -145,7 +168,7 @@ def test_shared_memory_of_blocks_is_apart_and_starts_at_zero():
     result = run(code, memory=memory, grid=(3, 1, 1), dynamic_shared_nbytes=128)
     assert np.frombuffer(memory.read(out, 384), np.uint32).tolist() == [0] * 32 + [1] * 32 + [2] * 32
     assert result.counters.l1_wavefronts_shared[[3, 4]].tolist() == [3, 3]
-    assert result.accesses(0)[:2] == [(0, 1, 1, 1, 32, 1, 0), (0, 1, 1, 1, 32, 0, 0)]
+    assert result.accesses(0)[:2] == [(0, 0, 1, 0, 32, 1, 0), (0, 0, 1, 0, 32, 0, 0)]
 
 
 def test_generic_addresses_of_three_spaces_in_one_instruction():
@@ -171,8 +194,8 @@ def test_generic_addresses_of_three_spaces_in_one_instruction():
     result = run(code, memory=memory, dynamic_shared_nbytes=128, local_nbytes=128)
     assert np.frombuffer(memory.read(out, 128), np.uint32).tolist() == [*range(10), *range(1010, 1020), *range(20, 32)]
     # Global: 10 words in 2 sectors of one line. Shared: 1 pass. Local: lane l at offset 4 l, each in a row of its own: 12 sectors.
-    assert result.accesses(0)[0] == (14, 14, 3, 3, 32, 0, 0)
-    assert result.sectors(0)[:2] == [base >> 5, (base >> 5) + 1]
+    assert result.accesses(0)[0] == (14, 14, 3, 4, 32, 0, 0)  # tag passes: 1, and 3 for twelve lines side by side
+    assert [s & SECTOR_MASK for s in result.sectors(0)[:2]] == [base >> 5, (base >> 5) + 1]
     assert np.frombuffer(memory.read(base, 40), np.uint32).tolist() == list(range(10))
 
 
@@ -195,7 +218,7 @@ def test_constants_and_parameters():
     params = np.array([7, 1000, 20000], np.uint32).tobytes()
     result = run(code, params, memory=memory, variables=[variable])
     assert np.frombuffer(memory.read(out, 128), np.uint32).tolist() == [21100 + i for i in range(32)]
-    assert result.accesses(0) == [(4, 1, 1, 1, 32, 0, 0), (0, 1, 1, 1, 32, 0, 1), (4, 1, 1, 1, 32, 0, 0)]
+    assert result.accesses(0) == [(4, 4, 1, 1, 32, 0, 0), (0, 0, 1, 0, 32, 0, 1), (4, 4, 1, 1, 32, 0, 0)]
 
 
 # Faults

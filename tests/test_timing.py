@@ -242,7 +242,9 @@ def random_kernel(seed, n_warps, warps_per_block):
             if kind == "lds":
                 accesses.append(access((), wavefronts=int(random.integers(1, 9))))
             elif kind in ("ldg", "stg"):
-                accesses.append(access(set(random.integers(0, 4000, int(random.integers(1, 33))).tolist())))
+                sectors = set(random.integers(0, 4000, int(random.integers(1, 33))).tolist())
+                left_out = {s: int(random.integers(1, 256)) for s in sectors if kind == "stg" and s % 3}
+                accesses.append(access(sectors, missing=left_out))
         warps.append(warp(list(range(kinds.count("bar") + 1)), accesses))
     return code, warps, warps_per_block
 

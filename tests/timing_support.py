@@ -1,10 +1,12 @@
 """Programs and traces written by hand, for the tests of the timing model."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 
-from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
+from gpuprof.emulate.coalesce import tag_bank
+from gpuprof.emulate.trace import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE, TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing import Sampling, power_on, simulate
@@ -12,11 +14,13 @@ from gpuprof.timing import Sampling, power_on, simulate
 NEVER_RECORDS = lambda records: None  # noqa: E731
 
 
-def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1):
-    """One access record and its sectors."""
+def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None):
+    """One access record and its sectors, as if eight lanes had each of its lines. `missing`: of a store, sector -> words it leaves out."""
     sectors = sorted(sectors)
-    lines = len({s >> 2 for s in sectors})
-    return (len(sectors), lines, wavefronts, 1, lanes, conflicts, 0, 0), sectors
+    lines = {s >> 2 for s in sectors}
+    passes = max(Counter(tag_bank.py_func(line) for line in lines).values(), default=0)
+    marked = [s | (missing or {}).get(s, 0) << MISSING_SHIFT for s in sectors]
+    return (len(sectors), len(lines), wavefronts, passes, lanes, conflicts, 0, 0), marked
 
 
 def warp(blocks, accesses=(), masks=None):

@@ -74,7 +74,10 @@ def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray |
     records = log.access.room(n_warps)
     sectors = log.sectors.room(WARP * pieces * n_warps)
     traced = space.traced(x, address)
-    totals = Totals(*inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, records, sectors))
+    store = site.verb == "write"
+    totals = Totals(
+        *inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, store, records, sectors)
+    )
     log.access_warp.append(x.step_warps)
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)

@@ -2,20 +2,22 @@
 
 The record of an access (trace.ACCESS_DTYPE) as one little-endian uint64:
 
-     63..56 55..48   47..40     39..32  31..24     23..16      15..8    7..0
-    +------+--------+----------+-------+----------+-----------+--------+-----------+
-    | +256s| uniform| conflicts| lanes | ideal wf | wavefronts| n_lines| n_sectors |
-    +------+--------+----------+-------+----------+-----------+--------+-----------+
+     63..56 55..48   47..40     39..32  31..24      23..16      15..8      7..0
+    +------+--------+----------+-------+-----------+-----------+----------+-----------+
+    | +256s| uniform| conflicts| lanes | tag_passes| wavefronts| n_lookups| n_sectors |
+    +------+--------+----------+-------+-----------+-----------+----------+-----------+
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.emulate.trace import MISSING_SHIFT
 from gpuprof.kept import kept
 from gpuprof.parts import part
 
 FULL = np.uint32(0xFFFFFFFF)
+GROUP = 8  # lanes whose addresses the L1 looks up together
 
 
 class Totals(NamedTuple):
@@ -34,8 +36,26 @@ class Totals(NamedTuple):
 
 
 @part
-def _record(sectors, lines, wavefronts, ideal, lanes, conflicts, uniform):
-    return np.uint64(sectors | lines << 8 | wavefronts << 16 | ideal << 24 | lanes << 32 | conflicts << 40 | uniform << 48)
+def _record(sectors, lookups, wavefronts, passes, lanes, conflicts, uniform):
+    low = sectors & 255 | min(lookups, 255) << 8 | min(wavefronts, 255) << 16 | min(passes, 255) << 24
+    return np.uint64(low | lanes << 32 | conflicts << 40 | uniform << 48 | sectors >> 8 << 56)
+
+
+@part
+def tag_bank(line):
+    """Which of the L1's four tag banks has a 128-byte line: its pairs of address bits, exclusive-or'ed."""
+    for shift in (32, 16, 8, 4, 2):
+        line ^= line >> shift
+    return line & 3
+
+
+@kept
+def tag_passes(lines, count):
+    """Most of the distinct lines[:count] in one tag bank: a pass looks up one line in each."""
+    banks = np.int64(0)  # four counts of 16 bits
+    for k in range(count):
+        banks += np.int64(1) << 16 * tag_bank(lines[k])
+    return max(max(banks & 0xFFFF, banks >> 16 & 0xFFFF), max(banks >> 32 & 0xFFFF, banks >> 48 & 0xFFFF))
 
 
 @part
@@ -100,8 +120,37 @@ def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
 
 
 @part
+def _lookups(address, mask, offset):
+    """Distinct 128-byte lines of each eight lanes, summed over the warp."""
+    total = 0
+    for first in range(0, 32, GROUP):
+        previous = np.int64(-1)
+        for lane in range(first, first + GROUP):
+            line = (address[lane] + offset) >> 7
+            if not mask >> np.uint32(lane) & np.uint32(1) or line == previous:
+                continue
+            previous = line
+            seen = 0
+            for other in range(first, lane):
+                seen += (mask >> np.uint32(other) & np.uint32(1)) != 0 and (address[other] + offset) >> 7 == line
+            total += seen == 0
+    return total
+
+
+@part
+def _lines(found, count, lines):
+    """Puts the distinct lines of the ascending sectors found[:count] into `lines`; gives how many they are."""
+    n = 0
+    for s in range(count):
+        if s == 0 or found[s] >> 2 != found[s - 1] >> 2:
+            lines[n] = found[s] >> 2
+            n += 1
+    return n
+
+
+@part
 def _distinct_sectors(address, mask, pieces, piece_stride, found):
-    """Puts the distinct sectors, ascending, into `found`; gives (sectors, 128-byte lines)."""
+    """Puts the distinct sectors, ascending, into `found`; gives how many they are."""
     count = np.int64(0)  # a plain 0 is of another type, and compiles _put_sorted once more
     for piece in range(pieces):
         previous = np.int64(-1)
@@ -111,10 +160,40 @@ def _distinct_sectors(address, mask, pieces, piece_stride, found):
                 if sector != previous:
                     count = _put_sorted(found, count, sector)
                     previous = sector
-    lines = 0
+    return count
+
+
+@part
+def _whole_words(mask):
+    """8 bits, one for each 4-byte word of a sector all of whose bytes are in the 32-bit mask."""
+    whole = mask & mask >> 1 & mask >> 2 & mask >> 3
+    words = 0
+    for word in range(8):
+        words |= (whole >> 4 * word & 1) << word
+    return words
+
+
+@part
+def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
+    """Adds to each sector that a store does not cover the words it leaves out (see trace.MISSING_SHIFT)."""
+    covered = np.zeros(count, np.int64)
+    span = (np.int64(1) << nbytes) - 1
+    for piece in range(pieces):
+        for lane in range(32):
+            if mask >> np.uint32(lane) & np.uint32(1):
+                at = address[lane] + piece * piece_stride
+                covered[np.searchsorted(found[:count], at >> 5)] |= span << (at & 31)
     for s in range(count):
-        lines += s == 0 or found[s] >> 2 != found[s - 1] >> 2
-    return count, lines
+        found[s] |= np.int64(_whole_words(covered[s]) ^ 255) << MISSING_SHIFT
+
+
+@part
+def _mark_ends(first, end, found, count):
+    """The same for a store to the bytes from `first` up to `end`: only the first and the last sector may not be whole."""
+    before = ((first & 31) + 3) >> 2
+    behind = (end & 31) >> 2 if end & 31 else 8
+    found[0] |= ((np.int64(1) << before) - 1) << MISSING_SHIFT
+    found[count - 1] |= (255 & -(np.int64(1) << behind)) << MISSING_SHIFT
 
 
 @part
@@ -156,8 +235,9 @@ def _most_on_one(address, mask):
 
 
 @kept
-def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, records, sectors):
-    """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to `sectors`.
+def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, records, sectors):
+    """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to `sectors`; those of a
+    `store` with the words that it leaves out.
 
     address: int64 (32 * warps,), byte addresses; masks: uint32 (warps,), lanes that take part, a part of `present`;
     nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, `piece_stride` bytes apart.
@@ -166,6 +246,7 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
     banks = np.empty(32, np.int64)
     words = np.empty((32, 32), np.int64)
     found = np.empty(32 * pieces + 1, np.int64)
+    line = np.empty(32 * pieces + 1, np.int64)
     piece_nbytes = nbytes if pieces == 1 else 4
     affine_wavefronts = max(1, nbytes >> 2)
     row, n_sectors = 0, 0
@@ -178,10 +259,13 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
             continue
         mask = masks[w]
         here = address[32 * w : 32 * w + 32]
-        if mask == FULL and pieces == 1 and _is_affine(here, nbytes):
+        affine = mask == FULL and pieces == 1 and _is_affine(here, nbytes)
+        if affine:
             first, end = here[0], here[0] + 32 * nbytes
             count = ((end - 1) >> 5) - (first >> 5) + 1
-            line_count = ((end - 1) >> 7) - (first >> 7) + 1
+            lookups = 0
+            for group in range(first, end, GROUP * nbytes):
+                lookups += ((group + GROUP * nbytes - 1) >> 7) - (group >> 7) + 1
             for s in range(count):
                 found[s] = (first >> 5) + s
             lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
@@ -190,20 +274,33 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
         elif mask != 0:
             contiguous = False
             lanes, first, last, bits = _range(here, mask)
-            count, line_count = _distinct_sectors(here, mask, pieces, piece_stride, found)
+            count, lookups = 0, 0
+            if has_sectors:
+                count = _distinct_sectors(here, mask, pieces, piece_stride, found)
+                for piece in range(pieces):
+                    lookups += _lookups(here, mask, piece * piece_stride)
             passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, banks, words)
             uniform = 1 if first == last else 0
             lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
         else:
             contiguous = False
-            count, line_count, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
+            count, lookups, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
+        line_count, tags = 0, 0
         if has_sectors:
+            line_count = _lines(found, count, line)
+            tags = tag_passes(line, line_count) if line_count > 1 else line_count
+            if store and affine:
+                _mark_ends(here[0], here[0] + 32 * nbytes, found, count)
+            elif store and count:
+                _mark_missing(here, mask, piece_nbytes, pieces, piece_stride, found, count)
             for s in range(count):
                 sectors[n_sectors + s] = found[s]
             n_sectors += count
             ideal_sectors += min(count, (lanes * nbytes + 31) >> 5)
         conflicts = _most_on_one(here, mask) if atomic else 0
-        records[row] = _record(count if has_sectors else 0, line_count, passes, ideal, lanes, conflicts, uniform)
+        if not has_sectors:
+            count, lookups = 0, 0
+        records[row] = _record(count, lookups, passes, tags, lanes, conflicts, uniform)
         row += 1
         lines += line_count
         wavefronts += passes

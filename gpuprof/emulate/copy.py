@@ -75,7 +75,7 @@ def note_banks(x: Lanes, writing: Site, target: np.ndarray, masks: np.ndarray) -
     from gpuprof.emulate.coalesce import Totals, inspect
 
     passes = np.empty(len(masks), np.uint64)
-    totals = Totals(*inspect(target, x.masks, masks, writing.nbytes, 1, 0, False, False, passes, np.empty(1, np.int64)))
+    totals = Totals(*inspect(target, x.masks, masks, writing.nbytes, 1, 0, False, False, False, passes, np.empty(1, np.int64)))
     records_of(x)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
     x.chunk.count_access(writing, x.chunk.spaces["shared"], totals)
 

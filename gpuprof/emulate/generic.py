@@ -6,7 +6,7 @@ from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WIN
 from gpuprof.emulate.access import Site, Touched, touch
 from gpuprof.emulate.faults import fault_of_element, first_active
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.trace import ACCESS_DTYPE, TraceLog
+from gpuprof.emulate.trace import ACCESS_DTYPE, SECTOR_MASK, TraceLog
 
 SPLIT_SPACES = frozenset(["generic"])
 WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
@@ -56,7 +56,7 @@ def append_merged(log: TraceLog, parts: list[TraceLog]) -> None:
     records = [part.access.values.view(ACCESS_DTYPE) for part in parts]
     merged = records[0].copy()
     for other in records[1:]:
-        for name in ("n_sectors", "n_lines", "wavefronts", "ideal_wavefronts", "lanes"):
+        for name in ("n_sectors", "n_lookups", "wavefronts", "tag_passes", "lanes"):
             merged[name] += other[name]
         merged["conflicts"] = np.maximum(merged["conflicts"], other["conflicts"])
     merged["uniform"] = np.where(sum((record["lanes"] > 0).astype(int) for record in records) > 1, 0, merged["uniform"] | other["uniform"])
@@ -64,4 +64,4 @@ def append_merged(log: TraceLog, parts: list[TraceLog]) -> None:
     sectors = np.concatenate([part.sectors.values for part in parts])
     log.access_warp.append(parts[0].access_warp.values)
     log.access.append(merged.view(np.uint64))
-    log.sectors.append(sectors[np.lexsort((sectors, owner))])
+    log.sectors.append(sectors[np.lexsort((sectors & SECTOR_MASK, owner))])

@@ -15,6 +15,7 @@ from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID, sampler_of
 MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
 SECTOR_SHIFT, LINE_SHIFT = 5, 2
 WARP_SHIFT = 44  # of a key that holds a warp and a sector
+TAG_BANKS = 4
 
 
 class Found(NamedTuple):
@@ -91,15 +92,18 @@ def trace(
     touched = address >= 0
     keys = np.unique((warp[:, None] << WARP_SHIFT | address >> SECTOR_SHIFT)[touched])
     n_warps = len(x.masks)
-    lines = np.bincount(np.unique(keys >> LINE_SHIFT) >> WARP_SHIFT - LINE_SHIFT, minlength=n_warps)
+    lines_of = np.unique(keys >> LINE_SHIFT)
+    warp_of_line = lines_of >> WARP_SHIFT - LINE_SHIFT
+    lines = np.bincount(warp_of_line, minlength=n_warps)
     owner = keys >> WARP_SHIFT
     count = np.bincount(owner, minlength=n_warps)
     rank = np.arange(len(keys)) - (np.cumsum(count) - count)[owner]
     keys, count = keys[rank < MOST_SECTORS], np.minimum(count, MOST_SECTORS)
     lanes = np.bincount(warp, minlength=n_warps)
     records = np.zeros(n_warps, ACCESS_DTYPE)
-    records["n_sectors"], records["n_lines"] = count, np.minimum(lines, 255)
-    records["wavefronts"] = records["ideal_wavefronts"] = np.minimum(wavefronts, 255)
+    records["n_sectors"], records["n_lookups"] = count, np.minimum(lines, 255)
+    records["tag_passes"] = most_in_a_bank(warp_of_line, lines_of, n_warps)
+    records["wavefronts"] = np.minimum(wavefronts, 255)
     records["lanes"] = lanes
     if is_atomic:
         records["conflicts"] = most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps)
@@ -109,10 +113,19 @@ def trace(
     log.access.append(records.view(np.uint64))
     log.sectors.append(keys & (1 << WARP_SHIFT) - 1)
     counters = x.chunk.tally.counters
-    counters.l1_tag_requests_global[at] += np.uint64(records["n_lines"].sum())
+    counters.l1_tag_requests_global[at] += np.uint64(np.minimum(lines, 255)[x.masks != 0].sum())
     counters.l2_sectors_global[at] += np.uint64(count.sum())
     ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
     counters.l2_sectors_global_ideal[at] += np.uint64(ideal.sum())
+
+
+def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarray:
+    """Most lines of each warp in one tag bank of the L1: int64 (n_warps,). warp and line: one of each distinct line (the bits above
+    a line's are the same in all of a warp's)."""
+    banks = line & (1 << WARP_SHIFT - LINE_SHIFT) - 1
+    for shift in (32, 16, 8, 4, 2):
+        banks ^= banks >> shift
+    return np.bincount(warp * TAG_BANKS + (banks & TAG_BANKS - 1), minlength=n_warps * TAG_BANKS).reshape(-1, TAG_BANKS).max(axis=1)
 
 
 def most_on_one(warp: np.ndarray, address: np.ndarray, n_warps: int) -> np.ndarray:

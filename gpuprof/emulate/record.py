@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.emulate.access import Site
-from gpuprof.emulate.coalesce import Totals
+from gpuprof.emulate.coalesce import Totals, tag_passes
 from gpuprof.emulate.lanes import Lanes
 from gpuprof.emulate.trace import ACCESS_DTYPE, MOST_SECTORS
 
@@ -31,10 +31,12 @@ def record(
     found = []
     for k, row in enumerate(rows.tolist()):
         touched = np.unique(np.concatenate(sectors.get(row, [NONE])))
-        lines = len(np.unique(touched >> 2))
+        line = np.unique(touched >> 2)
+        lines = len(line)
         passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
         assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
-        words[k] = _word(len(touched), min(lines, 255), min(passes, 255), lanes.get(row, 0), *ended.get(row, (0, 0)))
+        tags = min(int(tag_passes(line, lines)), 255)
+        words[k] = _word(len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), *ended.get(row, (0, 0)))
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
     chunk.log.access_warp.append(x.warps[rows])
@@ -45,10 +47,8 @@ def record(
     chunk.count_access(site, chunk.spaces[site.space], totals)
 
 
-def _word(sectors: int, lines: int, passes: int, lanes: int, key: int, ended: int) -> int:
-    return (
-        sectors & 0xFF | lines << 8 | passes << 16 | passes << 24 | lanes << 32 | key << 40 | min(ended, 255) << 48 | (sectors >> 8) << 56
-    )
+def _word(sectors: int, lines: int, passes: int, tags: int, lanes: int, key: int, ended: int) -> int:
+    return sectors & 0xFF | lines << 8 | passes << 16 | tags << 24 | lanes << 32 | key << 40 | min(ended, 255) << 48 | (sectors >> 8) << 56
 
 
 def records_of(x: Lanes) -> np.ndarray:

@@ -13,9 +13,9 @@ STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
 ACCESS_DTYPE = np.dtype(
     [
         ("n_sectors", "u1"),  # distinct 32-byte sectors
-        ("n_lines", "u1"),  # distinct 128-byte lines
+        ("n_lookups", "u1"),  # distinct 128-byte lines of each eight lanes, summed
         ("wavefronts", "u1"),  # passes through the 32 four-byte banks
-        ("ideal_wavefronts", "u1"),  # the fewest an access of this size takes
+        ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
         ("lanes", "u1"),  # lanes that took part
         ("conflicts", "u1"),  # atomics: most lanes on one address; copies to shared memory: passes through its banks
         ("uniform", "u1"),  # 1 when all lanes' addresses agree
@@ -23,13 +23,16 @@ ACCESS_DTYPE = np.dtype(
     ]
 )
 MOST_SECTORS = 0xFFFF
+# A sector that a store does not cover has a bit from here on for each of its eight 4-byte words that it leaves out, wholly or in part.
+MISSING_SHIFT = 48
+SECTOR_MASK = (1 << MISSING_SHIFT) - 1
 
 
 class TracePiece(NamedTuple):
     """The trace of `n_blocks` whole blocks from `first_block` on. Warp w of block b is row (b - first_block) * warps_per_block + w.
 
     step_start, access_start, sector_start: int64 (n_warps + 1,), where each warp's rows begin in
-    steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access).
+    steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access; see MISSING_SHIFT).
     """
 
     first_block: int

@@ -1,5 +1,6 @@
 """The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one request per line."""
 
+from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
@@ -31,6 +32,7 @@ def request(m, sm, arrival, line, sectors, kind, target, place, conflicts):
     r.place = place
     r.sm = sm
     r.conflicts = conflicts
+    r.missing = 0
     m.n_requests = index + 1
     return index
 
@@ -62,14 +64,29 @@ def line_mask(m, first, end):
     return line, mask, k
 
 
+@hot
+def words_mask(m, first, end):
+    """As `line_mask`, for a store: and the words of these sectors that it leaves out, a bit for each of the line's."""
+    line = (word_at(first, 0).value & SECTOR_MASK) >> 2
+    mask = 0
+    missing = 0
+    k = first
+    while k < end and (word_at(k, 0).value & SECTOR_MASK) >> 2 == line:
+        sector = word_at(k, 0).value
+        mask |= 1 << (sector & 3)
+        missing |= sector >> MISSING_SHIFT << 8 * (sector & 3)
+        k += SECTOR_NUMBER_NBYTES
+    return line, mask, missing, k
+
+
 @cold
 def send(m, wi, first, n, start, kind, target, conflicts):
-    """Passes an access to the L2, line by line."""
+    """Passes a store or an atomic to the L2, line by line."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     end = first + n * SECTOR_NUMBER_NBYTES
     while first < end:
-        line, mask, first = line_mask(m, first, end)
-        request(m, sm, start, line, mask, kind, target, -1, conflicts)
+        line, mask, missing, first = words_mask(m, first, end)
+        request_at(m, request(m, sm, start, line, mask, kind, target, -1, conflicts)).missing = missing
 
 
 @cold

@@ -128,18 +128,38 @@ def touch(m, r, n, tick):
     if missing:
         arrives = max(arrives, read(m, r.line, n_sectors(missing), tick))
         entry.pending_until = max(entry.pending_until, arrives)
-    entry.valid |= sectors
     if r.kind != READ:
         entry.dirty |= sectors
+    if r.missing:
+        sectors = whole_sectors(entry, sectors, r.missing)
+    entry.valid |= sectors
     return arrives
+
+
+@cold
+def whole_sectors(entry, sectors, missing):
+    """Of the sectors of a store that leaves out some words, those that it makes valid, alone or with what earlier ones wrote."""
+    entry.words |= ~missing & spread(sectors)
+    whole = 0
+    for k in range(4):
+        if entry.words >> 8 * k & 0xFF == 0xFF:
+            whole |= 1 << k
+    return sectors & whole
+
+
+@hot
+def spread(sectors):
+    """Four bits to all words of four sectors, 32 bits."""
+    return ((sectors & 1) | (sectors >> 1 & 1) << 8 | (sectors >> 2 & 1) << 16 | (sectors >> 3 & 1) << 24) * 0xFF
 
 
 @hot
 def evict(m, place, tick):
-    """Frees a place; what was written goes to the DRAM."""
+    """Frees a place; sectors that were written, in part or wholly, go to the DRAM."""
     entry = l2_line_at(m, place)
     if entry.dirty:
         write(m, l2_tag_at(m, place).value - 1, n_sectors(entry.dirty), tick)
     entry.valid = 0
     entry.dirty = 0
+    entry.words = 0
     entry.pending_until = 0

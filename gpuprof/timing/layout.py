@@ -64,6 +64,7 @@ INSTRUCTION = np.dtype(
         ("chain", "i4"),  # cycles between slots
         ("mixed", "i4"),  # 1: only every third slot uses the port
         ("latency", "i4"),
+        ("free_passes", "i4"),  # of a shared access: so many cost no latency, for it is that wide
         ("result_class", "i4"),
         ("port", "i4"),
         ("port_ticks", "i4"),
@@ -210,7 +211,10 @@ GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_CO
 # A grid on an SM.
 PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4")], align=True)
 
-CACHE_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1"), ("dirty", "i1")], align=True)
+L1_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1")], align=True)
+L2_LINE = np.dtype(
+    [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
+)  # words written to sectors not valid
 
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
@@ -224,6 +228,7 @@ REQUEST = np.dtype(
         ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for
         ("sm", "i4"),
         ("slot", "i4"),  # miss register
+        ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
         ("kind", "i1"),
         ("sectors", "i1"),
         ("conflicts", "i1"),
@@ -256,8 +261,8 @@ CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
     "lsu_ticks",
-    "tag_ticks",
-    "tag_line_ticks",
+    "tag_pass_ticks",
+    "tag_lookup_ticks",
     "l1_sets",
     "l1_lines",  # per SM
     "noc_ticks",  # per sector, like the next and that of DRAM
@@ -319,11 +324,11 @@ TABLES = {
     "constant_ready": Table(WORD, "constant_lines"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
-    "l1_line": Table(CACHE_LINE),
+    "l1_line": Table(L1_LINE),
     "miss_free": Table(WORD, "l1_mshrs"),  # by SM
     "l2_tag": Table(WORD),
     "l2_use": Table(WORD),
-    "l2_line": Table(CACHE_LINE),
+    "l2_line": Table(L2_LINE),
     "slice_tick": Table(WORD),
     "channel_tick": Table(WORD),
     "request": Table(REQUEST),

@@ -89,14 +89,14 @@ def access(m, wi, t):
 def shared(m, wi, inst, record, t):
     """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
     passes = np.int64(record.wavefronts)
-    extra = 0
+    extra = m.shared_wide_cycles if inst.free_passes > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
         passes = max(passes, np.int64(record.conflicts))
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
     grid_at(m, m.grid).shared_wavefronts += passes
     start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
-    write_results(m, wi, inst, start + inst.latency + extra + (passes - 1) * m.shared_wavefront_cycles)
+    write_results(m, wi, inst, start + inst.latency + extra + max(0, passes - inst.free_passes) * m.shared_wavefront_cycles)
 
 
 @cold
@@ -151,7 +151,7 @@ def constant(m, wi, inst, record, first, t):
 def global_memory(m, wi, inst, record, first, t):
     w = warp_at(m, wi)
     n = np.int64(record.n_sectors)
-    tags = m.tag_ticks + m.tag_line_ticks * np.int64(record.n_lines)
+    tags = max(m.tag_pass_ticks * np.int64(record.tag_passes), m.tag_lookup_ticks * np.int64(record.n_lookups))
     passes = np.int64(record.wavefronts)
     if inst.operation == COPY:  # and through the banks it writes to
         passes = max(passes, np.int64(record.conflicts))

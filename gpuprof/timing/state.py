@@ -129,7 +129,7 @@ def power_on(chip: Chip) -> Machine:
         fetch,
         np.zeros(l2_lines, np.int64),
         np.zeros(l2_lines, np.int64),
-        np.zeros(l2_lines, layout.CACHE_LINE),
+        np.zeros(l2_lines, layout.L2_LINE),
         0,
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
@@ -191,7 +191,7 @@ def new_memory(machine: Machine, occupancy: Occupancy) -> Memory:
     return Memory(
         l1_tag=np.zeros(chip.sms * lines, np.int64),
         l1_use=np.zeros(chip.sms * lines, np.int64),
-        l1_line=np.zeros(chip.sms * lines, layout.CACHE_LINE),
+        l1_line=np.zeros(chip.sms * lines, layout.L1_LINE),
         miss_free=np.zeros((chip.sms, chip.l1_mshrs), np.int64),
         l2_tag=machine.l2_tag,
         l2_use=machine.l2_use,
@@ -227,8 +227,8 @@ def machine_record(machine: Machine, program: StaticProgram, occupancy: Occupanc
     numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
-        "tag_ticks": round(chip.tag_cycles * TICKS),
-        "tag_line_ticks": round(chip.tag_cycles_per_line * TICKS),
+        "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
+        "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
         "l1_sets": sets,
         "l1_lines": sets * chip.l1_ways,
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),

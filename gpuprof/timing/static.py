@@ -76,7 +76,8 @@ PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
 GROUP_UNITS = frozenset(unit for unit, *_ in GROUPS)  # what wgmma multiplies faster than mma.sync
-SHARED_NBYTES_PER_CYCLE = 128  # 32 banks of 4 bytes
+BANK_NBYTES = 4
+SHARED_NBYTES_PER_CYCLE = 32 * BANK_NBYTES
 BYPASS_L1 = frozenset(("cg", "cv"))
 # Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a block it need not.
 STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
@@ -186,6 +187,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
     row["mixed"] = op.latency in MIXED
     row["latency"] = chip.latency.get(op.latency, 1)
+    row["free_passes"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
+    row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)
     row["port_ticks"] = _port_ticks(op, chip)

@@ -5,6 +5,7 @@
     Volatile, relaxed and acquire loads beyond a block pass the L1 by.
 1.2 wgmma issues once, is waited for by its groups and reads shared memory; mma.sync on h200 has a lower rate. cp.async takes the banks that it
     writes to. Barriers whose number is in a register are told apart.
+2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane of shared memory.
 """
 
-MODEL_VERSION = "1.2"
+MODEL_VERSION = "2.0"

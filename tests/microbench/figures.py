@@ -90,8 +90,8 @@ def l1_bandwidth(chip: str) -> float:
     return 512 / loads_of_a_warp("l1_throughput", "data: u32[4096]=zeros, out: u32[1024]")(chip)
 
 
-def both(value: float) -> dict[str, tuple[float, str]]:
-    return chips(None, (value, "B"), (value, "B"))
+def strides(a100: float, h200: float | None) -> dict[str, tuple[float, str]]:
+    return chips(None, (a100, "B"), h200 and (h200, "B"))
 
 
 NEAR = [
@@ -99,14 +99,17 @@ NEAR = [
     *(Figure(f"shared load, {n}-way bank conflict", "cycles/warp", shared_stride(n), everywhere(n, "R")) for n in (1, 2, 4, 8, 16, 32)),
     Figure("L1 bandwidth", "B/clk/SM", l1_bandwidth, chips((126, "B"), (125, "B"), (128, "R"))),
     *(
-        Figure(f"L1 hit, stride {n} words", "cycles/warp", l1_stride(n), both(value))
-        for n, value in ((2, 2.01), (3, 1.63), (4, 4.01), (5, 2.00), (8, 8.0), (9, 3.00), (15, 4.60), (33, 9.3))
+        Figure(f"L1 hit, stride {n} words", "cycles/warp", l1_stride(n), strides(*values))
+        for n, *values in (
+            (2, 2.00, 2.01), (3, 1.63, 1.63), (4, 4.00, 4.01), (5, 2.20, 2.00), (8, 8.0, 8.0), (9, 3.03, 3.00), (15, 4.45, 4.60),
+            (33, 8.8, None), (40, 9.8, None), (53, 11.1, None),
+        )
     ),
     *(
-        Figure(f"L1 hit, stride {n} doubles", "cycles/warp", l1_stride(n, "stride64_throughput", "u64"), both(value))
-        for n, value in ((1, 2.01), (8, 16.0))
+        Figure(f"L1 hit, stride {n} doubles", "cycles/warp", l1_stride(n, "stride64_throughput", "u64"), strides(*values))
+        for n, *values in ((1, 2.01, 2.01), (8, 16.0, 16.0), (40, 16.0, None))
     ),
-]
+]  # fmt: skip
 
 # ---- L2 and DRAM -----------------------------------------------------------------------------------------------------------------------
 

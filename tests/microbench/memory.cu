@@ -39,13 +39,13 @@ template <int UNROLL> __global__ void shared_latency(int n, unsigned *out)
 }
 
 // Loads of one address, over and over, in groups of eight that are in flight together.
-#define LOADS(ASM, TYPE, LETTER, POINTER)                                                                                              \
+#define LOADS(ASM, TYPE, LETTER, POINTER, AT)                                                                                          \
     TYPE x[8], sum = 0;                                                                                                                \
     _Pragma("unroll 1") for (int i = 0; i < n; i++)                                                                                    \
     {                                                                                                                                  \
         _Pragma("unroll") for (int group = 0; group < UNROLL / 8; group++)                                                             \
         {                                                                                                                              \
-            _Pragma("unroll") for (int k = 0; k < 8; k++) asm volatile(ASM : "=" LETTER(x[k]) : POINTER(at));                           \
+            _Pragma("unroll") for (int k = 0; k < 8; k++) asm volatile(ASM : "=" LETTER(x[k]) : POINTER(AT));                          \
             _Pragma("unroll") for (int k = 0; k < 8; k++) sum += x[k];                                                                 \
         }                                                                                                                              \
     }                                                                                                                                  \
@@ -58,20 +58,20 @@ template <int UNROLL> __global__ void shared_throughput(int n, int stride, unsig
     data[threadIdx.x] = 0;
     __syncthreads();
     unsigned at = (unsigned)__cvta_generic_to_shared(data + threadIdx.x % 32 * stride % 1024);
-    LOADS("ld.shared.u32 %0, [%1];", unsigned, "r", "r")
+    LOADS("ld.shared.u32 %0, [%1];", unsigned, "r", "r", at)
 }
 
-// Hits in the L1 at a stride, in words of 4 and of 8 bytes.
+// Hits in the L1 at a stride, in words of 4 and of 8 bytes, at eight distances from the lane's place: what gpu-benches' gpu-strides measures.
 template <int UNROLL> __global__ void stride_throughput(int n, int stride, unsigned *data, unsigned *out)
 {
-    unsigned *at = data + threadIdx.x % 32 * stride;
-    LOADS("ld.global.u32 %0, [%1];", unsigned, "r", "l")
+    unsigned *at = data + threadIdx.x % 64 * stride;
+    LOADS("ld.global.u32 %0, [%1];", unsigned, "r", "l", at + 4 * k)
 }
 
 template <int UNROLL> __global__ void stride64_throughput(int n, int stride, u64 *data, u64 *out)
 {
-    u64 *at = data + threadIdx.x % 32 * stride;
-    LOADS("ld.global.u64 %0, [%1];", u64, "l", "l")
+    u64 *at = data + threadIdx.x % 64 * stride;
+    LOADS("ld.global.u64 %0, [%1];", u64, "l", "l", at + 4 * k)
 }
 
 // All threads of the grid read `n` times four quads of four words, one thread after another. `wrap` quads, a power of two, are read again
