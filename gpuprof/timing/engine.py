@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 from gpuprof.kept import kept
+from gpuprof.parts import scalar
 from gpuprof.timing.distributor import start_blocks
 from gpuprof.timing.jit import OPTIONS, cold
 from gpuprof.timing.l2 import serve_requests
@@ -73,7 +74,7 @@ def _compiled(sources: int):
     """The entry point. `sources`, a checksum of its sources, is one of its constants and so a part of the key of Numba's cache,
     which would not notice by itself that a function in another file has changed."""
 
-    @kept(**OPTIONS)
+    @kept(**OPTIONS, **scalar)
     def run(machine, n_quanta):
         """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
         if sources < 0:
@@ -98,7 +99,7 @@ def _compiled(sources: int):
 def _checksum() -> int:
     """Of all that is compiled in: this folder, and the files whose numbers and layouts are constants of the code."""
     package = Path(__file__).parent.parent
-    others = ("isa/stalls.py", "isa/opcodes.py", "records/schema.py", "emulate/trace.py", "chips/fields.py")
+    others = ("parts.py", "isa/stalls.py", "isa/opcodes.py", "records/schema.py", "emulate/trace.py", "chips/fields.py")
     value = 0
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *(package / name for name in others)):
         value = zlib.crc32(path.read_bytes(), value)
