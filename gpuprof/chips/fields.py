@@ -83,6 +83,8 @@ FIELDS = (
     Field("dram_gbytes_per_s", "float", "10^9 bytes per second", 1, 100000, "DRAM throughput that programs reach"),
     Field("dram_cycles", "int", "cycles", 64, 5000, "load to use, L2 miss"),
     # Launch.
+    Field("launch_cycles", "int", "cycles", 64, 100000, "from the end of what a launch waits for, or the host's request, to its first block's turn"),
+    Field("max_active_grids", "int", "grids", 1, 1024, "grids that can have blocks running or waiting for room; further ones are pending"),
     Field("block_launch_cycles", "int", "cycles", 64, 5000, "from a block's resources being free to the next block's first issue"),
     Field("distributor_cycles", "float", "cycles per block", 0.05, 100, "the work distributor starts a block"),
     # Sampler.

@@ -16,7 +16,8 @@ from gpuprof.emulate.trace import TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing import layout
 from gpuprof.timing.layout import N_GROUPS
-from gpuprof.timing.occupancy import Occupancy, occupancy
+from gpuprof.timing.occupancy import Occupancy, occupancy, registers_of_warp
+from gpuprof.timing.state import Machine, carve_out
 from gpuprof.timing.static import MBARRIER_WAIT, StaticProgram, static_program
 
 if TYPE_CHECKING:
@@ -25,10 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """A launch to be timed, and its trace: pieces that follow each other from block 0 on."""
+    """A launch to be timed, and its trace: pieces that follow each other from block 0 on.
+
+    It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start (programmatic dependent
+    launch), and `launch_cycles` after these ends or, when it waits for none, after the batch begins. Of several that are ready the one of
+    the smallest `priority` starts its blocks first.
+    """
 
     launch: "Launch"
     pieces: Iterator[TracePiece]
+    after: tuple[int, ...] = ()
+    after_signal: tuple[int, ...] = ()
+    priority: int = 0
+    launch_cycles: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,19 +100,32 @@ def _registers_alone(program: StaticProgram) -> int:
     return min(entry for entry in (program.n_registers, program.first_group, program.first_product) if entry >= 0)
 
 
-def grid_records(grids: list[PreparedGrid], chip: Chip) -> np.ndarray:
-    """layout.GRID (n_grids,), no trace known and counters at zero."""
+def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarray, np.ndarray]:
+    """layout.GRID (n_grids,), no trace known and counters at zero, and layout.EDGE: who waits for whom."""
+    chip = machine.chip
     records = np.zeros(len(grids), layout.GRID)
-    for record, grid in zip(records, grids, strict=True):
+    edges = _edges([grid.grid for grid in grids])
+    for number, (record, grid) in enumerate(zip(records, grids, strict=True)):
         launch = grid.grid.launch
+        before = sum(len(some) for some in edges[:number])
         numbers = {
             "launch": launch.index,
+            "priority": grid.grid.priority,
+            "launch_cycles": grid.grid.launch_cycles,
+            "waits": len(grid.grid.after) + len(grid.grid.after_signal),
+            "prerequisites": len(grid.grid.after_signal),
+            "ready": machine.cycle + grid.grid.launch_cycles,
+            "first_edge": before,
+            "last_edge": before + len(edges[number]),
             "first_inst": grid.first_inst,
             "first_basic_block": grid.first_basic_block,
             "last_line": grid.program.inst["line"][-1],
             "pc_base": launch.module.load_base - INSTRUCTION_NBYTES * grid.first_inst,
             "warps_per_block": grid.fit.warps_per_block,
             "blocks_per_sm": grid.fit.blocks_per_sm,
+            "registers": grid.fit.warps_per_block * registers_of_warp(chip, launch.function.registers),
+            "shared_nbytes": grid.fit.shared_nbytes_per_block,
+            "carve_out": carve_out(chip, grid.fit),
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": (grid.program.inst["kind"] == MBARRIER_WAIT).any(),
             "total_blocks": grid.n_blocks,
@@ -110,4 +133,14 @@ def grid_records(grids: list[PreparedGrid], chip: Chip) -> np.ndarray:
         }
         for name, value in numbers.items():
             record[name] = value
-    return records
+    return records, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE)
+
+
+def _edges(grids: list[Grid]) -> list[list[tuple[int, bool]]]:
+    """For each grid the later ones that wait for it, and whether only until it lets them start."""
+    edges: list[list[tuple[int, bool]]] = [[] for _ in grids]
+    for number, grid in enumerate(grids):
+        for earlier, programmatic in [*((k, False) for k in grid.after), *((k, True) for k in grid.after_signal)]:
+            assert 0 <= earlier < number, f"grid {number} of the batch waits for number {earlier}"
+            edges[earlier].append((number, programmatic))
+    return edges

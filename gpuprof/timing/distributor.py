@@ -1,12 +1,14 @@
-"""The work distributor: blocks go to SMs in index order, as slots become free.
+"""The work distributor: blocks of the pool's head grid go to SMs in index order, as room becomes free.
 
-A block goes to the SM whose slot has been free for longest, among those to the one with the fewest blocks: at first breadth-first over
+A block goes to the SM that has had room for it for longest, among those to the one with the fewest blocks: at first breadth-first over
 all SMs. Its warps go to the partitions with the most free warp slots.
 """
 
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import ACCESS_NBYTES, EMPTY, N_BARRIERS, NEVER, SECTOR_NUMBER_NBYTES, STARTING, STEP_NBYTES, TICK_BITS
+from gpuprof.timing.layout import ACCESS_NBYTES, EMPTY, N_BARRIERS, NEVER, QUANTUM, SECTOR_NUMBER_NBYTES, STARTING, STEP_NBYTES, TICK_BITS
 from gpuprof.timing.mbarrier import start_mbarriers
+from gpuprof.timing.pool import pick_head
+from gpuprof.timing.room import blocks_that_fit, find_room, take
 from gpuprof.timing.scoreboard import sleep
 from gpuprof.timing.tables import (
     arrived_at,
@@ -25,24 +27,30 @@ from gpuprof.timing.tables import (
 @cold
 def start_blocks(m):
     """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet; else 1."""
-    grid = grid_at(m, m.head)
-    while grid.next_block < grid.total_blocks:
+    present = m.now + QUANTUM
+    pick_head(m, present)
+    while m.head >= 0:
+        grid = grid_at(m, m.head)
         sm = free_sm(m)
         if sm < 0 or (grid.cluster > 1 and grid.next_block % grid.cluster == 0 and not cluster_fits(m, grid)):
             break
         if grid.next_block == grid.known_blocks:
             return 0
-        start_block(m, grid, sm)
+        start_block(m, grid, sm, present)
         grid.next_block += 1
+        if grid.next_block == grid.total_blocks:
+            pick_head(m, present)
+        else:
+            find_room(m, sm)
     return 1
 
 
 @cold
 def cluster_fits(m, grid):
-    """Whether there are slots for all blocks of a cluster: they start one after the other then, and run at the same time."""
+    """Whether there is room for all blocks of a cluster: they start one after the other then, and run at the same time."""
     free = 0
     for sm in range(m.sms):
-        free += grid.blocks_per_sm - sm_at(m, sm).blocks
+        free += max(0, blocks_that_fit(m, m.head, sm))
         if free >= grid.cluster:
             return True
     return False
@@ -64,20 +72,24 @@ def sooner(a, b):
 
 
 @hot
-def start_block(m, grid, sm):
-    """Puts the head grid's next block on an SM."""
+def start_block(m, grid, sm, present):
+    """Puts the head grid's next block on an SM, not before cycle `present`."""
     s = sm_at(m, sm)
-    slot = take_slot(m, grid, sm)
+    slot = s.next_slot
     block = block_at(m, slot)
-    tick = max((block.free + m.block_launch_cycles) << TICK_BITS, m.distributor_tick)
+    tick = max(max(s.block_free + m.block_launch_cycles, present) << TICK_BITS, m.distributor_tick)
     m.distributor_tick = tick + m.distributor_ticks
     start = tick >> TICK_BITS
+    if grid.next_block == 0:
+        grid.start_cycle = s.block_free
+        m.max_cycle = max(m.max_cycle, s.block_free + m.longest_cycles)
     block.used = 1
     block.grid = m.head
     block.index = grid.next_block
     block.piece = grid.piece
     block.live = grid.warps_per_block
     block.waiting = 0
+    block.signalled = 0
     block.copies = 0
     if grid.has_mbarriers:
         start_mbarriers(m, slot)
@@ -88,32 +100,11 @@ def start_block(m, grid, sm):
         presence.active_since = start
     if s.warps == 0 and m.period_cycles:
         s.next_sample = (start + m.period_cycles - 1) // m.period_cycles * m.period_cycles
-    s.blocks += 1
+    take(m, m.head, sm)
     s.warps += grid.warps_per_block
-    presence.blocks += 1
     presence.warps += grid.warps_per_block
     for number in range(grid.warps_per_block):
         start_warp(m, grid, sm, slot, number, start)
-
-
-@hot
-def take_slot(m, grid, sm):
-    """The block slot that has been free for longest, the SM's next best noted."""
-    first = sm * m.max_blocks
-    best = -1
-    second = NEVER
-    for slot in range(first, first + grid.blocks_per_sm):
-        block = block_at(m, slot)
-        if block.used:
-            continue
-        if best < 0 or block.free < block_at(m, best).free:
-            if best >= 0:
-                second = min(second, block_at(m, best).free)
-            best = slot
-        else:
-            second = min(second, block.free)
-    sm_at(m, sm).block_free = second
-    return best
 
 
 @hot

@@ -50,7 +50,7 @@ def run_sm(m, sm, end):
 
 @cold
 def soonest_event(m):
-    soonest = NEVER
+    soonest = m.next_ready
     for sm in range(m.sms):
         soonest = min(soonest, sm_at(m, sm).next_event)
     return soonest
@@ -58,7 +58,7 @@ def soonest_event(m):
 
 @cold
 def run_quantum(m, now):
-    """All SMs from cycle `now`, a multiple of the quantum, to the next."""
+    """All SMs from cycle `now`, where a quantum starts, to the next."""
     m.now = now
     m.quantum_number += 1
     end = now + QUANTUM
@@ -90,7 +90,7 @@ def _compiled(sources: int):
                 return TOO_LONG
             if m.n_samples > m.sample_room:
                 return SAMPLES_FULL
-            run_quantum(m, t - t % QUANTUM)
+            run_quantum(m, t - (t - m.origin) % QUANTUM)
         return BUDGET_SPENT
 
     return run

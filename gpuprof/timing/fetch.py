@@ -4,6 +4,8 @@ Both are direct-mapped by line number. A lookup also asks for the lines behind i
 misses once. What misses the L1 comes from the L2 after a fixed time; it does not compete with data.
 """
 
+import numpy as np
+
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.tables import constant_ready_at, constant_tag_at, l0_ready_at, l0_tag_at, l1i_ready_at, l1i_tag_at
 
@@ -36,10 +38,11 @@ def fetch(m, partition, line, t, last_line):
 
 
 @cold
-def constant_line(m, sm, line, t):
-    """The cycle from which a 64-byte line is in the SM's constant cache. Lines count through both constant segments."""
+def constant_line(m, sm, grid, line, t):
+    """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant segments."""
     place = line % m.constant_lines
-    if constant_tag_at(m, sm, place).value != line:
-        constant_tag_at(m, sm, place).value = line
+    tag = np.int64(grid) << 32 | line
+    if constant_tag_at(m, sm, place).value != tag:
+        constant_tag_at(m, sm, place).value = tag
         constant_ready_at(m, sm, place).value = t + m.constant_miss_cycles
     return constant_ready_at(m, sm, place).value

@@ -117,7 +117,7 @@ def load(m, wi, inst, first, n, start, done, group):
 def look_up(m, sm, line, mask, start, index):
     """One line of a load: asks the L2 for the sectors that miss. Returns the cycle in which sectors already on their way arrive, or 0."""
     s = sm_at(m, sm)
-    base = sm * m.l1_lines + fold_bits(line) % m.l1_sets * m.l1_ways
+    base = sm * m.l1_lines + fold_bits(line) % s.l1_sets * m.l1_ways
     place = find(m.l1_tag_table, base, m.l1_ways, line)
     if place < 0:
         place = oldest(m.l1_use_table, base, m.l1_ways)

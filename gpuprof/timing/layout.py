@@ -15,6 +15,7 @@ from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import WIDE_DTYPE
 
+LINE_NBYTES = 128
 QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
 TICKS = 1 << TICK_BITS
@@ -50,6 +51,8 @@ ENTRY_SHIFT, ENTRY_PORT_SHIFT, ENTRY_PORT_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
 # Warp states.
 EMPTY, STARTING, WAITING, READY, HOLDING = range(5)
+# Grid states.
+PENDING, ACTIVE, ENDED = range(3)
 
 INSTRUCTION = np.dtype(
     [
@@ -138,14 +141,21 @@ SM = np.dtype(
     [
         ("next_event", "i8"),
         ("next_sample", "i8"),
-        ("block_free", "i8"),  # earliest cycle a free block slot was freed, NEVER when none is free
+        ("block_free", "i8"),  # since when the head grid's next block could start, NEVER when it cannot
+        ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
         ("lsu_tick", "i8"),
         ("noc_tick", "i8"),
         ("l1_use", "i8"),
         ("misses", "i8"),
         ("records", "i8"),  # sample records put into its FIFO
+        ("registers", "i8"),  # taken by blocks, as the next one
+        ("shared_nbytes", "i8"),
+        ("carve_out", "i8"),  # shared memory there is, -1 not settled
+        ("l1_sets", "i8"),
         ("warps", "i4"),
+        ("warps_taken", "i4"),  # warp slots that blocks have, which may be empty again
         ("blocks", "i4"),
+        ("next_slot", "i4"),  # that the head grid's next block takes
         ("half", "i4"),  # of the L2 it is near to
     ],
     align=True,
@@ -156,10 +166,11 @@ BLOCK = np.dtype(
         ("free", "i8"),  # since when, if it is not used
         ("index", "i8"),  # of its grid
         ("piece", "i8"),  # number of the trace piece that it is in
-        ("grid", "i4"),
+        ("grid", "i4"),  # the last one that had it, -1 none
         ("live", "i4"),  # warps that have not ended
         ("waiting", "i4"),
         ("used", "i4"),
+        ("signalled", "i4"),  # 1: it lets dependent grids start
         ("copies", "i4"),  # bulk copies on their way
     ],
     align=True,
@@ -168,12 +179,19 @@ BLOCK = np.dtype(
 # What a grid is, where its trace stands, and what has been counted for it.
 GRID_NUMBERS = (
     "launch",
+    "priority",  # the smaller, the sooner
+    "launch_cycles",  # from the end of what it waits for to its first block
+    "first_edge",  # its rows of the edge table: the grids that wait for it
+    "last_edge",
     "first_inst",  # of the batch's instructions
     "first_basic_block",
     "last_line",  # instruction cache line of the last instruction
     "pc_base",  # the program counter of instruction i of the batch is pc_base + 16 i
     "warps_per_block",
     "blocks_per_sm",  # that fit an SM that is empty
+    "registers",  # of a block, and the next one, too
+    "shared_nbytes",
+    "carve_out",  # shared memory of an SM that is full of its blocks
     "cluster",  # blocks that start together
     "has_mbarriers",  # 0 or 1
     "total_blocks",
@@ -190,6 +208,12 @@ GRID_PLACES = (
     "sectors",
 )
 GRID_COUNTERS = (
+    "state",
+    "waits",  # grids that must end, or let it start, before it is ready
+    "prerequisites",  # grids that let it start and have not ended
+    "ready",  # from this cycle on
+    "signalled",  # blocks that let dependent grids start
+    "signal_cycle",  # when the last of them did
     "next_block",
     "done_blocks",
     "start_cycle",
@@ -209,7 +233,10 @@ GRID_COUNTERS = (
 GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_COUNTERS)])
 
 # A grid on an SM.
-PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4")], align=True)
+PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4"), ("started", "i4")], align=True)
+
+# Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
+EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
 
 L1_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1")], align=True)
 L2_LINE = np.dtype(
@@ -243,9 +270,15 @@ COUNTERS = (
     "now",  # start of the current quantum
     "quantum_number",  # its number
     "grid",  # that is at work: whom to count for
-    "head",  # grid whose blocks start next
+    "head",  # grid whose blocks start next, -1 none
+    "head_since",
     "n_grids",
+    "n_active",
     "n_ended",
+    "pool_freed",  # when a full pool last had room again
+    "first_open",  # grids before it have ended
+    "next_ready",  # when the next one is
+    "carve_out",  # the most shared memory that an active grid wants of an SM
     "distributor_tick",
     "ages",
     "max_cycle",
@@ -263,8 +296,7 @@ DERIVED_NUMBERS = (
     "lsu_ticks",
     "tag_pass_ticks",
     "tag_lookup_ticks",
-    "l1_sets",
-    "l1_lines",  # per SM
+    "l1_lines",  # places per SM
     "noc_ticks",  # per sector, like the next and that of DRAM
     "l2_sets",
     "slice_ticks",
@@ -279,6 +311,8 @@ BATCH_NUMBERS = (
     "seed",
     "fifo_depth",
     "drain_cycles",
+    "origin",  # start of the first quantum
+    "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
     "n_registers",
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
@@ -300,6 +334,7 @@ TABLES = {
     "dep": Table(SHORT),
     "first_of_block": Table(SHORT),
     "grid": Table(GRID),
+    "edge": Table(EDGE),
     "presence": Table(PRESENCE, "sms"),  # by grid, of each SM
     "warp": Table(WARP),
     "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing

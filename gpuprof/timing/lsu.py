@@ -143,7 +143,7 @@ def constant(m, wi, inst, record, first, t):
     ready = start
     for k in range(np.int64(record.n_sectors)):
         line = LINES_OF_PARAMETERS + (word_at(first, k).value >> 1)
-        ready = max(ready, constant_line(m, part_at(m, w.partition).sm, line, start))
+        ready = max(ready, constant_line(m, part_at(m, w.partition).sm, w.grid, line, start))
     write_results(m, wi, inst, ready + inst.latency + n - 1)
 
 

@@ -43,10 +43,15 @@ def _blocks_by_registers(chip: Chip, registers: int, warps_per_block: int) -> in
     """Each partition has its own register file; a block's warps are dealt to the partitions in turn."""
     if registers == 0:
         return chip.max_blocks
-    per_warp = _round_up(_round_up(registers, REGISTER_UNIT) * chip.warp_lanes, chip.register_granularity)
+    per_warp = registers_of_warp(chip, registers)
     if per_warp * _round_up(warps_per_block, chip.partitions) > chip.registers:
         return 0
     return chip.registers // chip.partitions // per_warp * chip.partitions // warps_per_block
+
+
+def registers_of_warp(chip: Chip, registers: int) -> int:
+    """Registers that a warp whose threads have so many is allocated."""
+    return _round_up(_round_up(registers, REGISTER_UNIT) * chip.warp_lanes, chip.register_granularity)
 
 
 def _check(chip: Chip, function: Function, block_threads: int, dynamic_shared_nbytes: int) -> None:

@@ -4,6 +4,8 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrivals_after_exit
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import EMPTY, NEVER, TOKEN
+from gpuprof.timing.pool import block_ends
+from gpuprof.timing.room import give_back
 from gpuprof.timing.scoreboard import block_until_served, hold
 from gpuprof.timing.tables import block_at, grid_at, part_at, presence_at, sm_at, warp_at
 
@@ -58,10 +60,5 @@ def release(m, wi, t):
     if block.live:
         arrivals_after_exit(m, w.block_slot, t)
         return
-    block.used = 0
-    block.free = t
-    sm.blocks -= 1
-    presence.blocks -= 1
-    sm.block_free = min(sm.block_free, t)
-    grid.done_blocks += 1
-    m.n_ended += grid.done_blocks == grid.total_blocks
+    block_ends(m, w.block_slot, t)
+    give_back(m, w.block_slot, part.sm, t)

@@ -234,6 +234,6 @@ def next_instruction(m, wi, earliest):
         w.line = inst.line
         until_at(m, wi, CLASS_FETCH).value = fetch(m, w.partition, inst.line, asked, grid_at(m, w.grid).last_line)
     if inst.constant_line >= 0:
-        until_at(m, wi, CLASS_CONSTANT).value = constant_line(m, part_at(m, w.partition).sm, inst.constant_line, asked)
+        until_at(m, wi, CLASS_CONSTANT).value = constant_line(m, part_at(m, w.partition).sm, w.grid, inst.constant_line, asked)
     wait_for_dependencies(m, wi, earliest)
     return 1

@@ -9,6 +9,7 @@ from gpuprof.emulate.trace import TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
+from gpuprof.timing.layout import QUANTUM
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
@@ -40,7 +41,7 @@ def simulate(
 
 
 def simulate_batch(machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int) -> list[LaunchTiming]:
-    """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for all of them together."""
+    """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each."""
     prepared, program = prepare(grids, machine.chip)
     state = _new_state(machine, prepared, program, sampling, max_cycles)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
@@ -49,19 +50,21 @@ def simulate_batch(machine: Machine, grids: list[Grid], sampling: Sampling, sink
 
 
 def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int) -> State:
-    fit = grids[0].fit
-    record = machine_record(machine, program, fit, sampling, len(grids))
-    record["max_cycle"] = machine.cycle + max_cycles
+    fits = [grid.fit for grid in grids]
+    record = machine_record(machine, program, fits, sampling)
+    records, edges = grid_records(grids, machine)
+    record["origin"] = origin = records["ready"][records["waits"] == 0].min()
+    record["now"] = origin - QUANTUM  # a quantum has just ended
+    record["head"] = -1
+    record["longest_cycles"] = max_cycles
     record["l2_uses"] = machine.l2_uses
     machine.fetch.constant_tag[:] = -1
-    records = grid_records(grids, machine.chip)
-    records["start_cycle"] = records["end_cycle"] = machine.cycle
     return State(
         record,
         Program(program.inst, program.dep, program.block),
-        new_core(machine.chip, program, records, machine.cycle),
+        new_core(machine.chip, program, records, edges),
         machine.fetch,
-        new_memory(machine, fit),
+        new_memory(machine, fits),
         new_cell(machine.chip, sampling),
     ).link()
 

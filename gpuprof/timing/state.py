@@ -14,12 +14,12 @@ from gpuprof.chips import Chip
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.timing import layout
-from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
+from gpuprof.timing.layout import LINE_NBYTES, N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.static import StaticProgram
 
-LINE_NBYTES, SECTOR_NBYTES = 128, 32
+SECTOR_NBYTES = 32
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
 
@@ -32,6 +32,7 @@ class Program(NamedTuple):
 
 class Core(NamedTuple):
     grid: np.ndarray
+    edge: np.ndarray
     presence: np.ndarray  # (grids, SMs)
     warp: np.ndarray
     until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
@@ -140,19 +141,30 @@ def l2_sets(chip: Chip) -> int:
     return max(1, chip.l2_nbytes // LINE_NBYTES // chip.l2_ways)
 
 
+def carve_out(chip: Chip, occupancy: Occupancy) -> int:
+    """Bytes of shared memory that an SM full of such blocks is given."""
+    if not chip.l1_shared_pool:
+        return chip.shared_nbytes
+    need = occupancy.blocks_per_sm * occupancy.shared_nbytes_per_block
+    return min(chip.shared_nbytes, -(-need // CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES)
+
+
 def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
     """Sets of the L1 that remain beside the shared memory that a full SM needs."""
-    shared = 0
-    if chip.l1_shared_pool:
-        need = occupancy.blocks_per_sm * occupancy.shared_nbytes_per_block
-        shared = min(chip.shared_nbytes, -(-need // CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES)
+    shared = chip.l1_shared_pool * carve_out(chip, occupancy)
     return max(1, (chip.l1_nbytes - shared) // LINE_NBYTES // chip.l1_ways)
 
 
-def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, start_cycle: int) -> Core:
+def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
+    """Lines that the L1 of an SM has at most."""
+    return max(l1_sets(chip, fit) for fit in occupancies) * chip.l1_ways
+
+
+def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
     partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
     core = Core(
         grid=grids,
+        edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         warp=np.zeros(warps, layout.WARP),
         until=np.zeros((warps, layout.N_CLASSES), np.int64),
@@ -176,15 +188,16 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, start_cycle:
     core.lane["wake"] = NEVER
     core.lane["age"] = -1
     core.sm["next_event"] = core.sm["next_sample"] = NEVER
-    core.sm["block_free"] = start_cycle
+    core.sm["block_free"] = NEVER
+    core.sm["carve_out"] = -1
     core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
-    core.block["free"] = start_cycle
+    core.block["grid"] = -1
     return core
 
 
-def new_memory(machine: Machine, occupancy: Occupancy) -> Memory:
+def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
     chip = machine.chip
-    lines = l1_sets(chip, occupancy) * chip.l1_ways
+    lines = most_l1_lines(chip, occupancies)
     # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes on.
     accesses = chip.sms * chip.partitions * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
     requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM
@@ -219,18 +232,16 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
     return chip.sms * per_sm * (chip.warp_slots if sampling.mode == "all" else 1)
 
 
-def machine_record(machine: Machine, program: StaticProgram, occupancy: Occupancy, sampling: Sampling, n_grids: int) -> np.ndarray:
+def machine_record(machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling) -> np.ndarray:
     """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
     chip = machine.chip
-    sets = l1_sets(chip, occupancy)
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
     numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
-        "l1_sets": sets,
-        "l1_lines": sets * chip.l1_ways,
+        "l1_lines": most_l1_lines(chip, occupancies),
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
@@ -244,7 +255,7 @@ def machine_record(machine: Machine, program: StaticProgram, occupancy: Occupanc
         "fifo_depth": sampling.fifo_depth,
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
         "sample_room": SAMPLE_ROOM,
-        "n_grids": n_grids,
+        "n_grids": len(occupancies),
         "n_registers": program.n_registers,
         "first_group": program.first_group,
         "first_product": program.first_product,

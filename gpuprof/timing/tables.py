@@ -82,7 +82,7 @@ def word_at(typing_context, address, index):
 
 
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
-grid_at, presence_at = _rows("grid"), _rows("presence")
+grid_at, presence_at, edge_at = _rows("grid"), _rows("presence"), _rows("edge")
 step_of, access_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE)
 warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")

@@ -6,6 +6,7 @@
 1.2 wgmma issues once, is waited for by its groups and reads shared memory; mma.sync on h200 has a lower rate. cp.async takes the banks that it
     writes to. Barriers whose number is in a register are told apart.
 2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane of shared memory.
+    A launch starts launch_cycles after what it waits for; streams run at the same time, and grids share the SMs by what their blocks need.
 """
 
 MODEL_VERSION = "2.0"
