@@ -31,7 +31,7 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.timing.compiled import is_compiled
+from gpuprof.timing.compiled import Compilation, is_compiled
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate
@@ -60,6 +60,8 @@ class Observer:
     """What a session tells its caller while it works. A command overrides what it wants to show."""
 
     def notice(self, text: str) -> None: ...
+
+    def compiling(self, seconds: float) -> None: ...
 
     def progress(self, launch: cmd.Launch, blocks_done: int) -> None: ...
 
@@ -95,6 +97,9 @@ class Session:
         self.tasks: list[str] = []  # that are open, outermost first
         self.n_launches = 0
         self.cycle = 0  # when the last launch ended
+        self._compilation = None if is_compiled() else Compilation()
+        if self._compilation:
+            self.observer.notice("first run on this machine: compiling the emulator and the timing model, once")
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
@@ -180,8 +185,6 @@ class Session:
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming:
         launch.module.refresh_constants(self.memory)
-        if self.n_launches == 0 and not is_compiled():
-            self.observer.notice("first run on this machine: compiling the emulator and the timing model, once; this takes a while")
         counters = LaunchCounters.zeros(len(launch.module.code))
         if self.recorder:
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks)))
@@ -203,6 +206,11 @@ class Session:
         self.observer.finished(LaunchResult(launch, timing, counters))
         return timing
 
+    def _wait_for_timing_model(self) -> None:
+        if self._compilation:
+            self._compilation.wait(self.observer.compiling)
+            self._compilation = None
+
     def _sink(self, launch: cmd.Launch) -> Callable:
         if not self.recorder:
             return lambda samples: None
@@ -210,6 +218,7 @@ class Session:
 
     def _progress(self, launch: cmd.Launch, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
         for piece in pieces:
+            self._wait_for_timing_model()
             yield piece
             self.observer.progress(launch, piece.first_block + piece.n_blocks)
 

@@ -43,6 +43,14 @@ class Terminal(Observer):
             return
         filled = BAR_WIDTH * blocks_done // launch.n_blocks
         text = f"{printable(launch.function.display)[:30]} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {blocks_done:,}/{launch.n_blocks:,} blocks"
+        self._draw(text)
+
+    def compiling(self, seconds: float) -> None:
+        if self._show_bar:
+            self._draw(f"compiling the timing model: {seconds:.0f} s")
+        self._since = time.monotonic()
+
+    def _draw(self, text: str) -> None:
         sys.stderr.write("\r" + text.ljust(self._bar_length))
         sys.stderr.flush()
         self._bar_length = len(text)

@@ -1,10 +1,58 @@
-"""Whether this machine has the timing model compiled already."""
+"""Whether this machine has the timing model compiled already; if not, another process compiles it, on another core, while this one
+compiles and emulates the first kernel. Both use Numba's cache, whose files are replaced whole: any number of processes may do so at once.
+"""
 
+import atexit
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-from gpuprof.timing.engine import run
+import numba
+
+from gpuprof.timing.engine import SIGNATURE, run
+
+TICK_SECONDS = 0.25
+CODE = "from gpuprof.timing.compiled import compile_now; compile_now()"
 
 
 def is_compiled() -> bool:
-    """True when Numba's cache has the engine: the next launch starts at once, and not after some ten seconds of compiling."""
-    return bool(run.signatures) or any(Path(run.stats.cache_path).glob("engine.*.nbi"))
+    """True when the next launch starts at once, and not after some seconds of compiling."""
+    if numba.config.DISABLE_JIT or run.signatures:
+        return True
+    cache = run._cache
+    return cache._index_key(SIGNATURE, run.targetctx.codegen()) in cache._cache_file._load_index()
+
+
+def compile_now() -> None:
+    run.compile(SIGNATURE)
+
+
+class Compilation:
+    """The timing model being compiled by another process."""
+
+    def __init__(self):
+        self._since = time.monotonic()
+        paths = [str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH")]
+        environment = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": numba.config.CACHE_DIR}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", CODE],
+            env=os.environ | {name: value for name, value in environment.items() if value},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # whatever goes wrong goes wrong here once more, and is shown then
+            start_new_session=True,  # Ctrl-C is for this process, which then stops the other
+        )
+        atexit.register(self._process.kill)
+
+    def wait(self, tick: Callable[[float], None]) -> None:
+        """Until it is done; `tick` is told the seconds so far, again and again. If that process fails, the first launch compiles."""
+        while self._process.poll() is None:
+            tick(time.monotonic() - self._since)
+            try:
+                self._process.wait(TICK_SECONDS)
+            except subprocess.TimeoutExpired:
+                continue
+        atexit.unregister(self._process.kill)

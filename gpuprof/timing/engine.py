@@ -7,12 +7,15 @@ sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 import zlib
 from pathlib import Path
 
+import numpy as np
+from numba import int64, typeof
+
 from gpuprof.kept import kept
 from gpuprof.parts import scalar
 from gpuprof.timing.distributor import start_blocks
 from gpuprof.timing.jit import OPTIONS, cold
 from gpuprof.timing.l2 import serve_requests
-from gpuprof.timing.layout import NEVER, QUANTUM
+from gpuprof.timing.layout import MACHINE, NEVER, QUANTUM
 from gpuprof.timing.sampler import complete, sample
 from gpuprof.timing.scheduler import schedule, wake
 from gpuprof.timing.served import settle
@@ -107,3 +110,4 @@ def _checksum() -> int:
 
 
 run = _compiled(_checksum())
+SIGNATURE = (typeof(np.zeros(1, MACHINE)), int64)  # what it is called with
