@@ -15,6 +15,7 @@ from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX, NAMES
+from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.occupancy import occupancy
 from gpuprof.timing.state import l1_sets, l2_sets
 
@@ -171,7 +172,7 @@ class Gpu:
         self, chip, code, load_base, function, block_threads, warps, period=0, every_warp=False, fifo_depth=16, drain=1, cluster=1
     ):
         self.chip = chip
-        self.instructions = [decode(row) for row in code]
+        self.instructions = [on_architecture(decode(row), chip.arch) for row in code]
         self.load_base = load_base
         self.starts = [*basic_block_starts(code).tolist(), len(code)]
         self.parts = self.parts_of_multiplications()
@@ -290,7 +291,7 @@ class Gpu:
         op = self.instructions[warp.pc].op
         if op.semantics == "mma_group" or (warp.slots_left > 1 and pipe_of(op) == "lsu"):
             return "none"
-        if op.latency in ("division", "iterative", "iterative64") and (op.slots - warp.slots_left) % 3:
+        if (op.slots - warp.slots_left) % slots_apart(op):
             return "none"
         return pipe_of(op)
 

@@ -177,7 +177,8 @@ def test_stores_drain_before_the_warp_leaves(chip):
 def test_membar_waits_for_the_stores(chip):
     code = [make("STG.32", a=1, b=0, mods=A64), make("MEMBAR"), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4))])])
-    assert rows(timing)[1] == {"selected": 1, "membar": chip.l2_store_cycles - 2}
+    # Three slots (MEMBAR, ERRBAR, CCTL.IVALL), two cycles apart, the first one a cycle behind the store.
+    assert rows(timing)[1] == {"selected": 3, "wait": 2, "membar": chip.l2_store_cycles - 6}
 
 
 def test_first_use_of_a_constant_misses(chip):
@@ -272,8 +273,9 @@ def test_sampled_shares_converge_to_the_ledger(chip, mode):
     first_bit = np.log2((stall & -stall.astype(np.int64)).astype(float)).astype(int)
     sampled = np.bincount(first_bit, minlength=len(NAMES)) / len(records)
     exact = timing.ledger.sum(axis=0) / timing.ledger.sum()
-    # Two standard errors of a share of one half, widened for the correlation of the warps of one sample.
-    assert np.abs(sampled - exact).max() < 0.04
+    # Two standard errors of a share of one half, widened for the correlation of the warps of one sample, and for the end of the kernel, where
+    # fewer warps share an SM: the random mode takes them as often as many (docs/model.md).
+    assert np.abs(sampled - exact).max() < 0.05
 
 
 def test_every_warp_is_recorded_with_all_that_holds_it(chip):

@@ -36,7 +36,7 @@ from gpuprof.isa.families import (
 )  # fmt: skip
 from gpuprof.isa.row import Opcode
 
-ISA_VERSION = 2
+ISA_VERSION = 3
 
 FAMILIES = (
     control,

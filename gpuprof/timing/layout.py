@@ -65,7 +65,7 @@ INSTRUCTION = np.dtype(
         ("is_local", "i4"),
         ("slots", "i4"),
         ("chain", "i4"),  # cycles between slots
-        ("mixed", "i4"),  # 1: only every third slot uses the port
+        ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("free_passes", "i4"),  # of a shared access: so many cost no latency, for it is that wide
         ("result_class", "i4"),

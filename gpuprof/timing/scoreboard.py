@@ -114,7 +114,7 @@ def slot_port(inst, slots_left):
     """The port that the next issue slot of an instruction needs."""
     if (slots_left > 1 and inst.port == PORT_LSU) or inst.kind == MULTIPLY:
         return PORT_NONE
-    if inst.mixed and (inst.slots - slots_left) % 3:
+    if inst.slots_apart > 1 and (inst.slots - slots_left) % inst.slots_apart:
         return PORT_NONE
     return inst.port
 

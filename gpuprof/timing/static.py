@@ -14,6 +14,7 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
 
 # What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
@@ -67,9 +68,6 @@ SCOREBOARD = {
     "memory": CLASS_LONG, "texture": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT, "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
     "xu": CLASS_SHORT, "conversion": CLASS_SHORT, "s2r": CLASS_SHORT, "shuffle": CLASS_SHORT,
 }  # fmt: skip
-# Expansions in which only every third slot runs on the row's own pipe, the others being moves, compares and integer steps
-# (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
-MIXED = frozenset(("division", "iterative", "iterative64"))
 BULK_REDUCTIONS = frozenset(("bulk_red", "bulk_tensor_red"))
 STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store", "surface_put", "store_matrix"))
 PIPE_OF_ROW = {"tex": "lsu"}
@@ -98,7 +96,7 @@ class StaticProgram(NamedTuple):
 
 def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
     """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`."""
-    decoded = [decode(row) for row in code]
+    decoded = [on_architecture(decode(row), chip.arch) for row in code]
     numbers = _scoreboard_numbers(decoded)
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
@@ -185,7 +183,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
-    row["mixed"] = op.latency in MIXED
+    row["slots_apart"] = slots_apart(op)
     row["latency"] = chip.latency.get(op.latency, 1)
     row["free_passes"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0

@@ -21,4 +21,4 @@ def rows() -> Iterator[Opcode]:
     # cvt to an integral value of the same float type (rni, rzi, rmi, rpi).
     for t in FLOAT_TYPES:
         yield row(f"FRND.{t}".upper(), f"{type_file(t)}={type_file(t)}", "xu", "conversion", "round_integral", t, ("rnd", "ftz", "sat"))
-    yield row("CVT.TF32.F32", "R=R", "alu", "alu", "cvt", "tf32 f32", ("rnd", "relu", "satfinite"), slots=3)
+    yield row("CVT.TF32.F32", "R=R", "alu", "alu", "cvt", "tf32 f32", ("rnd", "relu", "satfinite"), slots=4)

@@ -34,8 +34,8 @@ def rows() -> Iterator[Opcode]:
             ("cmp", "bool", "ftz"),
         )
         yield row(f"{letter}COPYSIGN", f"{r}={r},{r}", "alu", "alu", "copysign", t)  # the sign of a on the magnitude of b
-        yield row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2)  # lut: index into TESTP
-        for name, slots32, slots64 in (("DIV", 16, 26), ("RCP", 15, 19), ("SQRT", 14, 31)):
+        yield row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2 if r == "R" else 3)  # lut: index into TESTP
+        for name, slots32, slots64 in (("DIV", 16, 23), ("RCP", 15, 17), ("SQRT", 14, 28)):
             form = f"{r}={r},{r}" if name == "DIV" else f"{r}={r}"
             yield row(
                 f"{letter}{name}",

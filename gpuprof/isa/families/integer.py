@@ -21,33 +21,35 @@ def _both_widths(bits: int) -> Iterator[Opcode]:
         # With carry: e is the carry in (PT negated = 0), c the carry out (127 = none).
         yield row(f"I{name}C{sfx}", f"{r}={r},{r},>P,P", "alu", "alu", name.lower() + "_carry", u, slots=two)
     yield row(f"INEG{sfx}", f"{r}={r}", "alu", "alu", "neg", s, slots=two)
-    yield row(f"IABS{sfx}", f"{r}={r}", "alu", "alu", "abs", s, slots=1 if bits == 32 else 4)
+    yield row(f"IABS{sfx}", f"{r}={r}", "alu", "alu", "abs", s, slots=1 if bits == 32 else 5)
     yield row(f"IMUL{sfx}", f"{r}={r},{r}", "fma", "imad", "mul", u, slots=1 if bits == 32 else 4)
     yield row(f"IMAD{sfx}", f"{r}={r},{r},{r}", "fma", "imad", "mad", u, slots=1 if bits == 32 else 4)
     for t in (s, u):
         sign = t[0].upper()
-        yield row(f"IMULHI.{sign}{bits}", f"{r}={r},{r}", "fma", "imad_hi", "mul_high", t, slots=1 if bits == 32 else 7)
-        yield row(f"IMADHI.{sign}{bits}", f"{r}={r},{r},{r}", "fma", "imad_hi", "mad_high", t, slots=1 if bits == 32 else 9)
+        yield row(f"IMULHI.{sign}{bits}", f"{r}={r},{r}", "fma", "imad_hi", "mul_high", t, slots=1 if bits == 32 else 7 if t == u else 17)
+        yield row(
+            f"IMADHI.{sign}{bits}", f"{r}={r},{r},{r}", "fma", "imad_hi", "mad_high", t, slots=1 if bits == 32 else 9 if t == u else 19
+        )
         for name in ("MIN", "MAX"):
             yield row(f"I{name}.{sign}{bits}", f"{r}={r},{r}", "alu", "alu", name.lower(), t, slots=1 if bits == 32 else 4)
-        division = {("s", 32): (27, 26), ("u", 32): (18, 17), ("s", 64): (89, 84), ("u", 64): (72, 69)}[t[0], bits]
+        division = {("s", 32): (27, 26), ("u", 32): (18, 17), ("s", 64): (88, 82), ("u", 64): (72, 68)}[t[0], bits]
         yield row(f"IDIV.{sign}{bits}", f"{r}={r},{r}", "alu", "division", "div", t, slots=division[0])
         yield row(f"IREM.{sign}{bits}", f"{r}={r},{r}", "alu", "division", "rem", t, slots=division[1])
         yield row(f"SHR.{sign}{bits}", f"{r}={r},R", "alu", "alu", "shr", t, slots=two)
         yield row(f"ISETP.{sign}{bits}", f"P={r},{r},>P,P", "alu", "alu", "setp", t, ("cmp", "bool"), slots=two)
-        yield row(f"BFE.{sign}{bits}", f"{r}={r},R,R", "alu", "alu", "bfe", t, slots=5 if bits == 32 else 8)
-        yield row(f"FLO.{sign}{bits}", f"R={r}", "xu", "xu", "bfind", t, slots=two)
-        yield row(f"FLO.SH.{sign}{bits}", f"R={r}", "xu", "xu", "bfind_shift", t, slots=two)
+        yield row(f"BFE.{sign}{bits}", f"{r}={r},R,R", "alu", "alu", "bfe", t, slots=5 if bits == 32 else 9 if t == u else 18)
+        yield row(f"FLO.{sign}{bits}", f"R={r}", "xu", "xu", "bfind", t, slots=1 if bits == 32 else 7 if t == u else 13)
+        yield row(f"FLO.SH.{sign}{bits}", f"R={r}", "xu", "xu", "bfind_shift", t, slots=1 if bits == 32 else 7 if t == u else 13)
     yield row(f"SHL{sfx}", f"{r}={r},R", "alu", "alu", "shl", b, slots=two)
     for name in ("AND", "OR", "XOR"):
         yield row(f"{name}{sfx}", f"{r}={r},{r}", "alu", "alu", name.lower(), b, slots=two)
     yield row(f"NOT{sfx}", f"{r}={r}", "alu", "alu", "not", b, slots=two)
-    yield row(f"CNOT{sfx}", f"{r}={r}", "alu", "alu", "cnot", b, slots=2 * two)
+    yield row(f"CNOT{sfx}", f"{r}={r}", "alu", "alu", "cnot", b, slots=3 if bits == 32 else 5)
     # BFI: a inserted into b; imm (or R c) is position | length << 8.
-    yield row(f"BFI{sfx}", f"{r}={r},{r},R", "alu", "alu", "bfi", b, slots=5 if bits == 32 else 10)
+    yield row(f"BFI{sfx}", f"{r}={r},{r},R", "alu", "alu", "bfi", b, slots=2 if bits == 32 else 10)
     yield row(f"BREV{sfx}", f"{r}={r}", "xu", "xu", "brev", b, slots=two)
     yield row(f"POPC{sfx}", f"R={r}", "xu", "xu", "popc", b, slots=1 if bits == 32 else 3)
-    yield row(f"CLZ{sfx}", f"R={r}", "xu", "xu", "clz", b, slots=2 if bits == 32 else 4)
+    yield row(f"CLZ{sfx}", f"R={r}", "xu", "xu", "clz", b, slots=2 if bits == 32 else 6)
 
 
 def _only_32() -> Iterator[Opcode]:

@@ -1,0 +1,97 @@
+"""What an instruction of our table is on a chip's architecture: how many issue slots, and on which unit.
+
+The table has the slots that ptxas 13.0 gives an operation for sm_80. Here is where other generations differ, by the same measurement
+(tests/ptx_expansion.csv): sm_120 adds and compares 64-bit integers in one instruction, newer parts have shorter compare-and-swap loops, and
+from sm_86 on integers become floats on the ALU. What ptxas was not asked about counts as the generation before it, other makers' parts as sm_80.
+"""
+
+from functools import cache
+
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.modifiers import FIELDS, unpack_name
+from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.row import Opcode
+
+GENERATIONS = (75, 80, 90, 100, 120)
+AS_MEASURED_FOR = 80  # what is not an sm_ of these generations
+
+# By how many issue slots the generations differ from the table's number, which is sm_80's.
+DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
+    **dict.fromkeys(("IADD.64", "ISUB.64", "ISETP.S64", "ISETP.U64", "SEL.64", "CNOT.64", "BFE.U64", "BFI.64", "ISSPACEP.GLOBAL"), (0, 0, 0, 0, -1)),
+    **dict.fromkeys(("IMIN.S64", "IMIN.U64", "IMAX.S64", "IMAX.U64"), (0, 0, 0, 0, -3)),
+    **dict.fromkeys(("SAD.S32", "SAD.U32", "IABS.64"), (0, 0, 0, 0, 2)),
+    **dict.fromkeys(("VOTE.ANY", "VOTE.ALL", "VOTE.UNI", "FLO.U64"), (1, 0, 0, 0, 0)),
+    "FLO.S64": (2, 0, 0, 0, 0),
+    "CVTA.SHARED": (0, 0, 1, 1, 1),
+    "IDIV.S32": (-1, 0, 0, 1, 1),
+    "IREM.S32": (-1, 0, 0, 1, 0),
+    "IDIV.S64": (0, 0, 0, 0, -14),
+    "IDIV.U64": (0, 0, 0, 0, -12),
+    "IREM.S64": (0, 0, 0, 0, -13),
+    "IREM.U64": (0, 0, 0, 0, -11),
+    "FDIV": (1, 0, -1, -1, 0),
+    "FRCP": (1, 0, 0, 1, 2),
+    "FSQRT": (2, 0, 0, 1, 2),
+    "DDIV": (1, 0, 2, 2, 4),
+    "DRCP": (3, 0, 0, 0, 3),
+    "DSQRT": (1, 0, 0, 0, 4),
+    **{f"{kind}.{operation}": difference for kind in ("ATOMS", "REDS") for operation, difference in (
+        ("ADD.F32", (1, 0, 0, -1, -1)), ("ADD.F64", (1, 0, 0, -2, -2)), ("ADD.U64", (1, 0, 0, -2, -3)),
+        *((f"{name}.{t}", (1, 0, 0, -2, -3)) for name in ("MIN", "MAX") for t in ("S64", "U64")),
+    )},
+}  # fmt: skip
+# A fence of a block takes one slot. One beyond it also waits for errors and empties the L1 (MEMBAR, ERRBAR, CCTL.IVALL, and from sm_90 on one more).
+FENCE_BEYOND_BLOCK = (2, 2, 3, 3, 3)
+
+# Without .ftz the unit's operand and result are scaled, if they have to be: compares and multiplications around it.
+WITHOUT_FTZ = {**dict.fromkeys(("MUFU.EX2", "MUFU.LG2", "MUFU.RSQRT", "MUFU.SQRT", "FDIV.APPROX"), 3), "MUFU.RCP": 7}
+# Conversions that are not the transcendental unit's: (first generation, row): pipe and latency.
+UNITS: dict[str, tuple[int, str, str]] = {
+    **{f"CVT.F32.{t}": (86, "alu", "alu") for t in ("S32", "U32", "S16", "U16", "S8", "U8")},  # I2FP
+    "CVT.F32.F16": (0, "half", "half"),  # HADD2.F32
+}
+
+# Every how manieth slot of an expansion runs on its row's own pipe, the others being moves, compares and integer steps: a third for what
+# iterates (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
+EVERY = dict.fromkeys(("division", "iterative", "iterative64"), 3)
+
+
+def slots_apart(op: Opcode) -> int:
+    """From one slot on the row's own pipe to the next. Of what the transcendental unit does one slot is the unit's, or one for each word."""
+    if op.latency == "xu" and op.pipe == "xu":
+        words = 2 if op.types[0].endswith(("64", "x2")) else 1
+        return -(-op.slots // words)
+    return EVERY.get(op.latency, 1)
+
+
+def generation_of(arch: str) -> int:
+    """The number in an architecture's name, sm_80's for what is none."""
+    digits = arch.removeprefix("sm_").rstrip("af")
+    return int(digits) if arch.startswith("sm_") and digits.isdigit() and int(digits) >= GENERATIONS[0] - 5 else AS_MEASURED_FOR
+
+
+def on_architecture(instruction: Instruction, arch: str) -> Instruction:
+    """The instruction with its row as `arch` has it."""
+    op = _row_on_architecture(instruction.op.number, arch)
+    if op.semantics == "membar" and unpack_name(instruction.mods, "scope") != "cta":
+        op = op._replace(slots=op.slots + _of_generation(FENCE_BEYOND_BLOCK, generation_of(arch)))
+    if op.name in WITHOUT_FTZ and not FIELDS["ftz"].get(instruction.mods):
+        op = op._replace(slots=op.slots + WITHOUT_FTZ[op.name])
+    return instruction._replace(op=op)
+
+
+@cache
+def _row_on_architecture(number: int, arch: str) -> Opcode:
+    op, generation = TABLE[number], generation_of(arch)
+    if op.name in DIFFERENCES:
+        op = op._replace(slots=op.slots + _of_generation(DIFFERENCES[op.name], generation))
+    first, pipe, latency = UNITS.get(op.name, (1 << 30, "", ""))
+    return op._replace(pipe=pipe, latency=latency) if generation >= first else op
+
+
+def _of_generation(values: tuple[int, ...], generation: int) -> int:
+    """That of the newest generation measured that is not newer."""
+    return values[max([k for k, known in enumerate(GENERATIONS) if known <= generation], default=0)]
+
+
+assert set(DIFFERENCES) | set(UNITS) <= set(BY_NAME)

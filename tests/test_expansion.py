@@ -1,0 +1,87 @@
+"""Issue slots of single operations beside what ptxas makes of them, for five generations."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from ptx_support import assemble_text
+
+from gpuprof.isa.encoding import decode, make
+from gpuprof.timing.expansion import generation_of, on_architecture
+from tests.ptx_expansion import ARCHITECTURES, TYPES, Operation, Row, installed, kernel, measure, module, operations, read_table
+
+ROWS = {row.ptx: row for row in read_table()}
+# Operations whose code has paths that are not run, or not always: (fewest, most) of ours beside all that stands in line, and why.
+PATHS = {
+    "div.s64": (70, 90, "a call: the subroutine runs always"),
+    "div.u64": (55, 74, "a call: the subroutine runs always"),
+    "rem.s64": (65, 84, "a call: the subroutine runs always"),
+    "rem.u64": (55, 70, "a call: the subroutine runs always"),
+    "div.s32": (24, 29, "in a chain of divisions 27.5: operands are moved"),
+    "rem.s32": (22, 27, "in a chain of divisions 26: operands are moved"),
+    "div.rn.f32": (12, 17, "in a chain of divisions 15.5: the operands of the slow path are moved"),
+    "rcp.rn.f32": (13, 17, "in a chain 15"),
+    "sqrt.rn.f32": (14, 16, "in a chain 13.5"),
+    "div.rn.f64": (18, 29, "in a chain 22.5: pairs of registers are moved"),
+    "rcp.rn.f64": (15, 21, "in a chain 16.5"),
+    "sqrt.rn.f64": (20, 34, "in a chain 27.5"),
+}
+
+
+@pytest.fixture(scope="module")
+def assembled() -> dict[str, list]:
+    """Our instructions of each operation's kernel, and of those without one."""
+    wanted = {f"k{number}": operation for number, operation in enumerate(operations())}
+    wanted |= {f"base_{letter}": Operation(letter, "") for letter in TYPES}
+    program = assemble_text(module("sm_90", [kernel(name, operation) for name, operation in wanted.items()]))
+    found = {}
+    for function in program.functions:
+        key = wanted[function.name].ptx or wanted[function.name].result
+        found[key] = [decode(row) for row in program.code[function.first : function.first + function.count]]
+    return found
+
+
+def slots(instructions: list, arch: str) -> int:
+    return sum(on_architecture(instruction, arch).op.slots for instruction in instructions)
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_slots_of_every_operation(assembled, arch):
+    wrong = []
+    for result, ptx in operations():
+        theirs = ROWS[ptx].inline[arch]
+        ours = slots(assembled[ptx], arch) - slots(assembled[result.replace("-", "r")], arch)
+        fewest, most, _ = PATHS.get(ptx.split()[0], (theirs * 0.9 - 1, theirs * 1.1 + 1, ""))
+        if theirs >= 0 and not fewest <= ours <= most:
+            wrong.append((ptx, ours, theirs))
+    assert wrong == []
+
+
+def test_generations_by_name():
+    assert [generation_of(name) for name in ("sm_75", "sm_90a", "sm_100f", "sm_70", "sm_35", "gfx90a", "xe-hpc")] == [
+        75,
+        90,
+        100,
+        70,
+        80,
+        80,
+        80,
+    ]
+
+
+def test_sixty_four_bit_integers_of_a_later_generation():
+    """sm_120 has IADD.64, 64-bit compares and minima; the generation between two that were measured is as the older."""
+    for name, slots_of in (("IADD.64", {"sm_89": 2, "sm_103": 2, "sm_120": 1}), ("IMIN.S64", {"sm_70": 4, "sm_100": 4, "sm_121": 1})):
+        assert {arch: on_architecture(make(name), arch).op.slots for arch in slots_of} == slots_of
+
+
+def test_integers_become_floats_on_another_unit():
+    units = {arch: on_architecture(make("CVT.F32.S32"), arch).op.pipe for arch in ("sm_75", "sm_80", "sm_86", "sm_90")}
+    assert units == {"sm_75": "xu", "sm_80": "xu", "sm_86": "alu", "sm_90": "alu"}
+
+
+@pytest.mark.skipif(not installed(), reason="ptxas and nvdisasm are not both installed: nothing to measure with")
+def test_the_table_is_what_ptxas_says():
+    with tempfile.TemporaryDirectory() as folder:
+        found = measure("sm_80", Path(folder))
+    assert found == {row.ptx: (row.inline["sm_80"], row.out_of_line["sm_80"]) for row in ROWS.values() if isinstance(row, Row)}
