@@ -20,6 +20,7 @@ from gpuprof.timing.occupancy import occupancy
 from gpuprof.timing.state import l1_sets, l2_sets
 
 QUANTUM = 64
+QUEUE = 64  # sectors that wait at a DRAM channel
 TICK = Fraction(1, 64)  # ports keep time in these
 DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
 LONG = ("memory", "atomic", "texture")
@@ -189,6 +190,7 @@ class Gpu:
             sm.slots_free = dict.fromkeys(range(self.blocks_per_sm), 0)
             sm.half = sm.number * 2 // chip.sms
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
+        self.banks = {}
         self.requests, self.loads = [], []
         self.ledger, self.samples, self.dropped = Counter(), [], 0
         self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
@@ -770,7 +772,7 @@ class Gpu:
         self.counts["l2_hits"] += n - missing.bit_count()
         if missing:
             self.counts["dram_read_sectors"] += missing.bit_count()
-            arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)) + self.chip.dram_cycles)
+            arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)))
             entry.pending_until = max(before, arrives)
         for place in range(4):
             if r.sectors >> place & 1:
@@ -785,8 +787,22 @@ class Gpu:
         chip = self.chip
         channel = hashed(line) // 2 % chip.dram_channels
         time = max(time, self.channels[channel])
-        self.channels[channel] = time + n * in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
-        return time
+        sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
+        self.channels[channel] = time + n * sector
+        hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
+        return max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
+
+    def row(self, channel, line, time, queue):
+        """When a line's row was opened, or will be. A bank knows its last four rows; the newest is open, others while they are asked for."""
+        number = line * 128 // (self.chip.dram_row_nbytes * self.chip.dram_channels)
+        bank = self.banks.setdefault((channel, hashed(number) % self.chip.dram_banks), {})  # number -> [opened, used]
+        newest = max((opened for opened, _ in bank.values()), default=-math.inf)
+        if number not in bank or (bank[number][0] != newest and time - bank[number][1] > queue):
+            if number not in bank and len(bank) == 4:
+                del bank[min(bank, key=lambda known: bank[known][0])]
+            bank[number] = [max(time, newest + in_ticks(self.chip.dram_row_cycle_ns * self.chip.clock_mhz / 1000)), time]
+        bank[number][1] = time
+        return bank[number][0]
 
 
 def time_launch(*args, **more) -> Gpu:

@@ -81,7 +81,11 @@ FIELDS = (
     Field("atomic_cycles", "float", "cycles per sector", 0.1, 64, "L2 atomic unit: one lane's operation on one address"),
     Field("dram_channels", "int", "channels", 1, 256, "DRAM channels"),
     Field("dram_gbytes_per_s", "float", "10^9 bytes per second", 1, 100000, "DRAM throughput that programs reach"),
-    Field("dram_cycles", "int", "cycles", 64, 5000, "load to use, L2 miss"),
+    Field("dram_cycles", "int", "cycles", 64, 5000, "load to use, L2 miss, of a row that must be opened"),
+    Field("dram_banks", "int", "per channel", 1, 1024, "DRAM banks, of all pseudo-channels of a channel together"),
+    Field("dram_row_nbytes", "int", "bytes", 128, 65536, "row of a bank"),
+    Field("dram_row_cycle_ns", "float", "ns", 1, 1000, "from opening a row of a bank to opening another (tRC)"),
+    Field("dram_row_open_ns", "float", "ns", 0, 1000, "closing a row and opening another, which an open one saves (tRP + tRCD)"),
     # Launch.
     Field("launch_cycles", "int", "cycles", 64, 100000, "from the end of what a launch waits for, or the host's request, to its first block's turn"),
     Field("max_active_grids", "int", "grids", 1, 1024, "grids that can have blocks running or waiting for room; further ones are pending"),

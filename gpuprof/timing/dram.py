@@ -1,28 +1,56 @@
-"""DRAM channels: a fixed latency behind a reservation of bandwidth, with the throughput that programs reach (row misses are in it)."""
+"""DRAM: channels with the throughput that programs reach, and banks that must open a row before they read or write it.
+
+A channel's bus is reserved at once, for as long as the transfer takes. Requests to an open row need no more than that; others wait until
+their bank may open another, `dram_row_cycle_ns` after the last. Controllers hold requests back and serve those to one row together: here
+a row that was accessed within the time that a queue of QUEUE sectors takes still counts as open when another one is, up to OPEN_ROWS of them.
+"""
 
 from gpuprof.timing.cache import fold_bits
 from gpuprof.timing.jit import hot
-from gpuprof.timing.layout import TICK_BITS
-from gpuprof.timing.tables import channel_tick_at, grid_at
+from gpuprof.timing.layout import OPEN_ROWS, TICK_BITS
+from gpuprof.timing.tables import channel_tick_at, dram_row_at, grid_at
 
 
 @hot
-def reserve(m, line, sectors, tick):
-    """Takes a line's channel for some sectors; returns the tick in which the transfer begins."""
+def transfer(m, line, sectors, tick):
+    """Takes a line's channel and bank for some sectors; returns the tick in which what is read reaches the SM that asked."""
     channel = fold_bits(line) // 2 % m.dram_channels
     tick = max(tick, channel_tick_at(m, channel).value)
     channel_tick_at(m, channel).value = tick + sectors * m.dram_ticks
-    return tick
+    return max(tick + m.dram_hit_ticks, open_row(m, channel, line, tick) + m.dram_miss_ticks)
+
+
+@hot
+def open_row(m, channel, line, tick):
+    """The tick in which a line's row was opened, or will be."""
+    number = line // m.dram_row_span
+    bank = channel * m.dram_banks + fold_bits(number) % m.dram_banks
+    found, oldest, newest = -1, 0, 0
+    for k in range(OPEN_ROWS):
+        row = dram_row_at(m, bank, k)
+        if row.number == number:
+            found = k
+        if row.opened < dram_row_at(m, bank, oldest).opened:
+            oldest = k
+        if row.opened > dram_row_at(m, bank, newest).opened:
+            newest = k
+    opened = dram_row_at(m, bank, newest).opened
+    if found < 0 or (found != newest and tick - dram_row_at(m, bank, found).used > m.dram_queue_ticks):
+        found = oldest if found < 0 else found
+        dram_row_at(m, bank, found).number = number
+        dram_row_at(m, bank, found).opened = max(tick, opened + m.dram_row_cycle_ticks)
+    dram_row_at(m, bank, found).used = tick
+    return dram_row_at(m, bank, found).opened
 
 
 @hot
 def read(m, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
     grid_at(m, m.grid).dram_read_sectors += sectors
-    return (reserve(m, line, sectors, tick) >> TICK_BITS) + m.dram_cycles
+    return transfer(m, line, sectors, tick) >> TICK_BITS
 
 
 @hot
 def write(m, line, sectors, tick):
     grid_at(m, m.grid).dram_write_sectors += sectors
-    reserve(m, line, sectors, tick)
+    transfer(m, line, sectors, tick)

@@ -26,6 +26,9 @@ N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is old
 N_MBARRIERS = 64  # of a block's memory barriers that are told apart
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
+OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
+QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
+NOT_YET = -(1 << 50)  # in ticks, before all else
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
@@ -243,6 +246,9 @@ L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
 
+# A row of a DRAM bank that is open, or was lately.
+DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
+
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
 REQUEST = np.dtype(
@@ -303,6 +309,11 @@ DERIVED_NUMBERS = (
     "atomic_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
+    "dram_row_span",  # lines of which each channel has one row
+    "dram_row_cycle_ticks",
+    "dram_hit_ticks",  # load to use, of a row that is open
+    "dram_miss_ticks",  # and from the tick on in which it opens
+    "dram_queue_ticks",  # what a full queue takes
     "distributor_ticks",
 )
 BATCH_NUMBERS = (
@@ -318,7 +329,7 @@ BATCH_NUMBERS = (
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
-CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers", "n_mbarriers")
+CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows")
 
 
 class Table(NamedTuple):
@@ -366,6 +377,7 @@ TABLES = {
     "l2_line": Table(L2_LINE),
     "slice_tick": Table(WORD),
     "channel_tick": Table(WORD),
+    "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
     "request": Table(REQUEST),
     "load": Table(LOAD_RECORD),
     "bucket": Table(SHORT),  # first request of each cycle

@@ -70,6 +70,7 @@ class Memory(NamedTuple):
     l2_line: np.ndarray
     slice_tick: np.ndarray
     channel_tick: np.ndarray
+    dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
     request: np.ndarray
     load: np.ndarray
     bucket: np.ndarray  # int32: first request of each cycle
@@ -113,6 +114,7 @@ class Machine:
     l2_uses: int
     slice_tick: np.ndarray
     channel_tick: np.ndarray
+    dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
 
 
 def power_on(chip: Chip) -> Machine:
@@ -134,6 +136,7 @@ def power_on(chip: Chip) -> Machine:
         0,
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
+        np.full((chip.dram_channels * chip.dram_banks, layout.OPEN_ROWS), np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW)),
     )
 
 
@@ -211,6 +214,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         l2_line=machine.l2_line,
         slice_tick=machine.slice_tick,
         channel_tick=machine.channel_tick,
+        dram_row=machine.dram_row,
         request=np.empty(requests, layout.REQUEST),
         load=np.empty(accesses, layout.LOAD_RECORD),
         bucket=np.full(N_BUCKETS, -1, np.int32),
@@ -248,6 +252,11 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
+        "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
+        "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
+        "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),
+        "dram_miss_ticks": chip.dram_cycles * TICKS,
+        "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
         "period_cycles": sampling.period_cycles,
         "every_warp": sampling.mode == "all",
@@ -264,11 +273,16 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "n_reasons": N_REASONS,
         "n_barriers": N_BARRIERS,
         "n_mbarriers": layout.N_MBARRIERS,
+        "n_open_rows": layout.OPEN_ROWS,
     }
     record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():
         record[name] = value
     return record
+
+
+def ns_ticks(chip: Chip, ns: float) -> int:
+    return round(ns * chip.clock_mhz / 1000 * TICKS)
 
 
 def sector_ticks(nbytes_per_cycle: float) -> int:

@@ -114,20 +114,23 @@ NEAR = [
 # ---- L2 and DRAM -----------------------------------------------------------------------------------------------------------------------
 
 LINE_WORDS = 16  # of 8 bytes
+ROWS_APART = 1021  # lines, in which each DRAM channel has more than a row
 
 
-def ring(lines: int) -> str:
-    """A ring of pointers, one a line."""
-    return f"make_ring<<<{max(1, lines // 256)}, {min(lines, 256)}>>>(p: u64[{lines * LINE_WORDS}], {lines}, {LINE_WORDS}, 1)"
+def ring(lines: int, step: int) -> str:
+    """A ring of pointers, one a line, to the line `step` places on."""
+    return f"make_ring<<<{max(1, lines // 256)}, {min(lines, 256)}>>>(p: u64[{lines * LINE_WORDS}], {lines}, {LINE_WORDS}, {step})"
 
 
-def chase(lines: int, few: int, many: int, apart: int = 0, between: Callable[[str], list[str]] = lambda chip: []) -> Callable[[str], float]:
+def chase(
+    lines: int, few: int, many: int, apart: int = 0, between: Callable[[str], list[str]] = lambda chip: [], step: int = 1
+) -> Callable[[str], float]:
     """Cycles per load of a chase through a ring, 32 loads a trip. Chases begin `apart` lines from each other; `between` runs before them."""
 
     def measure(chip: str) -> float:
         places = (0, apart * LINE_WORDS, 2 * apart * LINE_WORDS)
         chases = [f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (many, few, many), strict=True)]
-        *_, short, long = cycles(chip, "memory.cu", ring(lines), *between(chip), *chases)
+        *_, short, long = cycles(chip, "memory.cu", ring(lines, step), *between(chip), *chases)
         return (long - short) / ((many - few) * 32)
 
     return measure
@@ -177,7 +180,13 @@ def little(warps: int) -> dict[str, tuple[float, str]]:
 FAR = [
     Figure("L1 hit latency", "cycles", chase(64, 8, 24), chips((27.9, "B"), (33.0, "B"), (32.0, "B"))),
     Figure("L2 hit latency, near and far", "cycles", chase(8192, 64, 192), chips((212, "B"), (301.5, "B"), (383, "L"))),
-    Figure("DRAM latency", "cycles", chase(8192, 8, 40, 2000, other_data), chips((434, "B"), (552, "B"), (689, "B"))),
+    Figure(
+        "DRAM latency, rows at random",
+        "cycles",
+        chase(1 << 18, 8, 40, 2000, other_data, ROWS_APART),
+        chips((434, "B"), (552, "B"), (689, "B")),
+    ),
+    Figure("DRAM latency, the same rows", "cycles", chase(8192, 8, 40, 2000, other_data)),
     Figure("L2 bandwidth", "GB/s", stream_bandwidth("stream_l2", 1 << 17, 1 << 21, 2, 8), chips((2453, "B"), (5430, "B"), (9780, "B"))),
     Figure("DRAM bandwidth", "GB/s", stream_bandwidth("stream", 1 << 31, 1 << 27, 2, 6), chips((867, "B"), (1776, "B"), (3889, "B"))),
     *(Figure(f"DRAM, lines in flight an SM: {n}", "B/clk", lines_in_flight(n), little(n)) for n in (1, 4, 16, 64)),
