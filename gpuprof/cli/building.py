@@ -1,16 +1,17 @@
 """The flags of every command that compiles, and the build.BuildOptions they make."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 
 import click
 
 from gpuprof.build import BuildOptions
 
-_FLAGS = (
-    click.option(
-        "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
-    ),
+_MAX_REGISTERS = click.option(
+    "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
+)
+_COMPILER_FLAGS = (
     click.option(
         "--compiler", metavar="NAME", help="clang, which comes with gpuprof; nvcc, where installed; or the path of another of them."
     ),
@@ -21,17 +22,26 @@ _FLAGS = (
 )
 
 
-def build_options(command: Callable) -> Callable:
-    """Gives a command the flags, and the BuildOptions they make as its argument `options`."""
+def compiler_options(command: Callable) -> Callable:
+    """Gives a command the compilers' flags, and the BuildOptions they make as its argument `options`."""
 
     @wraps(command)
-    def with_options(*, max_registers, compiler, include_dirs, defines, optimize, standard, **others):
-        options = BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard, max_registers)
-        return command(options=options, **others)
+    def with_options(*, compiler, include_dirs, defines, optimize, standard, **others):
+        return command(options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard), **others)
 
-    for flag in reversed(_FLAGS):
+    for flag in reversed(_COMPILER_FLAGS):
         with_options = flag(with_options)
     return with_options
+
+
+def build_options(command: Callable) -> Callable:
+    """The same with --max-registers."""
+
+    @wraps(command)
+    def with_registers(*, max_registers, options, **others):
+        return command(options=replace(options, max_registers=max_registers), **others)
+
+    return _MAX_REGISTERS(compiler_options(with_registers))
 
 
 def flags_for_compilers(options: BuildOptions) -> dict[str, object]:

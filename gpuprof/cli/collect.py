@@ -72,7 +72,8 @@ def command(
     gpuprof collect train.py -- --steps 3
     """
     output = output or Path(f"{file.stem}.gprec")
-    _check_usage(file, output, launches, script_args)
+    check_file(file, launches, script_args)
+    _check_output(file, output)
 
     from gpuprof.cli.progress import Terminal
     from gpuprof.records.writer import RecordWriter
@@ -102,7 +103,8 @@ def command(
     terminal.say(f"{samples} of {launches_made} -> {output}")
 
 
-def _check_usage(file: Path, output: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:
+def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:
+    """Raises UsageError for a file that cannot be run, or not with these arguments."""
     from gpuprof.errors import UsageError
 
     if not file.is_file():
@@ -113,6 +115,11 @@ def _check_usage(file: Path, output: Path, launches: tuple[str, ...], script_arg
         raise UsageError(f"{file}: a script makes its own launches; leave --launch out")
     if file.suffix != ".py" and script_args:
         raise UsageError(f"{script_args[0]!r}: only a .py script takes arguments of its own")
+
+
+def _check_output(file: Path, output: Path) -> None:
+    from gpuprof.errors import UsageError
+
     if output.exists() and output.samefile(file):
         raise UsageError(f"{output}: the recording would replace the file it is made from; give another name with -o")
 

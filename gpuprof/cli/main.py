@@ -17,6 +17,7 @@ COMMANDS = {
     "correlate": "Turn a recording into a database (SQLite).",
     "report": "Show where the cycles went.",
     "check": "Compare with a committed baseline; exit 3 on a regression.",
+    "sweep": "Run one file on a table of chips and parameters.",
     "list": "List chips, stall reasons, metrics or samples.",
     "explain": "Explain a stall reason in words.",
 }

@@ -83,3 +83,34 @@ class Terminal(Observer):
             sys.stderr.write("\r" + " " * self._bar_length + "\r")
             sys.stderr.flush()
             self._bar_length = 0
+
+
+class SweepBar:
+    """How many runs of a sweep are done, on stderr when that is a terminal."""
+
+    def __init__(self, n_runs: int):
+        self._n_runs = n_runs
+        self._length = 0
+
+    def __enter__(self):
+        self.show(0, 0)
+        return self
+
+    def __exit__(self, *_):
+        self.erase()
+
+    def show(self, n_done: int, n_failed: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        filled = BAR_WIDTH * n_done // self._n_runs
+        failed = f", {n_failed:,} failed" if n_failed else ""
+        text = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {n_done:,}/{self._n_runs:,} runs{failed}"
+        sys.stderr.write("\r" + text.ljust(self._length))
+        sys.stderr.flush()
+        self._length = len(text)
+
+    def erase(self) -> None:
+        if self._length:
+            sys.stderr.write("\r" + " " * self._length + "\r")
+            sys.stderr.flush()
+            self._length = 0

@@ -1,0 +1,165 @@
+"""gpuprof sweep: run one file on a table of chips and parameters."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from gpuprof.build import DEFAULT_CHIP, BuildOptions
+from gpuprof.cli.building import compiler_options
+from gpuprof.cli.collect import Cycles, check_file
+
+
+@click.command("sweep", short_help="Run one file on a table of chips and parameters.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("script_args", nargs=-1)
+@click.option(
+    "--chips", "chip_names", default=DEFAULT_CHIP, show_default=True, metavar="NAME,...", help="Of `gpuprof list chips`, or .toml files."
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="KEY=V,...",
+    help="A number of the chip: sms=54,108, l2_kb=20480,40960, latency.shared=20,30.",
+)
+@click.option("--define", "macros", multiple=True, metavar="NAME=V,...", help="A macro of the source, and {NAME} in --launch.")
+@click.option("--max-registers", metavar="N,...", help="Registers per thread at most; what does not fit is spilled.")
+@click.option("--zip", "in_step", is_flag=True, help="First values together, second ones together, ..., instead of every combination.")
+@click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data.")
+@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: one per core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster: tcp://HOST:8786.")
+@click.option(
+    "-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), metavar="OUT", help="The table as .csv, .json or .sqlite."
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="OUT", help="Cycles against the first parameter, as .png or .svg.")
+@compiler_options
+def command(
+    file: Path,
+    script_args: tuple[str, ...],
+    chip_names: str,
+    params: tuple[str, ...],
+    macros: tuple[str, ...],
+    max_registers: str | None,
+    in_step: bool,
+    launches: tuple[str, ...],
+    seed: int,
+    max_cycles: int | None,
+    jobs: int | None,
+    scheduler: str | None,
+    outputs: tuple[Path, ...],
+    plot: Path | None,
+    options: BuildOptions,
+):
+    """Run the kernels of FILE (.cu, .ptx, .gpubin or a .py script) on every combination of chips and values.
+
+    \b
+    gpuprof sweep matmul.cu --chips a100,h200 --param l2_mb=10,20,40 -o l2.csv --plot l2.svg
+    gpuprof sweep matmul.cu --define TILE=8,16,32 \\
+        --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random, f32[65536], 256)'
+    """
+    check_file(file, launches, script_args)
+    _check_flags(file, outputs, plot, jobs, scheduler)
+
+    from gpuprof.cli.progress import SweepBar
+    from gpuprof.sweep.parameters import parse_parameter, registers_parameter
+    from gpuprof.sweep.plan import Plan, prepare, runs
+
+    parameters = (
+        *(parse_parameter("chip", text, "--param") for text in params),
+        *(parse_parameter("define", text, "--define") for text in macros),
+        *([registers_parameter(max_registers)] if max_registers else []),
+    )
+    plan = Plan(file, tuple(chip_names.split(",")), parameters, in_step, launches, script_args, options, seed, max_cycles)
+    planned = runs(plan)
+    ready = prepare(plan, planned)
+    with SweepBar(len(planned)) as bar:
+        outcomes = {}
+        try:
+            for outcome in _outcomes(ready, jobs, scheduler):
+                outcomes[outcome.number] = outcome
+                bar.show(len(outcomes), sum(bool(each.error) for each in outcomes.values()))
+        except BaseException:
+            bar.erase()
+            _save_what_there_is(plan, planned, outcomes, outputs)
+            raise
+    _finish(plan, planned, outcomes, outputs, plot)
+
+
+def _check_flags(file: Path, outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None) -> None:
+    from gpuprof.errors import UsageError
+    from gpuprof.sweep.cluster import check_installed
+    from gpuprof.sweep.plot import check_plot
+    from gpuprof.sweep.write import check_output
+
+    for output in outputs:
+        check_output(output)
+    if plot:
+        check_plot(plot)
+    for output in (*outputs, *([plot] if plot else [])):
+        if output.exists() and output.samefile(file):
+            raise UsageError(f"{output}: would replace the file it is made from; give another name")
+    if scheduler:
+        check_installed()
+        if jobs:
+            raise UsageError(f"--jobs {jobs}: is for this machine; with --scheduler the cluster's workers do the runs")
+
+
+def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
+    """Outcomes as they come; those that are known before anything runs come first."""
+    import os
+
+    from gpuprof.sweep.cluster import on_cluster
+    from gpuprof.sweep.run import Task
+    from gpuprof.sweep.workers import on_this_machine
+
+    tasks = [each for each in ready if isinstance(each, Task)]
+    yield from (each for each in ready if not isinstance(each, Task))
+    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1)
+
+
+def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:
+    """After Ctrl-C, or when a cluster is lost: the runs that are done, beside where the table would have been."""
+    from gpuprof.sweep.table import build_table
+    from gpuprof.sweep.write import write
+
+    for output in outputs if outcomes else ():
+        partial = output.with_name(f"{output.stem}.partial{output.suffix}")
+        write(build_table(plan, planned, outcomes), partial)
+        click.echo(f"gpuprof: {len(outcomes)} of {len(planned)} runs are done -> {partial}", err=True)
+
+
+def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], plot: Path | None) -> None:
+    """Everything that is to be shown and written. Raises GpuprofError when a run failed, afterwards."""
+    from gpuprof.errors import GpuprofError
+    from gpuprof.sweep.table import build_table, describe_run
+    from gpuprof.sweep.write import write
+
+    table = build_table(plan, planned, outcomes)
+    for output in outputs:
+        write(table, output)
+    if plot:
+        from gpuprof.sweep.plot import write_plot
+        from gpuprof.sweep.series import figure_of
+
+        write_plot(figure_of(table), plot)
+    _print(table)
+    if failures := table.failures():
+        first = failures[0]
+        raise GpuprofError(
+            f"{len(failures)} of {len(planned)} runs failed, the first of them {describe_run(first, table.parameters)}: {first['error']}"
+        )
+
+
+def _print(table) -> None:
+    import sys
+
+    from gpuprof.report.screen import console_for, look_for, tolerant
+    from gpuprof.report.screen import write as write_lines
+    from gpuprof.sweep.screen import lines
+
+    tolerant(sys.stdout)
+    console = console_for(sys.stdout)
+    write_lines(lines(table, look_for(console)), console)

@@ -1,0 +1,80 @@
+"""Runs on a Dask cluster that somebody started."""
+
+import logging
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.sweep.run import Outcome, Task, differing, run_one, versions
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_ADDRESS = re.compile(r"(\w+://)?\S+:\d+", re.ASCII)
+SECONDS_TO_CONNECT = 10
+SECONDS_TO_WAIT_FOR_WORKERS = 60
+
+
+def check_installed() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise UsageError("--scheduler needs Dask; install it with: pip install 'gpuprof[dask]'") from None
+
+
+def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
+    """The outcomes, in the order they are ready. The scheduler gives the runs of a worker that it lost to another one, also those that
+    were done but not fetched; a run whose workers die time after time fails alone.
+
+    Raises GpuprofError when no scheduler or no worker answers, or when a worker has another gpuprof.
+    """
+    check_installed()
+    from distributed import as_completed
+
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # a lost worker is expected, and nothing the user must act on
+    with _connect(address) as client:
+        _check_workers(client, address)
+        sweep = uuid.uuid4().hex  # two sweeps on one cluster are apart
+        numbers = {client.submit(run_one, task, key=f"gpuprof-sweep-{sweep}-{task.number}", pure=False): task.number for task in tasks}
+        for future, result in as_completed(numbers, loop=client.loop, with_results=True, raise_errors=False):
+            yield _outcome(address, numbers[future], future.status, result)
+
+
+def _connect(address: str) -> "Client":
+    from distributed import Client
+
+    if not _ADDRESS.fullmatch(address):
+        raise UsageError(f"--scheduler {address}: expected the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786")
+    try:
+        return Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except OSError as error:  # TimeoutError is one
+        raise GpuprofError(f"--scheduler {address}: no Dask scheduler answers there: {error or 'time is up'}") from None
+
+
+def _check_workers(client: "Client", address: str) -> None:
+    """Raises GpuprofError unless there are workers, all with this gpuprof. One that joins later is asked again with each run."""
+    try:
+        client.wait_for_workers(1, timeout=SECONDS_TO_WAIT_FOR_WORKERS)
+    except TimeoutError:
+        raise GpuprofError(f"--scheduler {address}: has no workers; start some with `dask worker {address} --nthreads 1`") from None
+    for worker, found in sorted(client.run(versions, on_error="return").items()):
+        if isinstance(found, BaseException):
+            raise GpuprofError(f"worker {worker}: cannot import gpuprof: {found}; install the same gpuprof everywhere")
+        if difference := differing(found, versions()):
+            raise GpuprofError(f"worker {worker}: {difference}")
+
+
+def _outcome(address: str, number: int, status: str, result: object) -> Outcome:
+    """What a finished future says."""
+    from distributed.scheduler import KilledWorker
+
+    if status == "finished":
+        return result
+    if status == "error":
+        error = result[1]
+        if isinstance(error, KilledWorker):
+            return Outcome(number, (), "the worker that ran it died, each time: was it out of memory?")
+        raise error
+    raise GpuprofError(f"--scheduler {address}: the scheduler went away")

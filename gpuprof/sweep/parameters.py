@@ -1,0 +1,143 @@
+"""What is swept: numbers of the chip, macros of the source, registers per thread."""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gpuprof.chips import Chip, altered
+from gpuprof.chips.model import field_of
+from gpuprof.errors import UsageError
+
+Value: TypeAlias = int | float | str
+
+# "l2_kb=40960" is l2_nbytes = 40960 * 1024.
+SIZES = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+_SIZE = re.compile(r"(?<=_)(kb|mb|gb)(?=_|$)")
+_MACRO = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """`name` and `texts` as they were written; `kind` is "chip" (--param), "define" (--define) or "registers" (--max-registers)."""
+
+    kind: str
+    name: str
+    texts: tuple[str, ...]
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return tuple(map(number_or_text, self.texts))
+
+    @property
+    def column(self) -> str:
+        """Its name in a table: an identifier, and none that a metric has."""
+        prefix = {"chip": "chip_", "define": "define_", "registers": ""}[self.kind]
+        return prefix + self.name.replace(".", "_")
+
+    @property
+    def unit(self) -> str:
+        if self.kind != "chip":
+            return "registers" if self.kind == "registers" else ""
+        size, (field_name, _) = _SIZE.search(self.name), field_and_factor(self.name)
+        unit = field_of(field_name).unit
+        return unit.replace("bytes", {"kb": "KiB", "mb": "MiB", "gb": "GiB"}[size[0]]) if size else unit
+
+    @property
+    def meaning(self) -> str:
+        if self.kind == "chip":
+            return field_of(field_and_factor(self.name)[0]).meaning
+        return "macro of the source" if self.kind == "define" else "most a thread may have when the kernel is compiled"
+
+    @property
+    def is_numeric(self) -> bool:
+        return not any(isinstance(value, str) for value in self.values)
+
+
+def parse_parameter(kind: str, text: str, flag: str) -> Parameter:
+    """ "l2_kb=20480,40960" as it stands behind `flag`. Raises UsageError for what can be no parameter, whatever the chip."""
+    name, equals, rest = text.partition("=")
+    texts = tuple(each.strip() for each in rest.split(","))
+    if not (name and equals and all(texts)):
+        raise UsageError(f"{flag} {text}: expected NAME=VALUE,VALUE,... as in {EXAMPLES[kind]}")
+    if kind == "define" and not _MACRO.fullmatch(name):
+        raise UsageError(f"{flag} {text}: {name!r} cannot be the name of a macro")
+    return _without_repetition(Parameter(kind, name, texts), flag)
+
+
+EXAMPLES = {"chip": "l2_kb=20480,40960", "define": "TILE=8,16,32"}
+
+
+def registers_parameter(text: str) -> Parameter:
+    """The values of --max-registers, "32,64"."""
+    texts = tuple(each.strip() for each in text.split(","))
+    for each in texts:
+        if not each.isdecimal() or int(each) < 16:
+            raise UsageError(f"--max-registers {text}: {each!r} is no number of registers from 16 on")
+    return _without_repetition(Parameter("registers", "max_registers", texts), "--max-registers")
+
+
+def _without_repetition(parameter: Parameter, flag: str) -> Parameter:
+    """Raises UsageError where a value stands twice: the rows would be the same."""
+    for index, value in enumerate(parameter.values):
+        if value in parameter.values[:index]:
+            raise UsageError(f"{flag} {parameter.name}: the value {value} stands there twice")
+    return parameter
+
+
+def check_names(parameters: Iterable[Parameter]) -> None:
+    """Raises UsageError where two parameters are one: the same number, in whatever unit, or macros that differ by case alone."""
+    seen: dict[str, str] = {}
+    for parameter in parameters:
+        target = field_and_factor(parameter.name)[0] if parameter.kind == "chip" else parameter.column.lower()
+        if target in seen:
+            raise UsageError(f"{seen[target]} and {parameter.name} cannot both be swept: they are one and the same")
+        seen[target] = parameter.name
+
+
+def number_or_text(text: str) -> Value:
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        return value if value - value == 0 else text  # inf and nan are no numbers of a chip
+    return text
+
+
+def field_and_factor(name: str) -> tuple[str, int]:
+    """A number of the chip by a convenient name: "l2_kb" is ("l2_nbytes", 1024). A chip's own name stays as it is."""
+    size = _SIZE.search(name)
+    if size and field_of(name) is None:
+        return name[: size.start()] + "nbytes" + name[size.end() :], SIZES[size[0]]
+    return name, 1
+
+
+def chip_with(chip: Chip, changes: Mapping[str, Value]) -> Chip:
+    """The chip with other numbers, by convenient names. Raises UsageError that names the chip, the flag and the key."""
+    if not changes:
+        return chip
+    place = f"chip {chip.name} with " + " ".join(f"--param {name}={value}" for name, value in changes.items())
+    plain = {}
+    for name, value in changes.items():
+        field_name, factor = field_and_factor(name)
+        if factor > 1 and not isinstance(value, str):
+            value = int(value * factor) if value * factor == int(value * factor) else value * factor
+        plain[field_name] = value
+    return altered(chip, plain, place)
+
+
+def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tuple[int, ...]]:
+    """Which of each parameter's values a run has: every combination, the last parameter fastest; or, `in_step`, first with first and so on.
+
+    Raises UsageError when parameters that go in step have different numbers of values.
+    """
+    lengths = [len(parameter.texts) for parameter in parameters]
+    if not in_step:
+        yield from itertools.product(*map(range, lengths))
+        return
+    if len(set(lengths)) > 1:
+        counts = ", ".join(f"{parameter.name} has {length}" for parameter, length in zip(parameters, lengths, strict=True))
+        raise UsageError(f"--zip pairs the first values, the second ones, and so on, so there must be as many of each: {counts}")
+    yield from ((index,) * len(lengths) for index in range(lengths[0] if lengths else 1))

@@ -1,0 +1,182 @@
+"""The runs of a sweep, in the order of its table, and the task that each one gives a worker."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
+from gpuprof.chips import Chip, load_chip
+from gpuprof.device.launch import kernel_names
+from gpuprof.device.launch_values import Argument, ArraySpec, LaunchRequest, TextureSpec
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.files import unreadable
+from gpuprof.launches import command_line_requests, comment_requests, embedded_requests
+from gpuprof.sweep.parameters import Parameter, Value, check_names, chip_with, combinations
+from gpuprof.sweep.run import Kernels, Outcome, Script, Task, in_short, versions
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asked for; the flags of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary slowest."""
+
+    file: Path
+    chips: tuple[str, ...] = (DEFAULT_CHIP,)
+    parameters: tuple[Parameter, ...] = ()
+    in_step: bool = False
+    launches: tuple[str, ...] = ()
+    script_args: tuple[str, ...] = ()
+    options: BuildOptions = DEFAULT_OPTIONS
+    seed: int = 0
+    max_cycles: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One line of the plan: a chip with its numbers changed, and how the file is compiled. `values` are those of the parameters."""
+
+    number: int
+    chip: Chip
+    values: tuple[Value, ...]
+    defines: Mapping[str, str]
+    options: BuildOptions
+
+
+def runs(plan: Plan) -> list[Run]:
+    """All runs of a plan. Raises UsageError for a chip, a parameter or a value that cannot be, before anything is compiled or run."""
+    check_names(plan.parameters)
+    _check_kinds(plan)
+    chips = [load_chip(name) for name in plan.chips]
+    _check_chips(plan, chips)
+    chosen = list(combinations(plan.parameters, plan.in_step))
+    pairs = [(chip, indices) for chip in chips for indices in chosen]
+    return [_run(plan, number, chip, indices) for number, (chip, indices) in enumerate(pairs)]
+
+
+def _check_chips(plan: Plan, chips: list[Chip]) -> None:
+    names = [chip.name for chip in chips]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"--chips {','.join(plan.chips)}: {name} stands there twice")
+
+
+def _check_kinds(plan: Plan) -> None:
+    """Raises UsageError for parameters that do nothing to a file of this kind."""
+    suffix = plan.file.suffix
+    useless = {"define": (".ptx", ".gpubin"), "registers": (".gpubin",)}
+    for parameter in plan.parameters:
+        if suffix in useless.get(parameter.kind, ()):
+            raise UsageError(f"{plan.file}: is compiled already, so {parameter.name} does nothing to it; leave it out")
+
+
+def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
+    picked = list(zip(plan.parameters, indices, strict=True))
+    numbers = {parameter.name: parameter.values[index] for parameter, index in picked if parameter.kind == "chip"}
+    defines = {parameter.name: parameter.texts[index] for parameter, index in picked if parameter.kind == "define"}
+    registers = [int(parameter.texts[index]) for parameter, index in picked if parameter.kind == "registers"]
+    options = replace(
+        plan.options,
+        defines=(*plan.options.defines, *(f"{name}={text}" for name, text in defines.items())),
+        max_registers=registers[0] if registers else plan.options.max_registers,
+    )
+    values = tuple(parameter.values[index] for parameter, index in picked)
+    return Run(number, chip_with(chip, numbers), values, defines, options)
+
+
+def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
+    """What a worker needs for each run: the kernels compiled, arrays read. Where the file does not compile as a run asks, that is its outcome.
+
+    Raises UsageError for what no run can do without, and the compiler's own error when the file compiles for none of the runs.
+    """
+    if plan.file.suffix == ".py":
+        return [_task(plan, run, Script(plan.file.absolute(), plan.script_args, run.options)) for run in planned]
+    preparation = _Preparation(plan)
+    made = [preparation.of(run) for run in planned]
+    failures = [each for each in made if isinstance(each, GpuprofError)]
+    if len(failures) == len(made):
+        raise failures[0]
+    return [
+        Outcome(run.number, (), in_short(each, plan.file.parent.absolute())) if isinstance(each, GpuprofError) else _task(plan, run, each)
+        for run, each in zip(planned, made, strict=True)
+    ]
+
+
+def _task(plan: Plan, run: Run, work: Kernels | Script) -> Task:
+    return Task(run.number, run.chip, work, plan.max_cycles, versions())
+
+
+class _Preparation:
+    """Compiles each program of a sweep once, and reads each array file once."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.folder = Path() if plan.launches else plan.file.parent
+        self.comments = () if plan.launches else tuple(comment_requests(plan.file))
+        self._images: dict[tuple, bytes | GpuprofError] = {}
+        self._files: dict[str, bytes] = {}
+
+    def of(self, run: Run) -> Kernels | GpuprofError:
+        """What `run` launches; the error when its program cannot be compiled."""
+        requests = tuple(command_line_requests(with_values(text, run.defines) for text in self.plan.launches)) or self.comments
+        image = self._image(run, tuple(kernel_names(requests)))
+        if isinstance(image, GpuprofError):
+            return image
+        requests, names = travelling(requests or self._embedded(image))
+        return Kernels(self.plan.file.stem, image, requests, {name: self._array(path) for path, name in names.items()}, self.plan.seed)
+
+    def _image(self, run: Run, names: tuple[str, ...]) -> bytes | GpuprofError:
+        key = (run.chip.arch, run.options, names)
+        if key not in self._images:
+            try:
+                _, self._images[key] = build(self.plan.file, arch=run.chip.arch, names=names, options=run.options)
+            except UsageError:
+                raise
+            except GpuprofError as error:  # of this run's macros, perhaps: the others may do
+                self._images[key] = error
+        return self._images[key]
+
+    def _embedded(self, image: bytes) -> tuple[LaunchRequest, ...]:
+        from gpuprof.isa.gpubin import read_gpubin
+
+        program = read_gpubin(image, str(self.plan.file))
+        kernels = [function.display for function in program.functions if function.is_kernel]
+        return tuple(embedded_requests(self.plan.file, program.sources, kernels))
+
+    def _array(self, path: str) -> bytes:
+        if path not in self._files:
+            try:
+                self._files[path] = (self.folder / path).read_bytes()
+            except OSError as error:
+                raise unreadable(self.folder / path, error) from None
+        return self._files[path]
+
+
+def with_values(launch: str, defines: Mapping[str, str]) -> str:
+    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that --define does not have."""
+
+    def value(match: re.Match) -> str:
+        if match[1] not in defines:
+            known = ", ".join(defines) or "none"
+            raise UsageError(
+                f"--launch {launch}: {match[0]} stands for a value of --define, but there is none of that name (there are: {known})"
+            )
+        return defines[match[1]]
+
+    return _PLACEHOLDER.sub(value, launch)
+
+
+def travelling(requests: tuple[LaunchRequest, ...]) -> tuple[tuple[LaunchRequest, ...], dict[str, str]]:
+    """The requests with a plain file name for each array file, and path -> that name."""
+    names: dict[str, str] = {}
+
+    def renamed(argument: Argument) -> Argument:
+        if isinstance(argument, TextureSpec):
+            return replace(argument, array=renamed(argument.array))
+        if not isinstance(argument, ArraySpec) or not argument.start.endswith(".npy"):
+            return argument
+        name = names.setdefault(argument.start, f"{len(names)}-{Path(argument.start).name}")
+        return replace(argument, start=name)
+
+    return tuple(replace(request, arguments=tuple(map(renamed, request.arguments))) for request in requests), names

@@ -1,0 +1,38 @@
+"""A sweep's table as lines of text, in the order of the plan."""
+
+from collections.abc import Iterator, Mapping
+
+from rich.text import Text
+
+from gpuprof.report.look import HOT, Look, shown
+from gpuprof.report.table import Column, table
+from gpuprof.sweep.parameters import Value
+from gpuprof.sweep.table import Table
+
+Record = Mapping[str, Value | None]
+
+
+def lines(swept: Table, look: Look) -> Iterator[Text]:
+    """Columns that do not fit a narrow terminal are left out, the parameters last."""
+    columns = [
+        Column("run", lambda record: _text(record["run"]), drop=5),
+        Column("chip", lambda record: _text(record["chip"]), left=True),
+        *(Column(p.name, lambda record, name=p.column: _text(record[name]), left=not p.is_numeric) for p in swept.parameters),
+        Column("cycles", lambda record: _number(record["cycles"], ",d")),
+        Column("us", lambda record: _number(record["microseconds"], ",.2f"), drop=3),
+        Column("speedup", lambda record: _number(record["speedup"], ".2f"), drop=2),
+        Column("kernel", _kernel, left=True),
+    ]
+    yield from table(columns, list(swept.records()), look)
+
+
+def _text(value: Value | None) -> Text:
+    return Text("" if value is None else shown(str(value)))
+
+
+def _number(value: Value | None, form: str) -> Text:
+    return Text("-" if value is None else format(value, form))
+
+
+def _kernel(record: Record) -> Text:
+    return Text(f"failed: {shown(str(record['error']))}", HOT) if record["error"] is not None else _text(record["kernel"])

@@ -1,0 +1,101 @@
+"""A sweep as one table: a row per launch of each run, in the order of the plan, or one row that says why the run failed."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpuprof.correlate.metrics import METRICS
+from gpuprof.sweep.parameters import Parameter, Value
+from gpuprof.sweep.plan import Plan, Run
+from gpuprof.sweep.run import Measured, Outcome, versions
+from gpuprof.timing.version import MODEL_VERSION
+
+NOT_RUN = "not run: interrupted"
+
+
+class Column(NamedTuple):
+    """`type` is SQLite's: INTEGER, REAL or TEXT."""
+
+    name: str
+    type: str
+    unit: str
+    text: str
+
+
+BEFORE = (
+    Column("run", "INTEGER", "", "number of the run, in the order of the plan"),
+    Column("chip", "TEXT", "", "the chip whose numbers the run starts from"),
+)
+AFTER = (
+    Column("launch", "INTEGER", "", "number of the launch in its run; NULL for a run that failed"),
+    Column("kernel", "TEXT", "", "name as written in the source"),
+    Column("grid", "TEXT", "blocks", "x,y,z"),
+    Column("block", "TEXT", "threads", "x,y,z"),
+    Column("clock_mhz", "REAL", "MHz", "core clock of the run's chip"),
+    Column("microseconds", "REAL", "us", "cycles at that clock"),
+    Column("speedup", "REAL", "", "time of the same launch in the first run that did not fail, divided by this one's"),
+    Column("model_version", "TEXT", "", "of the timing model"),
+    Column("error", "TEXT", "", "why the run failed; NULL when it did not"),
+)
+MEASURED = tuple(Column(metric.name, "INTEGER", metric.unit, metric.text) for metric in METRICS)
+
+
+@dataclass(frozen=True)
+class Table:
+    """`rows` hold a value per column, None where nothing was measured. `parameters` are those that were swept. `meta` says what made it."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value | None, ...], ...]
+    parameters: tuple[Parameter, ...]
+    meta: Mapping[str, str]
+
+    def records(self) -> Iterator[dict[str, Value | None]]:
+        """Each row as column -> value."""
+        names = [column.name for column in self.columns]
+        return (dict(zip(names, row, strict=True)) for row in self.rows)
+
+    def failures(self) -> list[dict[str, Value | None]]:
+        return [record for record in self.records() if record["error"] is not None]
+
+
+def build_table(plan: Plan, planned: Sequence[Run], outcomes: Mapping[int, Outcome]) -> Table:
+    """`outcomes` by the run's number; a run without one was not run."""
+    swept = tuple(Column(p.column, sql_type(p), p.unit, p.meaning) for p in plan.parameters)
+    found = [(run, outcomes.get(run.number) or Outcome(run.number, (), NOT_RUN)) for run in planned]
+    first = next(((run, outcome) for run, outcome in found if not outcome.error), None)
+    start = _times(*first) if first else {}
+    rows = tuple(row for run, outcome in found for row in _rows(run, outcome, start))
+    meta = {"file": plan.file.name, "seed": str(plan.seed), **{what.replace(" ", "_"): version for what, version in versions().items()}}
+    return Table((*BEFORE, *swept, *AFTER, *MEASURED), rows, plan.parameters, meta)
+
+
+def sql_type(parameter: Parameter) -> str:
+    if not parameter.is_numeric:
+        return "TEXT"
+    return "INTEGER" if all(isinstance(value, int) for value in parameter.values) else "REAL"
+
+
+def _rows(run: Run, outcome: Outcome, start: Mapping[tuple, float]) -> Iterator[tuple[Value | None, ...]]:
+    head = (run.number, run.chip.name, *run.values)
+    if outcome.error:
+        yield (*head, None, None, None, None, run.chip.clock_mhz, None, None, MODEL_VERSION, outcome.error, *(None for _ in MEASURED))
+    for launch in outcome.launches:
+        time = _time(run, launch)
+        before = start.get((launch.launch, launch.kernel))
+        speedup = round(before / time, 4) if before and time else None
+        facts = (launch.launch, launch.kernel, launch.grid, launch.block, run.chip.clock_mhz, round(time, 6), speedup, MODEL_VERSION, None)
+        yield (*head, *facts, *(launch.metrics.get(column.name) for column in MEASURED))
+
+
+def _times(run: Run, outcome: Outcome) -> dict[tuple, float]:
+    return {(launch.launch, launch.kernel): _time(run, launch) for launch in outcome.launches}
+
+
+def _time(run: Run, launch: Measured) -> float:
+    """Microseconds."""
+    return launch.metrics["cycles"] / run.chip.clock_mhz
+
+
+def describe_run(record: Mapping[str, Value | None], parameters: Iterable[Parameter]) -> str:
+    """ "run 3 (a100, TILE=64)" """
+    return f"run {record['run']} ({', '.join([str(record['chip']), *(f'{p.name}={record[p.column]}' for p in parameters)])})"

@@ -1,0 +1,67 @@
+"""Runs on this machine: in this process, or in processes of a pool."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+
+from gpuprof.sweep.run import Outcome, Task, run_one
+
+PATIENCE = 2  # pools whose workers may die before runs are done one by one
+
+
+def on_this_machine(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """The outcomes, in the order they are ready. A worker that dies (a system out of memory kills) is replaced, its runs are done again;
+    a run that always kills its worker fails alone.
+    """
+    if jobs == 1 or len(tasks) == 1:
+        yield from map(run_one, tasks)
+        return
+    waiting = {task.number: task for task in tasks}
+    for _ in range(PATIENCE):
+        try:
+            for outcome in _pool(list(waiting.values()), jobs):
+                del waiting[outcome.number]
+                yield outcome
+        except BrokenProcessPool:
+            continue
+        break
+    for task in waiting.values():
+        yield _alone(task)
+
+
+def _pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """Raises BrokenProcessPool when a worker died."""
+    context = multiprocessing.get_context("spawn")  # a fork would share what threads of this process hold
+    others = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(min(jobs, len(tasks)), context, initializer=_begin) as pool:
+        try:
+            for future in as_completed([pool.submit(run_one, task) for task in tasks]):
+                yield future.result()
+        except BaseException:  # Ctrl-C, a dead worker, a reader that stops early: whatever is still running is for nobody
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+            raise
+
+
+def _alone(task: Task) -> Outcome:
+    try:
+        [outcome] = _pool([task], 1)
+        return outcome
+    except BrokenProcessPool:
+        return Outcome(task.number, (), "the process that ran it died, each time: was it out of memory?")
+
+
+def _begin() -> None:
+    """In a new worker: Ctrl-C is the parent's business, and without a parent there is nothing to do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
