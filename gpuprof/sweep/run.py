@@ -163,7 +163,8 @@ def in_short(error: GpuprofError, *folders: Path) -> str:
 
 def _in_process_of_its_own(task: Task) -> Outcome:
     """A script may change the process it runs in, so each gets a new one, without a terminal."""
-    command = [sys.executable, "-m", "gpuprof.sweep.run"]
+    same_path = f"import sys; sys.path[:] = {sys.path!r}"  # so that it is this gpuprof
+    command = [sys.executable, "-c", f"{same_path}; from gpuprof.sweep import run; run._child()"]
     with tempfile.TemporaryFile() as complaints, Popen(command, stdin=PIPE, stdout=PIPE, stderr=complaints) as child:
         with suppress(BrokenPipeError):  # it ended before it began; its exit code says so
             pickle.dump(task, child.stdin)
@@ -192,9 +193,3 @@ def _end_with(asks: int) -> None:
     """Ends this process when the other end of its stdin is closed, which is when the parent has ended."""
     os.read(asks, 1)
     os._exit(1)
-
-
-if __name__ == "__main__":
-    from gpuprof.sweep import run  # what is pickled belongs to the module by its own name, not to __main__
-
-    run._child()
