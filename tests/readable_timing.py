@@ -156,6 +156,7 @@ class Request:
     result: Pending  # its completion
     conflicts: int = 0
     missing: int = 0  # words that a store leaves out
+    passes: int = 1  # of the atomic unit
 
 
 class Load:
@@ -624,7 +625,7 @@ class Gpu:
         if lanes == 0:
             self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + 1)
         elif shared:
-            passes = max(wavefronts, conflicts) if atomic else wavefronts
+            passes = max(wavefronts, conflicts) * self.atomic_passes(op) if atomic else wavefronts
             start = self.enter(sm, partition, t, Fraction(passes))
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
             width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
@@ -651,6 +652,9 @@ class Gpu:
                 self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
             else:
                 self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts)
+
+    def atomic_passes(self, op):
+        return self.chip.cas_passes if op.semantics == "atom_cas" else 1
 
     def load(self, sm, warp, instruction, masks, start, done, t):
         load = Load(Pending(), done)
@@ -697,7 +701,7 @@ class Gpu:
         lines.move_to_end(line)
         return lines[line]
 
-    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0):
+    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0, passes=1):
         result = Pending()
         if kind == "read":
             slot = sm.misses % self.chip.l1_mshrs
@@ -709,13 +713,14 @@ class Gpu:
                 arrival = max([arrival, *(user.cycle for user in users)])
                 users.clear()
             users.append(result)
-        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing))
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes))
         return result
 
     def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
-        parts = [self.request(sm, start, line, mask, kind, start, conflicts, missing[line]) for line, mask in masks.items()]
+        passes = self.atomic_passes(op)
+        parts = [self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes) for line, mask in masks.items()]
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)
             load.parts += parts
@@ -749,7 +754,7 @@ class Gpu:
         time = max(time, self.slices[number])
         busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
         if r.kind == "atomic":
-            busy = max(busy, r.conflicts * in_ticks(chip.atomic_cycles))
+            busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
         self.slices[number] = time + busy
         latency = chip.l2_near_cycles if number * 2 // chip.l2_slices == r.sm.half else chip.l2_far_cycles
         arrives = self.touch_l2(r, n, time)

@@ -101,6 +101,28 @@ def test_an_atomic_fetches_what_a_store_has_left_out(chip):
     assert rows(timing)[3]["long_scoreboard"] > chip.dram_cycles
 
 
+def test_atomics_of_a_sector_and_compare_and_swap(chip):
+    """At the L2, 2.4 cycles a sector or one a lane on the same word, twice that for a compare-and-swap. 4 sectors: 9.6, or 19.2."""
+    for name, sectors, conflicts, cycles in (("ADD.U32", 4, 1, 9), ("ADD.U32", 4, 16, 16), ("CAS.B32", 4, 1, 19), ("CAS.B32", 1, 32, 64)):
+        code = [
+            make("LDG.32", dst=0, a=20, mods=CG),
+            make("MEMBAR"),
+            ffma(1, 0),
+            make(f"ATOMG.{name}", dst=4, a=20, b=8, c=9, mods=A64),
+            ffma(5, 4),
+        ]
+        timing, _ = run(chip, [*code, make("EXIT")], [warp([0], [access(range(4)), access(range(sectors), conflicts=conflicts)])])
+        assert rows(timing)[4]["long_scoreboard"] == chip.latency["atomic"] + cycles - 1, name
+
+
+def test_compare_and_swap_in_shared_memory_has_half_the_rate(chip):
+    for name, passes in (("ADD.U32", 4), ("CAS.B32", 8)):
+        code = [make(f"ATOMS.{name}", dst=0, a=20, b=8, c=9), ffma(1, 0), make("EXIT")]
+        timing, _ = run(chip, code, [warp([0], [access((), conflicts=4)])])
+        assert timing.shared_wavefronts == passes
+        assert rows(timing)[1]["short_scoreboard"] == chip.latency["atomic_shared"] + 2 * (passes - 1) - 1
+
+
 def test_wide_shared_loads(chip):
     """Two passes that 8 bytes a lane take cost no latency, the four of 16 bytes two cycles; a conflict costs two a pass beside that."""
     for name, wavefronts, extra in (

@@ -80,13 +80,13 @@ def words_mask(m, first, end):
 
 
 @cold
-def send(m, wi, first, n, start, kind, target, conflicts):
+def send(m, wi, inst, first, n, start, kind, target, conflicts):
     """Passes a store or an atomic to the L2, line by line."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     end = first + n * SECTOR_NUMBER_NBYTES
     while first < end:
         line, mask, missing, first = words_mask(m, first, end)
-        request_at(m, request(m, sm, start, line, mask, kind, target, -1, conflicts)).missing = missing
+        request_at(m, request(m, sm, start, line, mask, kind, target, inst.atomic_passes, conflicts)).missing = missing
 
 
 @cold

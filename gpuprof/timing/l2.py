@@ -93,7 +93,7 @@ def reach_slice(m, r):
     tick = max(tick, slice_tick_at(m, number).value)
     ticks = n * m.slice_ticks
     if r.kind == ATOMIC_REQUEST:
-        ticks = max(ticks, r.conflicts * m.atomic_ticks)
+        ticks = max(n * m.atomic_sector_ticks, r.conflicts * m.atomic_ticks) * r.place
     slice_tick_at(m, number).value = tick + ticks
     far = number * 2 // m.l2_slices != s.half
     latency = m.l2_far_cycles if far else m.l2_near_cycles

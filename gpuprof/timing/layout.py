@@ -70,6 +70,7 @@ INSTRUCTION = np.dtype(
         ("chain", "i4"),  # cycles between slots
         ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
+        ("atomic_passes", "i4"),  # of the atomic units
         ("free_passes", "i4"),  # of a shared access: so many cost no latency, for it is that wide
         ("result_class", "i4"),
         ("port", "i4"),
@@ -258,7 +259,7 @@ REQUEST = np.dtype(
         ("done", "i8"),
         ("next", "i4"),  # next request of the same cycle
         ("target", "i4"),  # load it belongs to, or -1 - warp
-        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for
+        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
         ("sm", "i4"),
         ("slot", "i4"),  # miss register
         ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
@@ -307,6 +308,7 @@ DERIVED_NUMBERS = (
     "l2_sets",
     "slice_ticks",
     "atomic_ticks",
+    "atomic_sector_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
     "dram_row_span",  # lines of which each channel has one row

@@ -91,7 +91,7 @@ def shared(m, wi, inst, record, t):
     passes = np.int64(record.wavefronts)
     extra = m.shared_wide_cycles if inst.free_passes > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
-        passes = max(passes, np.int64(record.conflicts))
+        passes = max(passes, np.int64(record.conflicts)) * inst.atomic_passes
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
     grid_at(m, m.grid).shared_wavefronts += passes
@@ -129,7 +129,7 @@ def bulk(m, wi, inst, record, first, t):
         target = -1 - wi
     while first < end and m.n_bulk < BULK_ROOM:
         line, mask, first = line_mask(m, first, end)
-        request(m, sm, start, line, mask, kind, target, -1, 0)
+        request(m, sm, start, line, mask, kind, target, 1 if kind == ATOMIC_REQUEST else -1, 0)
         m.n_bulk += 1
         start += 1
 
@@ -171,9 +171,9 @@ def global_memory(m, wi, inst, record, first, t):
         load_at(m, index).pc = w.pc
         load_at(m, index).group = -1
         m.n_loads += 1
-        send(m, wi, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts))
+        send(m, wi, inst, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts))
         write_results(m, wi, inst, TOKEN + index)
     else:
         w.stores_quantum = m.quantum_number
         kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
-        send(m, wi, first, n, start, kind, -1 - wi, np.int64(record.conflicts))
+        send(m, wi, inst, first, n, start, kind, -1 - wi, np.int64(record.conflicts))

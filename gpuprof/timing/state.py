@@ -250,6 +250,7 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "l2_sets": l2_sets(chip),
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
+        "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
         "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),

@@ -185,6 +185,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
     row["slots_apart"] = slots_apart(op)
     row["latency"] = chip.latency.get(op.latency, 1)
+    row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
     row["free_passes"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)

@@ -8,7 +8,7 @@
 2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane of shared memory.
     A launch starts launch_cycles after what it waits for; streams run at the same time, and grids share the SMs by what their blocks need.
     Issue slots by architecture, those of a fence by its scope; of an expansion's slots only the unit's own use it.
-    DRAM banks open rows.
+    DRAM banks open rows. Atomics take the L2 slices longer; compare-and-swap takes twice as long as others.
 """
 
 MODEL_VERSION = "2.0"
