@@ -56,7 +56,16 @@ def _piece(blocks: int, accesses_per_loop: int) -> TracePiece:
         return np.arange(warps + 1, dtype=np.int64) * count
 
     return TracePiece(
-        0, blocks, WARPS_PER_BLOCK, starts(LOOPS + 2), steps.ravel(), starts(n), accesses.ravel(), starts(4 * n), sectors.ravel()
+        0,
+        blocks,
+        WARPS_PER_BLOCK,
+        starts(LOOPS + 2),
+        steps.ravel(),
+        starts(n),
+        accesses.ravel(),
+        starts(4 * n),
+        sectors.ravel(),
+        np.ones(warps, np.bool_),
     )
 
 

@@ -47,6 +47,7 @@ def piece(warps, warps_per_block=1, first_block=0):
         np.array(records, ACCESS_DTYPE),
         starts([sum(len(s) for _, s in w[1]) for w in warps]),
         np.array(sectors, np.int64),
+        np.ones(len(warps), np.bool_),
     )
 
 

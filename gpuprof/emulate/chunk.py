@@ -1,8 +1,13 @@
-"""Runs whole blocks together until all their lanes have exited.
+"""Runs whole blocks together until all their lanes have exited, a segment of their trace at a time.
 
 Lanes that stand at the same place form a group; the group that is behind the others (deepest call first, then earliest in
 the program's order) runs one basic block at a time. Groups that meet at the same place become one.
+
+Between two segments the chunk rests with all its registers. Whoever wants the next one may say for which blocks: the others sleep, so
+that the trace of blocks that run later, or more slowly, on the chip does not pile up.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,7 +22,6 @@ from gpuprof.emulate.mbarrier import Mbarriers
 from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.program import Block, CompiledModule
 from gpuprof.emulate.rendezvous import lanes_outside, waiting_lanes
-from gpuprof.emulate.trace import TraceLog
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times, unless lanes left.
@@ -47,7 +51,7 @@ class Chunk:
         self.cluster = run.launch.blocks_of_cluster  # blocks in one
         self.cluster_barrier = ClusterBarrier(self)
         self.mbarriers = Mbarriers(self)
-        self.log = TraceLog(self.n_warps)
+        self.log = run.log
         self.executed = np.zeros(self.n_warps, np.int64)  # instructions, by warp
         self.total = 0
         self.next_check = run.max_cycles
@@ -59,6 +63,9 @@ class Chunk:
         self.crowd = Crowd()
         self.held: dict[Key, list[Lanes]] = {}  # in front of a warp operation; see `rendezvous`
         self.meetings = Meetings(self)
+        self.together = run.waits  # its blocks may wait for each other in ways that are not seen here
+        self.awake: np.ndarray | None = None  # uint32 (warps,): the lanes that run on; None: all
+        self.asleep: dict[Key, list[Lanes]] = {}
 
     # Scheduling
 
@@ -74,7 +81,8 @@ class Chunk:
         else:
             waiting.append(x)
 
-    def run(self) -> None:
+    def run(self, segment_nbytes: int) -> Iterator[None]:
+        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, and when all that are awake have exited."""
         everyone = self.live.copy()
         self.push(
             Lanes(self, np.arange(self.n_warps, dtype=np.int64), everyone, 0, direct=True),
@@ -82,11 +90,19 @@ class Chunk:
         )
         ready = self.ready
         while True:
+            if self.log.nbytes >= segment_nbytes:
+                yield
             if self.mbarriers.changed:
                 self.mbarriers.release()
             if self.crowd.parked:
                 self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
             if self.meetings.stirred and (not ready or self.spent >= PATIENCE_BLOCKS) and self.meetings.meet():
+                continue
+            if not ready and self.asleep:
+                if (self.live & self.awake).any():
+                    self.wake()  # they wait, it seems for the others
+                else:
+                    yield
                 continue
             if not ready:
                 if self.mbarriers.time_out():
@@ -102,6 +118,8 @@ class Chunk:
             if self.held:
                 groups += self.held.pop(key, [])
             x = groups[0] if len(groups) == 1 else self.merge(groups)
+            if self.awake is not None and not self.stays_awake(key, x):
+                continue
             block = self.block_at(key)
             if block.members and not self.gathered(key, block, x):
                 continue
@@ -109,6 +127,29 @@ class Chunk:
                 self.meetings.begin(x, block)
             else:
                 self.step(key, block, x)
+
+    def wake(self, blocks: np.ndarray | None = None) -> None:
+        """Whose lanes run on from here: bool (n_blocks,), which is rounded up to whole clusters, or None for all. It is a wish: when these
+        can do nothing alone, all are woken."""
+        self.awake = None
+        if blocks is not None and not self.together and not blocks.all():
+            of_cluster = blocks.reshape(-1, self.cluster).any(axis=1)
+            self.awake = np.where(np.repeat(of_cluster, self.cluster * self.warps_per_block), FULL, np.uint32(0))
+        if not self.asleep:
+            return
+        self.meetings.stirred = True  # who slept has not been looked at
+        for key, groups in self.asleep.items():
+            self.ready.setdefault(key, []).extend(groups)
+        self.asleep.clear()
+
+    def stays_awake(self, key: Key, x: Lanes) -> bool:
+        """Puts to sleep the lanes of x that do not run on; False when that is all of them."""
+        sleepy = x.masks & ~self.awake[x.warps]
+        if not sleepy.any():
+            return True
+        everyone = bool((sleepy == x.masks).all())
+        self.asleep.setdefault(key, []).append(x if everyone else x.split_off(sleepy))
+        return not everyone
 
     def block_at(self, key: Key) -> Block:
         return self.module.blocks[self.block_of_rank[key[1]]]

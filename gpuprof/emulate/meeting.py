@@ -155,7 +155,9 @@ class Meetings:
         chunk = self.chunk
         self.stirred = False
         for key in sorted(chunk.held):
-            self.begin(chunk.merge(chunk.held.pop(key)), chunk.block_at(key))
+            x = chunk.merge(chunk.held.pop(key))
+            if chunk.awake is None or chunk.stays_awake(key, x):
+                self.begin(x, chunk.block_at(key))
         met = [self.meet_kind(kind) for kind in sorted({pause.site.kind for pause in self.paused})]
         return any(met) or bool(chunk.ready)
 
@@ -170,6 +172,8 @@ class Meetings:
             self.fill(masks, x, pause.site.members.rows(x))
             self.fill(places, x, np.int64(pause.site.at))
         going = complete(present, masks, self.chunk.live, partners_of(present, masks, places))
+        if self.chunk.awake is not None:
+            going &= self.chunk.awake
         if not going.any():
             return False
         self.paused = [pause for pause in self.paused if pause.site.kind != kind]

@@ -1,6 +1,7 @@
-"""emulate(): runs a launch and gives its trace, chunk by chunk."""
+"""emulate(): runs a launch and gives its trace, chunk by chunk, and what runs long a segment at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,13 @@ from gpuprof.emulate.program import compiled
 from gpuprof.emulate.rounding import usual_floats
 from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
 from gpuprof.emulate.tally import Tally
-from gpuprof.emulate.trace import TracePiece
+from gpuprof.emulate.trace import TraceLog, TracePiece
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
-CHUNK_TRACE_NBYTES = 128 << 20  # chunks hold as many blocks as make about this much
+# A segment of a chunk's trace is about this long, or longer for many warps. Two or three for each chunk that is on the chip are in memory.
+SEGMENT_NBYTES = 24 << 20
+PER_WARP = CHUNK_LANES // WARP  # as many warps and more have their part of that each
 STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler could not bound
 
 
@@ -39,6 +42,7 @@ class Run:
         self.register_counts = (function.r_count, function.d_count, function.p_count)
         self.warps_per_block = -(-launch.threads_per_block // WARP)
         self.tally = Tally(counters)
+        self.log = TraceLog(0)
         self.global_space = GlobalSpace(memory)
         self.const_space = ReadOnlySpace(launch.module.const_segment, "constant segment", True)
         self.param_space = ReadOnlySpace(launch.params, "parameter block", False)
@@ -65,31 +69,81 @@ class Run:
             return max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
         return max(1, FIRST_CHUNK_LANES // lanes)
 
-    def next_chunk(self, size: int, n_blocks: int, trace_nbytes: int) -> int:
-        """Blocks in the chunk after one of n_blocks that made so much trace."""
-        if self.waits:
-            return size
-        fitting = n_blocks * CHUNK_TRACE_NBYTES // max(trace_nbytes, 1)
-        return max(1, min(CHUNK_LANES // (self.warps_per_block * WARP), fitting))
+    def next_chunk(self) -> int:
+        """Blocks in every chunk after the first."""
+        return self.first_chunk() if self.waits else max(1, CHUNK_LANES // (self.warps_per_block * WARP))
 
 
-def emulate(launch: Launch, memory: AddressSpace, *, chip, max_cycles: int, counters: LaunchCounters) -> Iterator[TracePiece]:
-    """Runs all blocks of a launch, in order, and yields the trace of each chunk of them when it is done.
+class Order(NamedTuple):
+    """What to emulate next: the chunk that begins with block `chunk`, on from where it rests, or the next new one when that is -1.
+
+    blocks: bool (blocks of the chunk,), those whose trace is wanted, or None for all.
+    """
+
+    chunk: int = -1
+    blocks: np.ndarray | None = None
+
+
+class Resting(NamedTuple):
+    chunk: Chunk
+    steps: Iterator[None]
+    number: int  # of its next segment
+
+
+class Emulation:
+    """A launch under way: chunks in the order of their blocks, of which some rest in their midst."""
+
+    def __init__(self, run: Run, segment_nbytes: int):
+        self.run, self.segment_nbytes = run, segment_nbytes
+        self.next_block, self.size = 0, run.first_chunk()
+        self.resting: dict[int, Resting] = {}  # by first block
+
+    def carry_out(self, order: Order) -> TracePiece:
+        """The next segment of a chunk."""
+        chunk, steps, number = self._begin() if order.chunk < 0 else self.resting.pop(order.chunk)
+        chunk.wake(order.blocks)
+        self.run.log.begin(chunk.n_warps)
+        with np.errstate(all="ignore"), usual_floats():
+            next(steps, None)
+        if chunk.live.any():
+            self.resting[chunk.first_block] = Resting(chunk, steps, number + 1)
+        return self.run.log.piece(chunk.first_block, chunk.n_blocks, chunk.warps_per_block, chunk.live == 0, number)
+
+    def _begin(self) -> Resting:
+        run = self.run
+        left = run.launch.n_blocks - self.next_block
+        assert left > 0, "the launch has no more blocks"
+        chunk = Chunk(run, self.next_block, min(whole_clusters(self.size, run.cluster), left))
+        self.size = run.next_chunk()
+        self.next_block += chunk.n_blocks
+        return Resting(chunk, chunk.run(max(self.segment_nbytes, chunk.n_warps * self.segment_nbytes // PER_WARP)), 0)
+
+    def in_order(self) -> Iterator[Order]:
+        """Every chunk to its end, then the next."""
+        while self.resting or self.next_block < self.run.launch.n_blocks:
+            yield Order(next(iter(self.resting), -1))
+
+
+def emulate(
+    launch: Launch,
+    memory: AddressSpace,
+    *,
+    chip,
+    max_cycles: int,
+    counters: LaunchCounters,
+    orders: Iterable[Order] | None = None,
+    segment_nbytes: int = SEGMENT_NBYTES,
+) -> Iterator[TracePiece]:
+    """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its end, one after the other.
 
     Results are in `memory` and exact counts in `counters` when the iterator ends. `max_cycles` bounds the instructions a warp
-    may execute. Raises KernelFault; `counters` then hold what ran before it.
+    may execute; a chunk rests when it has made about `segment_nbytes` of trace. Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_cycles, counters)
-    first, size = 0, run.first_chunk()
+    emulation = Emulation(run, segment_nbytes)
     try:
-        while first < launch.n_blocks:
-            n_blocks = min(whole_clusters(size, run.cluster), launch.n_blocks - first)
-            chunk = Chunk(run, first, n_blocks)
-            with np.errstate(all="ignore"), usual_floats():
-                chunk.run()
-            yield chunk.log.piece(first, n_blocks, run.warps_per_block)
-            size = run.next_chunk(size, n_blocks, chunk.log.nbytes)
-            first += n_blocks
+        for order in emulation.in_order() if orders is None else orders:
+            yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
 

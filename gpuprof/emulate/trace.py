@@ -29,10 +29,11 @@ SECTOR_MASK = (1 << MISSING_SHIFT) - 1
 
 
 class TracePiece(NamedTuple):
-    """The trace of `n_blocks` whole blocks from `first_block` on. Warp w of block b is row (b - first_block) * warps_per_block + w.
+    """A segment of the trace of `n_blocks` blocks from `first_block` on. Warp w of block b is row (b - first_block) * warps_per_block + w.
 
     step_start, access_start, sector_start: int64 (n_warps + 1,), where each warp's rows begin in
     steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access; see MISSING_SHIFT).
+    `number` counts the segments of these blocks from 0; `final`, bool (n_warps,): the warp's trace ends here.
     """
 
     first_block: int
@@ -44,6 +45,8 @@ class TracePiece(NamedTuple):
     accesses: np.ndarray
     sector_start: np.ndarray
     sectors: np.ndarray
+    final: np.ndarray
+    number: int = 0
 
 
 class Column:
@@ -79,7 +82,7 @@ class Column:
 
 
 class TraceLog:
-    """Events of one chunk of blocks, in the order they happened. `warps` are numbers of the chunk's warps."""
+    """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the chunk's warps."""
 
     def __init__(self, n_warps: int, capacity: int = 1 << 14):
         self.n_warps = n_warps
@@ -93,6 +96,12 @@ class TraceLog:
     @property
     def nbytes(self) -> int:
         return 12 * self.step_warp.length + 12 * self.access.length + 8 * self.sectors.length
+
+    def begin(self, n_warps: int) -> None:
+        """Nothing has happened yet, to so many warps. What has been allocated is kept."""
+        self.n_warps = n_warps
+        for column in (self.step_warp, self.step_block, self.step_mask, self.access_warp, self.access, self.sectors):
+            column.length = 0
 
     def step(self, block: int, warps: np.ndarray, masks: np.ndarray) -> None:
         self.step_warp.append(warps)
@@ -125,7 +134,7 @@ class TraceLog:
         self.sectors.append(sectors[stays[owner]])
         return other
 
-    def piece(self, first_block: int, n_blocks: int, warps_per_block: int) -> TracePiece:
+    def piece(self, first_block: int, n_blocks: int, warps_per_block: int, final: np.ndarray, number: int) -> TracePiece:
         from gpuprof.emulate import regroup
 
         step_start = regroup.starts(self.step_warp.values, self.n_warps)
@@ -146,5 +155,15 @@ class TraceLog:
             self.access_warp.values, records, self.sectors.values, access_start[:-1].copy(), sector_start[:-1].copy(), accesses, sectors
         )
         return TracePiece(
-            first_block, n_blocks, warps_per_block, step_start, steps, access_start, accesses.view(ACCESS_DTYPE), sector_start, sectors
+            first_block,
+            n_blocks,
+            warps_per_block,
+            step_start,
+            steps,
+            access_start,
+            accesses.view(ACCESS_DTYPE),
+            sector_start,
+            sectors,
+            final,
+            number,
         )

@@ -1,0 +1,188 @@
+"""A launch emulated a segment of its trace at a time, all blocks or only some of them: the same trace, results and counters as in one go."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpuprof.session
+from gpuprof.emulate.counters import COUNTER_NAMES
+from gpuprof.emulate.run import Order
+from gpuprof.emulate.run import emulate as plain
+from tests.running import run_source
+
+SOURCE = r"""
+#include <cstdio>
+
+// Loops of other lengths in every lane, barriers, shuffles on both sides of a branch, shared memory.
+__global__ void mixed(int *out, int n) {
+    __shared__ int box[64];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+    for (int round = 0; round < 4 + blockIdx.x % 3; round++) {
+        for (int k = 0; k < (i * 7 + round) % 11; k++)
+            sum += (k & i & 1) ? k * i : out[(i + k) % n] * 0 + 3;
+        box[threadIdx.x] = sum;
+        __syncthreads();
+        sum += box[63 - threadIdx.x];
+        __syncthreads();
+        if (sum & 1)
+            sum += __shfl_xor_sync(0xffffffff, sum, 1);
+        else
+            sum -= __shfl_xor_sync(0xffffffff, sum, 1);
+    }
+    if (i % 96 == 5)
+        return;
+    out[i] = sum;
+}
+
+// The turn of a block comes when the one before it has had its own.
+__global__ void in_turn(int *turn, int *out) {
+    if (threadIdx.x == 0)
+        while (atomicCAS(turn, -1, -1) != blockIdx.x) ;
+    __syncthreads();
+    out[blockIdx.x * 32 + threadIdx.x] = *turn * 32 + threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        atomicAdd(turn, 1);
+}
+
+__global__ void __cluster_dims__(4) cluster(int *out) {
+    int rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    for (int round = 0; round < 3; round++) {
+        out[blockIdx.x * 32 + threadIdx.x] += rank + 1;
+        asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+        out[(blockIdx.x ^ 1) * 32 + threadIdx.x] *= 3;
+        asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    }
+}
+"""
+LAUNCHES = {
+    "mixed": "mixed<<<24, 64>>>(out: i32[1536], 1536)",
+    "in_turn": "in_turn<<<3, 32>>>(turn: i32[1], out: i32[96])",
+    "cluster": "cluster<<<8, 32>>>(out: i32[256])",
+}
+
+
+def alternately(parts: int):
+    """Orders that give every `parts`-th block its turn, until all blocks of the 24 have come to their end."""
+
+    def orders(seen):
+        yield Order()
+        while True:
+            if not seen[-1].final.all():
+                awake = np.arange(seen[-1].n_blocks) % parts == len(seen) % parts
+                yield Order(seen[-1].first_block, awake)
+            elif seen[-1].first_block + seen[-1].n_blocks < 24:
+                yield Order()
+            else:
+                return
+
+    return orders
+
+
+def emulated(folder: Path, monkeypatch, kernel: str, chip: str = "a100", make_orders=None, **limits):
+    """(trace of each warp, its end; the array; the counters; the pieces) of a kernel emulated within `limits`."""
+    seen = []
+
+    def emulate(*arguments, **options):
+        orders = make_orders(seen) if make_orders else None
+        for piece in plain(*arguments, **options | limits, orders=orders):
+            seen.append(piece)
+            yield piece
+
+    def simulate(machine, launch, pieces, *rest, **options):
+        for _ in pieces:
+            pass
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gpuprof.session, "emulate", emulate)
+    monkeypatch.setattr(gpuprof.session, "simulate", simulate)
+    counters = []
+    monkeypatch.setattr(gpuprof.session.LaunchCounters, "zeros", keeping(counters, gpuprof.session.LaunchCounters.zeros))
+    memory = []
+    monkeypatch.setattr(gpuprof.session, "AddressSpace", keeping(memory, gpuprof.session.AddressSpace))
+    with pytest.raises(KeyboardInterrupt):
+        run_source(folder, SOURCE, LAUNCHES[kernel], chip_name=chip)
+    return traces(seen), memory[0].arena.tobytes(), {name: getattr(counters[0], name).tolist() for name in COUNTER_NAMES}, seen
+
+
+def same(one, other) -> bool:
+    """Whether traces, memory and counters are; pytest would take minutes to show how they differ."""
+    return one[:3] == other[:3]
+
+
+def keeping(made: list, make):
+    def wrapper(*arguments):
+        made.append(make(*arguments))
+        return made[-1]
+
+    return wrapper
+
+
+def traces(pieces) -> dict[int, tuple[bytes, bytes, bytes]]:
+    """Steps, accesses and sectors by warp of the launch. A warp has nothing after its final piece, and every warp has one."""
+    found, ended = {}, set()
+    for piece in pieces:
+        for row in range(piece.n_blocks * piece.warps_per_block):
+            warp = piece.first_block * piece.warps_per_block + row
+            parts = tuple(
+                rows[start[row] : start[row + 1]].tobytes()
+                for start, rows in (
+                    (piece.step_start, piece.steps),
+                    (piece.access_start, piece.accesses),
+                    (piece.sector_start, piece.sectors),
+                )
+            )
+            assert warp not in ended or not any(parts)
+            found[warp] = tuple(a + b for a, b in zip(found.get(warp, (b"", b"", b"")), parts, strict=True))
+            if piece.final[row]:
+                ended.add(warp)
+    assert ended == set(found)
+    return found
+
+
+@pytest.mark.parametrize("kernel, chip, sizes", [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (5000,)), ("cluster", "h200", (1, 500))])
+def test_a_trace_in_segments_is_the_same_trace(tmp_path, monkeypatch, kernel, chip, sizes):
+    whole = emulated(tmp_path, monkeypatch, kernel, chip)
+    assert {piece.number for piece in whole[3]} == {0}
+    for nbytes in sizes:
+        parts = emulated(tmp_path, monkeypatch, kernel, chip, segment_nbytes=nbytes)
+        assert max(piece.number for piece in parts[3]) > 3
+        assert same(parts, whole)
+
+
+def test_blocks_whose_trace_is_not_wanted_sleep(tmp_path, monkeypatch):
+    whole = emulated(tmp_path, monkeypatch, "mixed")
+    parts = emulated(tmp_path, monkeypatch, "mixed", make_orders=alternately(3), segment_nbytes=2000)
+    assert same(parts, whole)
+    for count, piece in enumerate(parts[3]):
+        if piece.number:
+            steps = np.diff(piece.step_start).reshape(piece.n_blocks, -1).sum(axis=1)
+            asleep = np.arange(piece.n_blocks) % 3 != count % 3
+            assert not steps[asleep].any()
+            assert piece.final.all() or steps.any() or piece.final.reshape(piece.n_blocks, -1)[~asleep].all()
+
+
+def test_clusters_are_woken_whole(tmp_path, monkeypatch):
+    def orders(seen):
+        yield Order()
+        while not seen[-1].final.all():
+            yield Order(0, np.arange(8) == (6 if len(seen) % 2 else 1))
+
+    whole = emulated(tmp_path, monkeypatch, "cluster", "h200")
+    parts = emulated(tmp_path, monkeypatch, "cluster", "h200", make_orders=orders, segment_nbytes=1)
+    assert same(parts, whole)
+    assert (np.diff(parts[3][1].step_start) > 0).tolist() == [False] * 4 + [True] * 4
+
+
+def test_blocks_that_wait_for_each_other_never_sleep(tmp_path, monkeypatch):
+    def orders(seen):
+        yield Order()
+        while not seen[-1].final.all():
+            yield Order(0, np.arange(3) == len(seen) % 3)
+
+    whole = emulated(tmp_path, monkeypatch, "in_turn")
+    parts = emulated(tmp_path, monkeypatch, "in_turn", make_orders=orders, segment_nbytes=5000)
+    assert len(parts[3]) > 3 and same(parts, whole)
