@@ -25,8 +25,31 @@ class _Stopped(BaseException):
     """Ends the thread's work when nobody wants it any more."""
 
 
+class Orders:
+    """What the generator on the other thread is to make next: it iterates over them, and waits for more until they are closed."""
+
+    def __init__(self):
+        self._queue: queue.SimpleQueue = queue.SimpleQueue()
+
+    def put(self, order) -> None:
+        self._queue.put(order)
+
+    def close(self) -> None:
+        self._queue.put(_END)
+
+    def __iter__(self):
+        while True:
+            try:
+                order = self._queue.get(timeout=0.05)  # a thread that waits without end cannot be stopped
+            except queue.Empty:
+                continue
+            if order is _END:
+                return
+            yield order
+
+
 def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
-    """Yields the items in order. What the generator raises is raised here, at its place. Closing early stops the thread, soon,
+    """Yields the items in order, of which at most `depth` are ready, or any number when that is 0. What the generator raises is raised here, at its place. Closing early stops the thread, soon,
     also in the middle of an item: an item can be minutes of emulation, and Ctrl-C should not wait for it."""
     results: queue.Queue = queue.Queue(maxsize=depth)
     stop = threading.Event()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gpuprof
-from gpuprof.ahead import ahead
+from gpuprof.ahead import Orders, ahead
 from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build, build_ptx
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device import commands as cmd
@@ -189,10 +189,15 @@ class Session:
         if self.recorder:
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks)))
         limit = self.settings.max_cycles
-        pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=limit or MAX_WARP_INSTRUCTIONS, counters=counters)
+        orders = Orders()
+        made = emulate(launch, self.memory, chip=self.chip, max_cycles=limit or MAX_WARP_INSTRUCTIONS, counters=counters, orders=orders)
+        pieces = self._progress(launch, ahead(made, depth=0))
         try:
-            with_progress = self._progress(launch, ahead(pieces))
-            timing = simulate(self.machine, launch, with_progress, self.settings.sampling, self._sink(launch), limit or NO_LIMIT_CYCLES)
+            timing = simulate(
+                self.machine, launch, pieces, self.settings.sampling, self._sink(launch), limit or NO_LIMIT_CYCLES, orders.put
+            )
+            orders.close()
+            assert next(pieces, None) is None, "trace that nobody asked for"  # and with this the counters are complete
         except (KernelFault, KeyboardInterrupt) as error:
             if self.recorder:  # why this launch has no end; a script may catch a fault and go on
                 self.recorder.mark(str(error) or "interrupted", launch.index)
@@ -220,7 +225,8 @@ class Session:
         for piece in pieces:
             self._wait_for_timing_model()
             yield piece
-            self.observer.progress(launch, piece.first_block + piece.n_blocks)
+            if piece.number == 0:
+                self.observer.progress(launch, piece.first_block + piece.n_blocks)
 
     def _record_end(self, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
         base = launch.module.load_base

@@ -1,6 +1,5 @@
 """A launch emulated a segment of its trace at a time, all blocks or only some of them: the same trace, results and counters as in one go."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 
 import gpuprof.session
 from gpuprof.emulate.counters import COUNTER_NAMES
-from gpuprof.emulate.run import Order
 from gpuprof.emulate.run import emulate as plain
+from gpuprof.emulate.trace import Order
 from tests.running import run_source
 
 SOURCE = r"""
@@ -88,7 +87,7 @@ def emulated(folder: Path, monkeypatch, kernel: str, chip: str = "a100", make_or
 
     def emulate(*arguments, **options):
         orders = make_orders(seen) if make_orders else None
-        for piece in plain(*arguments, **options | limits, orders=orders):
+        for piece in plain(*arguments, **options | limits | {"orders": orders}):
             seen.append(piece)
             yield piece
 
@@ -143,7 +142,7 @@ def traces(pieces) -> dict[int, tuple[bytes, bytes, bytes]]:
     return found
 
 
-@pytest.mark.parametrize("kernel, chip, sizes", [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (5000,)), ("cluster", "h200", (1, 500))])
+@pytest.mark.parametrize("kernel, chip, sizes", [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (500,)), ("cluster", "h200", (1, 500))])
 def test_a_trace_in_segments_is_the_same_trace(tmp_path, monkeypatch, kernel, chip, sizes):
     whole = emulated(tmp_path, monkeypatch, kernel, chip)
     assert {piece.number for piece in whole[3]} == {0}
@@ -184,5 +183,5 @@ def test_blocks_that_wait_for_each_other_never_sleep(tmp_path, monkeypatch):
             yield Order(0, np.arange(3) == len(seen) % 3)
 
     whole = emulated(tmp_path, monkeypatch, "in_turn")
-    parts = emulated(tmp_path, monkeypatch, "in_turn", make_orders=orders, segment_nbytes=5000)
+    parts = emulated(tmp_path, monkeypatch, "in_turn", make_orders=orders, segment_nbytes=500)
     assert len(parts[3]) > 3 and same(parts, whole)

@@ -14,7 +14,7 @@ from gpuprof.emulate.program import compiled
 from gpuprof.emulate.rounding import usual_floats
 from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
 from gpuprof.emulate.tally import Tally
-from gpuprof.emulate.trace import TraceLog, TracePiece
+from gpuprof.emulate.trace import Order, TraceLog, TracePiece
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
@@ -74,16 +74,6 @@ class Run:
         return self.first_chunk() if self.waits else max(1, CHUNK_LANES // (self.warps_per_block * WARP))
 
 
-class Order(NamedTuple):
-    """What to emulate next: the chunk that begins with block `chunk`, on from where it rests, or the next new one when that is -1.
-
-    blocks: bool (blocks of the chunk,), those whose trace is wanted, or None for all.
-    """
-
-    chunk: int = -1
-    blocks: np.ndarray | None = None
-
-
 class Resting(NamedTuple):
     chunk: Chunk
     steps: Iterator[None]
@@ -100,7 +90,7 @@ class Emulation:
 
     def carry_out(self, order: Order) -> TracePiece:
         """The next segment of a chunk."""
-        chunk, steps, number = self._begin() if order.chunk < 0 else self.resting.pop(order.chunk)
+        chunk, steps, number = self._begin() if order.first_block < 0 else self.resting.pop(order.first_block)
         chunk.wake(order.blocks)
         self.run.log.begin(chunk.n_warps)
         with np.errstate(all="ignore"), usual_floats():
@@ -111,9 +101,7 @@ class Emulation:
 
     def _begin(self) -> Resting:
         run = self.run
-        left = run.launch.n_blocks - self.next_block
-        assert left > 0, "the launch has no more blocks"
-        chunk = Chunk(run, self.next_block, min(whole_clusters(self.size, run.cluster), left))
+        chunk = Chunk(run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block))
         self.size = run.next_chunk()
         self.next_block += chunk.n_blocks
         return Resting(chunk, chunk.run(max(self.segment_nbytes, chunk.n_warps * self.segment_nbytes // PER_WARP)), 0)
@@ -136,14 +124,15 @@ def emulate(
 ) -> Iterator[TracePiece]:
     """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its end, one after the other.
 
-    Results are in `memory` and exact counts in `counters` when the iterator ends. `max_cycles` bounds the instructions a warp
+    An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters` when the iterator ends. `max_cycles` bounds the instructions a warp
     may execute; a chunk rests when it has made about `segment_nbytes` of trace. Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_cycles, counters)
     emulation = Emulation(run, segment_nbytes)
     try:
         for order in emulation.in_order() if orders is None else orders:
-            yield emulation.carry_out(order)
+            if order.first_block >= 0 or emulation.next_block < launch.n_blocks:
+                yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
 

@@ -49,6 +49,16 @@ class TracePiece(NamedTuple):
     number: int = 0
 
 
+class Order(NamedTuple):
+    """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one when that is -1.
+
+    blocks: bool (n_blocks,), those whose trace is wanted, or None for all.
+    """
+
+    first_block: int = -1
+    blocks: np.ndarray | None = None
+
+
 class Column:
     """A growing array: `room(n)` gives the next n elements to write, `keep(n)` says that n of them were."""
 

@@ -5,14 +5,14 @@ own for each grid. Scoreboard columns are those of the program that has the most
 multiplications stand behind them, at one place for all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.emulate.trace import TracePiece
+from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing import layout
 from gpuprof.timing.layout import N_GROUPS
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """A launch to be timed, and its trace: pieces that follow each other from block 0 on.
+    """A launch to be timed, and its trace: pieces that follow each other from block 0 on, and for some blocks further pieces later.
+
+    `order` is told which are wanted next, when the pieces are made to order: one comes for each order, in the orders' order.
 
     It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start (programmatic dependent
     launch), and `launch_cycles` after these ends or, when it waits for none, after the batch begins. Of several that are ready the one of
@@ -39,6 +41,7 @@ class Grid:
     after_signal: tuple[int, ...] = ()
     priority: int = 0
     launch_cycles: int = 0
+    order: Callable[[Order], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,6 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": (grid.program.inst["kind"] == MBARRIER_WAIT).any(),
             "total_blocks": grid.n_blocks,
-            "piece": -1,
         }
         for name, value in numbers.items():
             record[name] = value

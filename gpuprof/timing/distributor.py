@@ -4,8 +4,9 @@ A block goes to the SM that has had room for it for longest, among those to the 
 all SMs. Its warps go to the partitions with the most free warp slots.
 """
 
+from gpuprof.timing.follow import enter
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import ACCESS_NBYTES, EMPTY, N_BARRIERS, NEVER, QUANTUM, SECTOR_NUMBER_NBYTES, STARTING, STEP_NBYTES, TICK_BITS
+from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, QUANTUM, STARTING, TICK_BITS
 from gpuprof.timing.mbarrier import start_mbarriers
 from gpuprof.timing.pool import pick_head
 from gpuprof.timing.room import blocks_that_fit, find_room, take
@@ -20,7 +21,6 @@ from gpuprof.timing.tables import (
     second_at,
     sm_at,
     warp_at,
-    word_at,
 )
 
 
@@ -86,7 +86,6 @@ def start_block(m, grid, sm, present):
     block.used = 1
     block.grid = m.head
     block.index = grid.next_block
-    block.piece = grid.piece
     block.live = grid.warps_per_block
     block.waiting = 0
     block.signalled = 0
@@ -130,7 +129,6 @@ def take_lane(m, sm):
 def start_warp(m, grid, sm, slot, number, start):
     wi = take_lane(m, sm)
     w = warp_at(m, wi)
-    row = (grid.next_block - grid.piece_block) * grid.warps_per_block + number
     w.state = STARTING
     w.pc = -1
     w.block_end = -1
@@ -151,11 +149,9 @@ def start_warp(m, grid, sm, slot, number, start):
     w.start = start
     w.last = start - 1
     w.ready = start
-    w.step = grid.steps + word_at(grid.step_start, row).value * STEP_NBYTES
-    w.step_end = grid.steps + word_at(grid.step_start, row + 1).value * STEP_NBYTES
-    w.access = grid.accesses + word_at(grid.access_start, row).value * ACCESS_NBYTES
-    w.sector = grid.sectors + word_at(grid.sector_start, row).value * SECTOR_NUMBER_NBYTES
-    w.final = 1
+    enter(m, wi, grid.piece)
+    if not w.final and w.trace_end - w.step < 2 * m.lookahead_nbytes:
+        m.hungry = 1
     for register in range(m.n_registers):
         board_at(m, wi, register).value = 0
         second_at(m, wi, register).value = 0

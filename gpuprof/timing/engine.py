@@ -21,7 +21,7 @@ from gpuprof.timing.scheduler import schedule, wake
 from gpuprof.timing.served import settle
 from gpuprof.timing.tables import part_at, sm_at
 
-DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK = range(6)
+DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE = range(7)
 
 
 @cold
@@ -86,6 +86,8 @@ def _compiled(sources: int):
         for _ in range(n_quanta):
             if start_blocks(m) == 0:
                 return NEED_BLOCKS
+            if m.hungry:
+                return NEED_TRACE
             t = soonest_event(m)
             if t == NEVER:
                 return DONE if m.n_ended == m.n_grids else STUCK

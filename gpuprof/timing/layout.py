@@ -104,9 +104,11 @@ WARP = np.dtype(
         ("mask", "u4"),
         ("block", "u4"),
         ("grid", "i4"),  # of the batch
-        ("final", "i4"),  # 1: the trace ends at step_end
-        ("step", "i8"),  # addresses: next step and the end of what is known of them, next access, next sector
+        ("final", "i4"),  # 1: the trace ends with the piece
+        ("step", "i8"),  # addresses: next step, where to look further (see `follow`), the end of the piece's steps
         ("step_end", "i8"),
+        ("trace_end", "i8"),
+        ("piece", "i8"),  # address of its record
         ("access", "i8"),
         ("sector", "i8"),
         ("start", "i8"),  # first resident cycle
@@ -169,7 +171,6 @@ BLOCK = np.dtype(
     [
         ("free", "i8"),  # since when, if it is not used
         ("index", "i8"),  # of its grid
-        ("piece", "i8"),  # number of the trace piece that it is in
         ("grid", "i4"),  # the last one that had it, -1 none
         ("live", "i4"),  # warps that have not ended
         ("waiting", "i4"),
@@ -202,14 +203,7 @@ GRID_NUMBERS = (
 )
 GRID_PLACES = (
     "known_blocks",  # of which the trace is there
-    "piece",  # number of the newest piece of trace, which has the blocks to start next
-    "piece_block",  # its first block
-    "step_start",  # addresses of the piece's arrays
-    "access_start",
-    "sector_start",
-    "steps",
-    "accesses",
-    "sectors",
+    "piece",  # address of the record of the piece of trace in which the blocks that start next begin
 )
 GRID_COUNTERS = (
     "state",
@@ -235,6 +229,10 @@ GRID_COUNTERS = (
     "shared_wavefronts",
 )
 GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_COUNTERS)])
+
+# A piece of a trace: addresses of its arrays, and of the record of the same blocks' next piece, 0 when that is not there.
+PIECE_PLACES = ("step_start", "access_start", "sector_start", "steps", "accesses", "sectors", "final")
+PIECE = np.dtype([(name, "i8") for name in ("first_block", "next", *PIECE_PLACES)])
 
 # A grid on an SM.
 PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4"), ("started", "i4")], align=True)
@@ -294,6 +292,7 @@ COUNTERS = (
     "n_loads",
     "n_blocked",
     "n_samples",
+    "hungry",  # 1: a warp has less trace left than a quantum may take
     "l2_uses",
 )
 # The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the batch's.
@@ -327,6 +326,7 @@ BATCH_NUMBERS = (
     "origin",  # start of the first quantum
     "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
+    "lookahead_nbytes",  # of steps, that a warp may run in a quantum
     "n_registers",
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications

@@ -3,6 +3,7 @@
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.copies import group_waits
 from gpuprof.timing.fetch import constant_line, fetch
+from gpuprof.timing.follow import more_steps
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import (
     CLASS_BRANCH,
@@ -189,7 +190,7 @@ def advance(m, wi):
     if w.pc + 1 < w.block_end:
         w.pc += 1
         return 1
-    if w.step == w.step_end:
+    if w.step == w.step_end and more_steps(m, wi) == 0:
         return 0
     step = step_of(w.step)
     w.step += STEP_NBYTES

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuprof.emulate.trace import TracePiece
+from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
@@ -31,13 +31,14 @@ def simulate(
     sampling: Sampling,
     sink: Sink,
     max_cycles: int,
+    order: Callable[[Order], None] | None = None,
 ) -> LaunchTiming:
-    """Times a launch whose blocks' traces come in `pieces`, and advances the machine's clock past it.
+    """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the machine's clock past it.
 
     `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot. Sampling never changes the
     timing. When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
     """
-    return simulate_batch(machine, [Grid(launch, pieces)], sampling, sink, max_cycles)[0]
+    return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles)[0]
 
 
 def simulate_batch(machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int) -> list[LaunchTiming]:
@@ -77,7 +78,9 @@ def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) 
     try:
         while status != engine.DONE:
             if status == engine.NEED_BLOCKS:
-                live.feed(state)
+                live.feed_blocks(state)
+            elif status == engine.NEED_TRACE:
+                live.feed_warps(state)
             elif status == engine.SAMPLES_FULL:
                 _flush(state, sink)
             elif status == engine.TOO_LONG:

@@ -17,7 +17,7 @@ from gpuprof.timing import layout
 from gpuprof.timing.layout import LINE_NBYTES, N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.static import StaticProgram
+from gpuprof.timing.static import FOLDED, JOINED, StaticProgram
 
 SECTOR_NBYTES = 32
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
@@ -266,6 +266,7 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
         "sample_room": SAMPLE_ROOM,
         "n_grids": len(occupancies),
+        "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
         "n_registers": program.n_registers,
         "first_group": program.first_group,
         "first_product": program.first_product,
@@ -284,6 +285,13 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
 
 def ns_ticks(chip: Chip, ns: float) -> int:
     return round(ns * chip.clock_mhz / 1000 * TICKS)
+
+
+def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:
+    """Steps that a warp may take in a quantum, at most: each either has an instruction that is issued, or comes between two that are."""
+    issued = ~np.isin(program.inst["kind"], (FOLDED, JOINED))
+    before = np.concatenate([[0], np.cumsum(issued)])[program.block]
+    return (QUANTUM + 1) * dispatch_units * (1 + int(np.count_nonzero(np.diff(before) == 0)))
 
 
 def sector_ticks(nbytes_per_cycle: float) -> int:

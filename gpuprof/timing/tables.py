@@ -11,7 +11,7 @@ from numba import from_dtype, types
 from numba.extending import intrinsic
 
 from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
-from gpuprof.timing.layout import MACHINE, TABLES
+from gpuprof.timing.layout import MACHINE, PIECE, TABLES
 
 WORD = from_dtype(np.dtype([("value", "i8")]))
 INT64 = ir.IntType(64)
@@ -83,7 +83,7 @@ def word_at(typing_context, address, index):
 
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
 grid_at, presence_at, edge_at = _rows("grid"), _rows("presence"), _rows("edge")
-step_of, access_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE)
+step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
 warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
