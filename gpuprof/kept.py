@@ -22,4 +22,19 @@ def _ensure_folder() -> None:
 
 _ensure_folder()
 kept = functools.partial(numba.njit, cache=True, nogil=True)
-kept_ufunc = functools.partial(numba.vectorize, cache=True)
+
+
+class Ufunc:
+    """A ufunc of an element's function, made when first called: Numba keeps the element's code, but compiles the loop around it each time."""
+
+    def __init__(self, signature: str, element):
+        self._signature, self._element, self._ufunc = signature, element, None
+
+    def __call__(self, *rows, **options):
+        if self._ufunc is None:
+            self._ufunc = numba.vectorize([self._signature], cache=True)(self._element)
+        return self._ufunc(*rows, **options)
+
+
+def kept_ufunc(signature: str):
+    return functools.partial(Ufunc, signature)

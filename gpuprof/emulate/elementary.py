@@ -69,7 +69,7 @@ def circular(n, r):
     return -value if n & np.uint64(2) else value
 
 
-@kept_ufunc(["float64(float32)"])
+@kept_ufunc("float64(float32)")
 def sin(x):
     if not abs(x) < np.inf:
         return np.nan
@@ -78,7 +78,7 @@ def sin(x):
     return -value if x < 0 else np.copysign(value, np.float64(x)) if x == 0 else value
 
 
-@kept_ufunc(["float64(float32)"])
+@kept_ufunc("float64(float32)")
 def cos(x):
     if not abs(x) < np.inf:
         return np.nan
@@ -98,7 +98,7 @@ def less_one(t):
     return t * horner(POWERS, t)
 
 
-@kept_ufunc(["float64(float32)"])
+@kept_ufunc("float64(float32)")
 def exp2(x):
     if not x < 1023:
         return np.float64(x) * np.inf
@@ -108,7 +108,7 @@ def exp2(x):
     return (1.0 + less_one((np.float64(x) - n) * LN2)) * power_of_two(n)
 
 
-@kept_ufunc(["float64(float32)"])
+@kept_ufunc("float64(float32)")
 def tanh(x):
     if not abs(x) < 32:  # 1 - tanh(32) is 2^-91
         return np.copysign(1.0, np.float64(x)) if x == x else np.nan
@@ -119,7 +119,7 @@ def tanh(x):
     return np.copysign(grown / (grown + 2.0), np.float64(x))
 
 
-@kept_ufunc(["float64(float64)"])
+@kept_ufunc("float64(float64)")
 def log2(x):
     if not x > 0:
         return -np.inf if x == 0 else np.nan

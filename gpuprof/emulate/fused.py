@@ -30,19 +30,19 @@ def _fma(typingctx, a, b, c):
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 
 
-@kept_ufunc(["float32(float32, float32)"])
+@kept_ufunc("float32(float32, float32)")
 def add32(a, b):
     r = a + b
     return r if r == r else NAN32
 
 
-@kept_ufunc(["float32(float32, float32)"])
+@kept_ufunc("float32(float32, float32)")
 def multiply32(a, b):
     r = a * b
     return r if r == r else NAN32
 
 
-@kept_ufunc(["float32(float32, float32, float32)"])
+@kept_ufunc("float32(float32, float32, float32)")
 def fma32(a, b, c):
     r = _fma(a, b, c)
     return r if r == r else NAN32
@@ -59,25 +59,25 @@ def nan64(a, b, c):
     return np.uint64(np.float64(given).view(np.uint64) | QUIET64 if given != given else DEFAULT64).view(np.float64)
 
 
-@kept_ufunc(["float64(float64, float64)"])
+@kept_ufunc("float64(float64, float64)")
 def add64(a, b):
     r = a + b
     return r if r == r else nan64(a, b, b)
 
 
-@kept_ufunc(["float64(float64, float64)"])
+@kept_ufunc("float64(float64, float64)")
 def multiply64(a, b):
     r = a * b
     return r if r == r else nan64(a, b, b)
 
 
-@kept_ufunc(["float64(float64, float64, float64)"])
+@kept_ufunc("float64(float64, float64, float64)")
 def fma64(a, b, c):
     r = _fma(a, b, c)
     return r if r == r else nan64(a, b, c)
 
 
-@kept_ufunc(["float64(float64, float64, float64)"])
+@kept_ufunc("float64(float64, float64, float64)")
 def settled64(r, a, b):
     """A result r of operands a and b, with the NaN that they make where r is one."""
     return r if r == r else nan64(a, b, b)
