@@ -1,4 +1,4 @@
-"""The commands of the README and what they print. `python -m tests.readme` writes the README anew with the output of this tree.
+"""The commands of the pages and what they print. `python -m tests.readme` writes the pages anew with the output of this tree.
 
 A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line "..." in the
 output stands for any lines. The commands of a page run one after the other in one folder that has the samples.
@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "sweep.md")
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
 _TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
@@ -36,7 +37,7 @@ def steps_of(block: str) -> list[Step]:
 
 
 def all_steps() -> list[Step]:
-    return [step for block in _BLOCK.findall(README.read_text()) for step in steps_of(block)]
+    return [step for page in PAGES for block in _BLOCK.findall(page.read_text()) for step in steps_of(block)]
 
 
 def missing(command: str) -> str:
@@ -73,6 +74,15 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def write_anew() -> None:
+    for page in PAGES:
+        text = _with_output(page.read_text())
+        if FIGURES.exists():
+            text = _TABLE.sub(lambda _: figures_table(json.loads(FIGURES.read_text())), text)
+        page.write_text(text)
+
+
+def _with_output(text: str) -> str:
+    """A page with what its commands print now."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)
@@ -87,10 +97,7 @@ def write_anew() -> None:
                 text += f"$ {step.command}\n" + (step.output if "...\n" in step.output and matches(step.output, printed) else printed)
             return text
 
-        text = _BLOCK.sub(block, README.read_text())
-    if FIGURES.exists():
-        text = _TABLE.sub(lambda _: figures_table(json.loads(FIGURES.read_text())), text)
-    README.write_text(text)
+        return _BLOCK.sub(block, text)
 
 
 def figures_table(figures: list[dict]) -> str:

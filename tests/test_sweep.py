@@ -258,6 +258,10 @@ def test_ptx_gpubin_and_registers(tmp_path):
         assert (code, error) == (0, "")
         found.append(out)
     assert found[0] == found[1] == found[2]
+    wrong = tmp_path / "wrong.cu"
+    wrong.write_text(KERNEL.replace("sums<<<8, 64>>>(", "sums<<<8, 64>>>(1, "))
+    code, out, _ = gpuprof(tmp_path, "sweep", str(wrong), "--jobs", "1")
+    assert code == 1 and "failed: wrong.cu:7: sums takes 2 parameters (const float *, float *) but 3 were given" in out  # and no folder
     code, out, _ = gpuprof(tmp_path, "sweep", "sums.gpubin", "--jobs", "1")
     assert code == 0 and out.count("\n") == 3  # the launches of the comments that the gpubin carries
     code, _, _ = gpuprof(tmp_path, "sweep", "sums.cu", *launch, "--max-registers", "16,64", "-o", "r.json", "--jobs", "1")

@@ -89,9 +89,14 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     command = [*PROGRAM, "sweep", "sums.cu", "--define", "LENGTH=1,200000,200001", "--launch", "sums<<<64, 64>>>(f32[4096], f32[64])"]
     ours, theirs = os.openpty()
     with subprocess.Popen(
-        [*command, "--jobs", "2", "-o", "t.csv"], cwd=tmp_path, start_new_session=True, stdout=subprocess.DEVNULL, stderr=theirs, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        [*command, "--jobs", "2", "-o", "t.csv"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    ) as child:  # fmt: skip
+    ) as child:
         os.close(theirs)
         seen = read_until(ours, b"1/3 runs")
         os.killpg(child.pid, signal.SIGINT)

@@ -113,7 +113,8 @@ class _Preparation:
     def __init__(self, plan: Plan):
         self.plan = plan
         self.folder = Path() if plan.launches else plan.file.parent
-        self.comments = () if plan.launches else tuple(comment_requests(plan.file))
+        comments = [] if plan.launches else comment_requests(plan.file)
+        self.comments = tuple(replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in comments)
         self._images: dict[tuple, bytes | GpuprofError] = {}
         self._files: dict[str, bytes] = {}
 
