@@ -148,6 +148,14 @@ def by_halves(function):
     return compute
 
 
+def test_bits(types, mods, a, b):
+    return int(a & b != 0), int(a & b == 0)
+
+
+def shift_add(types, mods, a, b):
+    return (a * 2 ** mods["by"] + b) % 2**32
+
+
 def lop3(types, mods, a, b, c):
     minterms = ((~a, ~b, ~c), (~a, ~b, c), (~a, b, ~c), (~a, b, c), (a, ~b, ~c), (a, ~b, c), (a, b, ~c), (a, b, c))
     result = 0
@@ -225,6 +233,7 @@ REFERENCES = {
     "popc": lambda types, mods, a: a.bit_count(),
     "clz": lambda types, mods, a: nbits(types[0]) - a.bit_length(),
     "szext": szext, "fns": fns, "add_halves": by_halves(lambda a, b: a + b), "min_halves": by_halves(min), "max_halves": by_halves(max),
+    "test": test_bits, "add3": wrapping(lambda a, b, c: a + b + c), "shift_add": shift_add,
     "lop3": lop3, "prmt": prmt, "shf_left": shf_left, "shf_right": shf_right,
     "dp4a": dot(0, 4), "dp2a_lo": dot(0, 2), "dp2a_hi": dot(2, 2),
     "mov": lambda types, mods, a: a, "pack": lambda types, mods, a, b: a | b << 32,

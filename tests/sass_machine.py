@@ -410,7 +410,7 @@ def _barrier(machine: _Machine, inst: Code, idx, active, at: int):
 
 
 def _return(machine: _Machine, inst: Code, idx, active, at: int):
-    address = machine.bits(inst.operands[0], idx).astype(I64) // 16
+    address = machine.bits(inst.operands[0].split()[0], idx).astype(I64) // 16
     for target in np.unique(address):
         lanes = idx[address == target]
         machine.go(lanes, int(target))
@@ -881,7 +881,7 @@ _ACTIONS = {
     "LDG": _load("global"), "LD": _load("global"), "LDS": _load("shared"), "LDL": _load("local"),
     "STG": _store("global"), "ST": _store("global"), "STS": _store("shared"), "STL": _store("local"),
     "RED": _atomic("global", False), "ATOMG": _atomic("global", True), "ATOM": _atomic("global", True), "ATOMS": _atomic("shared", True),
-    "IABS": _unary(lambda x: np.abs(x.view(I32)).view(U32)), "POPC": _unary(np.bitwise_count), "BREV": _unary(_reversed_bits),
+    "IABS": _unary(lambda x: np.abs(x.view(I32)).view(U32)), "POPC": _unary(lambda x: np.bitwise_count(x).astype(U32)), "BREV": _unary(_reversed_bits),
 }  # fmt: skip
 _ONE = np.array(1, F32)
 _ACTIONS["FADD"] = _float3(lambda a, b: (a, _ONE, b))

@@ -20,6 +20,7 @@ VARIANTS = {
     "shf_right": every(wrap=("clamp", "wrap")),
     "prmt": every(prmt=("", *PRMT)),
     "lop3": every(lut=range(256)),
+    "shift_add": every(by=(0, 1, 4, 31)),
 }
 COUNT_SLOTS = {"shl": "b", "shr": "b", "bfe": "bc", "shf_left": "c", "shf_right": "c", "bmsk": "ab", "szext": "b", "fns": "b"}
 # Where constants have generic addresses depends on where the module was loaded: test_conformance_control follows such an address to its bytes.

@@ -42,7 +42,7 @@ from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS, pack
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.program import Location
-from gpuprof.isa.special import SPECIAL_INDEX
+from gpuprof.isa.special import LAUNCH_WORDS, SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
@@ -303,7 +303,10 @@ class Lowering:
         wide = name in SPECIAL_64
         if file == "P":
             return self.op("ISETP.U32", a=self.op("S2R", imm=SPECIAL_INDEX[name]), b=Imm(0), mods=pack(cmp="ne"))
-        value = self.op("S2R.64" if wide else "S2R", imm=SPECIAL_INDEX[name])
+        if name in LAUNCH_WORDS:
+            value = self.op("MOV", slot="a", const=True, imm=LAUNCH_WORDS[name])
+        else:
+            value = self.op("S2R.64" if wide else "S2R", imm=SPECIAL_INDEX[name])
         if wide == (file == "D"):
             return value
         return self.op("LO.64", a=value) if wide else self.op("CVT.U64.U32", a=value)

@@ -1,5 +1,6 @@
 """The passes between lowering and allocation, in order. Each takes a body and changes it."""
 
+from gpuprof.assemble.combine import COMBINE
 from gpuprof.assemble.defs import remove_dead
 from gpuprof.assemble.fold import (
     fold_float_negations,
@@ -21,7 +22,7 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
-    widen_shifts, remove_dead, fuse_multiply_add, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
+    widen_shifts, remove_dead, fuse_multiply_add, remove_dead, *COMBINE, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, sink_constants, share_groups, remove_dead, narrow_fetches,
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.emulate.build import Env, Op, elementwise, slot_kind, sources, ufunc
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.operands import destination
+from gpuprof.emulate.operands import PRED, destination
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
@@ -117,6 +117,26 @@ def build_lop3(inst: Instruction, env: Env) -> Op:
     return elementwise(function)(inst, env)
 
 
+def build_test(inst: Instruction, env: Env) -> Op:
+    """dst = a & b is not zero, c = it is."""
+    kd, d = destination(inst, PRED)
+    kc, c = destination(inst, PRED, "c")
+    (ka, a), (kb, b) = sources(inst, env, "ab")
+
+    def op(x: Lanes) -> None:
+        v = x.v
+        held = np.bitwise_and(v[ka][a], v[kb][b]) != 0
+        v[kd][d][:] = held
+        v[kc][c][:] = ~held
+
+    return op
+
+
+def build_shift_add(inst: Instruction, env: Env) -> Op:
+    by = np.uint32(unpack(inst.mods, "by"))
+    return elementwise(lambda a, b: (a << by) + b)(inst, env)
+
+
 SELECTORS = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
     "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
@@ -222,6 +242,9 @@ SEMANTICS = {
     "bfind_shift": elementwise(find_highest_shift),
     "cnot": elementwise(lambda a: a == 0),
     "lop3": build_lop3,
+    "test": build_test,
+    "add3": elementwise(lambda a, b, c: a + b + c),
+    "shift_add": build_shift_add,
     "prmt": build_permute,
     "shf_left": build_funnel,
     "shf_right": build_funnel,

@@ -1,5 +1,6 @@
 """emulate(): runs a launch and gives its trace, chunk by chunk, and what runs long a segment at a time."""
 
+import struct
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from gpuprof.emulate.rounding import usual_floats
 from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
 from gpuprof.emulate.tally import Tally
 from gpuprof.emulate.trace import Order, TraceLog, TracePiece
+from gpuprof.isa.special import LAUNCH_WORDS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
@@ -37,7 +39,7 @@ class Run:
         self.module.prepare(launch.function.first, launch.module.program.functions)
         self.cluster = launch.blocks_of_cluster
         self.waits = any(block.spins for block in self.module.blocks.values())
-        self.constants = self.module.env.pool.rows(launch.params)
+        self.constants = self.module.env.pool.rows(constant_bank(launch))
         function = launch.function
         self.register_counts = (function.r_count, function.d_count, function.p_count)
         self.warps_per_block = -(-launch.threads_per_block // WARP)
@@ -135,6 +137,11 @@ def emulate(
                 yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
+
+
+def constant_bank(launch: Launch) -> bytes:
+    """What constant operands read: the parameter block, and the extents of the launch behind it."""
+    return launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
 
 
 def whole_clusters(n_blocks: int, cluster: int) -> int:

@@ -75,6 +75,7 @@ FIELDS: dict[str, Field] = {
     "scope": Field(13, 3, ("", "cta", "gpu", "sys", "cluster")),
     # Bit manipulation.
     "lut": Field(7, 8),
+    "by": Field(7, 5),
     "wrap": Field(7, 1, ("clamp", "wrap")),
     "prmt": Field(7, 3, ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
     # Video instructions. signs: of the result, of a and of b. dsel: the part of c that the result replaces; mask: the elements that it does.

@@ -15,6 +15,13 @@ SPECIAL = (
     "is_explicit_cluster",
 )  # fmt: skip
 
+# Extents of the launch: words behind the parameter block, which no kernel's parameters reach (CUDA 12.1 and later: 32764 bytes), so that
+# instructions read them as constants, as they do on hardware.
+LAUNCH_WORDS_AT = 0x8000
+LAUNCH_WORDS = {
+    name: LAUNCH_WORDS_AT + 4 * index for index, name in enumerate(("ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z"))
+}  # fmt: skip
+
 # The variable whose address %envreg1 and %envreg2 hold, where a module has it.
 GRID_WORKSPACE = "gpuprof_grid_workspace"
 SPECIAL_INDEX = {name: index for index, name in enumerate(SPECIAL)}

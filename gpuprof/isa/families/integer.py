@@ -67,6 +67,9 @@ def _only_32() -> Iterator[Opcode]:
     yield row("IADD.16X2", "R=R,R", "alu", "alu", "add_halves", "u16x2")
     # FNS: measured as the code of its loop; how often that runs depends on the operands.
     yield row("FNS", "R=R,R,R", "alu", "alu", "fns", "b32", slots=53)
+    yield row("IADD3", "R=R,R,R", "alu", "alu", "add3", "u32")
+    yield row("LEA", "R=R,R", "alu", "alu", "shift_add", "u32", ("by",))  # (a << by) + b
+    yield row("TEST", "P=R,R,>P", "alu", "alu", "test", "b32")  # dst: a & b is not zero, c: it is; a LOP3 whose result is a predicate
     yield row("LOP3", "R=R,R,R", "alu", "alu", "lop3", "b32", ("lut",))
     yield row("PRMT", "R=R,R,R", "alu", "alu", "prmt", "b32", ("prmt",))
     yield row("SHF.L", "R=R,R,R", "alu", "alu", "shf_left", "b32", ("wrap",))
