@@ -34,7 +34,14 @@ def outcome(code: list, register: int, threads: int = 32, wide: bool = False, **
 
 
 def test_hints_change_nothing():
-    code = [special("tid.x", 1), make("NOP"), make("MEMBAR", mods=pack(scope="gpu")), make("NANOSLEEP", imm=100)]
+    code = [
+        special("tid.x", 1),
+        make("NOP"),
+        make("LOAD.SP"),
+        make("LOAD.DESC"),
+        make("MEMBAR", mods=pack(scope="gpu")),
+        make("NANOSLEEP", imm=100),
+    ]
     assert outcome(code, 1) == list(range(32))
 
 

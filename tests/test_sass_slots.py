@@ -15,9 +15,6 @@ BOUND = 0.10
 KNOWN = {
     "_Z10mandelbrotPiiii": "moves between loop variables; products and sums that ptxas contracts",
     "_Z5tiledPKfS0_Pfi": "ptxas unrolls the loop over tiles by four",
-    "_Z9divergentPKfPf": "an and, and a comparison of its result with zero, are one LOP3",
-    "_Z11interleavedPKfPf": "a shift and an addition are one LEA",
-    "_Z11make_matrixiPiS_Pf": "moves, and a shift and an addition in two instructions",
     "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop, and the rest of a row takes longer",
     "_Z8warp_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop, and most rows are shorter than one turn",
 }

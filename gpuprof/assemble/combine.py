@@ -176,7 +176,12 @@ _ORDERED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "g
 def _test_bits(makers: Makers, inst: Inst) -> None:
     """(x & y) compared with zero."""
     compared = FIELDS["cmp"].names[_CMP.get(inst.mods)]
-    if compared not in ("eq", "ne") or _BOOL.get(inst.mods) or inst.b is not None or (inst.slot and (inst.const or inst.imm or inst.slot != "b")):
+    if (
+        compared not in ("eq", "ne")
+        or _BOOL.get(inst.mods)
+        or inst.b is not None
+        or (inst.slot and (inst.const or inst.imm or inst.slot != "b"))
+    ):
         return
     register = inst.a
     logic = makers.maker(register, inst, _AND)
@@ -194,7 +199,14 @@ def _combine_comparisons(makers: Makers, inst: Inst) -> None:
     for slot, other in (("b", "a"), ("a", "b")):
         register, third = getattr(inst, slot), getattr(inst, other)
         compare = makers.maker(register, inst, _SETPS)
-        if compare is None or third is None or third == register or _BOOL.get(compare.mods) or compare.c is not None or compare.dst != register:
+        if (
+            compare is None
+            or third is None
+            or third == register
+            or _BOOL.get(compare.mods)
+            or compare.c is not None
+            or compare.dst != register
+        ):
             continue
         mods = compare.mods
         if slot in inst.negated:

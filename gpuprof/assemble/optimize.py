@@ -2,6 +2,7 @@
 
 from gpuprof.assemble.combine import COMBINE
 from gpuprof.assemble.defs import remove_dead
+from gpuprof.assemble.entry import begin_kernel
 from gpuprof.assemble.fold import (
     fold_float_negations,
     fold_literals,
@@ -30,3 +31,4 @@ PASSES = (
 def optimize(body: Body) -> None:
     for change in PASSES:
         change(body)
+    begin_kernel(body)

@@ -51,9 +51,9 @@ UNITS: dict[str, tuple[int, str, str]] = {
     "CVT.F32.F16": (0, "half", "half"),  # HADD2.F32
 }
 
-# Every how manieth slot of an expansion runs on its row's own pipe, the others being moves, compares and integer steps: a third for what
-# iterates (a double division takes 7.5 cycles of V100's fp64 pipe for 26 slots).
-EVERY = dict.fromkeys(("division", "iterative", "iterative64"), 3)
+# Every how manieth slot of an expansion runs on its row's own pipe, the others being moves, compares and integer steps: a third for integer
+# divisions, half for what iterates (a double division takes 7.5 cycles of V100's fp64 pipe for the 16 or 17 slots that are executed).
+EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
 
 
 def slots_apart(op: Opcode) -> int:

@@ -7,6 +7,9 @@ from gpuprof.isa.row import Opcode, row
 
 def rows() -> Iterator[Opcode]:
     yield row("NOP", "", "none", "alu", "nop")
+    # What kernels begin with: the stack pointer, and the descriptor of global memory. Nothing reads either; each takes its slot.
+    yield row("LOAD.SP", "", "alu", "alu", "nop")
+    yield row("LOAD.DESC", "", "uniform", "alu", "nop")
     yield row("EXIT", "", "cbu", "branch", "exit")
     yield row("BRA", "", "cbu", "branch", "branch")  # imm: bytes from the next instruction
     yield row("BRX", "=D", "cbu", "branch", "branch_indirect")  # a: code address

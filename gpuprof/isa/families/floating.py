@@ -35,7 +35,7 @@ def rows() -> Iterator[Opcode]:
         )
         yield row(f"{letter}COPYSIGN", f"{r}={r},{r}", "alu", "alu", "copysign", t)  # the sign of a on the magnitude of b
         yield row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2 if r == "R" else 3)  # lut: index into TESTP
-        for name, slots32, slots64 in (("DIV", 16, 23), ("RCP", 15, 17), ("SQRT", 14, 28)):
+        for name, slots32, slots64 in (("DIV", 10, 16), ("RCP", 10, 11), ("SQRT", 10, 18)):
             form = f"{r}={r},{r}" if name == "DIV" else f"{r}={r}"
             yield row(
                 f"{letter}{name}",

@@ -32,7 +32,7 @@ def _both_widths(bits: int) -> Iterator[Opcode]:
         )
         for name in ("MIN", "MAX"):
             yield row(f"I{name}.{sign}{bits}", f"{r}={r},{r}", "alu", "alu", name.lower(), t, slots=1 if bits == 32 else 4)
-        division = {("s", 32): (27, 26), ("u", 32): (18, 17), ("s", 64): (88, 82), ("u", 64): (72, 68)}[t[0], bits]
+        division = {("s", 32): (24, 22), ("u", 32): (18, 17), ("s", 64): (88, 82), ("u", 64): (72, 68)}[t[0], bits]
         yield row(f"IDIV.{sign}{bits}", f"{r}={r},{r}", "alu", "division", "div", t, slots=division[0])
         yield row(f"IREM.{sign}{bits}", f"{r}={r},{r}", "alu", "division", "rem", t, slots=division[1])
         yield row(f"SHR.{sign}{bits}", f"{r}={r},R", "alu", "alu", "shr", t, slots=two)
