@@ -14,7 +14,7 @@ KERNEL = """\
 #define WIDTH 64
 #endif
 // LAUNCH: sums<<<8, 64>>>(x: f32[512]=random, y: f32[8])
-// LAUNCH: twice<<<8, 64>>>(x)
+// LAUNCH: twice<<<8, 64, 0, 1>>>(x)
 __global__ void sums(const float *x, float *y)
 {
     __shared__ float part[WIDTH];

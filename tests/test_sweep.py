@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from gpuprof import __version__ as version
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
@@ -19,6 +20,7 @@ from gpuprof.sweep.plan import prepare, runs, with_values
 from gpuprof.sweep.run import Outcome
 from gpuprof.sweep.screen import lines
 from gpuprof.sweep.table import build_table
+from gpuprof.timing.version import MODEL_VERSION
 from tests.command import SAMPLES, gpuprof, names, write_files
 from tests.sweeps import KERNEL, kernel_file, plan_of
 
@@ -154,7 +156,9 @@ def test_the_table_on_the_terminal(tmp_path):
     (tmp_path / "slow.toml").write_text('inherits = "a100"\nclock_mhz = 705\n')
     code, out, error = gpuprof(tmp_path, "sweep", "sums.cu", "--chips", "a100,slow.toml", "--define", "LENGTH=1,2", "--jobs", "1")
     assert (code, error) == (0, "")
-    heading, *rows = [line.split() for line in out.splitlines()]
+    made_by, file, empty, *table = out.splitlines()
+    assert [made_by, file, empty] == [f"# gpuprof    {version}, model {MODEL_VERSION}", "# file       sums.cu", ""]
+    heading, *rows = [line.split() for line in table]
     assert heading == ["run", "chip", "LENGTH", "cycles", "us", "speedup", "kernel"]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         (str(run), chip, length, kernel)
@@ -206,7 +210,7 @@ def test_a_run_that_fails_is_a_row(written):
         ("1", "2048", False, why),
         ("2", "64", True, ""),
     ]
-    assert f"failed: {why}" in out.splitlines()[2]
+    assert f"failed: {why}" in out.splitlines()[5]
 
 
 def test_all_formats_say_the_same(written):
@@ -233,13 +237,13 @@ def test_a_narrow_terminal(tmp_path):
     planned = runs(plan)
     table = build_table(plan, planned, {0: Outcome(0, (), "the fault takes some words to tell")})
     wide = [line.plain for line in lines(table, Look(None, "", True, True))]
-    assert wide == [
+    assert wide[3:] == [
         "run  chip  sms  cycles  us  speedup  kernel",
         "  0  a100    1       -   -        -  failed: the fault takes some words to tell",
         "  1  a100    2       -   -        -  failed: not run: interrupted",
     ]
     narrow = [line.plain for line in lines(table, Look(34, "", True, False))]
-    assert narrow[1:] == ["a100    1       -  failed: the fa…", "a100    2       -  failed: not ru…"]
+    assert narrow[4:] == ["a100    1       -  failed: the fa…", "a100    2       -  failed: not ru…"]
 
 
 # --- other kinds of files
@@ -256,14 +260,14 @@ def test_ptx_gpubin_and_registers(tmp_path):
     for file in ("sums.cu", "sums.ptx", "sums.gpubin"):
         code, out, error = gpuprof(tmp_path, "sweep", file, *launch, "--param", "sms=1,2", "--jobs", "1")
         assert (code, error) == (0, "")
-        found.append(out)
+        found.append(out.splitlines()[3:])  # below the name of the file
     assert found[0] == found[1] == found[2]
     wrong = tmp_path / "wrong.cu"
     wrong.write_text(KERNEL.replace("sums<<<8, 64>>>(", "sums<<<8, 64>>>(1, "))
     code, out, _ = gpuprof(tmp_path, "sweep", str(wrong), "--jobs", "1")
     assert code == 1 and "failed: wrong.cu:7: sums takes 2 parameters (const float *, float *) but 3 were given" in out  # and no folder
     code, out, _ = gpuprof(tmp_path, "sweep", "sums.gpubin", "--jobs", "1")
-    assert code == 0 and out.count("\n") == 3  # the launches of the comments that the gpubin carries
+    assert code == 0 and out.count("\n") == 6  # the launches of the comments that the gpubin carries
     code, _, _ = gpuprof(tmp_path, "sweep", "sums.cu", *launch, "--max-registers", "16,64", "-o", "r.json", "--jobs", "1")
     records = json.loads((tmp_path / "r.json").read_text())["rows"]
     assert code == 0 and [record["max_registers"] for record in records] == [16, 64] and all(r["registers"] <= 16 for r in records[:1])
@@ -291,7 +295,7 @@ def test_a_script(tmp_path):
     write_files(tmp_path, {"sums.cu": KERNEL, "run.py": SCRIPT})
     code, out, error = gpuprof(tmp_path, "sweep", "run.py", "--param", "sms=1,3,4", "--jobs", "1", "--", "2")
     assert code == 1 and "2 of 3 runs failed" in error
-    rows = out.splitlines()[1:]
+    rows = out.splitlines()[4:]
     assert [row.split()[0] for row in rows] == ["0", "0", "1", "2"] and rows[0].endswith("twice")
     assert rows[2].endswith("failed: run.py: the script ended with ValueError: three is too many")
     assert rows[3].endswith("failed: run.py: its process ended with exit code 9")
@@ -300,4 +304,4 @@ def test_a_script(tmp_path):
 def test_the_samples_say_how(tmp_path):
     """A sample as it stands."""
     code, out, _ = gpuprof(tmp_path, "sweep", str(SAMPLES / "saxpy.cu"), "--chips", "a100,h200", "--jobs", "1")
-    assert code == 0 and [line.split()[1] for line in out.splitlines()[1:]] == ["a100", "h200"]
+    assert code == 0 and [line.split()[1] for line in out.splitlines()[4:]] == ["a100", "h200"]

@@ -24,7 +24,16 @@ from gpuprof.sweep.workers import on_this_machine
 from tests.command import PROGRAM, ROOT, gpuprof, names
 from tests.sweeps import kernel_file, plan_of
 
-FLAGS = ("sweep", "sums.cu", "--chips", "a100,v100", "--param", "sms=1,2", "--define", "WIDTH=32,64,-1")  # -1 does not compile
+FLAGS = (
+    "sweep",
+    "sums.cu",
+    "--chips",
+    "a100,v100",
+    "--param",
+    "sms=2",
+    "--define",
+    "WIDTH=64,128,-1",
+)  # 128 reads beyond its array, -1 does not compile
 FORMATS = ("csv", "json", "sqlite")
 
 
@@ -41,7 +50,10 @@ def alone(tmp_path_factory) -> tuple[Path, list[bytes]]:
     """A folder with the kernel, and what one process makes of the sweep."""
     folder = tmp_path_factory.mktemp("sweep")
     kernel_file(folder)
-    return folder, sweep_files(folder, "alone", "--jobs", "1")
+    made = sweep_files(folder, "alone", "--jobs", "1")
+    errors = [row["error"] or "" for row in json.loads(made[1])["rows"]]
+    assert [error.split(":")[0] for error in errors[:2]] == ["", ""] and "out of bounds" in errors[2] and "does not compile" in errors[3]
+    return folder, made
 
 
 # --- this machine
@@ -53,7 +65,7 @@ def test_two_processes_give_the_same_bytes_as_one(alone):
 
 
 def test_a_process_that_dies_is_replaced_and_its_runs_done_again(tmp_path):
-    plan = plan_of(tmp_path, "sms=1,2,3,4,5,6")
+    plan = plan_of(tmp_path, "sms=1,2,3,4")
     tasks = prepare(plan, runs(plan))
     outcomes = on_this_machine(tasks, 2)
     found = [next(outcomes)]

@@ -74,9 +74,9 @@ def command(
     )
     plan = Plan(file, tuple(chip_names.split(",")), parameters, in_step, launches, script_args, options, seed, max_cycles)
     planned = runs(plan)
-    ready = prepare(plan, planned)
+    outcomes = {}
     with SweepBar(len(planned)) as bar:
-        outcomes = {}
+        ready = prepare(plan, planned)
         try:
             for outcome in _outcomes(ready, jobs, scheduler):
                 outcomes[outcome.number] = outcome

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from rich.text import Text
 
-from gpuprof.report.look import HOT, Look, shown
+from gpuprof.report.look import DIM, HOT, Look, flow, shown
 from gpuprof.report.table import Column, table
 from gpuprof.sweep.parameters import Value
 from gpuprof.sweep.table import Table
@@ -13,7 +13,8 @@ Record = Mapping[str, Value | None]
 
 
 def lines(swept: Table, look: Look) -> Iterator[Text]:
-    """Columns that do not fit a narrow terminal are left out, the parameters last."""
+    """What made it, then the rows. Columns that do not fit a narrow terminal are left out, the parameters last."""
+    yield from _header(swept, look)
     columns = [
         Column("run", lambda record: _text(record["run"]), drop=5),
         Column("chip", lambda record: _text(record["chip"]), left=True),
@@ -24,6 +25,13 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
         Column("kernel", _kernel, left=True),
     ]
     yield from table(columns, list(swept.records()), look)
+
+
+def _header(swept: Table, look: Look) -> Iterator[Text]:
+    facts = {"gpuprof": [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"], "file": [swept.meta["file"]]}
+    for label, parts in facts.items():
+        yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
+    yield Text()
 
 
 def _text(value: Value | None) -> Text:
