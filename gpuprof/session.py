@@ -3,10 +3,14 @@
     command ─> Session.submit ─> result of the command
     Launch  ─> emulate (thread 1) ─ TracePiece ─> timing (thread 2) ─ records ─> RecordWriter
 
+The host waits for what it asks of the default stream, as for all that was asked before. Launches on other streams are in flight until
+somebody waits for them: then they are timed, together.
+
 There is one Session per `gpuprof collect`, or per Device of a script that runs on its own (nothing is recorded then).
 """
 
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gpuprof
-from gpuprof.ahead import Orders, ahead
 from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build, build_ptx
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device import commands as cmd
@@ -25,16 +28,18 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load, next_load_base
 from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace import TracePiece
+from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.errors import KernelFault, UsageError
+from gpuprof.inflight import Flight, InFlight
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.timing.batch import Grid
 from gpuprof.timing.compiled import Compilation, is_compiled
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.simulate import simulate
+from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state import power_on
 from gpuprof.timing.version import MODEL_VERSION
 
@@ -45,6 +50,8 @@ if TYPE_CHECKING:
 MAX_WARP_INSTRUCTIONS = 1 << 22
 NO_LIMIT_CYCLES = 1 << 62
 NO_SAMPLING = Sampling()
+# The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger for itself).
+MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -96,24 +103,26 @@ class Session:
         self.modules: list[LoadedModule] = []
         self.tasks: list[str] = []  # that are open, outermost first
         self.n_launches = 0
-        self.cycle = 0  # when the last launch ended
+        self.in_flight = InFlight()
+        self.priorities: dict[int, int] = {}  # of streams
         self._compilation = None if is_compiled() else Compilation()
         if self._compilation:
             self.observer.notice("first run on this machine: compiling the emulator and the timing model, once")
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
-            cmd.Free: lambda c: self.memory.free(c.address),
+            cmd.Free: self._free,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
-            cmd.CopyIn: lambda c: self.memory.write(c.address, c.data),
-            cmd.CopyOut: lambda c: self.memory.read(c.address, c.nbytes),
-            cmd.CopyWithin: lambda c: self.memory.write(c.destination, self.memory.read(c.source, c.nbytes)),
-            cmd.Fill: lambda c: self.memory.write(c.address, c.pattern * (c.nbytes // len(c.pattern))),
+            cmd.CopyIn: self._copy_in,
+            cmd.CopyOut: self._copy_out,
+            cmd.CopyWithin: self._copy_within,
+            cmd.Fill: self._fill,
             cmd.Load: self._load,
             cmd.Launch: self._launch,
-            cmd.Event: lambda c: self.cycle,
-            # Commands are carried out in the order asked, one after the other: whatever is waited for is done.
-            cmd.Wait: lambda c: None,
+            cmd.Event: self._event,
+            cmd.EventTime: self._event_time,
+            cmd.Priority: lambda c: self.priorities.update({c.stream: c.priority}),
+            cmd.Wait: self._wait,
             cmd.TaskBegin: lambda c: self.tasks.append(c.name),
             cmd.TaskEnd: self._end_task,
         }
@@ -183,45 +192,134 @@ class Session:
             image=self._images[id(program)][1],
         )
 
-    def _launch(self, launch: cmd.Launch) -> LaunchTiming:
-        launch.module.refresh_constants(self.memory)
+    # Copies between host and device take no GPU time. What they read and write is what was asked before them.
+
+    def _free(self, command: cmd.Free) -> None:
+        self.settle()
+        self.memory.free(command.address)
+
+    def _copy_in(self, command: cmd.CopyIn) -> None:
+        self._reach(command.stream)
+        self.memory.write(command.address, command.data)
+
+    def _copy_out(self, command: cmd.CopyOut) -> bytes:
+        """The host has the bytes when this returns, so it waits: as for a copy to memory that is not page-locked."""
+        self.settle()
+        return self.memory.read(command.address, command.nbytes)
+
+    def _copy_within(self, command: cmd.CopyWithin) -> None:
+        self._reach(command.stream)
+        self.memory.write(command.destination, self.memory.read(command.source, command.nbytes))
+
+    def _fill(self, command: cmd.Fill) -> None:
+        self._reach(command.stream)
+        self.memory.write(command.address, command.pattern * (command.nbytes // len(command.pattern)))
+
+    def _reach(self, stream: int) -> None:
+        """Memory is as all launches before leave it. The default stream waits for them, too."""
+        if stream == 0:
+            self.settle()
+        else:
+            with self._marking():
+                self.in_flight.finish_emulation()
+
+    def _event(self, command: cmd.Event) -> None:
+        if command.stream == 0:
+            self.settle()
+        self.in_flight.mark(command.event, command.stream, self.machine.cycle)
+
+    def _event_time(self, command: cmd.EventTime) -> int:
+        if self.in_flight.depends(command.event):
+            self.settle()
+        return self.in_flight.cycle_of(command.event)
+
+    def _wait(self, command: cmd.Wait) -> None:
+        if command.stream == cmd.HOST or command.stream == 0 or command.event == cmd.EVERYTHING:
+            self.settle()
+        else:
+            self.in_flight.wait(command.event, command.stream)
+
+    def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
+        """Gives the timing of a launch on the default stream, None for one in flight."""
+        if launch.stream == 0:
+            self.settle()
         counters = LaunchCounters.zeros(len(launch.module.code))
+        self.n_launches += 1
         if self.recorder:
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks)))
-        limit = self.settings.max_cycles
-        orders = Orders()
-        made = emulate(launch, self.memory, chip=self.chip, max_cycles=limit or MAX_WARP_INSTRUCTIONS, counters=counters, orders=orders)
-        pieces = self._progress(launch, ahead(made, depth=0))
-        try:
-            timing = simulate(
-                self.machine, launch, pieces, self.settings.sampling, self._sink(launch), limit or NO_LIMIT_CYCLES, orders.put
+        self.in_flight.add(launch, counters, lambda orders: self._emulation(launch, counters, orders))
+        flights = self.in_flight.flights
+        if launch.stream == 0:
+            return self.settle()[0]
+        if len(flights) == MOST_FLIGHTS or sum(len(flight.launch.module.code) for flight in flights) > MOST_INSTRUCTIONS:
+            self.settle()
+        return None
+
+    def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
+        launch.module.refresh_constants(self.memory)
+        limit = self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
+        yield from emulate(launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders)
+
+    def settle(self) -> list[LaunchTiming]:
+        """Waits for what is in flight: times and records it, and gives the timings, in the order asked."""
+        flights = self.in_flight.flights
+        if not flights:
+            return []
+        with self._marking():
+            timings = simulate_batch(
+                self.machine,
+                [self._grid(flight) for flight in flights],
+                self.settings.sampling,
+                self._sink,
+                self.settings.max_cycles or NO_LIMIT_CYCLES,
             )
-            orders.close()
-            assert next(pieces, None) is None, "trace that nobody asked for"  # and with this the counters are complete
+            self.in_flight.finish_emulation()  # the counters are whole
+        self.in_flight.landed(lambda number: timings[number].end_cycle)
+        for flight, timing in zip(flights, timings, strict=True):
+            self.observer.output("".join(flight.counters.output))
+            if self.recorder:
+                self._record_end(flight.launch, timing, flight.counters)
+            self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
+        return timings
+
+    def _grid(self, flight: Flight) -> Grid:
+        launch = flight.launch
+        return Grid(
+            launch,
+            self._progress(launch, flight.pieces),
+            flight.after,
+            flight.after_signal,
+            self.priorities.get(launch.stream, 0),
+            self.chip.launch_cycles,
+            flight.pieces.order,
+        )
+
+    @contextmanager
+    def _marking(self) -> Iterator[None]:
+        """A fault, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed before is the best hint."""
+        try:
+            yield
         except (KernelFault, KeyboardInterrupt) as error:
-            if self.recorder:  # why this launch has no end; a script may catch a fault and go on
-                self.recorder.mark(str(error) or "interrupted", launch.index)
+            flights = self.in_flight.flights
+            self.in_flight.drop()
+            if self.recorder:  # a script may catch a fault and go on
+                for flight in flights:
+                    self.recorder.mark(str(error) or "interrupted", flight.launch.index)
+            for flight in flights:
+                self.observer.output("".join(flight.counters.output))
             raise
-        finally:  # what a kernel printed before it failed is the best hint why
-            self.observer.output("".join(counters.output))
-        self.n_launches += 1
-        self.cycle = timing.end_cycle
+
+    def _sink(self, samples: np.ndarray) -> None:
         if self.recorder:
-            self._record_end(launch, timing, counters)
-        self.observer.finished(LaunchResult(launch, timing, counters))
-        return timing
+            for launch in np.unique(samples["launch"]):
+                self.recorder.samples(int(launch), samples[samples["launch"] == launch])
 
     def _wait_for_timing_model(self) -> None:
         if self._compilation:
             self._compilation.wait(self.observer.compiling)
             self._compilation = None
 
-    def _sink(self, launch: cmd.Launch) -> Callable:
-        if not self.recorder:
-            return lambda samples: None
-        return lambda samples: self.recorder.samples(launch.index, samples)
-
-    def _progress(self, launch: cmd.Launch, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
+    def _progress(self, launch: cmd.Launch, pieces: Iterable[TracePiece]) -> Iterator[TracePiece]:
         for piece in pieces:
             self._wait_for_timing_model()
             yield piece
@@ -263,6 +361,12 @@ def collecting(settings: Settings) -> Iterator[None]:
     _Collecting.settings, _Collecting.device = settings, None
     try:
         yield
+        if _Collecting.device:
+            _Collecting.device.synchronize()
+    except BaseException:
+        if _Collecting.device:
+            _Collecting.device.executor.in_flight.drop()
+        raise
     finally:
         _Collecting.settings, _Collecting.device = None, None
 
@@ -275,7 +379,9 @@ def device_of_script(chip_name: str | None = None) -> Device:
     """
     settings = _Collecting.settings
     if settings is None:
-        return open_device(Settings(observer=_Printer()), chip_name)
+        device = open_device(Settings(observer=_Printer()), chip_name)
+        weakref.finalize(device, device.executor.settle)  # what the script leaves in flight
+        return device
     if _Collecting.device is None:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device

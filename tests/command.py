@@ -45,7 +45,7 @@ def python_prints(folder: Path, script: str) -> str:
 
 def masked(text: str) -> str:
     """The measured numbers as N: they are the model's, and not what the command line's tests are about."""
-    return re.sub(r"[\d,]+ (cycles|warp instructions|samples?)", r"N \1", text)
+    return re.sub(r"[\d,]+ (cycles|warp instructions|sample)s?\b", lambda found: f"N {found[1].removesuffix('s')}s", text)
 
 
 def names(folder: Path) -> list[str]:

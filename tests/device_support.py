@@ -33,6 +33,7 @@ class FakeExecutor:
         self.compiled: list[tuple[str, tuple[str, ...]]] = []
         self.loaded = []
         self.n_launches = 0
+        self.events: dict[int, int] = {}
         self.names_of_instances: dict[str, str] = {}  # as asked -> as the compiler names it
 
     def compile(self, path, names=(), compiler=None):
@@ -65,8 +66,10 @@ class FakeExecutor:
             case cmd.Launch(params=params):
                 self.n_launches += 1
                 return run_axpy(memory, params)
-            case cmd.Event():
-                return 1000 * len(self.commands)
+            case cmd.Event(event):
+                self.events[event] = 1000 * len(self.commands)
+            case cmd.EventTime(event):
+                return self.events[event]
 
     def launches(self) -> list[cmd.Launch]:
         return [command for command in self.commands if isinstance(command, cmd.Launch)]

@@ -22,7 +22,7 @@ from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
 from gpuprof.device.bind import Value, parameter_block
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
-from gpuprof.device.limits import Extent, check_limits, cluster_of
+from gpuprof.device.limits import Extent, check_dependent, check_limits, cluster_of
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
 from gpuprof.device.texture import Surface, Texture, TextureOptions, device_arrays, make_surface, make_texture
@@ -61,12 +61,14 @@ class LaunchConfig(NamedTuple):
     dynamic_shared_nbytes: int = 0
     stream: int = 0
     cluster: Extent | None = None  # None: as the kernel says
+    dependent: bool = False  # programmatic dependent launch
 
     def __str__(self) -> str:
         """As CUDA writes it: "<<<(16, 16), 256>>>"."""
         optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
         optional += [str(self.stream)] if self.stream else []
         optional += [f"cluster={extent_text(self.cluster)}"] if self.cluster else []
+        optional += ["dependent"] if self.dependent else []
         return f"<<<{', '.join([extent_text(self.grid), extent_text(self.block), *optional])}>>>"
 
 
@@ -128,8 +130,9 @@ class Device:
         (data,) = device_arrays(self.to_device, array)
         return make_surface(self.submit, data, geometry)
 
-    def stream(self) -> Stream:
-        return Stream(self.submit, next(self._stream_numbers))
+    def stream(self, priority: int = 0) -> Stream:
+        """A new stream. Of launches that wait for room, those of the smaller priority number start their blocks first, as in CUDA."""
+        return Stream(self.submit, next(self._stream_numbers), _integer(priority, "a stream's priority"))
 
     def event(self) -> Event:
         return Event(self.submit, next(self._event_numbers), self.chip.clock_mhz)
@@ -150,6 +153,7 @@ class Device:
     def launch(self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str) -> Any:
         """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel or chip."""
         check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, self.chip)
+        check_dependent(function, config.dependent, config.stream, self.chip)
         cluster = cluster_of(function, config.grid, config.cluster, self.chip)
         params = parameter_block(function, values)
         return self.submit(
@@ -164,6 +168,7 @@ class Device:
                 config.stream,
                 text,
                 cluster,
+                config.dependent,
             )
         )
 
@@ -245,7 +250,10 @@ class Module:
 
 
 class Kernel:
-    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes, cluster](arguments...)`; the last three may be left out."""
+    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes, cluster](arguments...)`; the last three may be left out.
+
+    A last "dependent" makes it a programmatic dependent launch: `kernel[grid, block, stream, "dependent"](arguments...)`.
+    """
 
     def __init__(self, device: Device, module: LoadedModule, function: Function):
         self.device, self.module, self.function = device, module, function
@@ -255,6 +263,8 @@ class Kernel:
         return self.function.display
 
     def __getitem__(self, config: Any) -> "ConfiguredKernel":
+        dependent = isinstance(config, tuple) and isinstance(config[-1], str) and config[-1] == "dependent"
+        config = config[:-1] if dependent else config
         if not isinstance(config, tuple) or not 2 <= len(config) <= 5:
             raise UsageError(f"{self.name}: launch it as {self.name}[grid, block](...) or [grid, block, stream, shared_bytes, cluster]")
         grid, block, stream, shared_nbytes, cluster = (*config, *(0, 0, None)[len(config) - 2 :])
@@ -266,6 +276,7 @@ class Kernel:
                 _integer(shared_nbytes, "shared_bytes"),
                 stream_number(stream),
                 _extent(cluster, "the cluster") if cluster else None,
+                dependent,
             ),
         )
 

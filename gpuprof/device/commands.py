@@ -95,6 +95,7 @@ class Launch:
     stream: int
     name: str  # the launch as written, or as a script made it
     cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
+    dependent: bool = False  # it may start when the launch before it on the stream lets it (programmatic dependent launch)
 
     @property
     def n_blocks(self) -> int:
@@ -132,10 +133,25 @@ class Launch:
 
 @dataclass(frozen=True)
 class Event:
-    """Marks the present end of a stream. Gives the GPU cycle (int) at which what was asked before it on that stream is done."""
+    """Marks the present end of a stream: the event happens when what was asked before it on that stream is done."""
 
     event: int
     stream: int = 0
+
+
+@dataclass(frozen=True)
+class EventTime:
+    """Waits for a recorded event. Gives the GPU cycle (int) in which it happened."""
+
+    event: int
+
+
+@dataclass(frozen=True)
+class Priority:
+    """Launches asked of a stream from now on have this priority: the smaller, the sooner their blocks start."""
+
+    stream: int
+    priority: int
 
 
 @dataclass(frozen=True)
@@ -158,4 +174,20 @@ class TaskEnd:
     name: str
 
 
-Command: TypeAlias = Allocate | Free | MakeImage | CopyIn | CopyOut | CopyWithin | Fill | Load | Launch | Event | Wait | TaskBegin | TaskEnd
+Command: TypeAlias = (
+    Allocate
+    | Free
+    | MakeImage
+    | CopyIn
+    | CopyOut
+    | CopyWithin
+    | Fill
+    | Load
+    | Launch
+    | Event
+    | EventTime
+    | Priority
+    | Wait
+    | TaskBegin
+    | TaskEnd
+)

@@ -1,6 +1,6 @@
 """Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
 
-    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ">>>"
+    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ["," "dependent"] ">>>"
                "(" [argument {"," argument}] ")" [";"]
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
@@ -72,22 +72,27 @@ class _Parser(NumberParser):
         block = self.extent("the block")
         shared_nbytes = stream = 0
         more = self.accept(",")
-        if more and not self.at_cluster():
+        if more and not self.at_option():
             shared_nbytes = self.integer("the number of shared bytes")
             more = self.accept(",")
-        if more and not self.at_cluster():
+        if more and not self.at_option():
             stream = self.integer("the stream")
             more = self.accept(",")
-        cluster = self.cluster() if more else None
+        cluster = None
+        if more and not self.text.startswith("dependent", self.at):
+            cluster = self.cluster()
+            more = self.accept(",")
+        if more:
+            self.expect("dependent")
         self.expect(">>>")
         arguments = self.arguments()
         self.accept(";")
         if self.at < len(self.text):
             self.fail("nothing may follow the launch")
-        return LaunchRequest(self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place, cluster)
+        return LaunchRequest(self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place, cluster, bool(more))
 
-    def at_cluster(self) -> bool:
-        return self.text.startswith("cluster", self.at)
+    def at_option(self) -> bool:
+        return self.text.startswith(("cluster", "dependent"), self.at)
 
     # "cluster" "=" extent
     def cluster(self) -> tuple[int, int, int]:

@@ -94,3 +94,4 @@ class LaunchRequest:
     arguments: tuple[Argument, ...] = ()
     place: str = field(default="", compare=False)  # where it was written: "saxpy.cu:3"
     cluster: tuple[int, int, int] | None = None  # as the kernel says
+    dependent: bool = False

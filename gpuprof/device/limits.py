@@ -9,7 +9,7 @@ Extent = tuple[int, int, int]
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the same for every chip since 3.0.
 MAX_BLOCK: Extent = (1024, 1024, 64)
 MAX_CLUSTER = 16  # of H100, where the kernel allows a size that is not portable (8 is)
-CLUSTERS_SINCE = 90
+CLUSTERS_SINCE = DEPENDENT_SINCE = 90
 MAX_GRID: Extent = ((1 << 31) - 1, 65535, 65535)
 
 
@@ -52,6 +52,17 @@ def cluster_of(function: Function, grid: Extent, asked: Extent | None, chip: Chi
     if n_blocks > 1 and _compute_capability(chip) < CLUSTERS_SINCE:
         raise UsageError(f"{name}: clusters need sm_{CLUSTERS_SINCE}; {chip.name} is {chip.arch}")
     return cluster
+
+
+def check_dependent(function: Function, dependent: bool, stream: int, chip: Chip) -> None:
+    """Raises UsageError for a programmatic dependent launch that a real GPU would refuse, or that could not overlap with anything here."""
+    if dependent and _compute_capability(chip) < DEPENDENT_SINCE:
+        raise UsageError(f"{function.display}: dependent launches need sm_{DEPENDENT_SINCE}; {chip.name} is {chip.arch}")
+    if dependent and stream == 0:
+        raise UsageError(
+            f"{function.display}: a dependent launch needs a stream, as in <<<grid, block, 0, 1, dependent>>>: the host waits for each launch on"
+            " the default stream"
+        )
 
 
 def _compute_capability(chip: Chip) -> int:

@@ -11,7 +11,7 @@ from gpuprof.device.data import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import IMAGE_ELEMENTS
 from gpuprof.device.launch_values import Argument, ArraySpec, HandleValue, LaunchRequest, NamedArray, TextureSpec
-from gpuprof.device.limits import check_limits, cluster_of
+from gpuprof.device.limits import check_dependent, check_limits, cluster_of
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
 
@@ -45,8 +45,12 @@ def run_requests(
     for launch, request in enumerate(requests):
         kernel = module[request.kernel]
         values = [_value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)]
-        config = LaunchConfig(request.grid, request.block, request.dynamic_shared_nbytes, request.stream, request.cluster)
+        config = LaunchConfig(
+            request.grid, request.block, request.dynamic_shared_nbytes, request.stream, request.cluster, request.dependent
+        )
         device.launch(kernel.module, kernel.function, config, values, request.text)
+    if any(request.stream for request in requests):
+        device.synchronize()
     return arrays
 
 
@@ -73,6 +77,7 @@ def _check_request(device: Device, module: Module, request: LaunchRequest, decla
     if request.stream < 0:
         raise UsageError(f"{function.display}: the stream is {request.stream}; it must not be negative")
     check_limits(function, request.grid, request.block, request.dynamic_shared_nbytes, device.chip)
+    check_dependent(function, request.dependent, request.stream, device.chip)
     cluster_of(function, request.grid, request.cluster, device.chip)
     check_count(function, len(request.arguments))
     parameter_block(function, [_dry_value(argument, declared) for argument in request.arguments])

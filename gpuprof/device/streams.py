@@ -13,10 +13,15 @@ Submit: TypeAlias = Callable[[cmd.Command], Any]
 
 
 class Stream:
-    """A queue of work: what is asked on one stream happens in order. Number 0 is the default stream."""
+    """A queue of work: what is asked on one stream happens in order. Number 0 is the default stream.
 
-    def __init__(self, submit: Submit, number: int):
-        self._submit, self.number = submit, number
+    Launches on different streams run at the same time where there is room. `priority`: as in CUDA, the smaller number goes first.
+    """
+
+    def __init__(self, submit: Submit, number: int, priority: int = 0):
+        self._submit, self.number, self.priority = submit, number, priority
+        if priority:
+            submit(cmd.Priority(number, priority))
 
     def synchronize(self) -> None:
         """Waits for everything asked so far."""
@@ -40,34 +45,41 @@ class Event:
 
     def __init__(self, submit: Submit, number: int, clock_mhz: float):
         self._submit, self.number, self._clock_mhz = submit, number, clock_mhz
-        self.cycle: int | None = None  # when everything before it was done, in GPU cycles; None before `record`
+        self._recorded = False
 
     def record(self, stream: StreamLike = 0) -> None:
         """Marks the present end of a stream."""
-        self.cycle = self._submit(cmd.Event(self.number, stream_number(stream)))
+        self._submit(cmd.Event(self.number, stream_number(stream)))
+        self._recorded = True
+
+    @property
+    def cycle(self) -> int | None:
+        """When everything before it was done, in GPU cycles: waits for that. None before `record`."""
+        return self._submit(cmd.EventTime(self.number)) if self._recorded else None
 
     def wait(self, stream: StreamLike = 0) -> None:
         """What is asked of `stream` from now on starts after the event."""
-        self._recorded_cycle()
+        self._check_recorded()
         self._submit(cmd.Wait(self.number, stream_number(stream)))
 
     def synchronize(self) -> None:
         """Waits for the event."""
-        self._recorded_cycle()
+        self._check_recorded()
         self._submit(cmd.Wait(self.number, cmd.HOST))
 
     def query(self) -> bool:
-        """Whether it was recorded: the host sees everything before it done."""
-        return self.cycle is not None
+        """Whether it was recorded: whoever asks finds everything before it done, for simulated time does not pass while the host asks."""
+        return self._recorded
 
     def elapsed_time(self, end: "Event") -> float:
         """Milliseconds of GPU time from this event to `end`, at the chip's clock."""
-        return (end._recorded_cycle() - self._recorded_cycle()) / (self._clock_mhz * 1e3)
+        self._check_recorded()
+        end._check_recorded()
+        return (end.cycle - self.cycle) / (self._clock_mhz * 1e3)
 
-    def _recorded_cycle(self) -> int:
-        if self.cycle is None:
+    def _check_recorded(self) -> None:
+        if not self._recorded:
             raise UsageError("the event was not recorded: call record() first")
-        return self.cycle
 
 
 def stream_number(stream: StreamLike) -> int:

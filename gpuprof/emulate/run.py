@@ -15,7 +15,7 @@ from gpuprof.emulate.program import compiled
 from gpuprof.emulate.rounding import usual_floats
 from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
 from gpuprof.emulate.tally import Tally
-from gpuprof.emulate.trace import Order, TraceLog, TracePiece
+from gpuprof.emulate.trace import REST, Order, TraceLog, TracePiece
 from gpuprof.isa.special import LAUNCH_WORDS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
@@ -132,9 +132,10 @@ def emulate(
     run = Run(launch, memory, chip, max_cycles, counters)
     emulation = Emulation(run, segment_nbytes)
     try:
-        for order in emulation.in_order() if orders is None else orders:
-            if order.first_block >= 0 or emulation.next_block < launch.n_blocks:
-                yield emulation.carry_out(order)
+        for wanted in (Order(REST),) if orders is None else orders:
+            for order in emulation.in_order() if wanted.first_block == REST else (wanted,):
+                if order.first_block >= 0 or emulation.next_block < launch.n_blocks:
+                    yield emulation.carry_out(order)
     finally:
         run.tally.finish(run.module.blocks)
 

@@ -49,8 +49,12 @@ class TracePiece(NamedTuple):
     number: int = 0
 
 
+REST = -2
+
+
 class Order(NamedTuple):
     """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one when that is -1.
+    REST stands for all there is: every piece to its end, one after the other.
 
     blocks: bool (n_blocks,), those whose trace is wanted, or None for all.
     """

@@ -129,9 +129,11 @@ def benchmark(driver: EmulatedDriver) -> Callable:
     def do_bench(kernel_call: Callable, *_, quantiles: Sequence[float] | None = None, **__) -> Any:
         with driver.gpu.task("autotune" if quantiles else "do_bench"):
             kernel_call()
-            start = driver.gpu.submit(cmd.Event(0))
+            start, end = driver.gpu.event(), driver.gpu.event()
+            start.record()
             kernel_call()
-            cycles = driver.gpu.submit(cmd.Event(0)) - start
+            end.record()
+            cycles = end.cycle - start.cycle
         milliseconds = cycles / (driver.gpu.chip.clock_mhz * 1000)
         return [milliseconds] * len(quantiles) if quantiles else milliseconds
 

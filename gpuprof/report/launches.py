@@ -1,5 +1,6 @@
 """The launches page: one row per launch, in order of launch."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,6 +21,15 @@ class LaunchRow(NamedTuple):
 def launch_rows(report: Report) -> list[LaunchRow]:
     rows = [LaunchRow(launch, kernel) for kernel in report.kernels for launch in kernel.launches]
     return sorted(rows, key=lambda row: row.launch.launch)
+
+
+def overlaps(launches: list[Launch]) -> dict[int, int]:
+    """How many others ran while each did, by launch."""
+    starts = sorted(launch.start_cycle for launch in launches)
+    ends = sorted(launch.end_cycle for launch in launches)
+    return {
+        launch.launch: max(0, bisect_left(starts, launch.end_cycle) - bisect_right(ends, launch.start_cycle) - 1) for launch in launches
+    }
 
 
 def page(report: Report, look: Look) -> Iterator[Text]:
@@ -50,6 +60,12 @@ def page(report: Report, look: Look) -> Iterator[Text]:
         Column("kernel", lambda r: Text(shown(r.launch.kernel)), left=True),
     ]
     rows = launch_rows(report)
+    beside = overlaps([row.launch for row in rows])
+    if any(beside.values()):
+        columns[3:3] = [
+            Column("end", lambda r: number(r.launch.end_cycle), 4),
+            Column("beside", lambda r: Text(str(beside[r.launch.launch])), 3),
+        ]
     if any(row.launch.task for row in rows):
         columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
     yield Text("")
