@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
-from gpuprof.isa.encoding import RZ, decode, reads, writes
+from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
@@ -35,6 +35,11 @@ def pipe_of(op):
     if op.semantics in (*BARRIERS, "membar"):
         return "none"
     return "lsu" if op.pipe == "tex" else op.pipe
+
+
+def maker_of(op):
+    """The unit as other units' waits know it: multiplications of which the upper half is taken are one of their own."""
+    return "high" if op.latency == "imad_hi" else pipe_of(op)
 
 
 def is_bulk(op):
@@ -100,6 +105,7 @@ class Block:
     slot: int
     warps: list = field(default_factory=list)
     arrived: Counter = field(default_factory=Counter)
+    begun: dict = field(default_factory=dict)  # when the first warp arrived, by barrier
     ended: Counter = field(default_factory=Counter)  # phases of memory barriers by key
     landed: Counter = field(default_factory=Counter)  # when the last of them ended
     copies: int = 0  # bulk copies on their way
@@ -342,7 +348,8 @@ class Gpu:
         if op.semantics in BARRIERS:
             self.arrive(warp, instruction, t)
         elif op.semantics == "membar":
-            self.hold(warp, "membar", t + chip.membar_cycles, warp.stores)
+            scope = FIELDS["scope"].names[FIELDS["scope"].get(instruction.mods)]
+            self.hold(warp, "membar", t + chip.membar_cycles, () if scope == "cta" else warp.stores)
         elif op.semantics == "copy_commit":
             warp.groups.append([])
         elif op.semantics == "group_commit":
@@ -353,14 +360,15 @@ class Gpu:
         elif op.semantics == "bulk_wait":
             self.hold(warp, "long_scoreboard", t + 1, warp.stores)
         elif op.semantics == "nanosleep":
-            self.hold(warp, "sleeping", t + chip.sleep_cycles)
+            asked = instruction.imm * chip.clock_mhz / 1000 if instruction.imm_slot == "b" else chip.sleep_cycles
+            self.hold(warp, "sleeping", t + max(1, round(asked)))
 
     def write(self, warp, instruction, result):
         op = instruction.op
         reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
         if not isinstance(result, Pending):
             result = Pending(result)
-        result.reason, result.pipe = reason, pipe_of(op)
+        result.reason, result.pipe = reason, maker_of(op)
         for part in self.parts.get(warp.pc, [instruction]):
             for operand in writes(part):
                 for k in range(operand.count):
@@ -425,21 +433,44 @@ class Gpu:
 
     def register_waits(self, warp, instruction):
         op = instruction.op
-        pipe = pipe_of(op)
+        reader = maker_of(op)
         found = []
         for operand in [operand for part in self.parts.get(warp.pc, [instruction]) for operand in (*reads(part), *writes(part))]:
             for k in range(operand.count):
                 for result in warp.registers.get((operand.file, operand.index + k), ()):
                     if op.semantics == "mma_group" and result.reason == "wait" and result.pipe == "tensor":
                         continue  # accumulators stay in the pipe
-                    if result.reason == "wait" and result.pipe != pipe and result.cycle is not None:
-                        found.append(Pending(result.cycle + self.chip.cross_pipe_cycles))
+                    if result.reason == "wait" and result.cycle is not None:
+                        found.append(Pending(result.cycle + self.bypass(result.pipe, reader)))
                     else:
                         found.append(result)
+        for result in warp.registers.get(self.deciding_predicate(instruction), ()):
+            if result.reason == "wait":
+                found.append(Pending(result.cycle + self.chip.guard_cycles))
         if op.semantics == "copy_wait":  # at most seven groups may be on their way
             landed = warp.groups[: max(0, len(warp.groups) - 1 - min(instruction.imm, 7))]
             found += [result for group in landed for result in group]
         return found
+
+    def bypass(self, maker, reader):
+        """Cycles beyond its latency until a fixed-latency result of one unit reaches another."""
+        extra = self.chip.bypass
+        if maker == reader:
+            return extra[f"{maker}_to_{maker}"] if maker in ("half", "high") else 0
+        if {maker, reader} == {"fma", "high"}:
+            return 0
+        if maker in ("half", "fp64") and reader == "tensor":
+            return extra["tensor"]
+        if maker in ("half", "fp64", "tensor"):
+            place = {"lsu": "memory", "xu": "xu"}.get(reader, "math")
+            return extra.get(f"{maker}_to_{place}", extra[f"{maker}_to_math"])
+        return extra[{"lsu": "memory"}.get(reader, reader if reader in ("half", "fp64", "xu", "tensor") else "math")]
+
+    def deciding_predicate(self, instruction):
+        predicates = [("P", operand.index) for operand in reads(instruction) if operand.file == "P"]
+        if instruction.op.semantics.startswith(("vote_", "bar_red")):
+            return predicates[-1] if predicates else None
+        return predicates[0] if instruction.guard & 0x7F != PT else None
 
     def fold(self, warp, instruction):
         sources = [r for o in reads(instruction) for k in range(o.count) for r in warp.registers.get((o.file, o.index + k), ())]
@@ -484,22 +515,33 @@ class Gpu:
                 return
         if waits:
             self.hold(warp, "barrier", math.inf)
+        if block.arrived[barrier] == 0:
+            block.begun[barrier] = t
         block.arrived[barrier] += 1
         warp.barrier = barrier
         wanted = min(len(block.warps), -(-threads // 32)) if threads else len(block.warps)
         if block.arrived[barrier] >= wanted:
-            self.open(block, barrier, t)
+            turn = block.begun[barrier] + self.round(block.arrived[barrier])
+            self.open(block, barrier, max(t + self.chip.barrier_cycles, turn))
         else:
             self.open_if_all_wait(block, t)
 
     def waiting(self, block):
         return [w for w in block.warps if w.state == "holding" and w.hold_reason == "barrier" and w.hold_until == math.inf]
 
-    def open(self, block, barrier, t):
+    def round(self, warps):
+        """Cycles of a barrier from its first arrival on, when so many warps come."""
+        known = {int(name.split("_")[1]): cycles for name, cycles in self.chip.barrier.items()}
+        if warps in known or warps > max(known):
+            return round(known[min(warps, max(known))])
+        below, above = max(n for n in known if n < warps), min(n for n in known if n > warps)
+        return round(known[below] + (known[above] - known[below]) * (warps - below) / (above - below))
+
+    def open(self, block, barrier, ready):
         block.arrived[barrier] = 0
         for warp in self.waiting(block):
             if warp.barrier == barrier:
-                warp.hold_until = t + self.chip.barrier_cycles
+                warp.hold_until = ready
 
     def waiting_for_phases(self, block):
         return [w for w in block.warps if w.state == "holding" and w.phase >= 0 and w.hold_until == math.inf]
@@ -555,7 +597,7 @@ class Gpu:
         if self.waiting(block) or self.waiting_for_phases(block):
             for barrier in range(16):
                 if block.arrived[barrier] >= len(block.warps):
-                    self.open(block, barrier, t)
+                    self.open(block, barrier, t + self.chip.barrier_cycles)
             self.open_if_all_wait(block, t)
 
     def start_blocks(self):

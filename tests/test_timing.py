@@ -167,6 +167,34 @@ def test_a_warp_that_leaves_opens_the_barrier(chip):
     assert rows(timing)[1] == {"selected": 1, "barrier": 114 - 104}
 
 
+@pytest.mark.parametrize(("warps", "cycles"), [(1, 5), (2, 7), (3, 9), (4, 11), (8, 14), (16, 15), (32, 15)])
+def test_the_round_of_a_barrier_by_warps(chip, warps, cycles):
+    """Warps that do nothing but meet: from the first issue behind a barrier to that behind the next. 15.3 cycles are 15; between 2 and 4 warps lies 9."""
+    few, _ = run(chip, [make("BAR.SYNC")] * 2 + [make("EXIT")], [warp([0, 1, 2])] * warps, warps_per_block=warps)
+    many, _ = run(chip, [make("BAR.SYNC")] * 5 + [make("EXIT")], [warp(list(range(6)))] * warps, warps_per_block=warps)
+    assert many.end_cycle - few.end_cycle == 3 * cycles
+
+
+def test_a_late_warp_opens_a_barrier_soon(chip):
+    """The round of two warps, 7 cycles from the first arrival on, is long over when the second comes: 5 cycles behind it, as for one."""
+    code = [make("BRA", imm=16 * 8, guard=0), *[ffma(0, 0)] * 8, make("BAR.SYNC"), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0, 1, 2, 3]), warp([0, 2, 3])], warps_per_block=2)
+    # Warp 1 jumps at 102 and arrives at 108. Warp 0 issues its multiplications from 103 to 131 and arrives at 132; both go on at 137.
+    assert rows(timing)[9]["barrier"] == (137 - 109) + (137 - 133)
+
+
+def test_a_nanosleep_takes_the_time_it_names(chip):
+    """100 ns at 1410 MHz are 141 cycles; what is in a register is not known and takes the chip's number."""
+    timing, _ = run(chip, [make("NANOSLEEP", imm=100, slot="b"), make("NANOSLEEP", b=3), make("EXIT")], [warp([0])])
+    assert (rows(timing)[0]["sleeping"], rows(timing)[1]["sleeping"]) == (140, chip.sleep_cycles - 1)
+
+
+def test_a_fence_of_a_block_does_not_wait_for_the_l2(chip):
+    code = [make("STG.32", a=1, b=0, mods=A64), make("MEMBAR", mods=pack(scope="cta")), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0], [access(range(4))])])
+    assert rows(timing)[1] == {"selected": 1, "membar": chip.membar_cycles - 1}
+
+
 def test_stores_drain_before_the_warp_leaves(chip):
     code = [make("STG.32", a=1, b=0, mods=A64), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4))])])
@@ -207,7 +235,7 @@ def test_blocks_spread_over_sms_first_and_follow_when_a_slot_is_free(chip):
 
 def test_the_blocks_of_a_cluster_start_together(chip):
     """63 of 64 slots are taken by long blocks: one long block more finds a slot, a cluster of it and two short ones has to wait."""
-    code = [make("NANOSLEEP", imm=1, slot="b")] * 20 + [make("BRA", imm=-21 * 16, guard=0), make("EXIT")]
+    code = [make("NANOSLEEP", imm=71, slot="b")] * 20 + [make("BRA", imm=-21 * 16, guard=0), make("EXIT")]
     long, short = warp([0] * 50 + [1]), warp([0, 1])
     alone, _ = run(chip, code, [long] * 64 + [short] * 2)
     together, _ = run(chip, code, [long] * 64 + [short] * 2, cluster=3)

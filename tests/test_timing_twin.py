@@ -6,6 +6,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
+from gpuprof.isa.modifiers import pack
 from gpuprof.timing import Sampling
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import random_kernel
@@ -101,6 +102,53 @@ def test_rarer_instructions(tmp_path: Path):
     timing, _ = run(chip, instructions, warps, warps_per_block=2)
     job = launch(encode(instructions))
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 64, warps)
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end
+
+
+@pytest.mark.parametrize("chip_name", ["a100", "narrow", "b200"])
+def test_results_on_their_way_between_units(tmp_path: Path, chip_name):
+    """Makers and readers of every kind, predicates that guard and are voted on, barriers that a few and many warps meet at, a fence, a sleep."""
+    path = tmp_path / "chip.toml"
+    path.write_text({**CHIPS, "b200": 'inherits = "b200"\nsms = 1\n'}[chip_name])
+    chip = load_chip(path)
+    instructions = [
+        make("FFMA", dst=0, a=20, b=21, c=22),
+        make("HADD2", dst=1, a=0, b=20),
+        make("HFMA2", dst=1, a=1, b=1, c=0),
+        make("LOP3", dst=2, a=1, b=0, c=20),
+        make("IMULHI.U32", dst=3, a=2, b=1),
+        make("IMULHI.S32", dst=3, a=3, b=2),
+        make("IMAD", dst=4, a=3, b=2, c=1),
+        make("PACK.64", dst=20, a=4, b=1),
+        make("DFMA", dst=21, a=20, b=20, c=20),
+        make("DADD", dst=21, a=21, b=20),
+        make("POPC", dst=5, a=1),
+        make("MUFU.EX2", dst=6, a=4, mods=pack(ftz=1)),
+        make("CVT.F32.S32", dst=7, a=4),
+        make("CVT.F32.F16", dst=7, a=7),
+        make("ISETP.S32", dst=1, a=7, b=2),
+        make("VOTE.BALLOT", dst=8, a=1),
+        make("DSETP", dst=2, a=21, b=20),
+        make("SEL", dst=9, a=8, b=1, e=1),
+        make("FADD", guard=2, dst=9, a=9, b=1),
+        make("STG.32", guard=1, a=30, b=9, mods=A64),
+        make("STS.64", a=1, b=21),
+        make("MEMBAR", mods=pack(scope="cta")),
+        make("BAR.SYNC", imm=1 | 64 << 16),
+        make("BAR.RED.POPC", dst=9, c=1),
+        make("HMMA.1688.F32", dst=12, a=8, b=1, c=12),
+        make("HMMA.1688.F32", dst=12, a=8, b=1, c=12),
+        make("FADD", dst=12, a=12, b=13),
+        make("NANOSLEEP", imm=20, slot="b"),
+        make("STG.32", a=30, b=12, mods=A64),
+        make("EXIT"),
+    ]
+    stores = [access(range(4)), access((), wavefronts=2), access(range(9, 17))]
+    warps = [warp([0, 1, 2], stores) for _ in range(24)]
+    timing, _ = run(chip, instructions, warps, warps_per_block=6)
+    job = launch(encode(instructions))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 192, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert timing.end_cycle == twin.end
 

@@ -38,11 +38,11 @@ FIELDS = (
     Field("clock_mhz", "float", "MHz", 10, 10000, "core clock"),
     # Issue.
     Field("dispatch_units", "int", "per scheduler", 1, 2, "instructions of the selected warp that can issue in one cycle"),
-    Field("cross_pipe_cycles", "int", "cycles", 0, 16, "added when a fixed-latency result goes to another pipe"),
+    Field("guard_cycles", "int", "cycles", 0, 64, "a predicate takes longer to guard an instruction or be voted on than to be selected by"),
     Field("branch_cycles", "int", "cycles", 1, 100, "from a jump to the first issue at its target"),
-    Field("barrier_cycles", "int", "cycles", 1, 200, "from the last arrival at a barrier to the first issue behind it"),
-    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier with no store outstanding"),
-    Field("sleep_cycles", "int", "cycles", 1, 100000, "one nanosleep"),
+    Field("barrier_cycles", "int", "cycles", 1, 200, "from the last arrival at a barrier to the first issue behind it, at least"),
+    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier with no store outstanding, or of a block"),
+    Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),
     # Instruction fetch.
     Field("instruction_line_nbytes", "int", "bytes", 32, 512, "line of the instruction caches"),
     Field("l0i_lines", "int", "lines per partition", 1, 4096, "L0 instruction cache"),
@@ -111,6 +111,18 @@ LATENCIES = (
 )  # fmt: skip
 LATENCY_FIELD = Field("latency", "int", "cycles", 1, 4000, "result latency")
 
+# Cycles that a result of fixed latency takes beyond it, by its reader (a pipe, a memory instruction's data or address), for some by maker and
+# reader.
+BYPASSES = (
+    "math", "half", "fp64", "xu", "memory", "tensor", "half_to_half", "half_to_math", "half_to_xu", "half_to_memory", "fp64_to_math", "fp64_to_memory",
+    "tensor_to_math", "tensor_to_memory", "high_to_high",
+)  # fmt: skip
+BYPASS_FIELD = Field("bypass", "int", "cycles", -8, 8, "beyond the latency, to a reader of another kind")
+
+# Cycles from the first arrival at a barrier to the first issue behind it, when so many warps of a block arrive as fast as they can.
+BARRIERS = ("warps_1", "warps_2", "warps_4", "warps_8", "warps_16")
+BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier")
+
 # Cycles between the issue slots of an instruction that takes several; "other" stands for the classes not named.
 CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
 CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "between issue slots of one instruction")
@@ -122,6 +134,8 @@ TENSOR_FIELD = Field("tensor", "int", "multiply-adds per cycle per partition", 1
 TABLES = {
     "lanes": (LANES, LANES_FIELD),
     "latency": (LATENCIES, LATENCY_FIELD),
+    "bypass": (BYPASSES, BYPASS_FIELD),
+    "barrier": (BARRIERS, BARRIER_FIELD),
     "chain": (CHAINS, CHAIN_FIELD),
     "tensor": (TENSOR, TENSOR_FIELD),
 }

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Chip:
-    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; `lanes`, `latency`, `chain` and `tensor` map names to numbers.
+    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; the tables of `fields.TABLES` map names to numbers.
 
     `sources` says where each number comes from, by name ("sms", "latency.alu").
     """
@@ -27,6 +27,8 @@ class Chip:
     values: dict[str, Any]
     lanes: dict[str, int]
     latency: dict[str, int]
+    bypass: dict[str, int]
+    barrier: dict[str, float]
     chain: dict[str, int]
     tensor: dict[str, int]
     sources: dict[str, str]

@@ -1,20 +1,29 @@
 """Block barriers, counted in warps.
 
-A barrier opens when as many warps have arrived as it asks for, or all that still live. A block of which every live warp waits is let
+A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and not before the round that
+so many warps take from the first one on is over. A block of which every live warp waits is let
 go, whatever it waits at: the trace says that the program got past there (a warp that arrives in two halves looks like that).
 """
 
 import numpy as np
 
+from gpuprof.chips import Chip
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, NEVER
 from gpuprof.timing.mbarrier import let_go
 from gpuprof.timing.scoreboard import hold, sleep
-from gpuprof.timing.tables import access_of, arrived_at, block_at, grid_at, warp_at
+from gpuprof.timing.tables import access_of, arrived_at, begun_at, block_at, grid_at, round_at, warp_at
 
 BARRIER = INDEX["barrier"]
 ANY = -1
+MOST_WARPS = 64  # that a round is told apart for
+
+
+def round_cycles(chip: Chip) -> np.ndarray:
+    """int64 (MOST_WARPS + 1,): a barrier's round by warps, a straight line between those of the chip's table and level behind the last."""
+    warps = [int(name.removeprefix("warps_")) for name in chip.barrier]
+    return np.rint(np.interp(np.arange(MOST_WARPS + 1), warps, list(chip.barrier.values()))).astype(np.int64)
 
 
 @cold
@@ -22,6 +31,8 @@ def arrive(m, wi, barrier, threads, waits, t):
     """Warp `wi` arrives in cycle t, and waits there unless `waits` is 0."""
     w = warp_at(m, wi)
     block = block_at(m, w.block_slot)
+    if arrived_at(m, w.block_slot, barrier).value == 0:
+        begun_at(m, w.block_slot, barrier).value = t
     arrived_at(m, w.block_slot, barrier).value += 1
     if waits:
         w.barrier = barrier
@@ -29,9 +40,11 @@ def arrive(m, wi, barrier, threads, waits, t):
         hold(m, wi, BARRIER, NEVER)
     lanes = m.warp_lanes
     wanted = block.live if threads == 0 else min(block.live, (threads + lanes - 1) // lanes)
-    if arrived_at(m, w.block_slot, barrier).value >= wanted:
+    arrived = np.int64(arrived_at(m, w.block_slot, barrier).value)
+    if arrived >= wanted:
         arrived_at(m, w.block_slot, barrier).value = 0
-        open_barrier(m, w.block_slot, barrier, t)
+        begun = begun_at(m, w.block_slot, barrier).value
+        open_barrier(m, w.block_slot, barrier, max(t + m.barrier_cycles, begun + round_at(m, min(arrived, MOST_WARPS)).value))
     elif block.waiting >= block.live:
         open_all(m, w.block_slot, t)
 
@@ -58,7 +71,7 @@ def arrivals_after_exit(m, block_slot, t):
     for barrier in range(N_BARRIERS):
         if arrived_at(m, block_slot, barrier).value >= block.live:
             arrived_at(m, block_slot, barrier).value = 0
-            open_barrier(m, block_slot, barrier, t)
+            open_barrier(m, block_slot, barrier, t + m.barrier_cycles)
     if block.waiting and block.waiting >= block.live:
         open_all(m, block_slot, t)
 
@@ -69,18 +82,18 @@ def open_all(m, block_slot, t):
         return
     for barrier in range(N_BARRIERS):
         arrived_at(m, block_slot, barrier).value = 0
-    open_barrier(m, block_slot, ANY, t)
+    open_barrier(m, block_slot, ANY, t + m.barrier_cycles)
 
 
 @cold
-def open_barrier(m, block_slot, barrier, t):
-    """Wakes the block's warps that wait at `barrier`."""
+def open_barrier(m, block_slot, barrier, ready):
+    """The block's warps that wait at `barrier` go on at cycle `ready`."""
     slots = m.warp_slots
     first = block_slot // m.max_blocks * slots
     for wi in range(first, first + slots):
         w = warp_at(m, wi)
         waits = w.state == HOLDING and w.hold_reason == BARRIER and w.ready == NEVER and w.block_slot == block_slot
         if waits and (barrier == ANY or w.barrier == barrier):
-            w.ready = t + m.barrier_cycles
+            w.ready = ready
             block_at(m, block_slot).waiting -= 1
             sleep(m, wi, w.ready)

@@ -44,13 +44,13 @@ REASON_OF_CLASS = np.array(
     [INDEX[name] for name in ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")], np.int64
 )
 
-# A scoreboard entry packs the cycle its register is ready, the port that makes it and the class of the wait:
+# A scoreboard entry packs the cycle its register is ready, what made it (bypass.KINDS) and the class of the wait:
 #
 #     63                        6 5      2 1     0
 #    +---------------------------+--------+-------+
-#    | cycle                     | port   | class |
+#    | cycle                     | maker  | class |
 #    +---------------------------+--------+-------+
-ENTRY_SHIFT, ENTRY_PORT_SHIFT, ENTRY_PORT_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
+ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
 # Warp states.
 EMPTY, STARTING, WAITING, READY, HOLDING = range(5)
@@ -74,6 +74,8 @@ INSTRUCTION = np.dtype(
         ("free_passes", "i4"),  # of a shared access: so many cost no latency, for it is that wide
         ("result_class", "i4"),
         ("port", "i4"),
+        ("bypass_kind", "i4"),  # place in bypass.KINDS
+        ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
         ("port_ticks", "i4"),
         ("throttle", "i4"),  # reason while the port is busy
         ("bypass_l1", "i4"),
@@ -331,7 +333,7 @@ BATCH_NUMBERS = (
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
-CONSTANTS = ("n_classes", "n_ports", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows")
+CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows")
 
 
 class Table(NamedTuple):
@@ -361,6 +363,9 @@ TABLES = {
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
+    "begun": Table(WORD, "n_barriers"),  # by block slot: when the first warp arrived
+    "round": Table(WORD),  # by warps that arrive: cycles from the first arrival on
+    "bypass": Table(WORD, "n_kinds"),  # by reader and maker
     "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
     "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
     "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own

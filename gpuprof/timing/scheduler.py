@@ -18,6 +18,7 @@ from gpuprof.timing.static import (
     BARRIER,
     BULK_WAIT,
     COPY_COMMIT,
+    FENCE,
     MBARRIER_WAIT,
     MEMBAR,
     MULTIPLY,
@@ -132,7 +133,7 @@ def issue(m, p, k, t):
             finish(m, wi, t + 1)
 
 
-HOLDS = (BARRIER, BULK_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
+HOLDS = (BARRIER, BULK_WAIT, FENCE, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 
 
 @hot
@@ -163,7 +164,7 @@ def execute(m, wi, inst, t):
         else:
             arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
     elif kind == SLEEP:
-        hold(m, wi, SLEEPING, t + m.sleep_cycles)
+        hold(m, wi, SLEEPING, t + inst.latency)
     elif kind == COPY_COMMIT:
         commit(m, wi)
     elif kind == PRODUCT_COMMIT:
@@ -172,5 +173,7 @@ def execute(m, wi, inst, t):
         wait_for_products(m, wi, inst.newest, t)
     elif kind == BULK_WAIT:
         hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi))
+    elif kind == FENCE:
+        hold(m, wi, MEMBAR_REASON, t + m.membar_cycles)
     elif kind == MEMBAR:
         hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi))

@@ -11,14 +11,15 @@ from gpuprof.timing.layout import (
     CLASS_FETCH,
     CLASS_WAIT,
     ENTRY_CLASS_MASK,
-    ENTRY_PORT_MASK,
-    ENTRY_PORT_SHIFT,
+    ENTRY_MAKER_MASK,
+    ENTRY_MAKER_SHIFT,
     ENTRY_SHIFT,
     HOLDING,
     N_CLASSES,
     NEVER,
     PORT_LSU,
     PORT_NONE,
+    PORT_TENSOR,
     READY,
     STEP_NBYTES,
     TOKEN,
@@ -29,6 +30,7 @@ from gpuprof.timing.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY
 from gpuprof.timing.tables import (
     blocked_at,
     board_at,
+    bypass_at,
     dep_at,
     first_of_block_at,
     grid_at,
@@ -43,13 +45,14 @@ from gpuprof.timing.tables import (
     warp_at,
 )
 
+MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
 
 
 @cold
 def write_results(m, wi, inst, cycle):
     """The registers an instruction writes are ready at `cycle`, which may be a token."""
-    entry = cycle << ENTRY_SHIFT | inst.port << ENTRY_PORT_SHIFT | inst.result_class
+    entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | inst.result_class
     set_written(m, wi, inst, entry, 0)
 
 
@@ -76,7 +79,7 @@ def fold(m, wi, inst):
         found = board_at(m, wi, source).value
         second = max(second, min(entry, found), second_at(m, wi, source).value)
         entry = max(entry, found)
-    if second >> ENTRY_SHIFT < w.last:
+    if (second >> ENTRY_SHIFT) + MOST_BYPASS < w.last:
         second = 0
     w.alias |= entry >> ENTRY_SHIFT >= TOKEN
     w.joined |= second > 0
@@ -89,13 +92,20 @@ def entry_waits(m, wi, inst, entry):
     kind = entry & ENTRY_CLASS_MASK
     cycle = entry >> ENTRY_SHIFT
     if kind == CLASS_WAIT:
-        port = entry >> ENTRY_PORT_SHIFT & ENTRY_PORT_MASK
-        if port != inst.port:
-            cycle += m.cross_pipe_cycles
-        elif inst.kind == MULTIPLY:  # accumulators stay in the pipe
+        maker = entry >> ENTRY_MAKER_SHIFT & ENTRY_MAKER_MASK
+        if maker == PORT_TENSOR and inst.kind == MULTIPLY:  # accumulators stay in the pipe
             return
+        cycle += bypass_at(m, inst.bypass_kind, maker).value
     if cycle > until_at(m, wi, kind).value:
         until_at(m, wi, kind).value = cycle
+
+
+@hot
+def guard_waits(m, wi, entry):
+    """A predicate decides later about an instruction than it is there to be selected by."""
+    cycle = (entry >> ENTRY_SHIFT) + m.guard_cycles
+    if entry & ENTRY_CLASS_MASK == CLASS_WAIT and cycle > until_at(m, wi, CLASS_WAIT).value:
+        until_at(m, wi, CLASS_WAIT).value = cycle
 
 
 @hot
@@ -106,6 +116,8 @@ def register_waits(m, wi, inst):
     if warp_at(m, wi).joined:
         for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
             entry_waits(m, wi, inst, second_at(m, wi, dep_at(m, k).value).value)
+    if inst.guard >= 0:
+        guard_waits(m, wi, board_at(m, wi, inst.guard).value)
     if inst.kind == COPY_WAIT:
         group_waits(m, wi, inst.newest)
 

@@ -14,6 +14,8 @@ from gpuprof.chips import Chip
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.timing import layout
+from gpuprof.timing.barrier import round_cycles
+from gpuprof.timing.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.layout import LINE_NBYTES, N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.sampling import Sampling
@@ -45,6 +47,9 @@ class Core(NamedTuple):
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
+    begun: np.ndarray  # int64, the same shape
+    round: np.ndarray  # int64 (warps,)
+    bypass: np.ndarray  # int64 (readers, makers)
     ended: np.ndarray  # int32 (block slots, memory barriers)
     landed: np.ndarray  # int64, the same shape
     blocked: np.ndarray  # int64: warps that wait for the quantum's requests
@@ -180,6 +185,9 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
+        begun=np.zeros((slots, N_BARRIERS), np.int64),
+        round=round_cycles(chip),
+        bypass=bypass_cycles(chip),
         ended=np.zeros((slots, layout.N_MBARRIERS), np.int32),
         landed=np.zeros((slots, layout.N_MBARRIERS), np.int64),
         blocked=np.zeros(warps, np.int64),
@@ -272,6 +280,7 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "first_product": program.first_product,
         "n_classes": layout.N_CLASSES,
         "n_ports": layout.N_PORTS,
+        "n_kinds": N_KINDS,
         "n_reasons": N_REASONS,
         "n_barriers": N_BARRIERS,
         "n_mbarriers": layout.N_MBARRIERS,

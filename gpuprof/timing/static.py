@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, Instruction, decode, reads, writes
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, Instruction, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, GROUPS, NBITS, Form
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.bypass import kind_of
 from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
 
@@ -41,7 +42,8 @@ from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTI
     JOINED,
     PRODUCT_COMMIT,
     PRODUCT_WAIT,
-) = range(22)
+    FENCE,
+) = range(23)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -112,6 +114,7 @@ def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticPr
         _fill(row, instruction, chip)
         if index in parts:
             _fill_multiplication(row, FORMS[instruction.op.name], len(parts[index]))
+        row["guard"] = numbers[guard] if (guard := _guard(instruction)) else -1
         row["line"] = (load_base + INSTRUCTION_NBYTES * index) // chip.instruction_line_nbytes
     block = np.append(starts, len(code)).astype(np.int32)
     n_registers, firsts = len(numbers), {}
@@ -170,6 +173,14 @@ def _scoreboard_numbers(decoded: list[Instruction]) -> dict[tuple[str, int], int
     return {register: number for number, register in enumerate(sorted(named, key=lambda r: ("RDP".index(r[0]), r[1])))}
 
 
+def _guard(instruction: Instruction) -> tuple[str, int] | None:
+    """The predicate that a vote or a reduction over a barrier takes, or else the one that guards the instruction."""
+    found = [(operand.file, operand.index) for operand in reads(instruction) if operand.file == "P"]
+    taken = instruction.op.semantics.startswith(("vote_", "bar_red"))
+    guarded = instruction.guard & 0x7F != PT
+    return (found[-1] if taken else found[0] if guarded else None) if found else None
+
+
 def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
     found = [numbers[operand.file, operand.index + k] for operand in operands for k in range(operand.count)]
     return list(dict.fromkeys(found))
@@ -177,19 +188,20 @@ def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
 
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
-    row["kind"] = _kind(op)
+    row["kind"] = FENCE if op.semantics == "membar" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
     row["operation"] = _operation(op)
     row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait" or is_barrier_in_registers(instruction)
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
     row["slots_apart"] = slots_apart(op)
-    row["latency"] = chip.latency.get(op.latency, 1)
+    row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else chip.latency.get(op.latency, 1)
     row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
     row["free_passes"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)
+    row["bypass_kind"] = kind_of(op, row["port"])
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
@@ -199,6 +211,11 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     if row["kind"] in (BARRIER, ARRIVE):
         row["barrier"] = instruction.imm & 15 if instruction.a == RZ else 0
         row["barrier_threads"] = instruction.imm >> 16 if instruction.b == RZ else 0
+
+
+def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
+    """The time that is asked for, in nanoseconds, when it is in the instruction."""
+    return max(1, round(instruction.imm * chip.clock_mhz / 1000)) if instruction.imm_slot == "b" else chip.sleep_cycles
 
 
 def is_barrier_in_registers(instruction: Instruction) -> bool:

@@ -87,6 +87,7 @@ step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE),
 warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
+begun_at, round_at, bypass_at = _rows("begun"), _rows("round"), _rows("bypass")
 ended_at, landed_at = _rows("ended"), _rows("landed")
 l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = _rows("l0_tag"), _rows("l0_ready"), _rows("l1i_tag"), _rows("l1i_ready")
 constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")

@@ -7,6 +7,8 @@
     writes to. Barriers whose number is in a register are told apart.
 2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane of shared memory.
     A launch starts launch_cycles after what it waits for; streams run at the same time, and grids share the SMs by what their blocks need.
+    Results reach readers of other kinds by a table measured with ptxas; predicates guard later than they select. A barrier's round depends on its warps;
+    a fence of a block does not wait for the L2; a nanosleep takes the time it names.
     Issue slots by architecture, those of a fence by its scope; of an expansion's slots only the unit's own use it.
     DRAM banks open rows. Atomics take the L2 slices longer; compare-and-swap takes twice as long as others.
 """
