@@ -95,6 +95,7 @@ def test_totals_by_hand(tmp_path):
     assert found.theoretical_occupancy == 8 * 8 / 64  # 8 blocks of 8 warps, 64 slots
     assert found.achieved_occupancy == pytest.approx(ledger / (8000 * 64))
     assert found.issue_utilisation == pytest.approx((512 * 39 + 128) / (8000 * 4))
+    assert found.tensor_utilisation is None  # nothing is multiplied
     assert (found.l1_hit_rate, found.l2_hit_rate) == (1024 / 18432, 8704 / 17408)
     assert (found.limiter, found.dram_read_nbytes) == ("warps", 2 * 65536)
 

@@ -195,6 +195,18 @@ def test_a_fence_of_a_block_does_not_wait_for_the_l2(chip):
     assert rows(timing)[1] == {"selected": 1, "membar": chip.membar_cycles - 1}
 
 
+def test_how_long_the_tensor_pipe_is_busy(chip):
+    """Two of 16 x 8 x 16 products, 256 a cycle: 8 cycles each; half of that for a shape half as deep. The rest is another pipe's."""
+    code = [
+        *[make("HMMA.16816.F32", dst=8 * k, a=40, b=44, c=8 * k) for k in range(2)],
+        make("HMMA.1688.F32", dst=20, a=40, b=44, c=20),
+        ffma(0, 1),
+        make("EXIT"),
+    ]
+    timing, _ = run(chip, code, [warp([0])] * 3)
+    assert timing.tensor_busy_cycles == 3 * (8 + 8 + 4)
+
+
 def test_stores_drain_before_the_warp_leaves(chip):
     code = [make("STG.32", a=1, b=0, mods=A64), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4))])])

@@ -65,6 +65,7 @@ METRICS = (
     _missed("l1", "32-byte sectors that L1 had to ask of L2"),
     _missed("l2", "32-byte sectors that L2 had to ask of DRAM"),
     _timing("issue_slots", "slots", "issue slots used"),
+    _timing("tensor_busy_cycles", "cycles", "cycles that matrix multiplications keep the tensor pipes"),
     _timing("registers", "registers", "registers of a thread"),
     _timing("shared_nbytes", "bytes", "static shared memory of a block"),
     _timing("local_nbytes", "bytes", "local memory of a thread"),

@@ -67,7 +67,7 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
     yield "time", list(time_facts(kernel, report))
     yield "launch", list(launch_facts(kernel, launch))
     yield "occupancy", occupancy_facts(sums)
-    yield "issue", [] if sums.issue_utilisation is None else [f"{100 * sums.issue_utilisation:.1f}% of the issue slots used"]
+    yield "issue", issue_facts(sums)
     yield "stalls", top_reasons(reasons, look)
     if not look.plain:
         yield "", [bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)]
@@ -111,6 +111,13 @@ def occupancy_facts(sums: Totals) -> list[str]:
     if sums.theoretical_occupancy is not None:
         limiter = f" (limited by {sums.limiter})" if sums.limiter else ""
         facts.append(f"theoretical {100 * sums.theoretical_occupancy:.1f}%{limiter}")
+    return facts
+
+
+def issue_facts(sums: Totals) -> list[str]:
+    facts = [] if sums.issue_utilisation is None else [f"{100 * sums.issue_utilisation:.1f}% of the issue slots used"]
+    if sums.tensor_utilisation is not None:
+        facts.append(f"tensor pipe busy {100 * sums.tensor_utilisation:.1f}%")
     return facts
 
 

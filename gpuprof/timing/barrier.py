@@ -1,29 +1,22 @@
 """Block barriers, counted in warps.
 
-A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and not before the round that
-so many warps take from the first one on is over. A block of which every live warp waits is let
-go, whatever it waits at: the trace says that the program got past there (a warp that arrives in two halves looks like that).
+A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and not before the
+round that so many warps take from the first one on is over. A block of which every live warp waits is let go, whatever it waits at: the
+trace says that the program got past there (a warp that arrives in two halves looks like that).
 """
 
 import numpy as np
 
-from gpuprof.chips import Chip
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
 from gpuprof.timing.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, NEVER
 from gpuprof.timing.mbarrier import let_go
+from gpuprof.timing.rounds import MOST_WARPS
 from gpuprof.timing.scoreboard import hold, sleep
 from gpuprof.timing.tables import access_of, arrived_at, begun_at, block_at, grid_at, round_at, warp_at
 
 BARRIER = INDEX["barrier"]
 ANY = -1
-MOST_WARPS = 64  # that a round is told apart for
-
-
-def round_cycles(chip: Chip) -> np.ndarray:
-    """int64 (MOST_WARPS + 1,): a barrier's round by warps, a straight line between those of the chip's table and level behind the last."""
-    warps = [int(name.removeprefix("warps_")) for name in chip.barrier]
-    return np.rint(np.interp(np.arange(MOST_WARPS + 1), warps, list(chip.barrier.values()))).astype(np.int64)
 
 
 @cold

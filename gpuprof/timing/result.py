@@ -33,6 +33,7 @@ class LaunchTiming:
     dram_read_nbytes: int
     dram_write_nbytes: int
     shared_wavefronts: int
+    tensor_busy_cycles: int  # sum over partitions of the cycles for which products keep the tensor pipe
     sm_active_cycles: int  # sum over SMs of the cycles in which a warp was resident
     active_cycles_of_sm: np.ndarray  # uint64 (n_sms,)
     ledger: np.ndarray

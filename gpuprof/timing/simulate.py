@@ -7,9 +7,10 @@ import numpy as np
 
 from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
+from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
-from gpuprof.timing.layout import QUANTUM
+from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
@@ -19,6 +20,7 @@ from gpuprof.timing.static import StaticProgram
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
 
+SELECTED = INDEX["selected"]
 QUANTA_PER_CALL = 200  # the interpreter gets its turn (an interrupt) between calls
 
 Sink = Callable[[np.ndarray], None]
@@ -134,7 +136,14 @@ def _timing(state: State, number: int, grid: PreparedGrid) -> LaunchTiming:
         dram_read_nbytes=counts["dram_read_sectors"] * SECTOR_NBYTES,
         dram_write_nbytes=counts["dram_write_sectors"] * SECTOR_NBYTES,
         shared_wavefronts=counts["shared_wavefronts"],
+        tensor_busy_cycles=_tensor_busy_cycles(ledger, grid.program.inst),
         sm_active_cycles=int(active_cycles.sum()),
         active_cycles_of_sm=active_cycles,
         ledger=ledger,
     )
+
+
+def _tensor_busy_cycles(ledger: np.ndarray, inst: np.ndarray) -> int:
+    """By what was issued, each row with its own time in the pipe. Where warps wait for it, all of it is busy."""
+    ticks = np.where(inst["port"] == PORT_TENSOR, inst["port_ticks"], 0)
+    return int(ledger[:, SELECTED].astype(np.int64) @ ticks) // TICKS
