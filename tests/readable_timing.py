@@ -197,7 +197,7 @@ class Gpu:
             sm.slots_free = dict.fromkeys(range(self.blocks_per_sm), 0)
             sm.half = sm.number * 2 // chip.sms
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
-        self.banks = {}
+        self.banks, self.copies = {}, {}
         self.requests, self.loads = [], []
         self.ledger, self.samples, self.dropped = Counter(), [], 0
         self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
@@ -798,12 +798,36 @@ class Gpu:
         if r.kind == "atomic":
             busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
         self.slices[number] = time + busy
-        latency = chip.l2_near_cycles if number * 2 // chip.l2_slices == r.sm.half else chip.l2_far_cycles
+        latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
         arrives = self.touch_l2(r, n, time)
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles
         done = max(math.floor(time) + latency, arrives)
         return done + (math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0)
+
+    def copies_of(self, half, line, sectors, there):
+        """The sectors of a line that a half of the L2 had. From now on it has these, too, or no longer."""
+        lines = self.copies.setdefault((half, hashed(line) % max(1, self.chip.l2_nbytes // 128 // 16)), OrderedDict())
+        had = lines.get(line, 0)
+        if there:
+            if line not in lines and len(lines) == 8:
+                lines.popitem(last=False)
+            lines[line] = had | sectors
+            lines.move_to_end(line)
+        elif line in lines:
+            lines[line] = had & ~sectors
+        return had
+
+    def answer_cycles(self, r, home):
+        """Load to use of a hit: a half has close by what it has read; what is written lies in its home."""
+        near, far = self.chip.l2_near_cycles, self.chip.l2_far_cycles
+        if near == far:
+            return near
+        if r.kind == "read":
+            return far if r.sectors & ~self.copies_of(r.sm.half, r.line, r.sectors, True) else near
+        self.copies_of(home, r.line, r.sectors, True)
+        self.copies_of(1 - home, r.line, r.sectors, False)
+        return near if r.sm.half == home else far
 
     def touch_l2(self, r, n, time):
         def write_back(line, entry):

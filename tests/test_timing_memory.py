@@ -88,6 +88,23 @@ def test_a_read_fetches_what_stores_have_left_out(chip, what, left_out, sectors_
     assert machine.l2_line["dirty"].sum() == 0b10  # sector 1 of its line, once
 
 
+def test_a_half_of_the_l2_keeps_copies_of_the_other_until_they_are_written(tmp_path):
+    path = tmp_path / "halves.toml"
+    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\n')
+    chip = load_chip(path)
+    read = [LOAD, ffma(2, 1), make("MEMBAR")]
+    code = [*read, *read, STORE, make("MEMBAR"), *read, *read, make("EXIT")]
+    reads = (1, 4, 9, 12)
+    for line, wanted in ((0, (552, 206, 206, 206)), (40, (552, 206, 397, 206))):  # slices 0 and 41 of 80: the second is far
+        timing, _ = run(chip, code, [warp([0], [access([4 * line])] * 5)])
+        assert tuple(rows(timing)[k]["long_scoreboard"] + 1 for k in reads) == wanted
+    sectors = [access([160]), access([161]), access([160, 161]), access([160, 161]), access([160, 161])]
+    timing, _ = run(
+        chip, code, [warp([0], sectors)]
+    )  # sector 161 comes from the DRAM, of an open row; both are there until both are written
+    assert [rows(timing)[k]["long_scoreboard"] + 1 for k in reads] == [552, 512, 397, 206]
+
+
 def test_a_partial_store_spoils_nothing_that_was_there(chip):
     code = [LOAD, ffma(2, 1), STORE, make("MEMBAR"), LOAD, make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access([5]), access([5], missing={5: 0x7F}), access([5])])])

@@ -2,17 +2,18 @@
 
 Requests of one quantum are served in the order of (arrival cycle, SM, issue). Each reserves its SM's link, its slice and, when it
 misses, a DRAM channel; so its completion is known at once. A slice is picked by a hash of the line, and lies in the near or the far
-half of the chip.
+half of the chip; each half has copies of what it reads.
 """
 
 from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.dram import read, write
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import ATOMIC_REQUEST, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
+from gpuprof.timing.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.tables import (
     bucket_at,
     grid_at,
     l1_line_at,
+    l2_copy_at,
     l2_line_at,
     l2_tag_at,
     l2_use_at,
@@ -95,8 +96,7 @@ def reach_slice(m, r):
     if r.kind == ATOMIC_REQUEST:
         ticks = max(n * m.atomic_sector_ticks, r.conflicts * m.atomic_ticks) * r.place
     slice_tick_at(m, number).value = tick + ticks
-    far = number * 2 // m.l2_slices != s.half
-    latency = m.l2_far_cycles if far else m.l2_near_cycles
+    latency = answer_cycles(m, r, s.half, number * 2 // m.l2_slices)
     cycle = tick >> TICK_BITS
     if r.kind == WRITE:
         touch(m, r, n, tick)
@@ -105,6 +105,41 @@ def reach_slice(m, r):
     if r.kind == ATOMIC_REQUEST:
         return done + (ticks >> TICK_BITS) + m.atomic_extra_cycles
     return done
+
+
+@cold
+def answer_cycles(m, r, half, home):
+    """Load to use of a request from one half that hits. A half has what it has read, as far as there is room, until it is written; what
+    is written lies in its home, and there it is written."""
+    if m.l2_far_cycles == m.l2_near_cycles:
+        return m.l2_near_cycles
+    if r.kind != READ:
+        copies(m, home, r.line, r.sectors, 1)
+        copies(m, 1 - home, r.line, r.sectors, 0)
+        return m.l2_near_cycles if half == home else m.l2_far_cycles
+    return m.l2_far_cycles if r.sectors & ~copies(m, half, r.line, r.sectors, 1) else m.l2_near_cycles
+
+
+@cold
+def copies(m, half, line, sectors, there):
+    """The sectors of a line that a half of the L2 had. From now on it has these, too (`there` 1) or no longer (0)."""
+    first = (half * m.copy_sets + fold_bits(line) % m.copy_sets) * COPY_WAYS
+    place = first
+    while place < first + COPY_WAYS and l2_copy_at(m, place).value >> 4 != line + 1:
+        place += 1
+    had = 0
+    if place < first + COPY_WAYS:
+        had = l2_copy_at(m, place).value & 15
+        if not there:
+            l2_copy_at(m, place).value = (line + 1) << 4 | (had & ~sectors)
+    elif there:
+        place -= 1  # the one that was read or written longest ago goes
+    if there:
+        while place > first:
+            l2_copy_at(m, place).value = l2_copy_at(m, place - 1).value
+            place -= 1
+        l2_copy_at(m, first).value = (line + 1) << 4 | had | sectors
+    return had
 
 
 @hot

@@ -247,6 +247,10 @@ L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
 
+# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too.
+# An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
+COPY_WAYS = 8
+
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
@@ -307,6 +311,7 @@ DERIVED_NUMBERS = (
     "l1_lines",  # places per SM
     "noc_ticks",  # per sector, like the next and that of DRAM
     "l2_sets",
+    "copy_sets",
     "slice_ticks",
     "atomic_ticks",
     "atomic_sector_ticks",
@@ -383,6 +388,7 @@ TABLES = {
     "l2_use": Table(WORD),
     "l2_line": Table(L2_LINE),
     "slice_tick": Table(WORD),
+    "l2_copy": Table(WORD),
     "channel_tick": Table(WORD),
     "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
     "request": Table(REQUEST),

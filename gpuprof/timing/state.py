@@ -73,6 +73,7 @@ class Memory(NamedTuple):
     l2_tag: np.ndarray
     l2_use: np.ndarray
     l2_line: np.ndarray
+    l2_copy: np.ndarray
     slice_tick: np.ndarray
     channel_tick: np.ndarray
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
@@ -116,6 +117,7 @@ class Machine:
     l2_tag: np.ndarray
     l2_use: np.ndarray
     l2_line: np.ndarray
+    l2_copy: np.ndarray
     l2_uses: int
     slice_tick: np.ndarray
     channel_tick: np.ndarray
@@ -138,6 +140,7 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(l2_lines, np.int64),
         np.zeros(l2_lines, np.int64),
         np.zeros(l2_lines, layout.L2_LINE),
+        np.zeros(2 * copy_sets(chip) * layout.COPY_WAYS, np.int64),
         0,
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
@@ -155,6 +158,11 @@ def carve_out(chip: Chip, occupancy: Occupancy) -> int:
         return chip.shared_nbytes
     need = occupancy.blocks_per_sm * occupancy.shared_nbytes_per_block
     return min(chip.shared_nbytes, -(-need // CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES)
+
+
+def copy_sets(chip: Chip) -> int:
+    """Sets of what a half of the L2 has close by: as much as it holds."""
+    return max(1, chip.l2_nbytes // LINE_NBYTES // 2 // layout.COPY_WAYS)
 
 
 def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
@@ -220,6 +228,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         l2_tag=machine.l2_tag,
         l2_use=machine.l2_use,
         l2_line=machine.l2_line,
+        l2_copy=machine.l2_copy,
         slice_tick=machine.slice_tick,
         channel_tick=machine.channel_tick,
         dram_row=machine.dram_row,
@@ -256,6 +265,7 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "l1_lines": most_l1_lines(chip, occupancies),
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
+        "copy_sets": copy_sets(chip),
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),

@@ -179,7 +179,7 @@ def little(warps: int) -> dict[str, tuple[float, str]]:
 
 FAR = [
     Figure("L1 hit latency", "cycles", chase(64, 8, 24), chips((27.9, "B"), (33.0, "B"), (32.0, "B"))),
-    Figure("L2 hit latency, near and far", "cycles", chase(8192, 64, 192), chips((212, "B"), (301.5, "B"), (383, "L"))),
+    Figure("L2 hit latency", "cycles", chase(8192, 64, 192), chips((212, "B"), (211, "B"), (265, "B"))),
     Figure(
         "DRAM latency, rows at random",
         "cycles",
