@@ -65,13 +65,28 @@ def emulate_figures(_: Path):
     for kind in ("converged", "divergent", "shuffle", "atomic", "atomic.shared", "tensor"):
         yield f"emulate.{kind}", _median(lambda kind=kind: emulate_rate(kind), 3), "warp-instructions/s", f"tests/bench_emulate.py {kind}"
 
+    from tests.bench_samples import slowest_sample
+
+    kernel, rate = slowest_sample()
+    yield "emulate.slowest", rate, "warp-instructions/s", f"the slowest kernel of samples/: {kernel}"
+
 
 def time_figures(_: Path):
     from tests.bench_timing import timing_rate
 
-    for kind in ("compute", "memory"):
-        timing_rate(kind)
-        yield f"time.{kind}", _median(lambda kind=kind: timing_rate(kind), 3), "warp-instructions/s", f"tests/bench_timing.py {kind}"
+    for chip in ("a100", "h200"):
+        for kind in ("compute", "memory"):
+            timing_rate(kind, chip)
+            name = f"time.{kind}" if chip == "a100" else f"time.{kind}.{chip}"
+            rate = _median(lambda kind=kind, chip=chip: timing_rate(kind, chip), 3)
+            yield name, rate, "warp-instructions/s", f"tests/bench_timing.py {kind}, {chip}"
+
+    from tests.bench_samples import concurrent
+
+    pairs = [concurrent() for _ in range(3)]
+    rate, ratio = (statistics.median(each) for each in zip(*pairs, strict=True))
+    yield "time.concurrent", rate, "warp-instructions/s", "naive of samples/matmul.cu, 384 x 384, emulated on one core and timed on another"
+    yield "time.overlap", 100 * ratio, "%", "the same run's time, of the time of the slower one alone"
 
 
 def sample_figures(folder: Path):

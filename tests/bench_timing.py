@@ -90,5 +90,6 @@ def _timed(code, chip, piece, blocks, period_cycles):
 
 
 if __name__ == "__main__":
-    for kind in ("compute", "memory"):
-        print(f"{kind}: {timing_rate(kind) / 1e6:.2f} M warp-instructions/s")
+    for chip in ("a100", "h200"):
+        for kind in ("compute", "memory"):
+            print(f"{kind}, {chip}: {timing_rate(kind, chip) / 1e6:.2f} M warp-instructions/s")

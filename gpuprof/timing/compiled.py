@@ -3,6 +3,7 @@ compiles and emulates the first kernel. Both use Numba's cache, whose files are 
 """
 
 import atexit
+import gc
 import os
 import subprocess
 import sys
@@ -27,6 +28,8 @@ def is_compiled() -> bool:
 
 
 def compile_now() -> None:
+    """For a process that does nothing else: what Numba makes stays until the end, so no garbage is looked for."""
+    gc.disable()
     run.compile(SIGNATURE)
 
 

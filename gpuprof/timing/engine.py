@@ -19,7 +19,7 @@ from gpuprof.timing.layout import MACHINE, NEVER, QUANTUM
 from gpuprof.timing.sampler import complete, sample
 from gpuprof.timing.scheduler import schedule, wake
 from gpuprof.timing.served import settle
-from gpuprof.timing.tables import part_at, sm_at
+from gpuprof.timing.tables import part_at, row_of, sm_at
 
 DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE = range(7)
 
@@ -82,7 +82,7 @@ def _compiled(sources: int):
         """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
         if sources < 0:
             return STUCK
-        m = machine[0]
+        m = row_of(machine[0])
         for _ in range(n_quanta):
             if start_blocks(m) == 0:
                 return NEED_BLOCKS

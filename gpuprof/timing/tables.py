@@ -8,12 +8,29 @@ checks: indexes and addresses come from records checked at the edge (`live`) or 
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
 from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.timing.layout import MACHINE, PIECE, TABLES
 
-WORD = from_dtype(np.dtype([("value", "i8")]))
+
+class Row(types.Record):
+    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and `m` has many fields."""
+
+    def __repr__(self):
+        return f"Row({self.size})"
+
+
+register_model(Row)(models.RecordModel)
+
+
+def _row_type(dtype: np.dtype) -> Row:
+    record = from_dtype(dtype)
+    fields = {name: {"type": field.type, "offset": field.offset, "alignment": field.alignment} for name, field in record.fields.items()}
+    return Row(list(fields.items()), record.size, record.aligned)
+
+
+WORD = _row_type(np.dtype([("value", "i8")]))
 INT64 = ir.IntType(64)
 
 
@@ -26,7 +43,7 @@ def _load_word(builder, record, name: str):
 def _rows(name: str):
     """An accessor for the table `name` of layout.TABLES."""
     table = TABLES[name]
-    record = from_dtype(table.dtype)
+    record = _row_type(table.dtype)
     nbytes = INT64(table.dtype.itemsize)
 
     def place(context, builder, base, index):
@@ -58,7 +75,7 @@ def _rows(name: str):
 
 def _record_of(dtype: np.dtype):
     """An accessor for the record of `dtype` that stands at an address."""
-    record = from_dtype(dtype)
+    record = _row_type(dtype)
 
     @intrinsic
     def of(typing_context, address):
@@ -68,6 +85,16 @@ def _record_of(dtype: np.dtype):
         return record(types.int64), code
 
     return of
+
+
+@intrinsic
+def row_of(typing_context, machine):
+    """The machine's record, as `Row`."""
+
+    def code(context, builder, signature, args):
+        return args[0]
+
+    return _row_type(MACHINE)(machine), code
 
 
 @intrinsic
