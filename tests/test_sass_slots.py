@@ -13,10 +13,9 @@ needs_nvdisasm = pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is
 BOUND = 0.10
 # Where more than that is between the two, and why.
 KNOWN = {
-    "_Z10mandelbrotPiiii": "moves between loop variables; products and sums that ptxas contracts",
-    "_Z5tiledPKfS0_Pfi": "ptxas unrolls the loop over tiles by four",
-    "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop, and the rest of a row takes longer",
-    "_Z8warp_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop, and most rows are shorter than one turn",
+    "_Z14global_atomicsPKjiPj": "ptxas puts a YIELD into loops with atomics, and reads an extent of the launch once more",
+    "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas copies both addresses in every turn of the loop",
+    "_Z8warp_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop by four, and most rows are shorter than one turn",
 }
 
 
@@ -35,13 +34,15 @@ def test_all_slots_together():
     rows = read_table()
     logs = [np.log(row.ratio) for row in rows]
     assert len(rows) >= 18
-    assert np.exp(np.mean(np.abs(logs))) - 1 <= 0.12, "the mean factor between the two"
+    assert np.exp(np.mean(np.abs(logs))) - 1 <= 0.06, "the mean factor between the two"
 
 
 @needs_ptxas
 @needs_nvdisasm
 @pytest.mark.parametrize(
-    "source", [path for path in SOURCES if path.stem in ("reduction", "saxpy", "spmv", "stencil3d")], ids=lambda path: path.stem
+    "source",
+    [path for path in SOURCES if path.stem in ("mandelbrot", "reduction", "saxpy", "spmv", "stencil3d")],
+    ids=lambda path: path.stem,
 )
 def test_machine_code_computes_the_same_in_as_many_slots(source):
     stored = {row.kernel: row.theirs for row in read_table()}

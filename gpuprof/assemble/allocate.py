@@ -7,6 +7,7 @@ or several that coalescing made one. Units are placed in order of their start wh
 
 from bisect import bisect_right, insort
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.assemble.ir import WORDS, Body, Inst
@@ -215,6 +216,32 @@ class _Units:
             if one is not None and other is not None and one is not other:
                 self._merge(one, other, self.lane[inst.a] - self.lane[inst.dst])
 
+    def _same_value(self, one: Unit, other: Unit) -> bool:
+        """Whether two that live at once are copies of one value wherever they do: neither is written while the other lives, but as its copy."""
+        if len(one.lanes) != len(other.lanes) or not (self._is_one_value(one) and self._is_one_value(other)):
+            return False
+        return not (self._is_written_during(one, other) or self._is_written_during(other, one))
+
+    def _is_one_value(self, unit: Unit) -> bool:
+        return all(WORDS[self.body.files[register]] in (0, len(unit.lanes)) for register in unit.members)
+
+    def _is_written_during(self, unit: Unit, alive: Unit) -> bool:
+        for register in unit.members:
+            for position, inst in self.writes.get(register, ()):
+                is_copy = inst.is_copy and inst.guard is None and self.unit.get(inst.a) is alive
+                if not is_copy and any(start <= position < stop for start, stop in alive.lanes[0]):
+                    return True
+        return False
+
+    @cached_property
+    def writes(self) -> dict[int, list[tuple[int, Inst]]]:
+        """Where each register is written, and by what."""
+        found: dict[int, list[tuple[int, Inst]]] = {}
+        for index, inst in enumerate(self.body.instructions()):
+            for register in inst.writes():
+                found.setdefault(register, []).append((2 * index + 1, inst))
+        return found
+
     def _merge(self, one: Unit, other: Unit, shift: int):
         """Makes `other` part of `one`, its lane 0 on lane `shift`, where that is possible."""
         if one.fixed is not None or other.fixed is not None:
@@ -223,7 +250,8 @@ class _Units:
             one, other, shift = other, one, -shift
         if shift % other.align or not 0 <= shift <= len(one.lanes) - len(other.lanes):
             return
-        if any(overlap(one.lanes[shift + lane], segments) for lane, segments in enumerate(other.lanes)):
+        together = any(overlap(one.lanes[shift + lane], segments) for lane, segments in enumerate(other.lanes))
+        if together and not self._same_value(one, other):
             return
         for lane, segments in enumerate(other.lanes, shift):
             one.lanes[lane] = union(one.lanes[lane], segments)

@@ -59,6 +59,11 @@ class Makers:
         self.count[register] = 0
         self.gone.add(id(maker))
 
+    def drop(self, body: Body) -> None:
+        """Takes the makers that were joined out of the body."""
+        for block in body.blocks:
+            block.insts = [inst for inst in block.insts if id(inst) not in self.gone]
+
 
 def _in_order(rule: Callable[[Makers, Inst], None], names: frozenset[str]) -> Callable[[Body], None]:
     def change(body: Body) -> None:
@@ -67,8 +72,7 @@ def _in_order(rule: Callable[[Makers, Inst], None], names: frozenset[str]) -> Ca
         for inst in found:
             rule(makers, inst)
         if found and makers.gone:
-            for block in body.blocks:
-                block.insts = [inst for inst in block.insts if id(inst) not in makers.gone]
+            makers.drop(body)
 
     change.__name__ = rule.__name__.lstrip("_")
     return change

@@ -1,7 +1,9 @@
 """Multiplications and additions that one instruction does together, as a real assembler joins them."""
 
+from gpuprof.assemble.combine import Makers
 from gpuprof.assemble.defs import single_definitions, uses_of
 from gpuprof.assemble.ir import Body, Inst
+from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME
 
 _WIDENING = {"CVT.S64.S32": "IMUL.WIDE.S32", "CVT.U64.U32": "IMUL.WIDE.U32"}
@@ -22,14 +24,14 @@ def widen_shifts(body: Body) -> None:
 
 def fuse_multiply_add(body: Body) -> None:
     """x * y + z, when every reader of the product adds to it."""
-    single = single_definitions(body)
+    makers = Makers(body)
     users = uses_of(body)
-    for register, product in single.items():
+    for register, product in makers.single.items():
         names = _PRODUCTS.get(product.op.name)
         readers = users.get(register, [])
         if not names or product.guard is not None or not 0 < len(readers) <= (_MOST_COPIES if product.op.dst == "D" else 1):
             continue
-        if any(r is not None and r not in single for r in (product.a, product.b)):
+        if not all(makers.keeps(source, product, reader) for source in (product.a, product.b) for reader in readers):
             continue
         if all(_adds(reader, names[0], register, product) for reader in readers):
             for reader in readers:
@@ -51,3 +53,47 @@ def _fuse(inst: Inst, name: str, register: int, product: Inst):
         inst.slot, inst.imm, inst.const = product.slot, product.imm, product.const
     inst.op = BY_NAME[name]
     inst.a, inst.b, inst.c = product.a, product.b, other
+
+
+_CONTRACTED = {"FADD": ("FMUL", "FFMA"), "DADD": ("DMUL", "DFMA")}
+_NEG = {slot: FIELDS["neg_" + slot].put(1) for slot in "abc"}
+_FTZ, _SAT = FIELDS["ftz"].put(1), FIELDS["sat"].put(1)
+
+
+def contract_products(body: Body) -> None:
+    """x * y + z without a rounding in between, where PTX says none: `mul.f32` and `add.f32` may be contracted, `mul.rn.f32` may not.
+
+    It changes results, so it is no optimisation to be left out. ptxas does the same unless it is told -fmad=false.
+    """
+    sums = [inst for inst in body.instructions() if inst.contracts and inst.op.name in _CONTRACTED]
+    makers = Makers(body) if sums else None
+    for inst in sums:
+        product_name, name = _CONTRACTED[inst.op.name]
+        for slot, other in (("a", "b"), ("b", "a")):
+            register = getattr(inst, slot)
+            product = makers.maker(register, inst, frozenset([product_name]))
+            if (
+                product
+                and product.contracts
+                and not product.mods & _SAT
+                and not (product.mods ^ inst.mods) & _FTZ
+                and not (product.slot and inst.slot)
+            ):
+                makers.joined(product, register)
+                _contract(inst, BY_NAME[name], slot, other, product)
+                break
+    if makers and makers.gone:
+        makers.drop(body)
+
+
+def _contract(inst: Inst, op, slot: str, other: str, product: Inst) -> None:
+    """The sum becomes product + its other source; a negated product is that of a negated factor."""
+    negated = (_NEG["a"] if bool(product.mods & _NEG["a"]) != bool(inst.mods & _NEG[slot]) else 0) | (product.mods & _NEG["b"])
+    negated |= _NEG["c"] if inst.mods & _NEG[other] else 0
+    addend = getattr(inst, other)
+    inst.op, inst.mods = op, inst.mods & (_FTZ | _SAT) | negated
+    if not inst.slot:
+        inst.slot, inst.imm, inst.const = product.slot, product.imm, product.const
+    else:
+        inst.slot = "c"
+    inst.a, inst.b, inst.c = product.a, product.b, addend

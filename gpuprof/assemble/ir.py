@@ -48,6 +48,7 @@ class Inst:
     symbol: str = ""  # relocation: imm is added to this symbol's address
     outgoing: bool = False  # imm is an offset in the frame of the function about to be called
     fresh: bool = False  # guarded, but nobody reads the old value of dst: the write ends its live range all the same
+    contracts: bool = False  # a product or sum of floats whose rounding nobody asked for
     uses: tuple[int, ...] = ()  # call, return: registers read besides the slots
     defs: tuple[int, ...] = ()  # call: registers written besides the slots
     clobbers: Clobbers | None = None

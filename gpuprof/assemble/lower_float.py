@@ -12,7 +12,11 @@ def row_of(name: str, kind: str) -> str:
     return pick(LETTER, kind) + name + ("2" if kind.endswith("x2") else "")
 
 
+ROUNDINGS = frozenset(["rn", "rz", "rm", "rp"])
+
+
 def _arithmetic(lo, name: str, n: int, neg: str = "", **extra):
+    contracts = name != "FMA" and ROUNDINGS.isdisjoint(lo.modifiers.rest)
     mods = lo.modifiers.float_mods() | extra
     kind = lo.modifiers.type()
     if lo.modifiers.rest[-1:] == ["f32"] and kind in ("f16", "bf16"):
@@ -23,7 +27,7 @@ def _arithmetic(lo, name: str, n: int, neg: str = "", **extra):
     lo.count(n + 1)
     kind = BITS.get(kind, kind)
     sources = dict(zip("abc", lo.srcs(1, kind, n), strict=False))
-    return lo.emit(row, dst=lo.dst(lo.operand(0), kind), neg=neg, mods=pack(**mods), **sources)
+    return lo.emit(row, dst=lo.dst(lo.operand(0), kind), neg=neg, mods=pack(**mods), contracts=contracts, **sources)
 
 
 def _mixed(lo, name: str, n: int, neg: str, kind: str, mods: dict):

@@ -12,23 +12,26 @@ from gpuprof.assemble.fold import (
     propagate_negations,
     simplify,
 )
-from gpuprof.assemble.fuse import fuse_multiply_add, widen_shifts
+from gpuprof.assemble.fuse import contract_products, fuse_multiply_add, widen_shifts
 from gpuprof.assemble.groups import share_groups
 from gpuprof.assemble.ir import Body
 from gpuprof.assemble.narrow import narrow_fetches
 from gpuprof.assemble.predicate import convert_branches, guard_exits
 from gpuprof.assemble.remat import free_wide_multiplies, sink_constants
+from gpuprof.assemble.sink import sink_moves
+from gpuprof.assemble.vectorize import join_shared_loads
 
 _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
     widen_shifts, remove_dead, fuse_multiply_add, remove_dead, *COMBINE, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, sink_constants, share_groups, remove_dead, narrow_fetches,
+    remove_dead, guard_exits, convert_branches, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead, narrow_fetches,
 )  # fmt: skip
 
 
 def optimize(body: Body) -> None:
+    contract_products(body)
     for change in PASSES:
         change(body)
     begin_kernel(body)
