@@ -166,11 +166,21 @@ def _distinct_sectors(address, mask, pieces, piece_stride, found):
 @part
 def _whole_words(mask):
     """8 bits, one for each 4-byte word of a sector all of whose bytes are in the 32-bit mask."""
-    whole = mask & mask >> 1 & mask >> 2 & mask >> 3
-    words = 0
-    for word in range(8):
-        words |= (whole >> 4 * word & 1) << word
-    return words
+    whole = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111  # every fourth bit; then they move together, two, four, eight
+    whole = (whole | whole >> 3) & 0x03030303
+    whole = (whole | whole >> 6) & 0x000F000F
+    return (whole | whole >> 12) & 0xFF
+
+
+@part
+def _place(values, count, value):
+    """Where a value is among values[:count], which are ascending."""
+    first, rest = np.int64(0), np.int64(count)
+    while rest > 1:  # without branches: which way it goes is a matter of chance
+        half = rest >> 1
+        first += half * (values[first + half] <= value)
+        rest -= half
+    return first
 
 
 @part
@@ -178,11 +188,14 @@ def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
     """Adds to each sector that a store does not cover the words it leaves out (see trace.MISSING_SHIFT)."""
     covered = np.zeros(count, np.int64)
     span = (np.int64(1) << nbytes) - 1
+    place = np.int64(0)
     for piece in range(pieces):
         for lane in range(32):
             if mask >> np.uint32(lane) & np.uint32(1):
                 at = address[lane] + piece * piece_stride
-                covered[np.searchsorted(found[:count], at >> 5)] |= span << (at & 31)
+                if found[place] != at >> 5:
+                    place = _place(found, count, at >> 5)
+                covered[place] |= span << (at & 31)
     for s in range(count):
         found[s] |= np.int64(_whole_words(covered[s]) ^ 255) << MISSING_SHIFT
 
