@@ -32,12 +32,14 @@ OPERATIONS = {
         fma.rn.f16x2 %r9, %r1, %r2, %r3|atom.shared.add.u32 %r9, [%r4], %r1|atom.shared.cas.b32 %r9, [%r4], %r1, %r2|shfl.sync.bfly.b32 %r9, %r1, 1, 31, -1
         match.any.sync.b32 %r9, %r1, -1|redux.sync.add.s32 %r9, %r1, -1|mov.u32 %r9, %laneid|mov.u32 %r9, %smid|mov.u32 %r9, %lanemask_lt|activemask.b32 %r9
         setp.lt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r9, %p1, -1|setp.lt.s32 %p1, %r1, %r2; vote.sync.any.pred %p1, %p1, -1; selp.b32 %r9, %r3, %r4, %p1
+        div.u32 %r9, %r1, 7|rem.u32 %r9, %r1, 7|div.s32 %r9, %r1, 7|rem.s32 %r9, %r1, 7|bfe.u32 %r9, %r1, 3, 7|bfe.s32 %r9, %r1, 3, 7|bfi.b32 %r9, %r1, %r2, 3, 7
         setp.lt.s32 %p1, %r1, %r2; bar.red.popc.u32 %r9, 0, %p1""",
     "d": """add.s64 %d9, %d1, %d2|sub.s64 %d9, %d1, %d2|neg.s64 %d9, %d1|abs.s64 %d9, %d1|mul.lo.s64 %d9, %d1, %d2|mad.lo.s64 %d9, %d1, %d2, %d3
         mul.hi.s64 %d9, %d1, %d2|mul.hi.u64 %d9, %d1, %d2|min.s64 %d9, %d1, %d2|max.u64 %d9, %d1, %d2|setp.lt.s32 %p1, %r1, %r2; selp.b64 %d9, %d1, %d2, %p1
         and.b64 %d9, %d1, %d2|not.b64 %d9, %d1|cnot.b64 %d9, %d1|shl.b64 %d9, %d1, %r2|shr.u64 %d9, %d1, %r2|shr.s64 %d9, %d1, %r2|bfe.u64 %d9, %d1, %r2, %r3
         bfe.s64 %d9, %d1, %r2, %r3|bfi.b64 %d9, %d1, %d2, %r2, %r3|brev.b64 %d9, %d1|mul.wide.s32 %d9, %r1, %r2|cvt.s64.s32 %d9, %r1|cvt.rzi.s64.f32 %d9, %f1
         div.s64 %d9, %d1, %d2|div.u64 %d9, %d1, %d2|rem.s64 %d9, %d1, %d2|rem.u64 %d9, %d1, %d2|atom.shared.add.u64 %d9, [%r4], %d1|atom.shared.max.u64 %d9, [%r4], %d1
+        bfe.u64 %d9, %d1, 3, 7|bfi.b64 %d9, %d1, %d2, 3, 7|mov.b64 %d9, 0x123456789abcdef
         atom.shared.cas.b64 %d9, [%r4], %d1, %d2|mov.u64 %d9, %clock64|mov.u64 %d9, %globaltimer|cvta.to.shared.u64 %d9, %d1|cvta.shared.u64 %d9, %d1""",
     "f": """add.f32 %f9, %f1, %f2|fma.rn.f32 %f9, %f1, %f2, %f3|min.f32 %f9, %f1, %f2|ex2.approx.f32 %f9, %f1|ex2.approx.ftz.f32 %f9, %f1|lg2.approx.f32 %f9, %f1
         sin.approx.f32 %f9, %f1|cos.approx.f32 %f9, %f1|rcp.approx.f32 %f9, %f1|rcp.approx.ftz.f32 %f9, %f1|rsqrt.approx.f32 %f9, %f1|sqrt.approx.f32 %f9, %f1

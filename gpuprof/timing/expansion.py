@@ -22,19 +22,18 @@ DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
     **dict.fromkeys(("SAD.S32", "SAD.U32", "IABS.64"), (0, 0, 0, 0, 2)),
     **dict.fromkeys(("VOTE.ANY", "VOTE.ALL", "VOTE.UNI", "FLO.U64"), (1, 0, 0, 0, 0)),
     "FLO.S64": (2, 0, 0, 0, 0),
+    "MOVI.64": (0, 0, 0, 0, -1),
     "CVTA.SHARED": (0, 0, 1, 1, 1),
-    "IDIV.S32": (-1, 0, 0, 1, 1),
-    "IREM.S32": (-1, 0, 0, 1, 0),
     "IDIV.S64": (0, 0, 0, 0, -14),
     "IDIV.U64": (0, 0, 0, 0, -12),
     "IREM.S64": (0, 0, 0, 0, -13),
     "IREM.U64": (0, 0, 0, 0, -11),
-    "FDIV": (1, 0, -1, -1, 0),
-    "FRCP": (1, 0, 0, 1, 2),
-    "FSQRT": (2, 0, 0, 1, 2),
-    "DDIV": (1, 0, 2, 2, 4),
-    "DRCP": (3, 0, 0, 0, 3),
-    "DSQRT": (1, 0, 0, 0, 4),
+    "FDIV": (1, 0, 0, 0, -1),
+    "FRCP": (1, 0, -1, -1, 0),
+    "FSQRT": (1, 0, 0, 0, 0),
+    "DDIV": (1, 0, 2, 2, 2),
+    "DRCP": (1, 0, 0, 0, 0),
+    "DSQRT": (3, 0, 0, 0, -1),
     **{f"{kind}.{operation}": difference for kind in ("ATOMS", "REDS") for operation, difference in (
         ("ADD.F32", (1, 0, 0, -1, -1)), ("ADD.F64", (1, 0, 0, -2, -2)), ("ADD.U64", (1, 0, 0, -2, -3)),
         *((f"{name}.{t}", (1, 0, 0, -2, -3)) for name in ("MIN", "MAX") for t in ("S64", "U64")),
@@ -43,6 +42,8 @@ DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
 # A fence of a block takes one slot. One beyond it also waits for errors and empties the L1 (MEMBAR, ERRBAR, CCTL.IVALL, and from sm_90 on one more).
 FENCE_BEYOND_BLOCK = (2, 2, 3, 3, 3)
 
+# With a divisor, or a place in a word, that is a constant: steps that ptxas takes when it compiles.
+WITH_IMMEDIATE = {"IDIV.U32": -4, "IREM.U32": -4, "IDIV.S32": -6, "IREM.S32": -6, "BFI.64": -5}
 # Without .ftz the unit's operand and result are scaled, if they have to be: compares and multiplications around it.
 WITHOUT_FTZ = {**dict.fromkeys(("MUFU.EX2", "MUFU.LG2", "MUFU.RSQRT", "MUFU.SQRT", "FDIV.APPROX"), 3), "MUFU.RCP": 7}
 # Conversions that are not the transcendental unit's: (first generation, row): pipe and latency.
@@ -77,6 +78,8 @@ def on_architecture(instruction: Instruction, arch: str) -> Instruction:
         op = op._replace(slots=op.slots + _of_generation(FENCE_BEYOND_BLOCK, generation_of(arch)))
     if op.name in WITHOUT_FTZ and not FIELDS["ftz"].get(instruction.mods):
         op = op._replace(slots=op.slots + WITHOUT_FTZ[op.name])
+    if op.name in WITH_IMMEDIATE and instruction.imm_slot in ("b", "c"):
+        op = op._replace(slots=op.slots + WITH_IMMEDIATE[op.name])
     return instruction._replace(op=op)
 
 
