@@ -19,7 +19,7 @@ from gpuprof.errors import GpuprofError
 from gpuprof.sweep import cluster
 from gpuprof.sweep.cluster import on_cluster
 from gpuprof.sweep.plan import prepare, runs
-from gpuprof.sweep.run import run_one
+from gpuprof.sweep.run import Outcome, run_one
 from gpuprof.sweep.workers import on_this_machine
 from tests.command import PROGRAM, ROOT, gpuprof, names
 from tests.sweeps import kernel_file, plan_of
@@ -34,6 +34,12 @@ FLAGS = (
     "--define",
     "WIDTH=64,128,-1",
 )  # 128 reads beyond its array, -1 does not compile
+# A module that makes run 1 end every process it gets into, as a system without memory would. Dask loads it twice.
+DEADLY = """\
+import os, gpuprof.sweep.run as run
+run.alive = getattr(run, "alive", run.measure)
+run.measure = lambda task: os._exit(1) if task.number == 1 else run.alive(task)
+"""
 FORMATS = ("csv", "json", "sqlite")
 
 
@@ -83,11 +89,7 @@ def test_a_run_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
     tasks = prepare(plan, runs(plan))
     deadly = tmp_path / "deadly" / "sitecustomize.py"
     deadly.parent.mkdir()
-    deadly.write_text(
-        "import os, gpuprof.sweep.run as run\n"
-        "measure = run.measure\n"
-        "run.measure = lambda task: os._exit(1) if task.number == 1 else measure(task)\n"
-    )
+    deadly.write_text(DEADLY)
     monkeypatch.setenv("PYTHONPATH", f"{deadly.parent}{os.pathsep}{ROOT}")
     found = sorted(on_this_machine(tasks, 2), key=lambda outcome: outcome.number)
     assert found[1].error == "the process that ran it died, each time: was it out of memory?"
@@ -148,7 +150,8 @@ PRELOAD_NO_GPUPROF = "import sys\nsys.modules['gpuprof'] = None\n"
 class Cluster:
     """Dask's own scheduler and workers, each in a process as its command line starts it."""
 
-    def __init__(self, folder: Path, n_workers: int, preload: str = ""):
+    def __init__(self, folder: Path, n_workers: int, preload: str = "", **environment: str):
+        self.environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
         self.file = folder / "scheduler.json"
         self.preload = []
         if preload:
@@ -173,7 +176,7 @@ class Cluster:
         code = f"from distributed.cli.dask_{what} import main; main()"
         return subprocess.Popen(
             [sys.executable, "-c", code, "--scheduler-file", str(self.file), "--no-dashboard", *flags],
-            cwd=self.file.parent, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=self.file.parent, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -187,8 +190,8 @@ def cluster_of(tmp_path_factory):
     """Starts clusters, and ends them after the test."""
     started = []
 
-    def start(n_workers: int, preload: str = "") -> Cluster:
-        started.append(Cluster(tmp_path_factory.mktemp("dask"), n_workers, preload))
+    def start(n_workers: int, preload: str = "", **environment: str) -> Cluster:
+        started.append(Cluster(tmp_path_factory.mktemp("dask"), n_workers, preload, **environment))
         return started[-1]
 
     yield start
@@ -214,6 +217,37 @@ def test_a_cluster_gives_the_same_bytes_and_does_the_runs_of_a_lost_worker_again
     found += outcomes
     assert lost and len(found) == len(tasks)  # it had runs, done or not, and none is missing or there twice
     assert sorted(found, key=lambda outcome: outcome.number) == [run_one(task) for task in tasks]
+
+
+def test_a_run_that_kills_its_worker_fails_alone(cluster_of, tmp_path):
+    """Of three workers one is left: the first to run it and the one that ran it again are gone."""
+    three = cluster_of(3, DEADLY, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
+    plan = plan_of(tmp_path, "sms=1,2")
+    tasks = prepare(plan, runs(plan))
+    found = {outcome.number: outcome for outcome in on_cluster(tasks[1:], three.address)}
+    assert found == {1: Outcome(1, (), "the worker that ran it died, each time: was it out of memory?")}
+    assert list(on_cluster(tasks[:1], three.address)) == [run_one(tasks[0])]
+    assert [worker.poll() for worker in three.workers].count(None) == 1
+
+
+def test_a_mistake_of_ours_on_a_worker_is_told(cluster_of, tmp_path):
+    one = cluster_of(1, "import gpuprof.sweep.run as run\nrun.measure = lambda task: 1 // 0\n")
+    plan = plan_of(tmp_path, "sms=1")
+    with pytest.raises(GpuprofError, match=r"(?s)Traceback.*ZeroDivisionError"):
+        list(on_cluster(prepare(plan, runs(plan)), one.address))
+
+
+def test_a_scheduler_that_goes_away(cluster_of, tmp_path, monkeypatch, capfd):
+    """One error, and none of Dask's own messages."""
+    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
+    one = cluster_of(1)
+    plan = plan_of(tmp_path, "sms=1,2,3,4,5,6,7,8", "l2_mb=10,20")
+    outcomes = on_cluster(prepare(plan, runs(plan)), one.address)
+    next(outcomes)
+    one.processes[0].kill()
+    with pytest.raises(GpuprofError, match="the scheduler went away"):
+        list(outcomes)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_worker_with_another_model_is_an_error(cluster_of, tmp_path):

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import traceback
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -33,13 +34,25 @@ def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
     check_installed()
     from distributed import as_completed
 
-    logging.getLogger("distributed").setLevel(logging.ERROR)  # a lost worker is expected, and nothing the user must act on
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost comes back as an outcome, or as an error of ours
     with _connect(address) as client:
         _check_workers(client, address)
         sweep = uuid.uuid4().hex  # two sweeps on one cluster are apart
-        numbers = {client.submit(run_one, task, key=f"gpuprof-sweep-{sweep}-{task.number}", pure=False): task.number for task in tasks}
+        numbers = {client.submit(run_there, task, key=f"gpuprof-sweep-{sweep}-{task.number}", pure=False): task.number for task in tasks}
         for future, result in as_completed(numbers, loop=client.loop, with_results=True, raise_errors=False):
             yield _outcome(address, numbers[future], future.status, result)
+
+
+def run_there(task: Task) -> Outcome | str:
+    """On a worker: the outcome; or what went wrong in gpuprof itself, as text, since a client may wait for ever for an exception
+    that does not survive the way.
+    """
+    try:
+        return run_one(task)
+    except GpuprofError as error:
+        return str(error)
+    except Exception:
+        return traceback.format_exc()
 
 
 def _connect(address: str) -> "Client":
@@ -70,11 +83,13 @@ def _outcome(address: str, number: int, status: str, result: object) -> Outcome:
     """What a finished future says."""
     from distributed.scheduler import KilledWorker
 
-    if status == "finished":
+    if isinstance(result, Outcome):
         return result
+    if isinstance(result, str):
+        raise GpuprofError(result)
     if status == "error":
         error = result[1]
         if isinstance(error, KilledWorker):
             return Outcome(number, (), "the worker that ran it died, each time: was it out of memory?")
         raise error
-    raise GpuprofError(f"--scheduler {address}: the scheduler went away")
+    raise GpuprofError(f"--scheduler {address}: the scheduler went away; start it again, and the sweep")
