@@ -34,6 +34,7 @@ AGAINST_REFERENCES = (
 # Opcodes whose effect is where control goes or what the surroundings are, and the test that looks at it.
 BY_EFFECT = {
     "NOP": control.test_hints_change_nothing,
+    **dict.fromkeys(("BSSY", "BSYNC", "YIELD"), control.test_hints_change_nothing),
     "LOAD.SP": control.test_hints_change_nothing,
     "LOAD.DESC": control.test_hints_change_nothing,
     "MEMBAR": control.test_hints_change_nothing,

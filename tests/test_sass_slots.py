@@ -13,7 +13,6 @@ needs_nvdisasm = pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is
 BOUND = 0.10
 # Where more than that is between the two, and why.
 KNOWN = {
-    "_Z14global_atomicsPKjiPj": "ptxas puts a YIELD into loops with atomics, and reads an extent of the launch once more",
     "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas copies both addresses in every turn of the loop",
     "_Z8warp_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop by four, and most rows are shorter than one turn",
 }

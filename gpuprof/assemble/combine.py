@@ -1,11 +1,10 @@
 """Two dependent instructions that the real assembler writes as one: additions of three, shift and add, logic of three, tests, predicates.
 
-Each pass looks at an instruction and at what made one of its sources. The maker may join its reader when nobody else reads what it made and
+Each rule looks at an instruction and at what made one of its sources. The maker may join its reader when nobody else reads what it made and
 its own sources still have their values there.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
 from typing import NamedTuple
 
 from gpuprof.assemble.defs import single_definitions, use_counts
@@ -63,19 +62,6 @@ class Makers:
         """Takes the makers that were joined out of the body."""
         for block in body.blocks:
             block.insts = [inst for inst in block.insts if id(inst) not in self.gone]
-
-
-def _in_order(rule: Callable[[Makers, Inst], None], names: frozenset[str]) -> Callable[[Body], None]:
-    def change(body: Body) -> None:
-        found = [inst for inst in body.instructions() if inst.op.name in names]
-        makers = Makers(body) if found else None
-        for inst in found:
-            rule(makers, inst)
-        if found and makers.gone:
-            makers.drop(body)
-
-    change.__name__ = rule.__name__.lstrip("_")
-    return change
 
 
 # -- sums --------------------------------------------------------------------------------------------------------------------
@@ -226,10 +212,21 @@ def _combine_comparisons(makers: Makers, inst: Inst) -> None:
         return
 
 
-combine_comparisons = _in_order(_combine_comparisons, frozenset(_PREDICATE_LOGIC))
-test_bits = _in_order(_test_bits, _ZERO_TESTS)
-add_shifted = _in_order(_add_shifted, _ADD)
-add_three = _in_order(_add_three, _ADD)
-logic_of_three = _in_order(_logic_of_three, _LOGIC)
+RULES = (
+    (_combine_comparisons, frozenset(_PREDICATE_LOGIC)),
+    (_test_bits, _ZERO_TESTS),
+    (_add_shifted, _ADD),
+    (_add_three, _ADD),
+    (_logic_of_three, _LOGIC),
+)
 
-COMBINE = (combine_comparisons, test_bits, add_shifted, add_three, logic_of_three)
+
+def combine(body: Body) -> None:
+    """Every rule on every instruction of its rows, one rule after the other."""
+    makers = Makers(body)
+    for rule, names in RULES:
+        for inst in body.instructions():
+            if inst.op.name in names and id(inst) not in makers.gone:
+                rule(makers, inst)
+    if makers.gone:
+        makers.drop(body)

@@ -1,6 +1,7 @@
 """The passes between lowering and allocation, in order. Each takes a body and changes it."""
 
-from gpuprof.assemble.combine import COMBINE
+from gpuprof.assemble.combine import combine
+from gpuprof.assemble.convergence import add_meetings
 from gpuprof.assemble.defs import remove_dead
 from gpuprof.assemble.entry import begin_kernel
 from gpuprof.assemble.fold import (
@@ -25,7 +26,7 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
-    widen_shifts, remove_dead, fuse_multiply_add, remove_dead, *COMBINE, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
+    widen_shifts, remove_dead, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead, narrow_fetches,
 )  # fmt: skip
 
@@ -35,3 +36,4 @@ def optimize(body: Body) -> None:
     for change in PASSES:
         change(body)
     begin_kernel(body)
+    add_meetings(body)

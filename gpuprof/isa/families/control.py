@@ -10,6 +10,10 @@ def rows() -> Iterator[Opcode]:
     # What kernels begin with: the stack pointer, and the descriptor of global memory. Nothing reads either; each takes its slot.
     yield row("LOAD.SP", "", "alu", "alu", "nop")
     yield row("LOAD.DESC", "", "uniform", "alu", "nop")
+    # Where lanes that part will meet, and do; a turn for other warps. They change nothing: see `assemble.convergence`.
+    yield row("BSSY", "", "none", "alu", "nop")
+    yield row("BSYNC", "", "none", "alu", "nop")
+    yield row("YIELD", "", "none", "alu", "nop")
     yield row("EXIT", "", "cbu", "branch", "exit")
     yield row("BRA", "", "cbu", "branch", "branch")  # imm: bytes from the next instruction
     yield row("BRX", "=D", "cbu", "branch", "branch_indirect")  # a: code address

@@ -1,0 +1,42 @@
+"""BSSY, BSYNC and YIELD: where the real assembler has them (ptxas 13.0, sm_80), in short kernels."""
+
+import pytest
+from ptx_support import assemble_text, kernel_text
+
+from gpuprof.isa.encoding import decode
+
+LONG = " ".join(f"ld.global.u32 %r3, [%rd0+{4 * k}]; st.global.u32 [%rd0+{4 * k + 64}], %r3;" for k in range(5))  # too long to be guarded
+HEAD = "ld.param.u64 %rd0, [p0]; mov.u32 %r0, %tid.x; ld.param.u32 %r1, [p1];"
+LANES, ALL = "setp.lt.u32 %p0, %r0, 7;", "setp.lt.u32 %p0, %r1, 7;"
+SKIP = f"@%p0 bra OVER; {LONG} OVER: st.global.u32 [%rd0], %r1;"
+LOOP = "mov.u32 %r2, 0; TURN: add.u32 %r2, %r2, 3; st.global.u32 [%rd0], %r2; setp.lt.u32 %p1, %r2, {}; @%p1 bra TURN;"
+LAST = "st.global.u32 [%rd0+4], %r1;"
+
+
+def marks(text: str) -> list[str]:
+    """The marks, the branches and the accesses of a kernel, in order."""
+    names = [decode(row).op.name for row in assemble_text(kernel_text(HEAD + text)).code]
+    return [name for name in names if name in ("BSSY", "BSYNC", "YIELD", "BRA") or name.startswith("RED")]
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (LANES + SKIP, ["BSSY", "BRA", "BSYNC"]),
+        (ALL + SKIP, ["BRA"]),  # the lanes of a warp agree
+        (LOOP.format("%r0") + LAST, ["BSSY", "BRA", "BSYNC"]),  # in front of the loop, and behind it
+        (LOOP.format("%r1") + LAST, ["BRA"]),
+        (LOOP.format("%r0"), ["BRA"]),  # nobody meets to leave
+        (LANES + f"@%p0 bra OVER; {LOOP.format('%r0')} OVER: {LAST}", ["BSSY", "BRA", "BRA", "BSYNC"]),  # both ways out meet in one place
+        (LOOP.format("%r1").replace("st.global.u32 [%rd0], %r2", "red.global.add.u32 [%rd0], %r2"), ["YIELD", "REDG.ADD.U32", "BRA"]),
+        (LOOP.format("%r1").replace("st.global.u32 [%rd0], %r2", "red.global.add.u32 [%rd0], %r2; red.global.add.u32 [%rd0+8], %r2"),
+         ["YIELD", "REDG.ADD.U32", "REDG.ADD.U32", "BRA"]),
+        ("red.global.add.u32 [%rd0], %r0;", ["REDG.ADD.U32"]),
+    ],
+)  # fmt: skip
+def test_marks(text, expected):
+    assert marks(text) == expected
+
+
+def test_endless_loops_end_the_search():
+    marks("setp.lt.u32 %p0, %r0, 7; @%p0 bra HERE; st.global.u32 [%rd0], %r0; ret; HERE: bra HERE;")
