@@ -28,7 +28,7 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load, next_load_base
 from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace import Order, TracePiece
+from gpuprof.emulate.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.inflight import Flight, InFlight
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
@@ -37,6 +37,7 @@ from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.compiled import Compilation, is_compiled
+from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate_batch
@@ -86,6 +87,7 @@ class Settings:
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
+    sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
@@ -272,8 +274,12 @@ class Session:
                 self.settings.sampling,
                 self._sink,
                 self.settings.max_cycles or NO_LIMIT_CYCLES,
+                self.settings.sample_blocks,
             )
+            if timings[0].extrapolation:
+                flights[0].pieces.order(Order(REST, traced=False))
             self.in_flight.finish_emulation()  # the counters are whole
+        timings = [self._whole(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
         self.in_flight.landed(lambda number: timings[number].end_cycle)
         for flight, timing in zip(flights, timings, strict=True):
             self.observer.output("".join(flight.counters.output))
@@ -313,6 +319,17 @@ class Session:
         if self.recorder:
             for launch in np.unique(samples["launch"]):
                 self.recorder.samples(int(launch), samples[samples["launch"] == launch])
+
+    def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
+        """The timing of all blocks, also when only some were timed; the recording has a note of that."""
+        if timing.extrapolation is None:
+            return timing
+        launch = flight.launch
+        whole = extrapolated(timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed))
+        self.machine.cycle = whole.end_cycle
+        if self.recorder:
+            self.recorder.mark(note(launch.function.display, timing, whole), launch.index)
+        return whole
 
     def _wait_for_timing_model(self) -> None:
         if self._compilation:

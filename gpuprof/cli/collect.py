@@ -52,6 +52,7 @@ class Cycles(click.ParamType):
 @click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data and random sampling.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
+@click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gprec, in this folder.")
 @build_options
 def command(
@@ -64,6 +65,7 @@ def command(
     record: str,
     seed: int,
     max_cycles: int | None,
+    sample_blocks: bool,
     output: Path | None,
     options: BuildOptions,
 ):
@@ -92,9 +94,10 @@ def command(
             recorder=recorder,
             record=record,
             max_cycles=max_cycles,
+            sample_blocks=sample_blocks,
             options=options,
             observer=terminal,
-            command=_command_text(file, launches, chip_name, sampling, options, script_args),
+            command=_command_text(file, launches, chip_name, sampling, sample_blocks, options, script_args),
         )
         if file.suffix == ".py":
             from gpuprof.script import run_script
@@ -137,7 +140,7 @@ def _check_output(file: Path, output: Path) -> None:
         raise UsageError(f"{output}: the recording would replace the file it is made from; give another name with -o")
 
 
-def _command_text(file: Path, launches, chip_name, sampling, options, script_args) -> str:
+def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, options, script_args) -> str:
     """The command line as the report shows it: what decides the numbers, and no folders of this machine."""
     import shlex
 
@@ -151,6 +154,8 @@ def _command_text(file: Path, launches, chip_name, sampling, options, script_arg
         words += ["--mode", sampling.mode]
     if sampling.seed:
         words += ["--seed", str(sampling.seed)]
+    if sample_blocks:
+        words += ["--sample-blocks"]
     if options.max_registers:
         words += ["--max-registers", str(options.max_registers)]
     if options.compiler != BuildOptions.compiler:

@@ -22,6 +22,7 @@ CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth sl
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
 # A segment of a chunk's trace is about this long, or longer for many warps. Two or three for each chunk that is on the chip are in memory.
 SEGMENT_NBYTES = 24 << 20
+UNTRACED_NBYTES = 1 << 20  # of log, before it is thrown away
 PER_WARP = CHUNK_LANES // WARP  # as many warps and more have their part of that each
 STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler could not bound
 
@@ -92,7 +93,7 @@ class Emulation:
 
     def carry_out(self, order: Order) -> TracePiece:
         """The next segment of a chunk."""
-        chunk, steps, number = self._begin() if order.first_block < 0 else self.resting.pop(order.first_block)
+        chunk, steps, number = self._begin(self.segment_nbytes) if order.first_block < 0 else self.resting.pop(order.first_block)
         chunk.wake(order.blocks)
         self.run.log.begin(chunk.n_warps)
         with np.errstate(all="ignore"), usual_floats():
@@ -101,12 +102,22 @@ class Emulation:
             self.resting[chunk.first_block] = Resting(chunk, steps, number + 1)
         return self.run.log.piece(chunk.first_block, chunk.n_blocks, chunk.warps_per_block, chunk.live == 0, number)
 
-    def _begin(self) -> Resting:
+    def finish(self) -> None:
+        """Everything to the end, without a trace."""
+        while self.resting or self.next_block < self.run.launch.n_blocks:
+            chunk, steps, _ = self.resting.pop(next(iter(self.resting))) if self.resting else self._begin(UNTRACED_NBYTES)
+            chunk.wake()
+            with np.errstate(all="ignore"), usual_floats():
+                self.run.log.begin(chunk.n_warps)
+                for _ in steps:
+                    self.run.log.begin(chunk.n_warps)
+
+    def _begin(self, segment_nbytes: int) -> Resting:
         run = self.run
         chunk = Chunk(run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block))
         self.size = run.next_chunk()
         self.next_block += chunk.n_blocks
-        return Resting(chunk, chunk.run(max(self.segment_nbytes, chunk.n_warps * self.segment_nbytes // PER_WARP)), 0)
+        return Resting(chunk, chunk.run(max(segment_nbytes, chunk.n_warps * segment_nbytes // PER_WARP)), 0)
 
     def in_order(self) -> Iterator[Order]:
         """Every chunk to its end, then the next."""
@@ -133,6 +144,9 @@ def emulate(
     emulation = Emulation(run, segment_nbytes)
     try:
         for wanted in (Order(REST),) if orders is None else orders:
+            if not wanted.traced:
+                emulation.finish()
+                continue
             for order in emulation.in_order() if wanted.first_block == REST else (wanted,):
                 if order.first_block >= 0 or emulation.next_block < launch.n_blocks:
                     yield emulation.carry_out(order)

@@ -1,8 +1,12 @@
 """What one timed launch gives."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from gpuprof.timing.extrapolate import Extrapolation
 
 
 @dataclass(frozen=True)
@@ -37,3 +41,4 @@ class LaunchTiming:
     sm_active_cycles: int  # sum over SMs of the cycles in which a warp was resident
     active_cycles_of_sm: np.ndarray  # uint64 (n_sms,)
     ledger: np.ndarray
+    extrapolation: "Extrapolation | None" = None  # when not all blocks were timed: how to go on from here

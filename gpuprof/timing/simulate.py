@@ -1,6 +1,7 @@
 """Launches through the machine: one, or a batch that runs together."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
+from gpuprof.timing.extrapolate import Extrapolation, Settling
 from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
@@ -34,22 +36,30 @@ def simulate(
     sink: Sink,
     max_cycles: int,
     order: Callable[[Order], None] | None = None,
+    sample_blocks: bool = False,
 ) -> LaunchTiming:
     """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the machine's clock past it.
 
     `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot. Sampling never changes the
     timing. When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
     """
-    return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles)[0]
+    return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks)[0]
 
 
-def simulate_batch(machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int) -> list[LaunchTiming]:
-    """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each."""
+def simulate_batch(
+    machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int, sample_blocks: bool = False
+) -> list[LaunchTiming]:
+    """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each.
+
+    With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in `extrapolation`.
+    """
     prepared, program = prepare(grids, machine.chip)
     state = _new_state(machine, prepared, program, sampling, max_cycles)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
-    _run(state, LiveTrace(prepared), sink, f"kernel {names}", max_cycles)
-    return _finish(machine, state, prepared)
+    settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
+    found = _run(state, LiveTrace(prepared), sink, f"kernel {names}", max_cycles, settling)
+    timings = _finish(machine, state, prepared)
+    return [replace(timings[0], extrapolation=found)] if found else timings
 
 
 def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int) -> State:
@@ -72,11 +82,11 @@ def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgr
     ).link()
 
 
-def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) -> None:
-    """Runs to the launch's end. Whatever ends it sooner, the records so far go to the sink."""
+def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int, settling: Settling | None = None) -> Extrapolation | None:
+    """Runs to the launch's end, or to that of the blocks that suffice. Whatever ends it sooner, the records so far go to the sink."""
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
-    status = engine.NEED_BLOCKS
+    status, found = engine.NEED_BLOCKS, None
     try:
         while status != engine.DONE:
             if status == engine.NEED_BLOCKS:
@@ -88,9 +98,12 @@ def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int) 
             elif status == engine.TOO_LONG:
                 raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
             assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
-            status = engine.run(state.machine, QUANTA_PER_CALL)
+            if settling and not found and (found := settling.look(state)):
+                state.core.grid[0]["total_blocks"] = found.simulated
+            status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
     finally:
         _flush(state, sink)
+    return found
 
 
 def _flush(state: State, sink: Sink) -> None:
