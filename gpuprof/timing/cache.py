@@ -1,7 +1,9 @@
 """Set-associative lookup with least-recently-used replacement, for L1 and L2. A tag is the line's number plus one; 0 is empty."""
 
 from gpuprof.timing.jit import hot
-from gpuprof.timing.tables import word_at
+from gpuprof.timing.tables import prefetch, word_at
+
+WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
 
 
 @hot
@@ -23,10 +25,21 @@ def find(tag, first, ways, line):
 def oldest(use, first, ways):
     """The place in a set that was used longest ago; places never used count as oldest."""
     best = first
+    least = word_at(use, first).value
     for place in range(first + 1, first + ways):
-        if word_at(use, place).value < word_at(use, best).value:
+        last = word_at(use, place).value
+        if last < least:
+            least = last
             best = place
     return best
+
+
+@hot
+def expect(tag, use, first, ways):
+    """The set that starts at `first` will be looked at soon."""
+    for place in range(first, first + ways, WORDS_OF_LINE):
+        prefetch(tag, place)
+        prefetch(use, place)
 
 
 @hot

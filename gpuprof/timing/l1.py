@@ -1,7 +1,7 @@
 """The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one request per line."""
 
 from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
-from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
+from gpuprof.timing.cache import expect, find, fold_bits, n_sectors, oldest
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
 from gpuprof.timing.tables import (
@@ -31,9 +31,12 @@ def request(m, sm, arrival, line, sectors, kind, target, place, conflicts):
     r.target = target
     r.place = place
     r.sm = sm
+    r.grid = m.grid
     r.conflicts = conflicts
     r.missing = 0
     m.n_requests = index + 1
+    if kind != MERGE:
+        expect(m.l2_tag_table, m.l2_use_table, fold_bits(line) % m.l2_sets * m.l2_ways, m.l2_ways)
     return index
 
 

@@ -266,6 +266,7 @@ REQUEST = np.dtype(
         ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
         ("sm", "i4"),
         ("slot", "i4"),  # miss register
+        ("grid", "i4"),  # whose warp asks
         ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
         ("kind", "i1"),
         ("sectors", "i1"),

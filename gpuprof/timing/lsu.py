@@ -27,7 +27,20 @@ from gpuprof.timing.layout import (
 from gpuprof.timing.mbarrier import end_phases, wait
 from gpuprof.timing.scoreboard import write_results
 from gpuprof.timing.static import ATOMIC, BULK, CONSTANT, COPY, GENERIC, GLOBAL, LOAD, MBARRIER, REDUCTION, SHARED
-from gpuprof.timing.tables import access_of, block_at, grid_at, inst_at, load_at, part_at, port_at, queue_at, sm_at, warp_at, word_at
+from gpuprof.timing.tables import (
+    access_of,
+    block_at,
+    grid_at,
+    inst_at,
+    load_at,
+    part_at,
+    port_at,
+    prefetch,
+    queue_at,
+    sm_at,
+    warp_at,
+    word_at,
+)
 
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
@@ -66,6 +79,8 @@ def access(m, wi, t):
     first = w.sector
     w.access += ACCESS_NBYTES
     w.sector += (np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)) * SECTOR_NUMBER_NBYTES
+    prefetch(w.access, 0)
+    prefetch(w.sector, 0)
     kind = inst.kind
     if kind == GENERIC:
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL

@@ -8,6 +8,7 @@ checks: indexes and addresses come from records checked at the edge (`live`) or 
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
+from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
@@ -95,6 +96,23 @@ def row_of(typing_context, machine):
         return args[0]
 
     return _row_type(MACHINE)(machine), code
+
+
+@intrinsic
+def prefetch(typing_context, address, index):
+    """Asks for the memory around place `index` of the int64 table that starts at `address`: a request's set is there when it is served."""
+
+    def code(context, builder, signature, args):
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
+        )
+        at = builder.inttoptr(builder.add(args[0], builder.mul(args[1], INT64(8))), byte)
+        builder.call(function, [at, number(0), number(3), number(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), code
 
 
 @intrinsic
