@@ -16,8 +16,9 @@ SPECIAL = (
 )  # fmt: skip
 
 # Extents of the launch: words behind the parameter block, which no kernel's parameters reach (CUDA 12.1 and later: 32764 bytes), so that
-# instructions read them as constants, as they do on hardware.
-LAUNCH_WORDS_AT = 0x8000
+# instructions read them as constants, as they do on hardware. There they stand just before the parameters: so they must not share their place
+# in a small direct-mapped cache with the first of these, and lie 31 of its lines of 64 bytes further on.
+LAUNCH_WORDS_AT = 0x8000 + 31 * 64
 LAUNCH_WORDS = {
     name: LAUNCH_WORDS_AT + 4 * index for index, name in enumerate(("ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z"))
 }  # fmt: skip
