@@ -874,7 +874,7 @@ _ACTIONS = {
     "IADD3": _add3, "IMAD": _mad, "LEA": _lea, "LOP3": _lop3, "PLOP3": _plop3, "ISETP": _isetp, "FSETP": _float_setp(False),
     "DSETP": _float_setp(True), "SEL": _select, "FSEL": _fsel,
     "IMNMX": _imnmx, "FMNMX": _fmnmx, "SHF": _shf, "PRMT": _prmt, "MUFU": _mufu, "FCHK": _check_division, "I2F": _int_to_float,
-    "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special, "CS2R": _special,
+    "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special, "S2UR": _special, "CS2R": _special,
     "SHFL": _shuffle, "VOTE": _vote, "FLO": _flo, "NOP": lambda *_: None, "YIELD": lambda *_: None, "DEPBAR": lambda *_: None,
     "MEMBAR": lambda *_: None, "ERRBAR": lambda *_: None, "CCTL": lambda *_: None,
     "DADD": _double(lambda a, b, *_: a + b), "DMUL": _double(lambda a, b, *_: a * b), "DFMA": _double(lambda a, b, c: a * b + c),

@@ -33,7 +33,23 @@ from tests.nvidia_tools import PTXAS
 TESTS = Path(__file__).parent
 CSV = TESTS / "sass_slots.csv"
 SAMPLES = [*sorted((TESTS.parent / "samples").glob("*.cu"))]
-LAUNCHES = {  # of files whose launches stand elsewhere
+LAUNCHES = {  # of files that have none
+    "register_kernels/dense.cu": [
+        "gemm_1x1<<<(4, 4), (16, 16)>>>(a: f32[64,64]=random, b: f32[64,64]=random, c: f32[64,64], 64)",
+        "gemm_2x2<<<(2, 2), (16, 16)>>>(a, b, c2: f32[64,64], 64)",
+        "gemm_4x4<<<(1, 1), (16, 16)>>>(a, b, c4: f32[64,64], 64)",
+    ],
+    "register_kernels/blocks.cu": [
+        "scan<<<4, 256>>>(in: i32[4096]=random, out: i32[4096], sums: i32[4], 4096)",
+        "bitonic<<<2, 256>>>(keys: u32[2048]=random)",
+    ],
+    "register_kernels/stencils.cu": [
+        "blur5<<<(4, 8), (32, 8)>>>(in: f32[64,128]=random, out: f32[64,128], 128, 64)",
+        "heat3d<<<(2, 4), (32, 8)>>>(volume: f64[8,32,64]=random, after: f64[8,32,64], 64, 32, 8, 0.5, 0.1)",
+        "sobel<<<(4, 8), (32, 8)>>>(picture: u8[64,128]=random, edges: u8[64,128], 128, 64)",
+    ],
+    "register_kernels/words.cu": ["sha256<<<4, 128>>>(words: u32[8192]=random, digest: u32[4096], 512)"],
+    "register_kernels/physics.cu": ["philox<<<4, 128>>>(out: u32[2048], 7, 9, 512)"],
 }  # fmt: skip
 SOURCES = [*SAMPLES, *(TESTS / name for name in LAUNCHES)]
 
