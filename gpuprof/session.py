@@ -30,6 +30,7 @@ from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault, UsageError
+from gpuprof.fidelity.sentence import sentence
 from gpuprof.inflight import Flight, InFlight
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
@@ -137,6 +138,7 @@ class Session:
                 "tool": "gpuprof",
                 "tool_version": gpuprof.__version__,
                 "model_version": MODEL_VERSION,
+                "fidelity": sentence(self.chip, MODEL_VERSION),
                 "command": self.settings.command,
                 "chip": self.chip.name,
                 "sampling": {
@@ -355,6 +357,8 @@ def open_device(settings: Settings, chip_name: str | None = None) -> Device:
     session = Session(settings, settings.chip or load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
     if session.recorder:
         session.record_preamble()
+        if session.chip.is_foreign:
+            settings.observer.notice(f"chip {session.chip.name}: {session.chip.notes}")
     return Device(session, session.chip)
 
 

@@ -117,6 +117,7 @@ def make_database(
     with_samples: bool = True,
     with_ledger: bool = True,
     source: str | None = CU,
+    chip_words: dict | None = None,
 ) -> Path:
     """Write the database; the keywords bend one thing each."""
     db = sqlite3.connect(path)
@@ -126,13 +127,14 @@ def make_database(
     meta = {
         "tool_version": "0.1.0",
         "model_version": "1",
+        "fidelity": "50 of 52 figures near; kernels not compared",
         "chip": "a100",
         "mode": "random",
         "seed": "0",
         "command": "gpuprof collect transpose.cu",
     }
     meta |= {"period_cycles": str(period_cycles), "complete": "1" if complete else "0"}
-    chip = {"name": "a100", "clock_mhz": 1410.0, "sms": 108, "partitions": 4, "warp_slots": 64, "warp_lanes": 32}
+    chip = {"name": "a100", "clock_mhz": 1410.0, "sms": 108, "partitions": 4, "warp_slots": 64, "warp_lanes": 32} | (chip_words or {})
     meta |= {"chip_json": json.dumps(chip), "damage": "", "marks": "" if complete else "interrupted by the user"}
     db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     db.executemany("INSERT INTO stall_reasons VALUES (?, ?, ?)", [(n, r.name, r.text) for n, r in enumerate(REASONS)])

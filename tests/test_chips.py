@@ -1,9 +1,11 @@
 """Chip files: what they hold, and what a wrong one gets."""
 
+import re
+
 import pytest
 
 from gpuprof.chips import list_chips, load_chip
-from gpuprof.chips.fields import FIELDS, TABLES
+from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES
 from gpuprof.errors import UsageError
 
 NAMES = ("a100", "b200", "h100", "h200", "mi210-like", "ppu15", "rtx3090", "rtx4090", "t4", "v100", "xehpc-like")
@@ -53,6 +55,18 @@ def test_a_file_may_inherit(tmp_path):
         ('inherits = "a100"\nlatency = 3', "latency: expected a table, got 3"),
         ('inherits = "a100"\nwarp_slots = 63', "warp_slots is 63, which its 4 partitions cannot share evenly"),
         ('inherits = "a100"\nl2_near_cycles = 500', "l2_near_cycles, l2_far_cycles and dram_cycles must ascend"),
+        ('inherits = "a100"\nl1_nbytes = 168960', "l1_nbytes leaves 1024 bytes of L1, less than one set of l1_ways = 16 lines"),
+        ('inherits = "a100"\nl2_slices = 1024\nl2_nbytes = 65536', "l2_nbytes is 65536, less than a line for each of l2_slices = 1024"),
+        ('inherits = "a100"\nregisters = 1024\nregister_granularity = 512', "registers is 1024, less than register_granularity"),
+        ('inherits = "a100"\npartitions = 1', "warp_slots gives 64 slots per partition, more than the 32 the model has"),
+        ('inherits = "a100"\nshared_nbytes = 400000', "shared_nbytes is 400000, which leaves no L1 of l1_nbytes 196608"),
+        ('inherits = "a100"\nclock_mhz = nan', "clock_mhz is nan, but only 10 to 10000 MHz make sense"),
+        ('inherits = "a100"\nclock_mhz = inf', "clock_mhz is inf"),
+        ('inherits = "a100"\narch = 80', "arch: expected a text, got 80"),
+        ('inherits = "a100"\nl2_bytes = 5', "unknown key 'l2_bytes'; did you mean l2_nbytes"),
+        ('inherits = "a100"\nshared = 5', "unknown key 'shared'; did you mean latency.shared?"),
+        ('inherits = "a100"\n[latency]\nshard = 5', "unknown key 'latency.shard'; did you mean latency.shared"),
+        ('inherit = "a100"', "unknown key 'inherit'; did you mean inherits"),
         ('inherits = "nothing"', "unknown chip 'nothing'"),
         ('inherits = "bad.toml"', "inherits itself"),
         ("sms = = 5", "cannot be read as a chip file"),
@@ -64,6 +78,30 @@ def test_a_wrong_file_is_refused_by_name_and_key(tmp_path, text, message):
     with pytest.raises(UsageError, match=message) as caught:
         load_chip(path)
     assert "bad.toml" in str(caught.value) or "nothing" in str(caught.value)
+
+
+NUMBERS = [(name, field) for name, field in BY_NAME.items() if field.kind != "text"]
+NUMBERS += [(f"{table}.{entry}", field) for table, (entries, field) in TABLES.items() for entry in entries]
+
+
+@pytest.mark.parametrize(("name", "field"), NUMBERS, ids=[name for name, _ in NUMBERS])
+def test_every_number_has_its_bounds_and_its_type(tmp_path, name, field):
+    table, _, key = name.rpartition(".")
+    step = 1 if field.kind == "int" else 0.001
+    for value in (field.low - step, field.high + step, -(10**30), '"5"', "true", "[5]", *(["2.5"] if field.kind == "int" else [])):
+        path = tmp_path / "my chip.toml"
+        path.write_text('inherits = "a100"\n' + (f"[{table}]\n" if table else "") + f"{key} = {value}\n")
+        with pytest.raises(UsageError, match=rf"my chip\.toml: {re.escape(name)}(:| is)"):
+            load_chip(path)
+
+
+def test_a_relative_path_with_spaces_and_a_parent_in_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "my chips").mkdir()
+    (tmp_path / "my chips" / "base.toml").write_text('inherits = "v100"\nsms = 3\n')
+    (tmp_path / "my chips" / "half of it.toml").write_text('inherits = "base.toml"\nclock_mhz = 700\n')
+    monkeypatch.chdir(tmp_path)
+    chip = load_chip("my chips/half of it.toml")
+    assert (chip.name, chip.sms, chip.clock_mhz, chip.l2_nbytes) == ("half of it", 3, 700.0, load_chip("v100").l2_nbytes)
 
 
 def test_a_file_that_is_not_there(tmp_path):

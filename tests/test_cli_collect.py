@@ -15,7 +15,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from gpuprof.chips import list_chips
+from gpuprof.chips import list_chips, load_chip
 from gpuprof.records.reader import read_recording
 from tests.command import SAMPLES, gpuprof, masked, names, process, write_files
 
@@ -279,8 +279,10 @@ def test_the_previous_recording_is_kept_as_old(folder):
 
 @pytest.mark.parametrize("chip", list_chips())
 def test_every_chip(folder, chip):
-    out = collect(folder, "kernels.cu", "--chip", chip)
-    assert masked(out) == FROM_COMMENTS
+    code, out, error = gpuprof(folder, "collect", "kernels.cu", "--chip", chip)
+    expressed = f"gpuprof: chip {chip}: {load_chip(chip).notes}\n" if chip.endswith("-like") else ""
+    assert (code, masked(out), error) == (0, FROM_COMMENTS, expressed)
+    assert expressed.startswith(f"gpuprof: chip {chip}: not an NVIDIA part: " if expressed else "")
     assert read_recording(folder / "kernels.gprec").chip["name"] == chip
 
 

@@ -1,10 +1,12 @@
 """`gpuprof list` and `gpuprof explain`."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
+from gpuprof.chips import list_chips, load_chip
 from gpuprof.cli import explain
 from gpuprof.cli import list as list_module
 from gpuprof.correlate.metrics import METRICS
@@ -41,9 +43,40 @@ def test_stalls_metrics_and_chips():
         "shared_nbytes",
         "l2_nbytes",
         "dram_gbytes_per_s",
+        "maker",
+        "notes",
     ]
     assert chips[1].split()[:6] == ["a100", "sm_80", "108", "1410", "64", "65536"]
     assert {line.split()[0] for line in chips[1:]} >= {"a100", "v100", "h200", "ppu15"}
+
+
+def test_chips_in_full(tmp_path):
+    """Every number with its unit, meaning and source; of a file of one's own, too."""
+    lines = run(list_module.command, "chips", "--verbose", "a100").splitlines()
+    assert lines[0] == "a100: A100 SXM4, 80 GB (NVIDIA)" and lines[1].split() == ["number", "value", "unit", "meaning", "[source]"]
+    found = [re.split(r"\s{2,}", line) for line in lines[2:]]
+    assert ["sms", "108", "SMs", "streaming multiprocessors [mt4g]"] in found
+    assert ["latency.fma", "4", "cycles", "result latency [ptxas 13.0 stall counts]"] in found
+    assert len(found) == len(load_chip("a100").sources) - 2  # maker and notes stand in the first line
+    own = tmp_path / "half.toml"
+    own.write_text('inherits = "a100"\nsms = 54\n')
+    document = json.loads(run(list_module.command, "chips", str(own), "a100", "--verbose", "--json"))
+    assert [chip["name"] for chip in document["chips"]] == ["half", "a100"]
+    assert {"number": "sms", "value": 54, "unit": "SMs", "meaning": "streaming multiprocessors", "source": "half.toml"} in document[
+        "chips"
+    ][0]["numbers"]
+    assert run(list_module.command, "chips", "--verbose").count("streaming multiprocessors [") == len(list_chips())
+
+
+def test_chips_in_full_on_a_narrow_terminal():
+    lines = list_module.number_lines(load_chip("a100"), 40)
+    assert lines[lines.index("l2_nbytes = 41943040 bytes") + 1] == "    L2 size [mt4g]"
+    assert max(map(len, lines)) <= 60 and sum(line.startswith("    ") for line in lines) > len(load_chip("a100").sources) - 3
+
+
+def test_only_chips_have_numbers():
+    with pytest.raises(UsageError, match=r"^--verbose and names go with `list chips`, not with `list stalls`$"):
+        list_module.command.main(["stalls", "--verbose"], standalone_mode=False)
 
 
 def test_json():

@@ -128,6 +128,7 @@ def test_json_source_page(database):
         **{
             "tool_version": "0.1.0",
             "model_version": "1",
+            "fidelity": "50 of 52 figures near; kernels not compared",
             "chip": "a100",
             "kernels": [KERNEL],
             "launches": 2,

@@ -31,6 +31,7 @@ def lines_of(report, look, page="source", **request):
 
 SOURCE_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
+# fidelity   50 of 52 figures near, kernels not compared
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 0, buffer full: no
 # recording  complete
@@ -62,6 +63,7 @@ SOURCE_IN_A_PIPE = """\
 
 OVERVIEW_80 = """\
 gpuprof    0.1.0 · model 1 · chip a100
+fidelity   50 of 52 figures near · kernels not compared
 kernel     transpose_naive · 2 launches
 samples    1,832 · period 512 cycles (random) · dropped 0 · buffer full: no
 recording  complete
@@ -119,6 +121,7 @@ L long_scoreboard · g lg_throttle · # selected · w wait · D drain
 
 LAUNCHES_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
+# fidelity   50 of 52 figures near, kernels not compared
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 6, buffer full: yes
 # recording  NOT COMPLETE, it was cut off; the numbers are those up to there
@@ -150,7 +153,7 @@ def test_a_launch_that_was_cut_off(tmp_path):
         db.execute("DELETE FROM launch_metrics")
         report = read_report(db)
     lines = lines_of(report, PIPE, "summary")
-    assert lines[2:9] == [
+    assert lines[3:10] == [
         "# samples    916, period 512 cycles (random), dropped 0, buffer full: no",
         "# recording  NOT COMPLETE, it was cut off; the numbers are those up to there",
         "# note       interrupted by the user",
@@ -163,7 +166,7 @@ def test_a_launch_that_was_cut_off(tmp_path):
 
 
 def test_source_lines_bring_their_instructions(tmp_path):
-    assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[5:] == [
+    assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[6:] == [
         "# transpose_naive  samples/transpose.cu:13-13  4.7%",
         "    line  exact  incl.  sampled  interval  stalls why         inst  lanes  source",
         "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   32.0          float value = in[at(y + i, x, n)];",
@@ -208,9 +211,23 @@ def test_columns_drop_in_order(tmp_path):
     }
 
 
+def test_a_part_of_another_maker_is_named_as_such(tmp_path):
+    words = {"maker": "AMD", "notes": "not an NVIDIA part: two warps for a wave"}
+    lines = lines_of(report_of(tmp_path, chip_words=words), PIPE)
+    assert lines[5] == "# note       chip a100: not an NVIDIA part: two warps for a wave"
+
+
+def test_recordings_without_the_sentence_on_fidelity_are_read(tmp_path):
+    path = make_database(tmp_path / "t.gpudb")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM meta WHERE key = 'fidelity'")
+        lines = lines_of(read_report(db), PIPE)
+    assert lines[:2] == ["# gpuprof    0.1.0, model 1, chip a100", "# kernel     transpose_naive, 2 launches"]
+
+
 def test_without_samples_the_ledger_still_shows(tmp_path):
     lines = lines_of(report_of(tmp_path, period_cycles=0, with_samples=False), Look(80, "", True, False))
-    assert lines[2] == "samples    no sampling · dropped 0 · buffer full: no"
+    assert lines[3] == "samples    no sampling · dropped 0 · buffer full: no"
     assert next(line for line in lines if "line  " in line).split() == ["line", "exact", "incl.", "stalls", "source"]
     assert next(line for line in lines if line.startswith(">>   14")).split()[:4] == [">>", "14", "63.9%", "67.0%"]
 
@@ -233,7 +250,7 @@ def test_code_without_lines(tmp_path):
         db.execute("UPDATE instructions SET source = NULL, line = 0")
         db.execute("DELETE FROM inline_frames")
         report = read_report(db)
-    assert lines_of(report, PIPE)[5:] == [
+    assert lines_of(report, PIPE)[6:] == [
         "# transpose_naive  100.0%",
         "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  source",
         ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7  (code without a source line)",
@@ -248,9 +265,9 @@ def test_paths_below_the_working_folder_are_relative(tmp_path, monkeypatch):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE sources SET path = ? || path", (f"{tmp_path}/",))
         report = read_report(db)
-    assert lines_of(report, PIPE)[5] == f"# transpose_naive  {tmp_path}/samples/transpose.cu:5-16  93.8%"
+    assert lines_of(report, PIPE)[6] == f"# transpose_naive  {tmp_path}/samples/transpose.cu:5-16  93.8%"
     monkeypatch.chdir(tmp_path)
-    assert lines_of(report, PIPE)[5] == "# transpose_naive  samples/transpose.cu:5-16  93.8%"
+    assert lines_of(report, PIPE)[6] == "# transpose_naive  samples/transpose.cu:5-16  93.8%"
 
 
 def test_two_kernels(tmp_path):
@@ -262,7 +279,7 @@ def test_two_kernels(tmp_path):
         db.execute("INSERT INTO launches VALUES (2, 1, 'fill', '1,1,1', '32,1,1', 0, 0, '', 0, 30000, 30000, 0, 0, 0, 0, 1)")
         db.execute("INSERT INTO ledger VALUES (2, 8192, 15, 30000)")
         both, one = read_report(db), read_report(db, kernel="^transpose")
-    assert lines_of(both, PIPE, "")[5:8] == [
+    assert lines_of(both, PIPE, "")[6:9] == [
         "share    time  cycles  launches  top stall        kernel",
         "75.0%  21.3us   30000         1  drain            fill",
         "25.0%  7.09us   10000         2  long_scoreboard  transpose_naive",

@@ -16,6 +16,8 @@ CHIPS = {
     "a100": 'inherits = "a100"\nsms = 2\n',
     "narrow": 'inherits = "v100"\nsms = 1\nwarp_slots = 8\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = 1\nl0i_lines = 2\n',
     "ppu15": 'inherits = "ppu15"\nsms = 2\n',
+    "half a lane": 'inherits = "t4"\nsms = 2\n',
+    "eight partitions": 'inherits = "xehpc-like"\nsms = 1\n',
 }
 
 

@@ -14,6 +14,7 @@ from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES, Field
 from gpuprof.errors import UsageError
 
 FOLDER = Path(__file__).parent
+LINE_NBYTES = 128  # of the L1 and the L2
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Chip:
         if name in values:
             return values[name]
         raise AttributeError(f"a chip has no number {name!r}")
+
+    @property
+    def is_foreign(self) -> bool:
+        """Another maker's part, expressed in the words of this model; `notes` says how."""
+        return self.maker != "NVIDIA"
 
     @property
     def warps_per_partition(self) -> int:
@@ -82,8 +88,8 @@ def field_of(name: str) -> Field | None:
 
 
 def _similar(name: str) -> str:
-    known = [*BY_NAME, *(f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries)]
-    found = difflib.get_close_matches(name, known, 3)
+    known = ["inherits", *BY_NAME, *(f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries)]
+    found = [full for full in known if full.endswith(f".{name}")] or difflib.get_close_matches(name, known, 3)
     return f"; did you mean {' or '.join(found)}?" if found else ""
 
 
@@ -123,13 +129,13 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
 def _check_keys(path: Path, data: dict[str, Any]) -> None:
     for key, value in data.items():
         if key not in BY_NAME and key not in TABLES and key != "inherits":
-            raise UsageError(f"{path}: unknown key {key!r}")
+            raise UsageError(f"{path}: unknown key {key!r}{_similar(key)}")
         if key in TABLES:
             if not isinstance(value, dict):
                 raise UsageError(f"{path}: {key}: expected a table, got {value!r}")
             for entry in value:
                 if entry not in TABLES[key][0]:
-                    raise UsageError(f"{path}: unknown key '{key}.{entry}'")
+                    raise UsageError(f"{path}: unknown key '{key}.{entry}'{_similar(f'{key}.{entry}')}")
 
 
 def _build(path: Path, data: dict[str, Any]) -> Chip:
@@ -179,6 +185,13 @@ def _check_together(path: Path | str, chip: Chip) -> None:
         raise UsageError(f"{path}: warp_slots gives {chip.warps_per_partition} slots per partition, more than the 32 the model has")
     if chip.l1_shared_pool and chip.shared_nbytes >= chip.l1_nbytes:
         raise UsageError(f"{path}: shared_nbytes is {chip.shared_nbytes}, which leaves no L1 of l1_nbytes {chip.l1_nbytes}")
+    room = chip.l1_nbytes - chip.shared_nbytes if chip.l1_shared_pool else chip.l1_nbytes
+    if room < LINE_NBYTES * chip.l1_ways:
+        raise UsageError(f"{path}: l1_nbytes leaves {room} bytes of L1, less than one set of l1_ways = {chip.l1_ways} lines")
+    if chip.l2_nbytes < LINE_NBYTES * chip.l2_slices:
+        raise UsageError(f"{path}: l2_nbytes is {chip.l2_nbytes}, less than a line for each of l2_slices = {chip.l2_slices}")
+    if chip.registers < chip.register_granularity * chip.partitions:
+        raise UsageError(f"{path}: registers is {chip.registers}, less than register_granularity for each of {chip.partitions} partitions")
     if chip.max_shared_nbytes_per_block > chip.shared_nbytes:
         raise UsageError(
             f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's {chip.shared_nbytes}"

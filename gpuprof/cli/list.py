@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from gpuprof.errors import UsageError
+
 Table = tuple[tuple[str, ...], list[tuple]]  # column names; rows
 
 
@@ -16,9 +18,32 @@ def chips() -> Table:
     """The chips that come with gpuprof."""
     from gpuprof.chips import list_chips, load_chip
 
-    heading = ("name", "arch", "sms", "clock_mhz", "warp_slots", "registers", "shared_nbytes", "l2_nbytes", "dram_gbytes_per_s")
+    heading = (
+        "name",
+        "arch",
+        "sms",
+        "clock_mhz",
+        "warp_slots",
+        "registers",
+        "shared_nbytes",
+        "l2_nbytes",
+        "dram_gbytes_per_s",
+        "maker",
+        "notes",
+    )
     loaded = [load_chip(name) for name in list_chips()]
     return heading, [(chip.name, *(getattr(chip, name) for name in heading[1:])) for chip in loaded]
+
+
+def numbers(chip) -> Table:
+    """Every number of a chip, in the order of its file."""
+    from gpuprof.chips.fields import FIELDS, TABLES
+
+    rows = [(field.name, chip.values[field.name], field.unit, field.meaning, chip.sources[field.name]) for field in FIELDS]
+    for table, (entries, field) in TABLES.items():
+        named = getattr(chip, table)
+        rows += [(f"{table}.{entry}", named[entry], field.unit, field.meaning, chip.sources[f"{table}.{entry}"]) for entry in entries]
+    return ("number", "value", "unit", "meaning", "source"), rows
 
 
 def stalls() -> Table:
@@ -77,9 +102,11 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 @click.command("list", short_help="List chips, stall reasons, metrics, samples or instructions.")
 @click.argument("kind", type=click.Choice(tuple(KINDS)))
+@click.argument("names", nargs=-1, metavar="[CHIP]...")
+@click.option("--verbose", is_flag=True, help="Of chips: every number with its unit, meaning and source.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
-def command(kind, as_json):
-    """List what there is of a KIND.
+def command(kind, names, verbose, as_json):
+    """List what there is of a KIND; with --verbose every number of the CHIPs, which may be .toml files of yours.
 
     \b
     chips         machines that --chip takes
@@ -88,6 +115,11 @@ def command(kind, as_json):
     samples       kernels to try
     instructions  those of PTX ISA 9.0; the forms that stop a program before it starts
     """
+    if (names or verbose) and kind != "chips":
+        raise UsageError(f"--verbose and names go with `list chips`, not with `list {kind}`")
+    if names or verbose:
+        verbose_chips(names, as_json)
+        return
     heading, rows = KINDS[kind]()
     if as_json:
         import json
@@ -98,6 +130,40 @@ def command(kind, as_json):
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         click.echo("\n".join(aligned([heading, *rows], width)))
+
+
+def verbose_chips(names: tuple[str, ...], as_json: bool) -> None:
+    """Prints all numbers of the chips, each with what it is and where it comes from."""
+    from gpuprof.chips import list_chips, load_chip
+
+    chosen = [load_chip(name) for name in names or list_chips()]
+    if as_json:
+        import json
+
+        found = [
+            {"name": chip.name, "numbers": [dict(zip(numbers(chip)[0], row, strict=True)) for row in numbers(chip)[1]]} for chip in chosen
+        ]
+        click.echo(json.dumps({"version": 1, "chips": found}, indent=1))
+        return
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for index, chip in enumerate(chosen):
+        click.echo("\n".join([*([""] if index else []), f"{chip.name}: {chip.notes} ({chip.maker})", *number_lines(chip, width)]))
+
+
+COLUMNS_WIDTH = 110  # cells; on a narrower terminal meaning and source stand below the number
+
+
+def number_lines(chip, width: int | None) -> list[str]:
+    """A line per number in columns; on a narrow terminal the number first, then the rest, indented and wrapped."""
+    heading, rows = numbers(chip)
+    told = [(name, value, unit, f"{meaning} [{source}]") for name, value, unit, meaning, source in rows if name not in ("maker", "notes")]
+    if width is None or width >= COLUMNS_WIDTH:
+        return aligned([(*heading[:3], "meaning [source]"), *told], width)
+    lines = []
+    for name, value, unit, text in told:
+        number = f"{value:g}" if isinstance(value, float) else value
+        lines += [f"{name} = {number} {unit}".rstrip(), *textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    ")]
+    return lines
 
 
 def aligned(rows: list[tuple], width: int | None) -> list[str]:

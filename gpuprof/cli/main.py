@@ -18,6 +18,7 @@ COMMANDS = {
     "report": "Show where the cycles went.",
     "check": "Compare with a committed baseline; exit 3 on a regression.",
     "sweep": "Run one file on a table of chips and parameters.",
+    "fidelity": "Show the model's figures beside published ones.",
     "list": "List chips, stall reasons, metrics or samples.",
     "explain": "Explain a stall reason in words.",
 }

@@ -8,7 +8,7 @@ APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
 CREATE TABLE meta (            -- what made this file
-    key TEXT PRIMARY KEY,      -- tool_version, model_version, chip, period_cycles (0 = no sampling), mode, seed, command, complete ("1"/"0"), ...
+    key TEXT PRIMARY KEY,      -- tool_version, model_version, fidelity, chip, period_cycles (0 = no sampling), mode, seed, command, complete ("1"/"0"), ...
     value TEXT NOT NULL        -- numbers in decimal
 ) WITHOUT ROWID;
 CREATE TABLE modules (

@@ -166,7 +166,13 @@ END_FIELDS = (
 )
 
 CHUNKS = (
-    Chunk(b"META", "json", None, "first chunk: what made the file", META_FIELDS),
+    Chunk(
+        b"META",
+        "json",
+        None,
+        "first chunk: what made the file; `fidelity`, a text, may say how far its numbers can be trusted",
+        META_FIELDS,
+    ),
     Chunk(b"CHIP", "json", None, "the chip description, as loaded: any fields"),
     Chunk(b"MODL", "json", None, "load map entry; the image follows in IMAG", MODULE_FIELDS),
     Chunk(b"IMAG", "bytes", None, "the ELF of module `id`, or its next piece"),

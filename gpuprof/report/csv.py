@@ -181,7 +181,8 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
     yield ["Kernel Name", "Fact", "Value"]
     for kernel in report.kernels:
         sums = totals(kernel, report.chip)
-        facts = {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
+        facts: dict = {"model_version": report.header.model_version, "chip": report.header.chip, "fidelity": report.header.fidelity}
+        facts |= {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
         facts |= {f"warp_cycles.{name}": number for name, number in zip(NAMES, kernel.cost.cycles, strict=True)}
         facts |= {f"samples.{name}": number for name, number in zip(NAMES, kernel.cost.samples, strict=True) if report.header.period_cycles}

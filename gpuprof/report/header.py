@@ -17,6 +17,8 @@ def header_lines(header: Header, look: Look) -> Iterator[Text]:
 
 def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
     yield "gpuprof", [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"]
+    if header.fidelity:
+        yield "fidelity", shown(header.fidelity).split("; ")
     launches = f"{header.launches} launch" + ("es" if header.launches != 1 else "")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
     dropped = [

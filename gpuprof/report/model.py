@@ -157,6 +157,7 @@ class Header:
 
     tool_version: str
     model_version: str
+    fidelity: str  # how far the model's numbers of this chip can be trusted; empty in old recordings
     chip: str
     kernels: tuple[str, ...]
     launches: int

@@ -9,6 +9,8 @@ from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.report.model import ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report
 
+OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
+
 
 def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
     """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one launch.
@@ -66,6 +68,7 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
     return Header(
         tool_version=meta["tool_version"],
         model_version=meta["model_version"],
+        fidelity=meta.get("fidelity", ""),
         chip=meta["chip"],
         kernels=tuple(kernel.name for kernel in kernels),
         launches=len(launches),
@@ -74,9 +77,15 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
         buffer_full=any(launch.buffer_full for launch in launches),
         period_cycles=int(meta["period_cycles"]),
         mode=meta.get("mode", ""),
-        notes=tuple(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
+        notes=(*chip_notes(meta), *(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines())),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
     )
+
+
+def chip_notes(meta: dict[str, str]) -> list[str]:
+    """How the chip is expressed, where the model has no words of its own for it."""
+    chip = json.loads(meta.get("chip_json", "null")) or {}
+    return [f"chip {meta['chip']}: {chip['notes']}"] if chip.get("maker", OWN_WORDS) != OWN_WORDS else []
 
 
 def chip_facts(meta: dict[str, str]) -> ChipFacts:

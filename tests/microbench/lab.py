@@ -6,6 +6,7 @@ Launch, fetch misses, prologues and loops cancel. Kernels come from the .cu file
 import re
 from pathlib import Path
 
+from gpuprof.timing.result import LaunchTiming
 from tests.running import run_file
 
 FOLDER = Path(__file__).parent
@@ -15,8 +16,17 @@ TRIPS = (4, 8)
 
 def cycles(chip_name: str, file: str, *launches: str) -> list[int]:
     """Cycles of each launch, one after another on one GPU. Arrays may be named; only the first use of a name gives its shape."""
+    return [timing.cycles for timing in _timings(chip_name, file, launches)]
+
+
+def ends(chip_name: str, file: str, *launches: str) -> list[int]:
+    """The cycle in which each launch ended, from power-on."""
+    return [timing.end_cycle for timing in _timings(chip_name, file, launches)]
+
+
+def _timings(chip_name: str, file: str, launches: tuple[str, ...]) -> list[LaunchTiming]:
     _, results = run_file(FOLDER / file, *_declared_once(launches), chip_name=chip_name)
-    return [launch.timing.cycles for launch in results.launches]
+    return [launch.timing for launch in results.launches]
 
 
 def _declared_once(launches: tuple[str, ...]) -> list[str]:

@@ -10,17 +10,27 @@ extern "C" __global__ void make_ring(u64 *p, u64 n, u64 stride, u64 step)
         p[i * stride] = (u64)(p + (i + step) % n * stride);
 }
 
-extern "C" __global__ void chase(u64 *p, u64 start, int n, u64 *out)
+// Reads a ring, so that the L2 has whole sectors of it.
+extern "C" __global__ void visit(u64 *p, u64 stride, u64 *out)
 {
-    u64 at = (u64)(p + start);
-#pragma unroll 1
-    for (int i = 0; i < n; i++) {
-#pragma unroll
-        for (int k = 0; k < 32; k++)
-            asm volatile("ld.global.u64 %0, [%0];" : "+l"(at));
-    }
-    *out = at;
+    u64 found, i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(found) : "l"(p + i * stride));
+    if (found == 1)
+        *out = found;
 }
+
+#define CHASE(NAME, CACHE)                                                                                                             \
+    extern "C" __global__ void NAME(u64 *p, u64 start, int n, u64 *out)                                                                \
+    {                                                                                                                                  \
+        u64 at = (u64)(p + start);                                                                                                     \
+        _Pragma("unroll 1") for (int i = 0; i < n; i++) {                                                                              \
+            _Pragma("unroll") for (int k = 0; k < 32; k++) asm volatile("ld.global" CACHE ".u64 %0, [%0];" : "+l"(at));                \
+        }                                                                                                                              \
+        *out = at;                                                                                                                     \
+    }
+
+CHASE(chase, "")
+CHASE(chase_l2, ".cg")
 
 // The same in shared memory; lane l stands in bank l.
 template <int UNROLL> __global__ void shared_latency(int n, unsigned *out)

@@ -1,0 +1,166 @@
+"""gpuprof fidelity: the model's figures beside published ones."""
+
+import shutil
+import sys
+import textwrap
+
+import click
+
+from gpuprof.errors import UsageError
+
+HEADING = ("figure", "unit", "model", "published", "difference", "source")
+
+
+@click.command("fidelity", short_help="Show the model's figures beside published ones.")
+@click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`.  [default: a line for each]")
+@click.option("--all", "everything", is_flag=True, help="The figures of all chips.")
+@click.option("--csv", "as_csv", is_flag=True, help="All figures as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+def command(chip_name, everything, as_csv, as_json):
+    """Show what microbenchmarks measure on the timing model, and what has been published of the real chips.
+
+    The figures come with gpuprof: they were measured on this version of the model, by kernels that lie in tests/microbench of its source.
+    """
+    from gpuprof.fidelity import stored
+
+    if as_csv and as_json:
+        raise UsageError("--csv and --json exclude each other: give one")
+    chips = _chosen(chip_name, stored.chips())
+    if as_csv:
+        click.echo(csv_text(chips), nl=False)
+    elif as_json:
+        click.echo(json_text(chips))
+    else:
+        click.echo("\n".join(page(chips, tables=bool(chip_name) or everything)))
+
+
+def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
+    if chip_name is None:
+        return there
+    if chip_name not in there:
+        also = (
+            "; of a chip file of your own nothing is published: `python -m tests.microbench --chip FILE` in a source checkout measures it"
+        )
+        raise UsageError(f"--chip {chip_name}: there are figures of {', '.join(there)}{also}")
+    return (chip_name,)
+
+
+def page(chips: tuple[str, ...], tables: bool) -> list[str]:
+    from gpuprof.fidelity.missing import MISSING
+    from gpuprof.fidelity.stored import SOURCES, model_version, summary
+
+    lines = [
+        f"model {model_version()}. No kernel's cycles were compared with a real GPU: the figures below are what microbenchmarks tell.",
+        "",
+    ]
+    for chip in chips if tables else ():
+        lines += [chip, *figures(chip), ""]
+    heading = ("chip", "figures", "published", "exact", "within 5 %", "mean", "median", "worst")
+    lines += columns([heading, *(summary_cells(summary(chip)) for chip in chips)], text_columns={0, 7})
+    if tables:
+        lines += ["", "Sources"]
+        lines += [wrapped(f"[{letter}]", text, 10) for letter, text in SOURCES.items()]
+    else:
+        lines += ["", "`gpuprof fidelity --chip NAME` shows the figures of a chip, --all those of all."]
+    lines += ["", "Not modelled"]
+    return lines + [wrapped(gap.unit, f"{gap.what}: {gap.effect}", 14) for gap in MISSING]
+
+
+def figures(chip: str) -> list[str]:
+    from gpuprof.fidelity.stored import rows_of
+
+    cells = [HEADING]
+    for row in rows_of(chip):
+        known = row.published is not None
+        published = f"{row.published:g}" if known else ""
+        cells.append(
+            (
+                row.figure,
+                row.unit,
+                f"{row.model:g}",
+                published,
+                percent(row.difference) if known else "",
+                f"[{row.source}]" if known else "",
+            )
+        )
+    return columns(cells, text_columns={0, 1, 5})
+
+
+def summary_cells(found) -> tuple[str, ...]:
+    if not found.published:
+        return (found.chip, str(found.figures), "0", "", "", "", "", "nothing published")
+    numbers = (found.figures, found.published, found.exact, found.near)
+    worst = f"{percent(found.worst.difference)}  {found.worst.figure}"
+    return (found.chip, *map(str, numbers), f"{100 * found.mean:.1f} %", f"{100 * found.median:.1f} %", worst)
+
+
+def percent(part: float) -> str:
+    return f"{100 * part:+.1f} %"
+
+
+def columns(rows: list[tuple[str, ...]], text_columns: set[int]) -> list[str]:
+    """Rows as columns, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    places = list(enumerate(widths))
+    return ["  ".join(row[i].ljust(w) if i in text_columns else row[i].rjust(w) for i, w in places).rstrip() for row in rows]
+
+
+def wrapped(label: str, text: str, indent: int) -> str:
+    """Label and text; text is wrapped on a terminal."""
+    line = f"{label:<{indent}}{text}"
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return line if width is None or width < indent + 20 else textwrap.fill(line, width, subsequent_indent=" " * indent)
+
+
+def csv_text(chips: tuple[str, ...]) -> str:
+    import csv
+    import io
+
+    from gpuprof.fidelity.stored import COLUMNS, rows_of
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow((*COLUMNS, "difference"))
+    for chip in chips:
+        for row in rows_of(chip):
+            writer.writerow(["" if cell is None else cell for cell in (*row, rounded(row.difference))])
+    return out.getvalue()
+
+
+def rounded(part: float | None) -> float | None:
+    return None if part is None else round(part, 6)
+
+
+def json_text(chips: tuple[str, ...]) -> str:
+    import json
+
+    from gpuprof.fidelity.missing import MISSING
+    from gpuprof.fidelity.stored import SOURCES, model_version, rows_of, summary
+
+    found = {
+        "version": 1,
+        "model_version": model_version(),
+        "kernel_cycles_compared_with_hardware": False,
+        "chips": [chip_object(summary(chip), rows_of(chip)) for chip in chips],
+        "sources": SOURCES,
+        "not_modelled": [gap._asdict() for gap in MISSING],
+    }
+    return json.dumps(found, indent=1)
+
+
+def chip_object(found, rows) -> dict:
+    return {
+        "chip": found.chip,
+        "published": found.published,
+        "exact": found.exact,
+        "within_5_percent": found.near,
+        "mean_difference": rounded(found.mean),
+        "median_difference": rounded(found.median),
+        "worst_difference": rounded(found.worst.difference) if found.worst else None,
+        "worst_figure": found.worst.figure if found.worst else None,
+        "figures": [
+            {name: getattr(row, name) for name in ("figure", "unit", "model", "published", "source")}
+            | {"difference": rounded(row.difference)}
+            for row in rows
+        ],
+    }

@@ -1,0 +1,28 @@
+"""What the timing model does not have, each with what it does to a kernel's numbers: `gpuprof fidelity` and docs/model.md show this list."""
+
+from typing import NamedTuple
+
+
+class Missing(NamedTuple):
+    unit: str
+    what: str
+    effect: str
+
+
+MISSING = (
+    Missing("launch", "the host's side of a launch: driver, queues, copies over the bus", "time between kernels is not a card's"),
+    Missing("distributor", "neighbourhood of SMs (GPC, TPC): clusters start wherever there are slots", "clusters start a little too easily"),
+    Missing("fetch", "bandwidth of instruction fetch, instructions and data competing for the L2", "code that misses the caches does too well"),
+    Missing("core", "operand collectors, register banks and their conflicts, the reuse cache, yield hints", "kernels of multiply-adds alone do up to 30 % too well"),
+    Missing("core", "write-after-read stalls: registers are never waited for by their readers", "rarely a cycle"),
+    Missing("core", "one FP64 unit for four partitions on chips that have so few: each has its share", "single warps of f64 wait longer than on a card"),
+    Missing("branches", "the instructions of convergence barriers", "divergent code does a little too well"),
+    Missing("tensor", "sums in f32 at half the rate on GeForce parts, tcgen05, warp groups that start together, power limits", "rtx3090 and rtx4090 do up to twice too well with f32 sums"),
+    Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue", "columns of texels cost too many sectors"),
+    Missing("L2", "the copy of far lines in the near half, compression, persistence controls", "data read by all SMs is too far on average"),
+    Missing("DRAM", "limits of opening rows in different banks (tFAW), refresh by itself", "nothing published was found to say"),
+    Missing("TLB", "misses of address translation", "accesses at random in more than some 32 MB may be too fast"),
+    Missing("clock", "changes of the clock, power and temperature", "milliseconds are those of a fixed clock"),
+    Missing("traces", "effects of time on results: races, spin loops and clock reads go as in the emulator", "spin loops turn as often as there"),
+    Missing("other makers", "scalar units, waves of 64 as one, lines of 64 bytes, several caches for one level", "parts of other makers are expressed by near equivalents"),
+)  # fmt: skip

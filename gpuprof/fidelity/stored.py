@@ -1,0 +1,106 @@
+"""The figures that were measured on the model, beside what is published of the real chips: `figures.csv`, a row per chip and figure.
+
+`python -m tests.microbench --write` writes them, from a source checkout. They belong to one version of the timing model.
+"""
+
+import csv
+import statistics
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+PATH = Path(__file__).parent / "figures.csv"
+
+NEAR = 0.05  # of the published value
+EXACT = 0.005  # rounds to no per cent
+
+
+class Row(NamedTuple):
+    """`published` is None where nothing is; `source` is the letter of who published it, see SOURCES."""
+
+    model_version: str
+    chip: str
+    figure: str
+    unit: str
+    model: float
+    published: float | None
+    source: str
+
+    @property
+    def difference(self) -> float | None:
+        """Of the model from the published value, as a part of that."""
+        return None if self.published is None else self.model / self.published - 1
+
+
+COLUMNS = Row._fields
+
+SOURCES = {
+    "A": "accel-sim's configuration of the chip",
+    "B": "gpu-benches; another card of that core where one is named",
+    "CC": "CUDA C++ Programming Guide, arithmetic throughput by compute capability, quoted; for V100 and T4 partly recalled",
+    "D": "Huerta et al., MICRO 2025, on an RTX A6000",
+    "G": "a GB202, a later generation, measured by others",
+    "J": "Jia et al. 2018 and 2019, recalled",
+    "K": "AI_kernels' table of latencies",
+    "L": "Luo et al. 2024, quoted",
+    "Little": "lines in flight divided by the chip file's DRAM latency, at most its bandwidth",
+    "M": "mt4g",
+    "O": "cuda_occupancy.h 13.0",
+    "P": "stall counts of ptxas 13.0; for V100 those of sm_75",
+    "R": "recalled",
+    "W": "vendor whitepapers, recalled: a card's rate by its clock and SMs",
+}
+
+
+class Summary(NamedTuple):
+    """Of one chip's figures: how many there are, how many of them have a published value, and how those compare."""
+
+    chip: str
+    figures: int
+    published: int
+    exact: int
+    near: int
+    mean: float  # of the absolute differences; 0 where nothing is published
+    median: float
+    worst: Row | None
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    with PATH.open(encoding="utf-8", newline="") as file:
+        return tuple(_row(cells) for cells in csv.DictReader(file))
+
+
+def _row(cells: dict[str, str]) -> Row:
+    published = float(cells["published"]) if cells["published"] else None
+    return Row(cells["model_version"], cells["chip"], cells["figure"], cells["unit"], float(cells["model"]), published, cells["source"])
+
+
+def rows_of(chip: str) -> tuple[Row, ...]:
+    """The chip's figures in the order of the table; none of a chip that does not come with gpuprof."""
+    return tuple(row for row in rows() if row.chip == chip)
+
+
+def chips() -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.chip for row in rows()))
+
+
+def model_version() -> str:
+    """The version of the timing model that gave the figures."""
+    return rows()[0].model_version
+
+
+def summary(chip: str) -> Summary:
+    found = rows_of(chip)
+    compared = [row for row in found if row.difference is not None]
+    errors = [abs(row.difference) for row in compared]
+    return Summary(
+        chip,
+        len(found),
+        len(compared),
+        sum(error < EXACT for error in errors),
+        sum(error <= NEAR for error in errors),
+        statistics.fmean(errors) if errors else 0.0,
+        statistics.median(errors) if errors else 0.0,
+        max(compared, key=lambda row: abs(row.difference), default=None),
+    )

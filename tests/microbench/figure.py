@@ -1,0 +1,48 @@
+"""What a figure is, and who published the values beside it. Groups of figures are files of their own, listed in `figures`.
+
+Sources of published values, by letter; "B, A40" is gpu-benches on another card of that core.
+
+[A] accel-sim's configuration of the chip; [B] gpu-benches; [CC] CUDA C++ Programming Guide, arithmetic throughput by compute capability (for
+V100 and T4 partly recalled); [D] Huerta et al., MICRO 2025, on an RTX A6000; [G] a GB202 measured by its report; [J] Jia et al. 2018 and
+2019, recalled; [K] AI_kernels' table of latencies; [L] Luo et al. 2024, quoted; [M] mt4g; [O] cuda_occupancy.h 13.0; [P] stall counts that
+ptxas 13.0 writes (for V100 those of sm_75); [R] recalled; [W] vendor whitepapers, recalled: rate of the card by clock and SMs; [Little] lines in
+flight divided by the chip file's DRAM latency, at most its bandwidth.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Measure = Callable[[str], float]  # of a chip's name or file
+Published = dict[str, tuple[float, str]]  # chip -> value, letter of its source
+
+VENDOR = ("v100", "t4", "a100", "rtx3090", "rtx4090", "h100", "h200", "b200")
+HOPPER = ("h100", "h200")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number that a microbenchmark gives; `published` has what it gave on real chips, where anybody has said."""
+
+    name: str
+    unit: str
+    measure: Measure
+    published: Published = field(default_factory=dict)
+
+
+def everywhere(value: float, source: str, but: tuple[str, ...] = ()) -> Published:
+    """The same for all of this vendor's chips."""
+    return {chip: (value, source) for chip in VENDOR if chip not in but}
+
+
+def on(source: str, **values: float | tuple[float, str]) -> Published:
+    """Values by chip, of one source; a pair brings its own. `hopper` stands for both of them, `mi210` for mi210-like."""
+    found: Published = {}
+    for name, value in values.items():
+        chips = HOPPER if name == "hopper" else ("mi210-like",) if name == "mi210" else (name,)
+        found |= dict.fromkeys(chips, value if isinstance(value, tuple) else (value, source))
+    return found
+
+
+def by_generation(source: str, *values: float | None) -> Published:
+    """One value for each of VENDOR; None where nothing is published."""
+    return {chip: (value, source) for chip, value in zip(VENDOR, values, strict=True) if value is not None}

@@ -1,0 +1,58 @@
+"""Latency of a dependent chain and lanes per cycle of an SM, for each class of instructions."""
+
+from tests.microbench.figure import Figure, Measure, by_generation, everywhere, on
+from tests.microbench.lab import per_instruction
+
+ELEMENT = {"f2i": "f32", "ffma": "f32", "mufu": "f32", "rsqrt": "f32", "fdiv": "f32", "dfma": "f64", "ddiv": "f64", "dsqrt": "f64"}
+
+
+def latency(op: str) -> Measure:
+    launch = f"{op}_latency<{{body}}><<<1, 32>>>({{trips}}, out: {ELEMENT.get(op, 'u32')}[32])"
+    return lambda chip: per_instruction(chip, "arithmetic.cu", launch)
+
+
+def throughput(op: str) -> Measure:
+    """Lanes per cycle and SM, by 32 warps."""
+    launch = f"{op}_throughput<{{body}}><<<1, 1024>>>({{trips}}, out: {ELEMENT.get(op, 'u32')}[1024])"
+    return lambda chip: 1024 / per_instruction(chip, "arithmetic.cu", launch)
+
+
+FIXED = everywhere(4, "P")
+WORDS = everywhere(64, "CC", but=("b200",))
+
+FIGURES = [
+    Figure("FFMA latency", "cycles", latency("ffma"), FIXED),
+    Figure("IADD latency", "cycles", latency("iadd"), FIXED),
+    Figure("LOP3 latency", "cycles", latency("lop3"), FIXED),
+    Figure("SHF latency", "cycles", latency("shf"), FIXED),
+    Figure("PRMT latency", "cycles", latency("prmt"), FIXED),
+    Figure("IDP.4A latency", "cycles", latency("dp4a"), FIXED),
+    Figure("IMAD latency", "cycles", latency("imad"), FIXED),
+    Figure("IMAD.HI latency", "cycles", latency("imad_hi"), everywhere(6, "P")),
+    Figure("IMAD then IADD, both", "cycles", latency("cross"), everywhere(10, "P")),
+    Figure("ISETP then SEL, both", "cycles", latency("select"), everywhere(8, "P")),
+    Figure("HFMA2 latency", "cycles", latency("hfma2"), by_generation("P", None, 6, 6, 4, 4, 6, 6, 4)),
+    Figure("DFMA latency", "cycles", latency("dfma"), on("P", v100=(8, "B"), hopper=8, b200=8)),
+    Figure("MUFU.EX2 latency", "cycles", latency("mufu"), on("R", v100=20, a100=20)),
+    Figure("POPC latency", "cycles", latency("popc")),
+    Figure("I2F then F2I, both", "cycles", latency("convert")),
+    Figure("SHFL latency", "cycles", latency("shuffle")),
+    Figure("div.rn.f32, dependent", "cycles", latency("fdiv")),
+    Figure("div.rn.f64, dependent", "cycles", latency("ddiv"), on("B", v100=112)),
+    Figure("sqrt.rn.f64, dependent", "cycles", latency("dsqrt"), on("B", v100=101)),
+    Figure("div.u32, dependent", "cycles", latency("udiv")),
+    Figure("FFMA", "lanes/clk/SM", throughput("ffma"), by_generation("CC", 64, 64, 64, 128, 128, 128, 128, 128)),
+    Figure("IADD", "lanes/clk/SM", throughput("iadd"), WORDS),
+    Figure("LOP3", "lanes/clk/SM", throughput("lop3"), WORDS),
+    Figure("SHF", "lanes/clk/SM", throughput("shf"), WORDS),
+    Figure("IMNMX", "lanes/clk/SM", throughput("imin"), WORDS),
+    Figure("IMAD", "lanes/clk/SM", throughput("imad"), WORDS),
+    Figure("HFMA2", "lanes/clk/SM", throughput("hfma2"), by_generation("CC", 64, 64, 128, 128, 64, 128, 128, None)),
+    Figure("DFMA", "lanes/clk/SM", throughput("dfma"), by_generation("CC", 32, 2, 32, 2, 2, 64, 64, None) | on("L", hopper=64)),
+    Figure("MUFU", "lanes/clk/SM", throughput("mufu"), everywhere(16, "CC")),
+    Figure("F2I", "lanes/clk/SM", throughput("f2i"), everywhere(16, "CC", but=("b200",))),
+    Figure("POPC", "lanes/clk/SM", throughput("popc"), everywhere(16, "CC", but=("b200",))),
+    Figure("SHFL", "lanes/clk/SM", throughput("shuffle"), everywhere(32, "CC", but=("b200",))),
+    Figure("div.rn.f64", "lanes/clk/SM", throughput("ddiv"), on("B", v100=round(32 / 7.5, 2))),
+    Figure("sqrt.rn.f64", "lanes/clk/SM", throughput("dsqrt"), on("B", v100=round(32 / 9.6, 2))),
+]
