@@ -69,3 +69,18 @@ def interpreted(text: str, registers: dict[str, int]) -> int:
         target, *sources = (operand.strip() for operand in operands.split(","))
         registers[target] = operations[name](*[registers[s] if s.startswith("%") else int(s) for s in sources]) & 0xFFFFFFFF
     return registers["%r4"]
+
+
+@pytest.mark.parametrize("sign", ["u32", "s32"])
+@pytest.mark.parametrize("order", [("hi", "lo"), ("lo", "hi")])
+def test_both_halves_of_a_product(sign, order):
+    """One widening multiplication, whichever half is asked for first."""
+    halves = {"hi": f"mul.hi.{sign} %r3, %r0, %r1;", "lo": f"mul.lo.{sign} %r4, %r1, %r0;"}
+    body = f"{LOADS} {halves[order[0]]} {halves[order[1]]} st.global.u32 [%rd0+16], %r3; st.global.u32 [%rd0+20], %r4;"
+    program = assemble_text(kernel_text(body))
+    assert [name for name in middle(body) if name.startswith("IMUL")] == [f"IMUL.WIDE.{sign[0].upper()}32"]
+    for x, y in ((0xFFFFFFFF, 0xFFFFFFFF), (0x80000000, 3), (123456789, 987654321)):
+        (out,) = run_kernel(program, "k", [np.array([x, y, 0, 0, 0, 0], np.uint32), 0, 0.0, 0], block=1)
+        a, b = ((v ^ 0x80000000) - 0x80000000 if sign == "s32" else v for v in (x, y))
+        high, low = np.frombuffer(out, np.uint32)[4:6].tolist()
+        assert (high, low) == (a * b >> 32 & 0xFFFFFFFF, a * b & 0xFFFFFFFF)

@@ -14,7 +14,6 @@ BOUND = 0.10
 # Where more than that is between the two, and why.
 KNOWN = {
     "_Z7bitonicPj": "not looked into yet",
-    "_Z6philoxP5uint4jji": "both halves of a product are one IMAD.WIDE",
     "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas copies both addresses in every turn of the loop",
     "_Z8warp_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop by four, and most rows are shorter than one turn",
 }

@@ -22,6 +22,46 @@ def widen_shifts(body: Body) -> None:
                 inst.a, inst.imm = source.a, 1 << inst.imm
 
 
+def join_halves(body: Body) -> None:
+    """The low and the high word of one product are one widening multiplication."""
+    if not any(inst.op.name in _HIGH for inst in body.instructions()):
+        return
+    makers = Makers(body)
+    for block in body.blocks:
+        lows: dict[tuple, Inst] = {}
+        highs: dict[tuple, Inst] = {}
+        behind: dict[int, Inst] = {}  # id of the first of two -> the half that it had, taken from the whole
+        for inst in block.insts:
+            found, others = (lows, highs) if inst.op.name == "IMUL" else (highs, lows)
+            if (inst.op.name != "IMUL" and inst.op.name not in _HIGH) or inst.guard is not None or inst.dst not in makers.single:
+                continue
+            factors = ((inst.slot == slot, -1 if getattr(inst, slot) is None else getattr(inst, slot)) for slot in "ab")
+            key = (*sorted(factors), inst.imm, inst.const)  # they commute
+            first = others.pop(key, None)
+            if first is not None and all(makers.keeps(source, first, inst) for source in (inst.a, inst.b)):
+                behind[id(first)] = _as_halves(body, first, inst)
+            else:
+                found[key] = inst
+        if behind:
+            block.insts = [each for inst in block.insts for each in (inst, behind.get(id(inst))) if each is not None]
+
+
+_HIGH = {"IMULHI.U32": "IMUL.WIDE.U32", "IMULHI.S32": "IMUL.WIDE.S32"}
+
+
+def _as_halves(body: Body, first: Inst, second: Inst) -> Inst:
+    """`first` becomes the whole product, `second` its half; the other half is to follow `first`."""
+    whole = body.register("D")
+    high = first if first.op.name in _HIGH else second
+    wide = BY_NAME[_HIGH[high.op.name]]
+    half = {True: BY_NAME["HI.64"], False: BY_NAME["LO.64"]}
+    behind = Inst(half[high is first], dst=first.dst, a=whole, line=first.line, location=first.location)
+    second.op, second.a, second.b = half[high is second], whole, None
+    second.slot, second.imm, second.const = "", 0, False
+    first.op, first.dst = wide, whole
+    return behind
+
+
 def fuse_multiply_add(body: Body) -> None:
     """x * y + z, when every reader of the product adds to it."""
     makers = Makers(body)

@@ -13,7 +13,7 @@ from gpuprof.assemble.fold import (
     propagate_negations,
     simplify,
 )
-from gpuprof.assemble.fuse import contract_products, fuse_multiply_add, widen_shifts
+from gpuprof.assemble.fuse import contract_products, fuse_multiply_add, join_halves, widen_shifts
 from gpuprof.assemble.groups import share_groups
 from gpuprof.assemble.ir import Body
 from gpuprof.assemble.narrow import narrow_fetches
@@ -26,7 +26,7 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
-    widen_shifts, remove_dead, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
+    widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead, narrow_fetches,
 )  # fmt: skip
 
