@@ -39,6 +39,7 @@ class Job:
     start: int = 0
     end: int | None = None
     signalled: set = field(default_factory=set)
+    held: list = field(default_factory=list)  # warps that wait for those before
 
 
 class Slot:
@@ -102,6 +103,9 @@ class Grids(Gpu):
         for other in self.jobs:
             if job.number in other.after + other.after_signal:
                 self.see_whether_ready(other)
+            if job.number in other.after_signal and all(self.jobs[k].end is not None for k in other.after_signal):
+                for warp in other.held:
+                    warp.hold_until = job.end + self.chip.block_launch_cycles
 
     def see_whether_ready(self, job):
         ends = [self.jobs[k].end for k in job.after]
@@ -201,6 +205,14 @@ class Grids(Gpu):
         for other in self.jobs:
             if job.number in other.after_signal:
                 self.see_whether_ready(other)
+
+    def wait_for_grids(self, warp, t):
+        """Until those before, that let this one start, have ended, and a block's launch longer; that is not known yet while they run."""
+        job = warp.block.job
+        running = [self.jobs[k] for k in job.after_signal if self.jobs[k].end is None]
+        self.hold(warp, "membar", math.inf if running else t + 1)
+        if running:
+            job.held.append(warp)
 
     def look_up_l1(self, sm, line, mask, start, t):
         self.l1_sets = max(1, (self.chip.l1_nbytes - self.chip.l1_shared_pool * sm.carve_out) // 128 // self.chip.l1_ways)

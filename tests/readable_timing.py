@@ -357,6 +357,10 @@ class Gpu:
         elif op.semantics == "group_wait":  # at most six groups may be on their way
             ended = warp.products[: max(0, len(warp.products) - 1 - min(instruction.imm, 6))]
             self.hold(warp, "warpgroup_arrive", max([t + 1, *ended]))
+        elif op.semantics == "grid_launch":
+            self.signal(warp.block, t)
+        elif op.semantics == "grid_wait":
+            self.wait_for_grids(warp, t)
         elif op.semantics == "bulk_wait":
             self.hold(warp, "long_scoreboard", t + 1, warp.stores)
         elif op.semantics == "nanosleep":
@@ -388,6 +392,12 @@ class Gpu:
         warp.products[-1] = max(warp.products[-1], done)
 
     # ---- from one instruction to the next ------------------------------------------------------------------------------------------
+
+    def signal(self, block, t):
+        """Nobody depends on a grid that is alone (see readable_grids)."""
+
+    def wait_for_grids(self, warp, t):
+        self.hold(warp, "membar", t + 1)
 
     def hold(self, warp, reason, until, stores=()):
         warp.state, warp.hold_reason, warp.hold_until, warp.hold_stores = "holding", reason, until, list(stores)

@@ -42,6 +42,8 @@ def test_hints_change_nothing():
         make("BSYNC"),
         make("YIELD"),
         make("LOAD.DESC"),
+        make("GRIDDEP.LAUNCH"),
+        make("GRIDDEP.WAIT"),
         make("MEMBAR", mods=pack(scope="gpu")),
         make("NANOSLEEP", imm=100),
     ]

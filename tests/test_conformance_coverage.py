@@ -37,6 +37,8 @@ BY_EFFECT = {
     **dict.fromkeys(("BSSY", "BSYNC", "YIELD"), control.test_hints_change_nothing),
     "LOAD.SP": control.test_hints_change_nothing,
     "LOAD.DESC": control.test_hints_change_nothing,
+    "GRIDDEP.LAUNCH": control.test_hints_change_nothing,
+    "GRIDDEP.WAIT": control.test_hints_change_nothing,
     "MEMBAR": control.test_hints_change_nothing,
     "NANOSLEEP": control.test_hints_change_nothing,
     "BRKPT": control.test_breakpoint,

@@ -112,6 +112,22 @@ def test_a_full_pool(tmp_path):
     assert times(timings)[1][0] == 112
 
 
+def test_a_dependent_grid_starts_when_it_is_let_and_waits_where_it_says(tmp_path):
+    """The first grid's only block issues at 102, 106 and 110 and lets the second start at 111. That one's block starts 100 later, waits at its
+    first instruction, and goes on block_launch_cycles after the first grid has ended."""
+    signals = [*[ffma(0, 0)] * 3, make("GRIDDEP.LAUNCH"), *[ffma(0, 0)] * 200, make("EXIT")]
+    waits = [make("GRIDDEP.WAIT"), ffma(0, 0), make("EXIT")]
+    grids = [grid(signals, [warp([0])]), grid(waits, [warp([0])], index=1, after_signal=(0,), launch_cycles=50)]
+    (first, second), _ = batch(chip_of(tmp_path), grids)
+    assert (first.start_cycle, second.start_cycle) == (0, 111)
+    assert second.end_cycle == first.end_cycle + 100 + 2  # FFMA, EXIT
+    assert second.ledger[0, INDEX["membar"]] == first.end_cycle + 100 - (211 + 2) - 1
+    # Of two blocks both must say so; one that says nothing does when it ends.
+    grids = [grid(signals, [warp([0])] * 2), grid(CHAIN, [warp([0])], index=1), grid(waits, [warp([0])], index=2, after_signal=(1,))]
+    (_, quiet, last), _ = batch(chip_of(tmp_path), grids)
+    assert last.start_cycle == quiet.end_cycle
+
+
 @pytest.mark.parametrize(
     ("resource", "more"),
     # An SM has 65,536 registers and gives a warp of 128-register threads 4,096; 100 KB of shared memory go into its 164 once.
@@ -142,16 +158,21 @@ TWIN_CHIPS = {
 @pytest.mark.parametrize("chip_name", TWIN_CHIPS)
 @pytest.mark.parametrize("seed", range(3))
 def test_twin(tmp_path, chip_name, seed):
-    """Four grids of different kernels: two at once, one after the first, one of higher priority that comes late."""
+    """Five grids of different kernels: two at once, one after the first, one of higher priority that comes late, and one that depends on it."""
     chip = chip_of(tmp_path, TWIN_CHIPS[chip_name])
-    kernels = [random_kernel(50 + 10 * seed + k, n, per_block) for k, (n, per_block) in enumerate([(24, 3), (16, 2), (8, 4), (10, 1)])]
+    kernels = [
+        random_kernel(50 + 10 * seed + k, n, per_block) for k, (n, per_block) in enumerate([(24, 3), (16, 2), (8, 4), (10, 1), (12, 2)])
+    ]
+    kernels[3][0].insert(5, make("GRIDDEP.LAUNCH"))
+    kernels[4][0].insert(3, make("GRIDDEP.WAIT"))
     how = [
         {},
         {},
         {"after": (0,), "launch_cycles": 300},
         {"launch_cycles": 700, "priority": -2},
+        {"after_signal": (3,), "launch_cycles": 90},
     ]
-    resources = [{"registers": 40}, {"registers": 64}, {"registers": 16, "shared": 3000}, {"registers": 24}]
+    resources = [{"registers": 40}, {"registers": 64}, {"registers": 16, "shared": 3000}, {"registers": 24}, {"registers": 32}]
     grids, jobs, load_base = [], [], 0x1000
     for index, ((code, warps, per_block), more, needs) in enumerate(zip(kernels, how, resources, strict=True)):
         grids.append(grid(code, warps, per_block=per_block, index=index, load_base=load_base, **needs, **more))

@@ -168,3 +168,34 @@ def test_a_launch_in_the_midst_of_another(tmp_path, monkeypatch):
     assert (x.copy_to_host() == 12).all()
     (_, _), (added, _), (doubled, _) = spans(results)
     assert doubled < added
+
+
+DEPENDENT = """
+__global__ void first(float *x, int n)
+{
+    asm volatile("griddepcontrol.launch_dependents;");
+    float v = x[threadIdx.x];
+    for (int i = 0; i < n; i++) v = v * 1.5f + 0.5f;
+    x[threadIdx.x] = v;
+}
+__global__ void second(const float *x, float *y, int n)
+{
+    float v = y[threadIdx.x];
+    for (int i = 0; i < n; i++) v = v * 1.5f + 0.5f;
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    y[threadIdx.x] = v + x[threadIdx.x];
+}
+"""
+
+
+def test_a_dependent_launch_hides_its_beginning(tmp_path):
+    first = "first<<<1, 64, 0, 1>>>(x: f32[64]=random, 2000)"
+    seconds = [f"second<<<1, 64, 0, 1{how}>>>(x, y: f32[64]=random, 500)" for how in ("", ", dependent")]
+    plain, dependent = (run_source(tmp_path, DEPENDENT, first, second, chip_name="h200") for second in seconds)
+    assert (plain[0]["y"].copy_to_host() == dependent[0]["y"].copy_to_host()).all()
+    (_, first_end), (begin, end) = spans(plain[1])
+    assert begin == first_end + gpuprof.chips.load_chip("h200").launch_cycles
+    (_, first_end), (early, early_end) = spans(dependent[1])
+    assert early < first_end < early_end < end
+    # What comes behind the wait is some loads and stores: the second launch's loop is over by then.
+    assert early_end - first_end < 2500 < end - begin

@@ -10,7 +10,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 _EFFECTS = frozenset(
     ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint", "nanosleep", "bar_sync",
      "bar_arrive", "bar_red", "warpsync", "membar", "store", "store_matrix", "nop", "copy_async", "copy_commit", "copy_wait", "alloca", "stack_restore",
-     "group_commit", "group_wait", "surface_store", "surface_put"]
+     "group_commit", "group_wait", "grid_launch", "grid_wait", "surface_store", "surface_put"]
 )  # fmt: skip
 
 

@@ -43,11 +43,12 @@ def _getctarank(lo):
 
 
 def _griddepcontrol(lo):
-    """Launches run one after the other: what a kernel depends on is done before it begins."""
-    if not lo.modifiers.one_of(("launch_dependents", "wait")):
+    """For timing alone: what a kernel depends on has been emulated before it."""
+    form = lo.modifiers.one_of(("launch_dependents", "wait"))
+    if not form:
         raise NoVariant("form of")
     lo.count(0)
-    lo.emit("NOP")
+    lo.emit("GRIDDEP.WAIT" if form == "wait" else "GRIDDEP.LAUNCH")
 
 
 def _setmaxnreg(lo):

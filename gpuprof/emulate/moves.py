@@ -148,6 +148,8 @@ SEMANTICS = {
     "nop": build_nop,
     "group_commit": build_nop,
     "group_wait": build_nop,
+    "grid_launch": build_nop,
+    "grid_wait": build_nop,
     "membar": build_nop,
     "nanosleep": build_nanosleep,
     "mov": build_mov,

@@ -11,6 +11,7 @@ from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.multiply import commit_products, multiply, wait_for_products
+from gpuprof.timing.pool import signal, wait_for_grids
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
 from gpuprof.timing.static import (
@@ -19,6 +20,8 @@ from gpuprof.timing.static import (
     BULK_WAIT,
     COPY_COMMIT,
     FENCE,
+    GRID_SIGNAL,
+    GRID_WAIT,
     MBARRIER_WAIT,
     MEMBAR,
     MULTIPLY,
@@ -133,7 +136,7 @@ def issue(m, p, k, t):
             finish(m, wi, t + 1)
 
 
-HOLDS = (BARRIER, BULK_WAIT, FENCE, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
+HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 
 
 @hot
@@ -171,6 +174,10 @@ def execute(m, wi, inst, t):
         commit_products(m, wi)
     elif kind == PRODUCT_WAIT:
         wait_for_products(m, wi, inst.newest, t)
+    elif kind == GRID_SIGNAL:
+        signal(m, warp_at(m, wi).block_slot, t)
+    elif kind == GRID_WAIT:
+        wait_for_grids(m, wi, t)
     elif kind == BULK_WAIT:
         hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi))
     elif kind == FENCE:

@@ -43,7 +43,9 @@ from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTI
     PRODUCT_COMMIT,
     PRODUCT_WAIT,
     FENCE,
-) = range(23)
+    GRID_SIGNAL,
+    GRID_WAIT,
+) = range(25)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -64,6 +66,8 @@ KIND_OF_SEMANTICS = {
     "mma_group": MULTIPLY,
     "group_commit": PRODUCT_COMMIT,
     "group_wait": PRODUCT_WAIT,
+    "grid_launch": GRID_SIGNAL,
+    "grid_wait": GRID_WAIT,
 }
 # Latency classes whose result is waited for with a scoreboard, not by a fixed count.
 SCOREBOARD = {

@@ -36,4 +36,7 @@ def rows() -> Iterator[Opcode]:
     yield row("BAR.RED.AND", "P=R,R,P", "lsu", "barrier", "bar_red", "and", slots=2, space="barrier")
     yield row("BAR.RED.OR", "P=R,R,P", "lsu", "barrier", "bar_red", "or", slots=2, space="barrier")
     yield row("WARPSYNC", "=,R", "cbu", "branch", "warpsync")  # mask: imm, or R when b is not 255
+    # Programmatic dependent launch: the block lets launches start that depend on its own; wait for the launches that let its own start.
+    yield row("GRIDDEP.LAUNCH", "", "none", "alu", "grid_launch")
+    yield row("GRIDDEP.WAIT", "", "none", "alu", "grid_wait")
     yield row("MEMBAR", "", "lsu", "membar", "membar", fields=("scope",), slots=1)

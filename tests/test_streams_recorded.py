@@ -1,0 +1,46 @@
+"""What a recording says of launches that ran at the same time: each has its own sums, and the launches page shows who ran beside whom."""
+
+import json
+import sqlite3
+
+from tests.command import gpuprof
+
+SOURCE = """
+__global__ void chain(float *x, int n)
+{
+    float v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    for (int i = 0; i < n; i++) v = v * 1.5f + 0.5f;
+    x[blockIdx.x * blockDim.x + threadIdx.x] = v;
+}
+__global__ void stream(const float *x, float *y) { y[blockIdx.x * blockDim.x + threadIdx.x] += x[blockIdx.x * blockDim.x + threadIdx.x]; }
+// LAUNCH: chain<<<256, 128, 0, 1>>>(a: f32[32768]=random, 200)
+// LAUNCH: stream<<<2048, 128, 0, 2>>>(b: f32[262144]=random, c: f32[262144]=random)
+// LAUNCH: chain<<<64, 256, 0, 3>>>(d: f32[16384]=random, 300)
+// LAUNCH: stream<<<64, 128>>>(b, c)
+"""
+
+
+def test_sums_of_launches_that_overlap(tmp_path):
+    (tmp_path / "k.cu").write_text(SOURCE)
+    for words in (("collect", "k.cu", "--period", "32", "--mode", "all"), ("correlate", "k.gprec")):
+        code, _, error = gpuprof(tmp_path, *words)
+        assert code == 0, error
+    code, out, _ = gpuprof(tmp_path, "report", "k.gpudb", "--page", "launches", "--json")
+    assert code == 0
+    launches = {launch["launch"]: launch for kernel in json.loads(out)["kernels"] for launch in kernel["launches"]}
+    spans = [(launches[k]["start_cycle"], launches[k]["end_cycle"]) for k in range(4)]
+    assert all(one[0] < other[1] and other[0] < one[1] for one in spans[:3] for other in spans[:3])
+    assert spans[3][0] > max(end for _, end in spans[:3])
+    with sqlite3.connect(tmp_path / "k.gpudb") as db:
+        for k, launch in launches.items():
+            assert launch["cycles"] == launch["end_cycle"] - launch["start_cycle"]
+            (ledger,) = db.execute("SELECT SUM(cycles) FROM ledger WHERE launch = ?", (k,)).fetchone()
+            (samples,) = db.execute("SELECT SUM(samples) FROM samples WHERE launch = ?", (k,)).fetchone()
+            assert ledger == launch["metrics"]["resident_warp_cycles"]
+            assert samples == launch["samples_kept"] == launch["samples_due"] - launch["samples_dropped"]
+    code, out, _ = gpuprof(tmp_path, "report", "k.gpudb", "--page", "launches")
+    rows = [line.split() for line in out.splitlines() if line.strip()]
+    header = next(k for k, row in enumerate(rows) if row[0] == "launch")
+    columns = [rows[header].index(name) for name in ("launch", "start", "end", "beside", "stream")]
+    shown = [tuple(int(row[column].replace(",", "")) for column in columns) for row in rows[header + 1 : header + 5]]
+    assert shown == [(k, *spans[k], beside, stream) for k, (beside, stream) in enumerate([(2, 1), (2, 2), (2, 3), (0, 0)])]
