@@ -202,11 +202,12 @@ class InFlight:
         """All flights are over; `end_cycle` gives a flight's."""
         for mark in self._marks.values():
             mark.cycle = max([mark.cycle, *(end_cycle(number) for number in mark.flights)])
-            mark.flights = frozenset()
         self.drop()
 
     def drop(self) -> None:
         """Forgets the flights, and what was to wait for them."""
+        for mark in self._marks.values():
+            mark.flights = frozenset()
         for flight in self.flights:
             flight.pieces.close()
         self.flights, self._queue = [], Queue()

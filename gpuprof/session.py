@@ -10,7 +10,6 @@ There is one Session per `gpuprof collect`, or per Device of a script that runs 
 """
 
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -305,12 +304,12 @@ class Session:
     @contextmanager
     def _marking(self) -> Iterator[None]:
         """A fault, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed before is the best hint."""
+        flights = self.in_flight.flights
         try:
             yield
-        except (KernelFault, KeyboardInterrupt) as error:
-            flights = self.in_flight.flights
+        except BaseException as error:
             self.in_flight.drop()
-            if self.recorder:  # a script may catch a fault and go on
+            if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):  # a script may catch a fault and go on
                 for flight in flights:
                     self.recorder.mark(str(error) or "interrupted", flight.launch.index)
             for flight in flights:
@@ -400,9 +399,7 @@ def device_of_script(chip_name: str | None = None) -> Device:
     """
     settings = _Collecting.settings
     if settings is None:
-        device = open_device(Settings(observer=_Printer()), chip_name)
-        weakref.finalize(device, device.executor.settle)  # what the script leaves in flight
-        return device
+        return open_device(Settings(observer=_Printer()), chip_name)
     if _Collecting.device is None:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device

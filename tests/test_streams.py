@@ -115,6 +115,27 @@ def test_a_fault_comes_out_where_somebody_waits(gpu):
     assert (x.copy_to_host() == 3).all() and [result.launch.index for result in results.launches] == [2]
 
 
+def test_after_a_fault_events_and_streams_go_on(gpu):
+    device, module, results = gpu
+    x = device.to_device(np.zeros(32, np.int32))
+    stream, event = device.stream(), device.event()
+    module.beyond[1, 1, stream](x)
+    event.record(stream)
+    with pytest.raises(KernelFault, match="beyond"):
+        x.copy_to_host()
+    assert event.cycle == 0
+    event.wait(stream)
+    module.add[1, 32, stream](x, 2)
+    assert (x.copy_to_host() == 2).all() and spans(results)[0][0] == device.chip.launch_cycles
+
+
+def test_the_limit_of_cycles_is_for_each_launch(tmp_path):
+    """What a launch waits for before it starts does not count."""
+    launches = ["spin<<<1, 64, 0, 1>>>(x: f32[64]=random, 100)", "spin<<<1, 64, 0, 1>>>(x, 100)"]
+    _, results = run_source(tmp_path, SPIN, *launches, max_cycles=4000)
+    assert spans(results)[1][0] > 4000 > max(result.timing.cycles for result in results.launches)
+
+
 def test_many_launches_are_bounded(gpu, monkeypatch):
     """The host waits when too many are in flight, as it does for a full queue."""
     device, module, results = gpu

@@ -62,11 +62,14 @@ class PreparedGrid:
 def prepare(grids: list[Grid], chip: Chip) -> tuple[list[PreparedGrid], StaticProgram]:
     """The grids and their joined program. Raises UsageError when a block does not fit an SM."""
     prepared: list[PreparedGrid] = []
+    programs: dict[int, StaticProgram] = {}  # by id(module): a kernel is often launched many times
     first_inst = first_basic_block = 0
     for grid in grids:
         launch = grid.launch
         fit = occupancy(chip, launch.function, int(np.prod(launch.block)), launch.dynamic_shared_nbytes)
-        program = static_program(launch.module.code, chip, launch.module.load_base)
+        if id(launch.module) not in programs:
+            programs[id(launch.module)] = static_program(launch.module.code, chip, launch.module.load_base)
+        program = programs[id(launch.module)]
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)
         first_basic_block += len(program.block)

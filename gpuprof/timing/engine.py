@@ -91,7 +91,7 @@ def _compiled(sources: int):
             t = soonest_event(m)
             if t == NEVER:
                 return DONE if m.n_ended == m.n_grids else STUCK
-            if t > m.max_cycle:
+            if t > m.max_cycle and m.n_active:
                 return TOO_LONG
             if m.n_samples > m.sample_room:
                 return SAMPLES_FULL
