@@ -53,10 +53,20 @@ def run_sm(m, sm, end):
 
 @cold
 def soonest_event(m):
-    soonest = m.next_ready
+    soonest = NEVER
     for sm in range(m.sms):
         soonest = min(soonest, sm_at(m, sm).next_event)
     return soonest
+
+
+@cold
+def skip_to_ready(m, t):
+    """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `t` is the soonest event."""
+    due = m.next_ready + (m.origin - m.next_ready) % QUANTUM
+    if m.next_ready == NEVER or due > t - (t - m.origin) % QUANTUM:
+        return False
+    m.now = due - QUANTUM
+    return True
 
 
 @cold
@@ -89,6 +99,8 @@ def _compiled(sources: int):
             if m.hungry:
                 return NEED_TRACE
             t = soonest_event(m)
+            if skip_to_ready(m, t):
+                continue
             if t == NEVER:
                 return DONE if m.n_ended == m.n_grids else STUCK
             if t > m.max_cycle and m.n_active:
