@@ -10,13 +10,15 @@ extern "C" __global__ void make_ring(u64 *p, u64 n, u64 stride, u64 step)
         p[i * stride] = (u64)(p + (i + step) % n * stride);
 }
 
-// Reads a ring, so that the L2 has whole sectors of it.
-extern "C" __global__ void visit(u64 *p, u64 stride, u64 *out)
+// Reads a ring from one SM, so that the L2 has whole sectors of it where that SM's chases look for them.
+extern "C" __global__ void visit(u64 *p, u64 n, u64 stride, u64 *out)
 {
-    u64 found, i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
-    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(found) : "l"(p + i * stride));
-    if (found == 1)
-        *out = found;
+    u64 found;
+    for (u64 i = threadIdx.x; i < n; i += blockDim.x) {
+        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(found) : "l"(p + i * stride));
+        if (found == 1)
+            *out = found;
+    }
 }
 
 #define CHASE(NAME, CACHE)                                                                                                             \

@@ -45,7 +45,7 @@ def footprint(nbytes: int) -> Measure:
     """
     lines = nbytes // LINE_NBYTES
     if lines > 1 << 15:
-        return chase(lines, 8, 40, 2000, lambda chip: [f"visit<<<{lines // 256}, 256>>>(p, {LINE_WORDS}, out: u64[1])"], ROWS_APART)
+        return chase(lines, 8, 40, 2000, lambda chip: [f"visit<<<1, 1024>>>(p, {lines}, {LINE_WORDS}, out: u64[1])"], ROWS_APART)
     once = max(1, lines // 32)
     return chase(lines, once, 2 * once, step=ROWS_APART if lines > ROWS_APART else 1)
 
