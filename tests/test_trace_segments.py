@@ -7,6 +7,7 @@ import pytest
 
 import gpuprof.session
 from gpuprof.emulate.run import emulate
+from gpuprof.timing import live
 from tests.command import gpuprof as command
 
 # Blocks of one chunk that start at other times and run at other speeds: a few SMs, more blocks than fit, lengths from 1 to 40 rounds.
@@ -33,13 +34,17 @@ CHIP = 'inherits = "a100"\nsms = 2\nwarp_slots = 16\n'
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 
-def recording(folder: Path, monkeypatch, source: Path, nbytes: int | None = None, chip: str = "a100") -> tuple[bytes, int]:
-    """The bytes of the recording of a file's launches, and the most pieces that one chunk of blocks came in."""
+def recording(
+    folder: Path, monkeypatch, source: Path, nbytes: int | None = None, chip: str = "a100", made: list[int] | None = None
+) -> tuple[bytes, int]:
+    """The bytes of the recording of a file's launches, and the most pieces that one chunk of blocks came in. `made` gets their bytes."""
     numbers = [0]
 
     def watched(*arguments, **options):
         for piece in emulate(*arguments, **options, **({"segment_nbytes": nbytes} if nbytes else {})):
             numbers.append(piece.number)
+            if made is not None:
+                made.append(nbytes_of(piece))
             yield piece
 
     monkeypatch.setattr(gpuprof.session, "emulate", watched)
@@ -58,6 +63,33 @@ def test_blocks_of_uneven_length(tmp_path, monkeypatch):
         part, pieces = take(nbytes)
         assert pieces >= least
         assert part == whole
+
+
+def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
+    """More blocks than run at a time, of uneven speed: four times the rounds make four times the trace, of which no more is kept."""
+    (tmp_path / "small.toml").write_text(CHIP)
+    kept, made, most = {}, {}, [0]
+    tidy = live._Source.tidy
+
+    def watched(source, state):
+        tidy(source, state)
+        pieces = [piece for chunk in source.chunks.values() for piece, _ in chunk.pieces]
+        most[0] = max(most[0], sum(nbytes_of(piece) for piece in pieces))
+
+    monkeypatch.setattr(live._Source, "tidy", watched)
+    for rounds in (4, 16):
+        most = [0]
+        totals: list[int] = []
+        longer = UNEVEN.replace("1 + blockIdx.x * 13 % 40", f"{rounds} * (15 + blockIdx.x * 13 % 15)").replace("<<<40", "<<<16")
+        (tmp_path / "uneven.cu").write_text(longer)
+        recording(tmp_path, monkeypatch, tmp_path / "uneven.cu", 150_000, "small.toml", totals)
+        kept[rounds], made[rounds] = most[0], sum(totals)
+    assert made[16] > 3.5 * made[4]
+    assert kept[16] < 1.5 * kept[4]
+
+
+def nbytes_of(piece) -> int:
+    return sum(getattr(piece, name).nbytes for name in ("steps", "accesses", "sectors"))
 
 
 @pytest.mark.parametrize("name", ["reduction.cu", "spmv.cu"])

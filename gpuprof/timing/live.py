@@ -7,6 +7,7 @@ simulated machine alone; so the order in which blocks are emulated is the same i
 """
 
 from collections import deque
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,14 +42,14 @@ class LiveTrace:
 
 
 class _Chunk:
-    """Blocks that are emulated together. `pieces`: those some of whose warps are in, or before, them; `rows` has their records."""
+    """Blocks that are emulated together. `pieces`: those that some warp is in or will come to, each with its record; see layout.PIECE."""
 
     def __init__(self, piece: TracePiece):
         self.first_block, self.n_blocks, self.warps_per_block = piece.first_block, piece.n_blocks, piece.warps_per_block
-        self.pieces: deque[tuple[TracePiece, np.ndarray]] = deque()
+        self.pieces: list[tuple[TracePiece, np.ndarray]] = []
         self.n_pieces = 0
         self.final = np.zeros(len(piece.final), np.bool_)  # warps whose trace is complete
-        self.stretch = 1  # the most steps of one warp in the newest piece
+        self.stretch = 1.0  # steps of a block in the newest piece
         self.is_ordered = False
 
     @property
@@ -62,7 +63,8 @@ class _Chunk:
         assert self.n_pieces or (steps[ended] > 0).all(), "a warp without a step"
         self.n_pieces += 1
         self.final |= ended
-        self.stretch = max(1, int(steps.max()))
+        steps_of_block = steps.reshape(self.n_blocks, -1).sum(axis=1)
+        self.stretch = float(steps_of_block.sum()) / max(1, int(np.count_nonzero(steps_of_block)))
         record = np.zeros(1, PIECE)
         record["first_block"] = piece.first_block
         for name in PIECE_PLACES:
@@ -78,7 +80,7 @@ class _Chunk:
         open_ended = ~self.final[row]
         mine, row = mine[open_ended], row[open_ended]
         left = (mine["trace_end"] - mine["step"]) // STEP_NBYTES
-        for (_, before), (piece, _) in zip(list(self.pieces)[:-1], list(self.pieces)[1:], strict=True):
+        for (_, before), (piece, _) in zip(self.pieces[:-1], self.pieces[1:], strict=True):
             ahead = self._is_in_or_before(mine["piece"], before)
             left[ahead] += np.diff(piece.step_start)[row[ahead]]
         return row, left
@@ -87,10 +89,26 @@ class _Chunk:
         addresses = [each.ctypes.data for _, each in self.pieces]
         return np.isin(places, addresses[: addresses.index(record.ctypes.data) + 1])
 
-    def drop_before(self, used: set[int]) -> None:
-        """Frees the pieces that no warp is in any more; the newest stays until the chunk goes."""
-        while len(self.pieces) > 1 and self.pieces[0][1].ctypes.data not in used:
-            self.pieces.popleft()
+    def drop_passed(self, warps: np.ndarray, next_block: int) -> None:
+        """Frees the pieces that no warp is in, or has steps in that are still to come; the newest stays until the chunk goes.
+
+        Blocks that start late have steps in the first piece, and none in the many that others have needed since: those leave the chain.
+        """
+        addresses = [record.ctypes.data for _, record in self.pieces]
+        place = np.full(len(self.final), len(addresses))  # of each warp in the chain
+        place[max(0, next_block - self.first_block) * self.warps_per_block :] = 0
+        mine = warps[(warps["block"] >= self.first_block) & (warps["block"] < self.end)]
+        rows = (mine["block"].astype(np.int64) - self.first_block) * self.warps_per_block + mine["in_block"]
+        for number, address in enumerate(addresses):
+            place[rows[mine["piece"] == address]] = number
+        kept = [
+            (piece, record)
+            for number, (piece, record) in enumerate(self.pieces)
+            if record is self.pieces[-1][1] or ((place == number) | (place < number) & (np.diff(piece.step_start) > 0)).any()
+        ]
+        for (_, record), (_, following) in pairwise(kept):
+            record["next"] = following.ctypes.data
+        self.pieces = kept
 
 
 class _Source:
@@ -158,26 +176,26 @@ class _Source:
 
     def _order_more(self, chunk: _Chunk, state: State) -> None:
         """Orders the next piece, of those blocks that run and have not much more left than the newest piece brought."""
-        lookahead = int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES
         row, left = chunk.steps_left(self._warps(state))
-        short = row[left < max(4 * lookahead, 3 * chunk.stretch // 2)]
-        if len(short):
-            blocks = np.zeros(chunk.n_blocks, np.bool_)
-            blocks[short // chunk.warps_per_block] = True
+        block = row // chunk.warps_per_block
+        of_block = np.bincount(block, left, chunk.n_blocks)
+        blocks = np.zeros(chunk.n_blocks, np.bool_)
+        blocks[block] = of_block[block] < 1.5 * chunk.stretch
+        blocks[block[left < 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES]] = True
+        if blocks.any():
             self._order(Order(chunk.first_block, blocks))
             chunk.is_ordered = True
 
     def tidy(self, state: State) -> None:
         """Frees what no warp will need: pieces, and chunks all of whose blocks have ended."""
         warps, record = self._warps(state), state.core.grid[self.number]
-        used = {*np.unique(warps["piece"]).tolist(), int(record["piece"]) if record["next_block"] < record["known_blocks"] else 0}
         for chunk in list(self.chunks.values()):
             if chunk.first_block >= record["next_block"]:
                 continue
             if chunk.end <= record["next_block"] and not ((warps["block"] >= chunk.first_block) & (warps["block"] < chunk.end)).any():
                 del self.chunks[chunk.first_block]
             else:
-                chunk.drop_before(used)
+                chunk.drop_passed(warps, int(record["next_block"]))
 
     def _check(self, piece: TracePiece) -> None:
         assert piece.warps_per_block == self.warps_per_block, f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
