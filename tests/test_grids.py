@@ -13,7 +13,7 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.simulate import simulate, simulate_batch
 from tests.readable_grids import Job, time_grids
 from tests.test_timing import ffma, random_kernel
-from tests.timing_support import launch, make, piece, warp
+from tests.timing_support import access, launch, make, piece, warp
 
 QUICK = 'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n'
 
@@ -231,3 +231,20 @@ def test_in_a_chain_as_one_by_one(tmp_path):
     assert times(timings) == times(alone)
     assert all((one.ledger == other.ledger).all() for one, other in zip(timings, alone, strict=True))
     assert [timing.l2_hits for timing in timings] == [timing.l2_hits for timing in alone]
+
+
+def test_sampling_changes_nothing_where_the_machine_is_idle(tmp_path):
+    """Samples make the engine look at quanta in which nothing happens: a grid that gets ready in one is placed at the same cycle all the same."""
+    chip = chip_of(tmp_path, 'inherits = "a100"\nsms = 2\n')
+
+    def spans(sampling):
+        code, warps, per_block = random_kernel(95, 24, 3)
+        loads = [make("LDG.32", dst=0, a=1, mods=1 << 6), ffma(0, 0), make("EXIT")]
+        grids = [
+            grid(loads, [warp([0], [access([k])]) for k in range(4)]),
+            grid(code, warps, per_block=per_block, index=1, launch_cycles=448),
+            grid(CHAIN, [warp([0])], index=2, launch_cycles=64 * 300),
+        ]
+        return times(batch(chip, grids, sampling=sampling)[0])
+
+    assert spans(None) == spans(Sampling(32, "all", fifo_depth=4096, drain_cycles=1))
