@@ -26,7 +26,7 @@ class Chip:
 
     name: str
     values: dict[str, Any]
-    lanes: dict[str, int]
+    lanes: dict[str, float]
     latency: dict[str, int]
     bypass: dict[str, int]
     barrier: dict[str, float]

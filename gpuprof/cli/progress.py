@@ -14,6 +14,10 @@ BAR_AFTER_SECONDS = 0.7
 BAR_WIDTH = 30
 
 
+def compiling_text(seconds: float) -> str:
+    return f"compiling the timing model: {seconds:.0f} s"
+
+
 class Terminal(Observer):
     """Results go to stdout; the bar goes to stderr, only when that is a terminal, and only for work that takes a while."""
 
@@ -47,7 +51,7 @@ class Terminal(Observer):
 
     def compiling(self, seconds: float) -> None:
         if self._show_bar:
-            self._draw(f"compiling the timing model: {seconds:.0f} s")
+            self._draw(compiling_text(seconds))
         self._since = time.monotonic()
 
     def _draw(self, text: str) -> None:
@@ -100,17 +104,21 @@ class SweepBar:
         self.erase()
 
     def show(self, n_done: int, n_failed: int) -> None:
-        if not sys.stderr.isatty():
-            return
         filled = BAR_WIDTH * n_done // self._n_runs
         failed = f", {n_failed:,} failed" if n_failed else ""
-        text = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {n_done:,}/{self._n_runs:,} runs{failed}"
-        sys.stderr.write("\r" + text.ljust(self._length))
-        sys.stderr.flush()
-        self._length = len(text)
+        self._draw(f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {n_done:,}/{self._n_runs:,} runs{failed}")
+
+    def compiling(self, seconds: float) -> None:
+        self._draw(compiling_text(seconds))
 
     def erase(self) -> None:
         if self._length:
             sys.stderr.write("\r" + " " * self._length + "\r")
             sys.stderr.flush()
             self._length = 0
+
+    def _draw(self, text: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r" + text.ljust(self._length))
+            sys.stderr.flush()
+            self._length = len(text)

@@ -1,6 +1,6 @@
 """gpuprof sweep: run one file on a table of chips and parameters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -78,7 +78,7 @@ def command(
     with SweepBar(len(planned)) as bar:
         ready = prepare(plan, planned)
         try:
-            for outcome in _outcomes(ready, jobs, scheduler):
+            for outcome in _outcomes(ready, jobs, scheduler, bar.compiling):
                 outcomes[outcome.number] = outcome
                 bar.show(len(outcomes), sum(bool(each.error) for each in outcomes.values()))
         except BaseException:
@@ -107,7 +107,7 @@ def _check_flags(file: Path, outputs: Sequence[Path], plot: Path | None, jobs: i
             raise UsageError(f"--jobs {jobs}: is for this machine; with --scheduler the cluster's workers do the runs")
 
 
-def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
+def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compiling: Callable[[float], None]) -> Iterator:
     """Outcomes as they come; those that are known before anything runs come first."""
     import os
 
@@ -117,7 +117,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Itera
 
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
-    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1)
+    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1, compiling)
 
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:

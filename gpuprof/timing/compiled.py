@@ -59,3 +59,9 @@ class Compilation:
             except subprocess.TimeoutExpired:
                 continue
         atexit.unregister(self._process.kill)
+
+
+def compile_once(tick: Callable[[float], None]) -> None:
+    """Waits until this machine has the timing model compiled: for who is about to start several processes that would each compile it."""
+    if not is_compiled():
+        Compilation().wait(tick)

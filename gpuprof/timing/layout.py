@@ -1,4 +1,4 @@
-"""The state of a simulated GPU: record layouts, what their fields mean, and the arrays a launch needs.
+"""The state of a simulated GPU: record layouts, and what their fields mean.
 
 Times are GPU cycles from power-on, int64. NEVER is later than any cycle. A cycle from TOKEN on is one that is not known yet: it stands
 for load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests are served. Ports count in
@@ -15,7 +15,6 @@ from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import WIDE_DTYPE
 
-LINE_NBYTES = 128
 QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
 TICKS = 1 << TICK_BITS

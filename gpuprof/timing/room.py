@@ -4,8 +4,9 @@ A grid that is alone on an SM has as many blocks there as the occupancy rules gi
 what the others left. How much of the L1 is shared memory is settled while an SM is empty, and stays while it has blocks.
 """
 
+from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import LINE_NBYTES, NEVER
+from gpuprof.timing.layout import NEVER
 from gpuprof.timing.tables import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
 
 

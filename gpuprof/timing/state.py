@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips import Chip
+from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.timing import layout
 from gpuprof.timing.bypass import N_KINDS, bypass_cycles
-from gpuprof.timing.layout import LINE_NBYTES, N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
+from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.rounds import round_cycles
 from gpuprof.timing.sampling import Sampling
