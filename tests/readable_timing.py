@@ -224,7 +224,7 @@ class Gpu:
         while True:
             if t % QUANTUM == 0:
                 self.serve(t - QUANTUM)
-                self.start_blocks()
+                self.start_blocks(t)
                 if self.next_block == self.total and not any(sm.warps() for sm in self.sms):
                     return self
             for sm in self.sms:
@@ -233,7 +233,8 @@ class Gpu:
 
     def cycle(self, sm, t):
         for partition, lane, warp in sm.warps():
-            if warp.state == "starting" and warp.start == t:
+            if warp.state == "starting" and warp.start <= t:
+                assert warp.start == t, f"a warp that would have started at cycle {warp.start} is seen at {t}"
                 self.proceed(sm, partition, lane, warp, t)
             elif warp.state == "holding" and self.hold_end(warp) <= t:
                 if warp.hold_reason == "drain":
@@ -610,17 +611,20 @@ class Gpu:
                     self.open(block, barrier, t + self.chip.barrier_cycles)
             self.open_if_all_wait(block, t)
 
-    def start_blocks(self):
+    def start_blocks(self, t):
         while self.next_block < self.total:
             free = [sm for sm in self.sms if sm.slots_free]
             if not free:
                 return
-            slots = sum(len(sm.slots_free) for sm in self.sms)
-            if self.next_block % self.cluster == 0 and slots < self.cluster:
-                return
+            if self.next_block % self.cluster == 0:
+                frees = sorted(free for sm in self.sms for free in sm.slots_free.values())
+                if len(frees) < self.cluster:
+                    return
+                whole = frees[self.cluster - 1]  # no block of a cluster comes before there is room for the last
             sm = min(free, key=lambda sm: (min(sm.slots_free.values()), sm.blocks, sm.number))
             slot = min(sm.slots_free, key=lambda k: (sm.slots_free[k], k))
-            begin = max(Fraction(sm.slots_free.pop(slot) + self.chip.block_launch_cycles), self.distributor)
+            since = max(sm.slots_free.pop(slot), whole)
+            begin = max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributor)
             self.distributor = begin + in_ticks(self.chip.distributor_cycles)
             block = Block(self.next_block, slot)
             sm.blocks += 1

@@ -133,6 +133,19 @@ def test_clusters_start_together(tmp_path, cluster):
     agree(chip, code, warps, 4, cluster)
 
 
+def test_a_cluster_waits_for_its_last_slot(tmp_path):
+    """Two slots, clusters of two. Of the second cluster one slot has been free for long when the other becomes so: both start after that."""
+    chip = chip_of(tmp_path, 'inherits = "h200"\nsms = 1\nwarp_slots = 8\nblock_launch_cycles = 700\n')
+    code = [make("BRA", guard=0, imm=16), *[make("NANOSLEEP", imm=400, slot="b")] * 3, EXIT]
+    warps = [warp([0, 1, 2] if block == 1 else [0, 2]) for block in range(4) for _ in range(4)]
+    timing, records = run(chip, code, warps, warps_per_block=4, sampling=Sampling(32, "all", fifo_depth=4096, drain_cycles=1), cluster=2)
+    first, last = zip(*((int(c.min()), int(c.max())) for c in (records["cycle"][records["block"] == k] for k in range(4))), strict=True)
+    assert timing.samples_dropped == 0
+    assert last[1] - last[0] > chip.block_launch_cycles
+    assert 700 < first[2] - last[1] <= 700 + 64  # two sampling periods
+    assert 0 <= first[3] - first[2] <= 64
+
+
 def basic(code):
     """All basic blocks of a straight piece of code, in order."""
     from tests.timing_support import basic_block_starts

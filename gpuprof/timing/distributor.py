@@ -9,7 +9,7 @@ from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, QUANTUM, STARTING, TICK_BITS
 from gpuprof.timing.mbarrier import start_mbarriers
 from gpuprof.timing.pool import pick_head
-from gpuprof.timing.room import blocks_that_fit, find_room, take
+from gpuprof.timing.room import blocks_that_fit_since, find_room, next_room, take
 from gpuprof.timing.scoreboard import sleep
 from gpuprof.timing.tables import (
     arrived_at,
@@ -32,8 +32,12 @@ def start_blocks(m):
     while m.head >= 0:
         grid = grid_at(m, m.head)
         sm = free_sm(m)
-        if sm < 0 or (grid.cluster > 1 and grid.next_block % grid.cluster == 0 and not cluster_fits(m, grid)):
+        if sm < 0:
             break
+        if grid.next_block % grid.cluster == 0:
+            m.cluster_since = cluster_since(m, grid) if grid.cluster > 1 else 0
+            if m.cluster_since == NEVER:
+                break
         if grid.next_block == grid.known_blocks:
             return 0
         start_block(m, grid, sm, present)
@@ -46,14 +50,20 @@ def start_blocks(m):
 
 
 @cold
-def cluster_fits(m, grid):
-    """Whether there is room for all blocks of a cluster: they start one after the other then, and run at the same time."""
-    free = 0
-    for sm in range(m.sms):
-        free += max(0, blocks_that_fit(m, m.head, sm))
+def cluster_since(m, grid):
+    """The cycle since which there is room for all blocks of a cluster, which start one after the other from then on; NEVER: not yet."""
+    since = 0
+    while since < NEVER:
+        free = 0
+        later = NEVER
+        for sm in range(m.sms):
+            if sm_at(m, sm).block_free < NEVER:
+                free += blocks_that_fit_since(m, sm, since)
+                later = min(later, next_room(m, sm, since))
         if free >= grid.cluster:
-            return True
-    return False
+            return since
+        since = later
+    return NEVER
 
 
 @hot
@@ -77,12 +87,13 @@ def start_block(m, grid, sm, present):
     s = sm_at(m, sm)
     slot = s.next_slot
     block = block_at(m, slot)
-    tick = max(max(s.block_free + m.block_launch_cycles, present) << TICK_BITS, m.distributor_tick)
+    since = max(s.block_free, m.cluster_since)
+    tick = max(max(since + m.block_launch_cycles, present) << TICK_BITS, m.distributor_tick)
     m.distributor_tick = tick + m.distributor_ticks
     start = tick >> TICK_BITS
     if grid.next_block == 0:
-        grid.start_cycle = s.block_free
-        m.max_cycle = max(m.max_cycle, s.block_free + m.longest_cycles)
+        grid.start_cycle = since
+        m.max_cycle = max(m.max_cycle, since + m.longest_cycles)
     block.used = 1
     block.grid = m.head
     block.index = grid.next_block

@@ -283,6 +283,7 @@ COUNTERS = (
     "grid",  # that is at work: whom to count for
     "head",  # grid whose blocks start next, -1 none
     "head_since",
+    "cluster_since",  # when the last of the slots that the present cluster takes became free
     "n_grids",
     "n_active",
     "n_ended",

@@ -55,6 +55,37 @@ def find_room(m, sm):
 
 
 @cold
+def blocks_that_fit_since(m, sm, since):
+    """Blocks of the head grid that an SM could have taken at cycle `since`, of those it could take now."""
+    own = presence_at(m, m.head, sm).blocks
+    former = 0
+    other = 0
+    for slot in range(sm * m.max_blocks, (sm + 1) * m.max_blocks):
+        block = block_at(m, slot)
+        if not block.used and block.grid == m.head:
+            own += 1
+            former += max(block.free, m.head_since) <= since
+        elif not block.used:
+            other += 1
+    if max(sm_at(m, sm).freed, m.head_since) <= since:
+        former += max(0, min(other, grid_at(m, m.head).blocks_per_sm - own))
+    return min(former, blocks_that_fit(m, m.head, sm))
+
+
+@cold
+def next_room(m, sm, since):
+    """The first cycle after `since` in which an SM had a further slot; NEVER: there is none."""
+    later = NEVER
+    for slot in range(sm * m.max_blocks, (sm + 1) * m.max_blocks):
+        block = block_at(m, slot)
+        if not block.used:
+            free = max(block.free if block.grid == m.head else sm_at(m, sm).freed, m.head_since)
+            if free > since:
+                later = min(later, free)
+    return later
+
+
+@cold
 def take(m, g, sm):
     """A block of grid g takes its share of an SM."""
     s = sm_at(m, sm)
