@@ -255,6 +255,19 @@ def test_headers_beside_the_file_defines_and_include_folders(build, tmp_path):
     assert list(module.sources) == ["k.cu", "./near.h"]
 
 
+@pytest.mark.parametrize("name", ["T", "N", "A", "F", "x", "value", "mask"])
+def test_a_macro_may_be_called_as_parameters_in_headers_are(build, name):
+    text = f"__global__ void k(float *a) {{ a[0] = __fdividef(a[1], {name}); }}\n"
+    assert opcodes(build(text, defines=[f"{name}=8"]).ptx) == opcodes(build(text.replace(f" {name})", " 8)")).ptx)
+    assert build("__global__ void k(int *a) { a[0] = FLAG + SUM(1, 4); }\n", defines=["FLAG", "SUM(a, b)=a + b"]).ptx.count(", 6;") == 1
+
+
+def test_a_macro_that_is_none_is_reported_as_from_the_command_line(build):
+    with pytest.raises(CompileError) as error:
+        build("__global__ void k() {}\n", defines=["1x"])
+    assert "<command line>:1:9: error: macro name must be an identifier" in error.value.diagnostics
+
+
 def test_cache_serves_notices_changed_headers_and_survives_damage(build, tmp_path, monkeypatch):
     from gpuprof.compile import cuda
 

@@ -153,7 +153,9 @@ def _build(path: Path, data: dict[str, Any]) -> Chip:
 def _number(path: Path, key: str, field: Field, data: dict[str, Any], sources: dict[str, str], prefix: str = ""):
     name = prefix + key
     if key not in data:
-        raise UsageError(f"{path}: {name} is missing ({field.meaning}; {field.unit or 'a text'})")
+        raise UsageError(
+            f'{path}: {name} is missing ({field.meaning}; {field.unit or "a text"}): give it, or inherit it from a chip, as in inherits = "a100"'
+        )
     entry = data[key]
     source = str(path.name)
     if isinstance(entry, dict):
@@ -171,9 +173,12 @@ def _checked(path: Path | str, name: str, field: Field, value: Any):
         return value
     kinds = (int,) if field.kind == "int" else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds):
-        raise UsageError(f"{path}: {name}: expected a number ({field.unit}), got {value!r}")
+        number = "a whole number" if field.kind == "int" else "a number"
+        raise UsageError(f"{path}: {name}: expected {number} ({field.unit}), got {value!r}")
     if not field.low <= value <= field.high:
-        raise UsageError(f"{path}: {name} is {value}, but only {field.low:g} to {field.high:g} {field.unit} make sense ({field.meaning})")
+        raise UsageError(
+            f"{path}: {name} is {value}, but only {field.low:.12g} to {field.high:.12g} {field.unit} make sense ({field.meaning})"
+        )
     return float(value) if field.kind == "float" else value
 
 

@@ -15,7 +15,7 @@ from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.naming import qualified_name, symbol_of
-from gpuprof.compile.source import headers_of, read_text, with_instances
+from gpuprof.compile.source import headers_of, read_text, split_defines, with_instances
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
 
@@ -47,8 +47,9 @@ def compile_cuda(
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
     flags += [f"-O{optimize}", *([f"-std={standard}"] if standard else [])]
-    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *defines))]
-    text = with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
+    reserved, macros = split_defines(defines)
+    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
+    text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())])
     module = cache.load(key)
     if module is None:

@@ -27,6 +27,21 @@ def with_instances(path: str, source: str, instantiate: Sequence[str], attribute
     return f'#line 1 "{_quoted(path)}"\n{source}{forced}'
 
 
+def split_defines(defines: Sequence[str]) -> tuple[list[str], str]:
+    """Macros ("N", "N=8") for the compiler's own headers, which are those with a reserved name, and the text that defines the others.
+
+    The text goes between the headers that stand before every source and the source: a program may call a macro T or N, as templates
+    of headers call their parameters.
+    """
+    reserved = [each for each in defines if each.startswith("_")]
+    lines = []
+    for each in defines:
+        name, given, value = each.splitlines()[0].partition("=") if each else ("", "", "")
+        if not each.startswith("_"):
+            lines.append(f"#define {name} {value if given else 1}\n")
+    return reserved, '#line 1 "<command line>"\n' + "".join(lines) if lines else ""
+
+
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
