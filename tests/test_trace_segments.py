@@ -98,3 +98,12 @@ def test_samples(tmp_path, monkeypatch, name):
     part, pieces = recording(tmp_path, monkeypatch, SAMPLES / name, 200_000)
     assert pieces > 2
     assert part == whole
+
+
+def test_a_look_ahead_that_is_too_short_is_noticed(tmp_path, monkeypatch):
+    """Were a quantum to take more steps than it is said to, a warp would run out of trace in its midst: that is no end of the warp."""
+    monkeypatch.setattr("gpuprof.timing.state.steps_of_quantum", lambda program, dispatch_units: 1)
+    (tmp_path / "uneven.cu").write_text(UNEVEN)
+    (tmp_path / "small.toml").write_text(CHIP)
+    with pytest.raises(AssertionError, match="ran further in a quantum"):
+        recording(tmp_path, monkeypatch, tmp_path / "uneven.cu", 5000, "small.toml")

@@ -5,7 +5,7 @@ and gets it before the next quantum begins: what is timed never depends on where
 """
 
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import ACCESS_NBYTES, SECTOR_NUMBER_NBYTES, STEP_NBYTES
+from gpuprof.timing.layout import ACCESS_NBYTES, SECTOR_NUMBER_NBYTES, STARVED, STEP_NBYTES
 from gpuprof.timing.tables import grid_at, piece_of, warp_at, word_at
 
 
@@ -33,6 +33,9 @@ def more_steps(m, wi):
             w.step_end = w.trace_end
             m.hungry = 1
         elif w.final:
+            return 0
+        elif piece_of(w.piece).next == 0:
+            m.hungry = STARVED
             return 0
         else:
             enter(m, wi, piece_of(w.piece).next)

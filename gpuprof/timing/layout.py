@@ -51,6 +51,8 @@ REASON_OF_CLASS = np.array(
 #    +---------------------------+--------+-------+
 ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
+STARVED = 2
+
 # Warp states.
 EMPTY, STARTING, WAITING, READY, HOLDING = range(5)
 # Grid states.
@@ -299,7 +301,7 @@ COUNTERS = (
     "n_loads",
     "n_blocked",
     "n_samples",
-    "hungry",  # 1: a warp has less trace left than a quantum may take
+    "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
 )
 # The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the batch's.

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.timing.batch import PreparedGrid
-from gpuprof.timing.layout import EMPTY, PIECE, PIECE_PLACES, STEP_NBYTES
+from gpuprof.timing.layout import EMPTY, PIECE, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state import State
 from gpuprof.timing.static import accesses_per_block
 
@@ -35,6 +35,7 @@ class LiveTrace:
 
     def feed_warps(self, state: State) -> None:
         """Sees to it that every warp can run on for the next quantum, and through the one after."""
+        assert state.machine[0]["hungry"] != STARVED, "a warp ran further in a quantum than state.steps_of_quantum says"
         state.machine[0]["hungry"] = 0
         for source in self.sources:
             source.feed_warps(state)
