@@ -1,7 +1,7 @@
 """Runs a generator on another thread, a bounded number of items ahead of its consumer.
 
 The emulator (numpy, which releases the interpreter lock inside its loops) fills one core while the timing model (Numba,
-`nogil`) consumes on another. The queue's bound keeps memory bounded.
+`nogil`) consumes on another. Memory is bounded by the queue's bound, or by what is ordered (`Orders`).
 """
 
 import ctypes
@@ -49,8 +49,11 @@ class Orders:
 
 
 def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
-    """Yields the items in order, of which at most `depth` are ready, or any number when that is 0. What the generator raises is raised here, at its place. Closing early stops the thread, soon,
-    also in the middle of an item: an item can be minutes of emulation, and Ctrl-C should not wait for it."""
+    """Yields the items in order, of which at most `depth` are ready, or any number when that is 0.
+
+    What the generator raises is raised here, at its place. Closing early stops the thread, soon, also in the middle of an item: an item
+    can be minutes of emulation, and Ctrl-C should not wait for it.
+    """
     results: queue.Queue = queue.Queue(maxsize=depth)
     stop = threading.Event()
 
