@@ -91,7 +91,6 @@ def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list
     """
     n = len(before)
     order = range(n - 1, -1, -1) if reverse else range(n)
-    rank = {index: place for place, index in enumerate(order)}
     nearest: list[int | None] = [None] * n
     known = [False] * n
     for root in roots:
@@ -104,7 +103,7 @@ def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list
             found, none = None, False
             for other in before[index]:
                 if known[other] and not none:
-                    found = other if found is None else _common(found, other, nearest, rank)
+                    found = other if found is None else _common(found, other, nearest)
                     none = found is None
             if any(known[other] for other in before[index]) and (not known[index] or nearest[index] != found):
                 nearest[index], known[index], changed = found, True, True
@@ -113,7 +112,8 @@ def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list
     return [None] * n
 
 
-def _common(one: int, other: int, nearest: list[int | None], rank: dict[int, int]) -> int | None:
+def _common(one: int, other: int, nearest: list[int | None]) -> int | None:
+    """Where the ways of two blocks, each from one to its nearest, come together."""
     seen = set()
     walk: int | None = one
     while walk is not None and walk not in seen:
@@ -129,10 +129,9 @@ def _common(one: int, other: int, nearest: list[int | None], rank: dict[int, int
 
 def _above_all(parting: list[int], above: list[int | None], blocks: list[Block], place: int) -> int | None:
     """The nearest block above all these that is in no loop but those of `place`."""
-    rank = {index: index for index in range(len(blocks))}
     start: int | None = parting[0]
     for other in parting[1:]:
-        start = None if start is None else _common(start, other, above, rank)
+        start = None if start is None else _common(start, other, above)
     while start is not None and blocks[start].loop_depth > blocks[place].loop_depth:
         start = above[start]
     return start

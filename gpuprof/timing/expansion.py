@@ -13,6 +13,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.row import Opcode
 
 GENERATIONS = (75, 80, 90, 100, 120)
+OLDEST = 70  # is taken for the first of them
 AS_MEASURED_FOR = 80  # what is not an sm_ of these generations
 
 # By how many issue slots the generations differ from the table's number, which is sm_80's.
@@ -52,8 +53,8 @@ UNITS: dict[str, tuple[int, str, str]] = {
     "CVT.F32.F16": (0, "half", "half"),  # HADD2.F32
 }
 
-# Every how manieth slot of an expansion runs on its row's own pipe, the others being moves, compares and integer steps: a third for integer
-# divisions, half for what iterates (a double division takes 7.5 cycles of V100's fp64 pipe for the 16 or 17 slots that are executed).
+# Of so many slots of an expansion one runs on its row's own pipe, the others being moves, compares and integer steps: of three for integer
+# divisions, of two for what iterates (a double division takes 7.5 cycles of V100's fp64 pipe for the 16 or 17 slots that are executed).
 EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
 
 
@@ -68,7 +69,7 @@ def slots_apart(op: Opcode) -> int:
 def generation_of(arch: str) -> int:
     """The number in an architecture's name, sm_80's for what is none."""
     digits = arch.removeprefix("sm_").rstrip("af")
-    return int(digits) if arch.startswith("sm_") and digits.isdigit() and int(digits) >= GENERATIONS[0] - 5 else AS_MEASURED_FOR
+    return int(digits) if arch.startswith("sm_") and digits.isdigit() and int(digits) >= OLDEST else AS_MEASURED_FOR
 
 
 def on_architecture(instruction: Instruction, arch: str) -> Instruction:
