@@ -329,7 +329,7 @@ class Session:
         whole = extrapolated(timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed))
         self.machine.cycle = whole.end_cycle
         if self.recorder:
-            self.recorder.mark(note(launch.function.display, timing, whole), launch.index)
+            self.recorder.mark(note(launch.function.display, whole), launch.index)
         return whole
 
     def _wait_for_timing_model(self) -> None:

@@ -68,10 +68,11 @@ class Terminal(Observer):
         launch, timing = result.launch, result.timing
         n_instructions = int(result.counters.inst_executed.sum())
         dropped = f", {timing.samples_dropped:,} dropped" if timing.samples_dropped else ""
+        sampled = f"  ({timing.extrapolation})" if timing.extrapolation else ""
         cluster = f", cluster={extent_text(launch.cluster)}" if launch.blocks_of_cluster > 1 else ""
         self.say(
             f"{launch.function.display}<<<{extent_text(launch.grid)}, {extent_text(launch.block)}{cluster}>>>  {timing.cycles:,} cycles"
-            f"  {n_instructions:,} warp instructions  {plural(timing.samples_kept, 'sample', 'samples')}{dropped}"
+            f"  {n_instructions:,} warp instructions  {plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}"
         )
 
     def _echo(self, text: str) -> None:

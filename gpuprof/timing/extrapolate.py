@@ -19,17 +19,25 @@ from gpuprof.timing.static import FOLDED, JOINED, static_program
 
 LEAST_BATCHES = 2  # in a stretch
 SETTLED = 0.015  # two stretches agree when their rates differ by less
+UNNOTICED = 2  # times the larger of SETTLED and what the stretches differ by: as far as the rate of the rest may be off. The ladder of tests is within it
 LEAST_SHARE = 0.08  # of the blocks is timed in any case: the blocks of a wave fall out of step slowly
 
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """Of `blocks`, the first `simulated` were timed. `slots_per_cycle` is the rate of the last two stretches, which differ by the share `spread`."""
+    """Of `blocks`, the first `simulated` were timed. `slots_per_cycle` is the rate of the last two stretches, which differ by the share `spread`.
+
+    `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known.
+    """
 
     simulated: int
     blocks: int
     slots_per_cycle: float
     spread: float
+    error: float = 0.0
+
+    def __str__(self) -> str:
+        return f"timed {self.simulated:,} of {self.blocks:,} blocks, cycles within {100 * self.error:.1f} %"
 
 
 class Settling:
@@ -81,9 +89,11 @@ def extrapolated(timing: LaunchTiming, slots: int) -> LaunchTiming:
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in SCALED}
+    error = UNNOTICED * max(SETTLED, known.spread) * more_cycles / (timing.cycles + more_cycles)
     return replace(
         timing,
         **scaled,
+        extrapolation=replace(known, error=error),
         end_cycle=timing.end_cycle + more_cycles,
         cycles=timing.cycles + more_cycles,
         issue_slots=slots,
@@ -108,11 +118,10 @@ SCALED = (
 )
 
 
-def note(kernel: str, timing: LaunchTiming, whole: LaunchTiming) -> str:
-    """What a report says of a launch: `timing` as simulated, `whole` as extrapolated. The error is of as much as the batches differ by."""
-    known = timing.extrapolation
-    error = known.spread * (whole.cycles - timing.cycles) / whole.cycles
+def note(kernel: str, whole: LaunchTiming) -> str:
+    """What a report says of an extrapolated launch."""
+    known = whole.extrapolation
     return (
-        f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: cycles to about "
-        f"{100 * error:.1f} %, ledger and cache counts scaled, samples of what was timed"
+        f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: cycles within "
+        f"{100 * known.error:.1f} % of a full run's, ledger and cache counts scaled, samples of what was timed"
     )
