@@ -678,13 +678,13 @@ class Gpu:
         latency = chip.latency.get(op.latency, 1)
         shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
         atomic = op.semantics.startswith(("atom_", "red_"))
+        width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
         if lanes == 0:
             self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + 1)
         elif shared:
             passes = max(wavefronts, conflicts) * self.atomic_passes(op) if atomic else wavefronts
             start = self.enter(sm, partition, t, Fraction(passes))
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
-            width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
             wide = chip.shared_wide_cycles if width >= 4 else 0
             self.write(warp, instruction, start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles)
             if op.semantics.startswith("mbar_") and ends:
@@ -698,7 +698,7 @@ class Gpu:
             tags = max(in_ticks(chip.tag_pass_cycles) * tag_passes, in_ticks(chip.tag_lookup_cycles) * lookups)
             latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
-            start = self.enter(sm, partition, t, max(in_ticks(chip.lsu_cycles), Fraction(passes), tags))
+            start = self.enter(sm, partition, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags))
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:
                 line, place = (sector & SECTOR_MASK) >> 2, sector & 3

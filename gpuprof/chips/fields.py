@@ -59,7 +59,7 @@ FIELDS = (
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
     Field("queue_hold_cycles", "int", "cycles", 0, 100, "a queue entry stays taken this long after it was served"),
     Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
-    Field("lsu_cycles", "float", "cycles per SM", 0.25, 32, "one memory instruction in the load/store unit, at least"),
+    Field("lsu_cycles", "float", "cycles per SM", 0.25, 32, "a global access in the load/store unit, at least, for each 4 bytes of a lane"),
     Field("tag_pass_cycles", "float", "cycles", 0, 8, "a pass through the L1's four tag banks, one 128-byte line in each"),
     Field("tag_lookup_cycles", "float", "cycles", 0, 8, "tag stage, at least, per distinct line of each eight lanes"),
     Field("l1_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront beyond the first, global and local"),

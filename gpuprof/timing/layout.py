@@ -72,7 +72,7 @@ INSTRUCTION = np.dtype(
         ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
-        ("free_passes", "i4"),  # of a shared access: so many cost no latency, for it is that wide
+        ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("result_class", "i4"),
         ("port", "i4"),
         ("bypass_kind", "i4"),  # place in bypass.KINDS

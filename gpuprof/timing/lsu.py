@@ -104,14 +104,14 @@ def access(m, wi, t):
 def shared(m, wi, inst, record, t):
     """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
     passes = np.int64(record.wavefronts)
-    extra = m.shared_wide_cycles if inst.free_passes > 2 else 0
+    extra = m.shared_wide_cycles if inst.width > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
         passes = max(passes, np.int64(record.conflicts)) * inst.atomic_passes
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
     grid_at(m, m.grid).shared_wavefronts += passes
     start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
-    write_results(m, wi, inst, start + inst.latency + extra + max(0, passes - inst.free_passes) * m.shared_wavefront_cycles)
+    write_results(m, wi, inst, start + inst.latency + extra + max(0, passes - inst.width) * m.shared_wavefront_cycles)
 
 
 @cold
@@ -171,7 +171,7 @@ def global_memory(m, wi, inst, record, first, t):
     if inst.operation == COPY:  # and through the banks it writes to
         passes = max(passes, np.int64(record.conflicts))
         grid_at(m, m.grid).shared_wavefronts += np.int64(record.conflicts)
-    start = enter(m, w.partition, t, max(m.lsu_ticks, max(passes * TICKS, tags)))
+    start = enter(m, w.partition, t, max(inst.width * m.lsu_ticks, max(passes * TICKS, tags)))
     if inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
         write_results(m, wi, inst, load(m, wi, inst, first, n, start, done, -1))

@@ -201,7 +201,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["slots_apart"] = slots_apart(op)
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else chip.latency.get(op.latency, 1)
     row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
-    row["free_passes"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
+    row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)
