@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpuprof.timing.engine import SIGNATURE, run
-from tests.command import PROGRAM, SAMPLES, names
+from tests.command import PROGRAM, ROOT, SAMPLES, names, process
 from tests.running import run_file
 
 NOTICE = "gpuprof: first run on this machine: compiling the emulator and the timing model, once\n"
@@ -46,6 +46,26 @@ def test_an_interrupt_while_compiling_leaves_nothing_behind(tmp_path):
     assert (process.returncode, out, error.strip()) == (130, "", "gpuprof: interrupted")
     assert processes_with(str(tmp_path / "cache")) == []
     assert not [name for name in names(tmp_path / "cache") if "engine" in name]
+
+
+COUNTS = """\
+import os, sys
+if any("compile_now" in word for word in sys.orig_argv):
+    with open(os.environ["COMPILATIONS"], "a") as file:
+        file.write("one more\\n")
+"""
+
+
+def test_the_workers_of_a_sweep_wait_for_one_compilation(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(COUNTS)
+    settings = {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "COMPILATIONS": str(tmp_path / "compilations"),
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
+    }
+    code, _, error = process(tmp_path, "sweep", SAMPLES / "saxpy.cu", "--param", "sms=2,3,4", "--jobs", "3", **settings)
+    assert (code, error) == (0, "")
+    assert (tmp_path / "compilations").read_text() == "one more\n"
 
 
 def processes_with(text: str) -> list[int]:

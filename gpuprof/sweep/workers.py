@@ -18,7 +18,7 @@ def on_this_machine(tasks: Sequence[Task], jobs: int, compiling: Callable[[float
     """The outcomes, in the order they are ready. A worker that dies (a system out of memory kills) is replaced, its runs are done again;
     a run that always kills its worker fails alone. `compiling` is told the seconds that the first run on a machine compiles.
     """
-    if jobs == 1 or len(tasks) <= 1:
+    if jobs == 1 or len(tasks) == 1:
         yield from map(run_one, tasks)
         return
     compile_once(compiling)
