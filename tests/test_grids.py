@@ -128,6 +128,23 @@ def test_a_dependent_grid_starts_when_it_is_let_and_waits_where_it_says(tmp_path
     assert last.start_cycle == quiet.end_cycle
 
 
+def test_an_empty_sm_is_divided_anew_for_who_wants_more_shared_memory(tmp_path):
+    """Two blocks of 32 warps, one after the other, load one sector: the first load misses, 63 hit. If a grid that wants 100 KB of shared memory
+    comes during the first block, the second finds the SM divided anew, and its L1 empty. If that grid comes during the second, it waits for it."""
+    chip = chip_of(tmp_path, QUICK.replace("sms = 2", "sms = 1") + "warp_slots = 32\n")
+    code = [make("LDG.32", dst=0, a=20, mods=1 << 6), ffma(1, 0), make("EXIT")]
+
+    def hits(*others):
+        timings, _ = batch(chip, [grid(code, [warp([0], [access([0])])] * 64, per_block=32), *others])
+        assert all(timing.start_cycle >= timings[0].end_cycle for timing in timings[1:])  # all warp slots are taken
+        return timings[0].l1_hits
+
+    assert hits() == 63
+    assert [hits(chain(1, index=1, launch_cycles=cycles, shared=100 << 10)) for cycles in (300, 1000)] == [62, 63]
+    # One that wants as little (of 1 KB a block that the chip keeps for itself) changes nothing.
+    assert hits(grid(CHAIN, [warp([0])] * 32, per_block=32, index=1, launch_cycles=300)) == 63
+
+
 @pytest.mark.parametrize(
     ("resource", "more"),
     # An SM has 65,536 registers and gives a warp of 128-register threads 4,096; 100 KB of shared memory go into its 164 once.

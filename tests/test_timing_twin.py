@@ -228,3 +228,26 @@ def test_textures_and_surfaces(tmp_path: Path):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 128, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert timing.end_cycle == twin.end
+
+
+@pytest.mark.parametrize("lines", [(9, 400), (400, 9), (400, 500), (500, 400)])
+def test_two_loads_in_one_folded_register(tmp_path: Path, lines):
+    """Line 9 is in the L1. Which load comes last is not known while both are on their way: the pair has two entries, and each gets its cycle."""
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS["a100"])
+    chip = load_chip(path)
+    instructions = [
+        make("LDG.32", dst=2, a=20, mods=A64),
+        make("FADD", dst=3, a=2, b=2),
+        make("LDG.32", dst=12, a=20, mods=A64),
+        make("LDG.32", dst=13, a=20, mods=A64),
+        make("PACK.64", dst=4, a=12, b=13),
+        make("DADD", dst=5, a=4, b=4),
+        make("EXIT"),
+    ]
+    warps = [warp([0], [access([4 * 9]), *(access([4 * line]) for line in lines)])]
+    timing, _ = run(chip, instructions, warps)
+    job = launch(encode(instructions))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32, warps)
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end
