@@ -4,7 +4,7 @@
 def __getattr__(name: str):
     """`Device`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for: importing gpuprof stays quick."""
     if name == "Device":
-        from gpuprof.session import device_of_script
+        from gpuprof.scripted import device_of_script
 
         return device_of_script
     if name in ("TensorMap", "Im2col"):

@@ -6,7 +6,8 @@ import traceback
 from pathlib import Path
 
 from gpuprof.errors import GpuprofError, NotComparable, ScriptError
-from gpuprof.session import Settings, collecting
+from gpuprof.scripted import collecting
+from gpuprof.session import Settings
 
 
 def run_script(file: Path, script_args: tuple[str, ...], settings: Settings) -> None:
