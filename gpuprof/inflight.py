@@ -130,13 +130,14 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 @dataclass(eq=False)
 class Flight:
-    """A launch in flight. `after` and `after_signal` are what it waits for, as timing.batch.Grid has them."""
+    """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has them."""
 
     launch: cmd.Launch
     counters: LaunchCounters
     pieces: Pieces
     after: tuple[int, ...] = ()
     after_signal: tuple[int, ...] = ()
+    launched_by: tuple[int, int, int] | None = None
 
 
 @dataclass
@@ -176,6 +177,13 @@ class InFlight:
         self.flights.append(Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), after_signal))
         stream.tail.add(number)
         stream.last, stream.events = number, set()
+
+    def add_launched(
+        self, launch: cmd.Launch, counters: LaunchCounters, emulate: Emulate, after: list[int], launched_by: tuple[int, int, int]
+    ) -> None:
+        """A launch by a kernel in flight. What waits for that on its stream waits for both."""
+        self._stream(launch.stream).tail.add(len(self.flights))
+        self.flights.append(Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), (), launched_by))
 
     def mark(self, event: int, stream: int, cycle: int) -> None:
         """Notes an event behind what a stream has; `cycle` is the present."""

@@ -29,9 +29,10 @@ from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.fidelity.sentence import sentence
-from gpuprof.inflight import Flight, InFlight
+from gpuprof.inflight import Emulate, Flight, InFlight
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
+from gpuprof.nested import Descent, launches_grids
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.timing.batch import Grid
@@ -245,17 +246,24 @@ class Session:
         """Gives the timing of a launch on the default stream, None for one in flight."""
         if launch.stream == 0:
             self.settle()
-        counters = LaunchCounters.zeros(len(launch.module.code))
-        self.n_launches += 1
-        if self.recorder:
-            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks)))
-        self.in_flight.add(launch, counters, lambda orders: self._emulation(launch, counters, orders))
+        self.in_flight.add(launch, *self._begin(launch))
         flights = self.in_flight.flights
+        if launches_grids(launch.module):
+            with self._marking():
+                Descent(self.in_flight, self._begin).run(len(flights) - 1)
         if launch.stream == 0:
             return self.settle()[0]
         if len(flights) == MOST_FLIGHTS or sum(len(flight.launch.module.code) for flight in flights) > MOST_INSTRUCTIONS:
             self.settle()
         return None
+
+    def _begin(self, launch: cmd.Launch, parent: int | None = None) -> tuple[LaunchCounters, Emulate]:
+        """Counts and records a launch, of the host or of launch `parent`; gives its counters and how it is emulated."""
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        self.n_launches += 1
+        if self.recorder:
+            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks), parent))
+        return counters, lambda orders: self._emulation(launch, counters, orders)
 
     def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
@@ -298,6 +306,7 @@ class Session:
             self.priorities.get(launch.stream, 0),
             self.chip.launch_cycles,
             flight.pieces.order,
+            flight.launched_by,
         )
 
     @contextmanager
@@ -369,9 +378,9 @@ def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
     return rows
 
 
-def _launch_fields(launch: cmd.Launch, module: int, task: str) -> dict:
+def _launch_fields(launch: cmd.Launch, module: int, task: str, parent: int | None) -> dict:
     function = launch.function
-    return {
+    return ({} if parent is None else {"parent": parent}) | {
         "launch": launch.index,
         "module": module,
         "kernel": function.display,

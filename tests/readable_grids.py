@@ -28,6 +28,7 @@ class Job:
     after_signal: tuple = ()
     priority: int = 0
     launch_cycles: int = 0
+    launched_by: tuple | None = None  # job, warp, turn
     # Worked out.
     number: int = 0
     fit: object = None
@@ -35,6 +36,7 @@ class Job:
     next_block: int = 0
     done: int = 0
     ready: int | None = None
+    launched: int | None = None  # when the instruction issued that did it
     active: bool = False
     start: int = 0
     end: int | None = None
@@ -66,7 +68,7 @@ class Grids(Gpu):
         self.jobs, self.traces_of = jobs, traces
         self.head, self.head_since, self.pool_freed = None, 0, 0
         for job in jobs:
-            job.ready = None if job.after or job.after_signal else job.launch_cycles
+            job.ready = None if job.after or job.after_signal or job.launched_by else job.launch_cycles
         for sm in self.sms:
             sm.slots = [Slot() for _ in range(chip.max_blocks)]
             sm.freed, sm.carve_out, sm.seen = 0, None, set()
@@ -111,8 +113,22 @@ class Grids(Gpu):
         ends = [self.jobs[k].end for k in job.after]
         signals = [max(self.jobs[k].signalled, key=lambda s: s[1])[1] if len(self.jobs[k].signalled) == self.jobs[k].total else None
                    for k in job.after_signal]  # fmt: skip
-        if None not in ends + signals and job.ready is None:
-            job.ready = max([job.launch_cycles, *(end + job.launch_cycles for end in ends), *signals])
+        launched = [job.launched] if job.launched_by else []
+        if None not in ends + signals + launched and job.ready is None:
+            job.ready = max([job.launch_cycles, *(end + job.launch_cycles for end in ends + launched), *signals])
+
+    def end_of_program(self, warp):
+        """Each grid's own, though the code follows on without a gap."""
+        return sum(len(job.code) for job in self.jobs[: warp.block.job.number + 1])
+
+    def launch(self, warp, t):
+        """The warp's next turn: the jobs that it launches first of those that it has not."""
+        who = warp.block.job.number, warp.block.index * warp.block.job.fit.warps_per_block + warp.number
+        waiting = [job for job in self.jobs if job.launched_by and job.launched_by[:2] == who and job.launched is None]
+        turn = min((job.launched_by[2] for job in waiting), default=None)
+        for job in (each for each in waiting if each.launched_by[2] == turn):
+            job.launched = t
+            self.see_whether_ready(job)
 
     # ---- the SMs' room -------------------------------------------------------------------------------------------------------------
 

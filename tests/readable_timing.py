@@ -14,6 +14,7 @@ from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.occupancy import occupancy
@@ -362,6 +363,8 @@ class Gpu:
             self.signal(warp.block, t)
         elif op.semantics == "grid_wait":
             self.wait_for_grids(warp, t)
+        elif op.semantics == "syscall" and instruction.imm == LAUNCH_SERVICE:
+            self.launch(warp, t)
         elif op.semantics == "bulk_wait":
             self.hold(warp, "long_scoreboard", t + 1, warp.stores)
         elif op.semantics == "nanosleep":
@@ -399,6 +402,9 @@ class Gpu:
 
     def wait_for_grids(self, warp, t):
         self.hold(warp, "membar", t + 1)
+
+    def launch(self, warp, t):
+        """So is what it launches."""
 
     def hold(self, warp, reason, until, stores=()):
         warp.state, warp.hold_reason, warp.hold_until, warp.hold_stores = "holding", reason, until, list(stores)
@@ -438,7 +444,7 @@ class Gpu:
         line = (self.load_base + 16 * warp.pc) // self.chip.instruction_line_nbytes
         if line != warp.line:
             warp.line = line
-            warp.waits.append(Pending(self.fetch(sm, partition, line, asked), "no_instructions"))
+            warp.waits.append(Pending(self.fetch(sm, partition, line, asked, self.end_of_program(warp)), "no_instructions"))
         if instruction.reads_constant_bank:
             warp.waits.append(Pending(self.constant(sm, instruction.imm // 64, asked), "imc_miss"))
 
@@ -489,9 +495,12 @@ class Gpu:
             for k in range(operand.count):
                 warp.registers[operand.file, operand.index + k] = sources
 
-    def fetch(self, sm, partition, line, t):
+    def end_of_program(self, warp):
+        return len(self.instructions)
+
+    def fetch(self, sm, partition, line, t, end):
         ready = self.fetch_line(sm, partition, line, t)
-        last = (self.load_base + 16 * (len(self.instructions) - 1)) // self.chip.instruction_line_nbytes
+        last = (self.load_base + 16 * (end - 1)) // self.chip.instruction_line_nbytes
         for ahead in range(line + 1, min(line + self.chip.prefetch_lines, last) + 1):
             self.fetch_line(sm, partition, ahead, t)
         return ready

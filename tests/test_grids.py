@@ -7,6 +7,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
+from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
@@ -190,6 +191,11 @@ def test_twin(tmp_path, chip_name, seed):
         {"after_signal": (3,), "launch_cycles": 90},
     ]
     resources = [{"registers": 40}, {"registers": 64}, {"registers": 16, "shared": 3000}, {"registers": 24}, {"registers": 32}]
+    beside_the_twin(chip, kernels, how, resources)
+
+
+def beside_the_twin(chip, kernels, how, resources):
+    """Times kernels, with what each waits for and needs, twice."""
     grids, jobs, load_base = [], [], 0x1000
     for index, ((code, warps, per_block), more, needs) in enumerate(zip(kernels, how, resources, strict=True)):
         grids.append(grid(code, warps, per_block=per_block, index=index, load_base=load_base, **needs, **more))
@@ -203,6 +209,7 @@ def test_twin(tmp_path, chip_name, seed):
     assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(twin.ledger)
     for name in ("issue_slots", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits"):
         assert sum(getattr(timing, name) for timing in timings) == twin.counts[name], name
+    return timings
 
 
 def test_sums_of_three_that_overlap(tmp_path):
@@ -265,3 +272,45 @@ def test_sampling_changes_nothing_where_the_machine_is_idle(tmp_path):
         return times(batch(chip, grids, sampling=sampling)[0])
 
     assert spans(None) == spans(Sampling(32, "all", fifo_depth=4096, drain_cycles=1))
+
+
+def launching(kernel):
+    """A random kernel that launches twice: ahead of its sixth instruction, and of its last."""
+    code, warps, per_block = kernel
+    code = [*code[:5], LAUNCH_ONE, *code[5:-1], LAUNCH_ONE, code[-1]]
+    return code, [warp(list(range(len(blocks) + 2)), accesses) for blocks, accesses, _ in warps], per_block
+
+
+LAUNCH_ONE = make("SYSCALL", imm=LAUNCH_SERVICE)
+
+
+def test_a_kernel_launches(tmp_path):
+    """A launch is ready launch_cycles after its instruction issues for the last time, whatever was launched before it."""
+    code = [ffma(0, 0), LAUNCH_ONE, ffma(0, 0), LAUNCH_ONE, *[ffma(0, 0)] * 200, make("EXIT")]
+    by = {"launch_cycles": 700}
+    grids = [grid(code, [warp([0, 1, 2])]), *(chain(1, index=k, launched_by=(0, 0, turn), **by) for k, turn in ((1, 20), (2, 10), (3, 20)))]
+    (parent, late, early, late_too), _ = batch(chip_of(tmp_path), grids)
+    # FFMA issues at 102, the eight slots of SYSCALL two cycles apart from 103 to 117; the next FFMA at 118, the next SYSCALL from 119 to 133.
+    assert parent.ledger[1, INDEX["selected"]] == 8
+    assert (early.start_cycle, late.start_cycle) == (117 + 700, 133 + 700)
+    # Ready with the one before it, it becomes the head when that has no block left: at the end of the quantum in which they are ready.
+    assert late_too.start_cycle == 896
+    # Their kernel is still running.
+    assert late_too.start_cycle < parent.end_cycle
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_twin_agrees_on_launches_of_kernels(tmp_path, seed):
+    """Two blocks of one grid launch; one that is launched launches; one waits for another, too."""
+    chip = chip_of(tmp_path, QUICK + "warp_slots = 16\nmax_active_grids = 3\n")
+    kernels = [random_kernel(200 + 10 * seed + k, 8, 2) for k in range(5)]
+    kernels[0], kernels[2] = launching(kernels[0]), launching(kernels[2])
+    how = [
+        {},
+        {"launched_by": (0, 5, 7), "launch_cycles": 90},
+        {"launched_by": (0, 5, 3), "launch_cycles": 200},
+        {"launched_by": (2, 0, 1), "launch_cycles": 35, "after": (1,)},
+        {"launched_by": (0, 1, 1), "launch_cycles": 1},
+    ]
+    timings = beside_the_twin(chip, kernels, how, [{}] * 5)
+    assert timings[0].start_cycle < min(timing.start_cycle for timing in timings[1:])

@@ -10,6 +10,7 @@ from gpuprof.assemble.abi import align_up
 from gpuprof.assemble.allocate import LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.callgraph import bottom_up, indirect_callees
 from gpuprof.assemble.cleanup import drop_branches_to_next, drop_identity_moves
+from gpuprof.assemble.device_runtime import with_device_runtime
 from gpuprof.assemble.encode import encode_body
 from gpuprof.assemble.ir import Body, Clobbers
 from gpuprof.assemble.layout import Layout
@@ -45,7 +46,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
 
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
-    tree = with_workspace(parse(module.ptx, module.name), module.ptx)
+    tree = with_device_runtime(with_workspace(parse(module.ptx, module.name), module.ptx))
     check_variables(tree)
     layout = Layout(tree)
     bodies = {body.name: body for body in lower_functions(tree, layout)}

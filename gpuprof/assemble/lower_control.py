@@ -10,8 +10,14 @@ from gpuprof.assemble.lower_compare import compare
 from gpuprof.assemble.lower_parameters import outgoing_address
 from gpuprof.assemble.values import Imm, NoVariant
 from gpuprof.errors import PtxError
+from gpuprof.isa.special import LAUNCH_SERVICE
 
-SYSCALLS = {"vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4}
+SYSCALLS = {
+    "vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4, "gpuprof_parameter_buffer": 5, "cudaLaunchDeviceV2": LAUNCH_SERVICE,
+    "__cudaCDP2LaunchDeviceV2": LAUNCH_SERVICE, "gpuprof_new_stream": 7, "gpuprof_parameter_room": 8, "gpuprof_describe_launch": 9,
+}  # fmt: skip
+_N_ARGUMENTS = {1: 2, 2: 1, 3: 1, 4: 5, 5: 1, LAUNCH_SERVICE: 2, 7: 0, 8: 1, 9: 2}
+_GIVES_64_BITS = ("malloc", "gpuprof_parameter_buffer", "gpuprof_new_stream", "gpuprof_parameter_room")
 
 
 # -- entering and leaving ----------------------------------------------------------------------------------------------------
@@ -109,16 +115,22 @@ def _brx(lo):
     if not labels:
         raise lo.error("the second operand must be a .branchtargets label")
     index = lo.reg(lo.src(lo.operand(0), "u32"), "R")
-    skip = ""
-    if lo.guard[0] is not None:
-        skip = lo.new_label()
-        guard, negated = lo.guard
-        lo.guard = (guard, not negated)
-        lo.emit("BRA", target=skip)
-        lo.guard = (None, False)
+    skip = _branch_past(lo)
     _branch_tree(lo, index, [_target(lo, ast.Name(label)) for label in labels], 0)
     if skip:
         lo.start_block(skip)
+
+
+def _branch_past(lo) -> str:
+    """Where lanes go whose guard does not hold; "" for an instruction without one. What follows has none."""
+    if lo.guard[0] is None:
+        return ""
+    skip = lo.new_label()
+    guard, negated = lo.guard
+    lo.guard = (guard, not negated)
+    lo.emit("BRA", target=skip)
+    lo.guard = (None, False)
+    return skip
 
 
 def _branch_tree(lo, index: int, targets: list[str], first: int):
@@ -270,15 +282,18 @@ _ASSERT_NBYTES = 40
 
 
 def _syscall(lo, name: str, results: tuple, arguments: tuple):
-    if len(arguments) != {"vprintf": 2, "malloc": 1, "free": 1, "__assertfail": 5}[name]:
+    if len(arguments) != _N_ARGUMENTS[SYSCALLS[name]]:
         raise lo.error(f"{name} has another number of arguments")
     values = [lo.reg(_syscall_argument(lo, argument, "u64"), lo_file(lo, argument)) for argument in arguments]
     if name == "__assertfail":
         values = [_assert_block(lo, values)]
     slots = dict(zip("ab", values, strict=False))
-    row = "SYSCALL.64" if name == "malloc" else "SYSCALL"
+    row = "SYSCALL.64" if name in _GIVES_64_BITS else "SYSCALL"
     dst = _result_register(lo, results[0]) if results else None
+    skip = _branch_past(lo) if SYSCALLS[name] == LAUNCH_SERVICE else ""  # what runs launches something
     lo.emit(row, imm=SYSCALLS[name], dst=dst, **slots)
+    if skip:
+        lo.start_block(skip)
 
 
 def _syscall_argument(lo, argument, kind: str):

@@ -23,6 +23,8 @@ _FATAL = re.compile(r"LLVM ERROR: (.*)")
 _LOCATED = re.compile(r",? \S+:(\d+)$")
 _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
+LAUNCHES = "-fgpu-rdc"  # kernels that launch kernels need it, and clang's complaint names it
+
 
 def compile_cuda(
     path: Path | str,
@@ -78,7 +80,10 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
     with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
         dependencies = Path(folder) / "headers.d"
         command = [*tools.command, *flags, "-MMD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
-        done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True)
+        source = text.encode("utf-8", "surrogateescape")
+        done = subprocess.run(command, input=source, capture_output=True)
+        if LAUNCHES.encode() in done.stderr:
+            done = subprocess.run([*command[:-1], LAUNCHES, "-"], input=source, capture_output=True)
         if done.returncode:
             raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
         return done.stdout.decode("utf-8", "replace"), headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))

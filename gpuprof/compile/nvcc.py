@@ -23,6 +23,8 @@ _INSTANCE = re.compile(r"^.*\.global .*\bgpuprof_instance_(\d+) = (?:generic\()?
 _TOOLKIT_INCLUDE = re.compile(r"(?:^|/)(?:targets/[\w-]+/)?include/")
 _ENTRY_DECLARATION = re.compile(r"^\.visible \.entry [\w$]+\s*\([^()]*\)\s*;\n", re.MULTILINE)
 
+LAUNCHES = b"requires separate compilation mode"  # nvcc's complaint about kernels that launch kernels
+
 
 class Nvcc(NamedTuple):
     """command: how it is started. version: "13.0.88". toolkit: the folder its own headers are below."""
@@ -93,6 +95,8 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
         command = [tools.command, *flags, *quoted, "-x", "cu", "-MD", "-MF", str(dependencies), "-o", str(ptx), str(place)]
         done = subprocess.run(command, capture_output=True)
+        if LAUNCHES in done.stderr + done.stdout:
+            done = subprocess.run([*command, "-rdc=true"], capture_output=True)
         if done.returncode:
             said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(str(place), path).replace(str(link), beside)
             raise CompileError(f"{path} does not compile with nvcc", said)

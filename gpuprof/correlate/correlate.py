@@ -109,7 +109,7 @@ def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, 
 
 def metric_rows(launch: Launch) -> list[tuple]:
     """The launch's own numbers and those of the timing model, by name."""
-    values = {name: launch.begin[name] for name in ("registers", "shared_nbytes", "local_nbytes")}
+    values = {name: launch.begin[name] for name in ("registers", "shared_nbytes", "local_nbytes", "parent") if name in launch.begin}
     values |= launch.end["counters"] if launch.end else {}
     return [(launch.begin["launch"], name, value) for name, value in sorted(values.items())]
 

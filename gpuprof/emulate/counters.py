@@ -4,10 +4,13 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from gpuprof.emulate.launches import Launched
+
 
 @dataclass
 class LaunchCounters:
-    """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, in order."""
+    """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched` the grids that it
+    launched (see emulate.launches), both in order."""
 
     inst_executed: np.ndarray  # by warps
     thread_inst_executed: np.ndarray  # by active lanes
@@ -20,10 +23,11 @@ class LaunchCounters:
     l1_wavefronts_shared: np.ndarray
     l1_wavefronts_shared_ideal: np.ndarray
     output: list[str] = field(default_factory=list)
+    launched: Launched = field(default_factory=Launched)
 
     @classmethod
     def zeros(cls, n_instructions: int) -> "LaunchCounters":
         return cls(*(np.zeros(n_instructions, np.uint64) for _ in range(len(COUNTER_NAMES))))
 
 
-COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name != "output")
+COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in ("output", "launched"))

@@ -1,4 +1,5 @@
-"""SYSCALL: what a kernel can ask of the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed.
+"""SYSCALL: what a kernel can ask of the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed,
+5 a parameter buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are for.
 
 Lanes are served in ascending order. Text goes to `LaunchCounters.output`.
 """
@@ -14,8 +15,10 @@ from gpuprof.emulate.cfg import BasicBlock
 from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault_of_element
 from gpuprof.emulate.lanes import Lanes
+from gpuprof.emulate.launches import REQUEST, describe_launch, launch_device, new_stream, parameter_buffer, parameter_room
 from gpuprof.emulate.operands import TRASH, U32, U64, destination, source
 from gpuprof.errors import DeviceMemoryError
+from gpuprof.isa.special import LAUNCH_SERVICE
 
 LONGEST_TEXT = 4096
 DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%])")
@@ -147,7 +150,30 @@ def fail_assertion(x: Lanes, at: int, element: int, a: int, b: int) -> int:
     raise fault_of_element(x, at, element, f"assertion `{texts[0]}' failed in {texts[2]} ({texts[1]}:{line})")
 
 
-SERVICES = {1: print_formatted, 2: allocate, 3: release, 4: fail_assertion}
+def buffer_for_launch(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    """a: address of what is to be launched."""
+    return parameter_buffer(x, at, element, read_bytes(x, at, element, a, REQUEST.size))
+
+
+def room_for_launch(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    """a: bytes of parameters."""
+    return parameter_room(x, a)
+
+
+def name_launch(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    """a: address of what is to be launched; b: its parameters."""
+    describe_launch(x, at, element, read_bytes(x, at, element, a, REQUEST.size), b)
+    return 0
+
+
+def make_stream(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+    return new_stream(x)
+
+
+SERVICES = {
+    1: print_formatted, 2: allocate, 3: release, 4: fail_assertion, 5: buffer_for_launch, LAUNCH_SERVICE: launch_device, 7: make_stream,
+    8: room_for_launch, 9: name_launch,
+}  # fmt: skip
 
 
 def build_service(block: BasicBlock, env: Env) -> End:

@@ -5,7 +5,8 @@
 
 All numbers are little-endian. A payload is one of three kinds:
 
-* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more;
+* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more (LNCH: `parent`, the
+  index of the launch whose kernel launched it);
 * array: u32 launch index, u32 row count, rows of the dtype given;
 * bytes: u32 id, raw bytes.
 

@@ -66,6 +66,8 @@ def page(report: Report, look: Look) -> Iterator[Text]:
             Column("end", lambda r: number(r.launch.end_cycle), 4),
             Column("beside", lambda r: Text(str(beside[r.launch.launch])), 3),
         ]
+    if any("parent" in row.launch.metrics for row in rows):
+        columns.insert(1, Column("by", lambda r: Text(str(r.launch.metrics.get("parent", "host"))), 3))
     if any(row.launch.task for row in rows):
         columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
     yield Text("")

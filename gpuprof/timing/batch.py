@@ -33,6 +33,9 @@ class Grid:
     It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start (programmatic dependent
     launch), and `launch_cycles` after these ends or, when it waits for none, after the batch begins. Of several that are ready the one of
     the smallest `priority` starts its blocks first.
+
+    `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches it: it is then ready
+    not sooner than `launch_cycles` after that instruction.
     """
 
     launch: "Launch"
@@ -42,6 +45,7 @@ class Grid:
     priority: int = 0
     launch_cycles: int = 0
     order: Callable[[Order], None] | None = None
+    launched_by: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "launch": launch.index,
             "priority": grid.grid.priority,
             "launch_cycles": grid.grid.launch_cycles,
-            "waits": len(grid.grid.after) + len(grid.grid.after_signal),
+            "waits": len(grid.grid.after) + len(grid.grid.after_signal) + (grid.grid.launched_by is not None),
             "prerequisites": len(grid.grid.after_signal),
             "ready": machine.cycle + grid.grid.launch_cycles,
             "first_edge": before,
@@ -135,7 +139,9 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": (grid.program.inst["kind"] == MBARRIER_WAIT).any(),
             "total_blocks": grid.n_blocks,
+            "launched": grid.grid.launched_by is None,
         }
+        numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
         for name, value in numbers.items():
             record[name] = value
     return records, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE)

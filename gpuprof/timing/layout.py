@@ -203,6 +203,9 @@ GRID_NUMBERS = (
     "cluster",  # blocks that start together
     "has_mbarriers",  # 0 or 1
     "total_blocks",
+    "launcher",  # the grid whose kernel launches it, -1: the host does
+    "launcher_warp",  # in that grid; of what a warp launches, the next is the one of the smallest `turn`
+    "turn",
 )
 GRID_PLACES = (
     "known_blocks",  # of which the trace is there
@@ -210,7 +213,8 @@ GRID_PLACES = (
 )
 GRID_COUNTERS = (
     "state",
-    "waits",  # grids that must end, or let it start, before it is ready
+    "launched",  # 0: by a kernel that has not done so yet
+    "waits",  # grids that must end, or let it start, or launch it, before it is ready
     "prerequisites",  # grids that let it start and have not ended
     "ready",  # from this cycle on
     "signalled",  # blocks that let dependent grids start

@@ -122,3 +122,21 @@ def let_go(m, g, t):
         if w.state == HOLDING and w.grid == g and w.hold_reason == MEMBAR and w.ready == NEVER:
             w.ready = t + m.block_launch_cycles
             sleep(m, wi, w.ready)
+
+
+@cold
+def launch_grids(m, wi, t):
+    """A warp launches the grids of its next turn in cycle t: they come through as launches of the host do."""
+    w = warp_at(m, wi)
+    warp = w.block * grid_at(m, w.grid).warps_per_block + w.in_block
+    turn = NEVER
+    for g in range(w.grid + 1, m.n_grids):
+        grid = grid_at(m, g)
+        if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp:
+            turn = min(turn, grid.turn)
+    for g in range(w.grid + 1, m.n_grids):
+        grid = grid_at(m, g)
+        if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp and grid.turn == turn:
+            grid.launched = 1
+            grid.waits -= 1
+            grid.ready = max(grid.ready, t + grid.launch_cycles)

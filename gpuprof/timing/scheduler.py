@@ -11,7 +11,7 @@ from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.multiply import commit_products, multiply, wait_for_products
-from gpuprof.timing.pool import signal, wait_for_grids
+from gpuprof.timing.pool import launch_grids, signal, wait_for_grids
 from gpuprof.timing.retire import DRAIN, finish, hold_for_stores, release, stores_done
 from gpuprof.timing.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
 from gpuprof.timing.static import (
@@ -22,6 +22,7 @@ from gpuprof.timing.static import (
     FENCE,
     GRID_SIGNAL,
     GRID_WAIT,
+    LAUNCH,
     MBARRIER_WAIT,
     MEMBAR,
     MULTIPLY,
@@ -184,3 +185,5 @@ def execute(m, wi, inst, t):
         hold(m, wi, MEMBAR_REASON, t + m.membar_cycles)
     elif kind == MEMBAR:
         hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi))
+    elif kind == LAUNCH:
+        launch_grids(m, wi, t)

@@ -13,6 +13,7 @@ from gpuprof.isa.families.tensor import FORMS, GROUPS, NBITS, Form
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.bypass import kind_of
 from gpuprof.timing.expansion import on_architecture, slots_apart
@@ -45,7 +46,8 @@ from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTI
     FENCE,
     GRID_SIGNAL,
     GRID_WAIT,
-) = range(25)
+    LAUNCH,
+) = range(26)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -193,6 +195,7 @@ def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
     row["kind"] = FENCE if op.semantics == "membar" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
+    row["kind"] = LAUNCH if op.semantics == "syscall" and instruction.imm == LAUNCH_SERVICE else row["kind"]
     row["operation"] = _operation(op)
     row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait" or is_barrier_in_registers(instruction)
     row["is_local"] = op.space == "local"

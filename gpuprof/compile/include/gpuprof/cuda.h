@@ -10,6 +10,7 @@
 #include "half_math.h"
 #include "integer.h"
 #include "language.h"
+#include "launches.h"
 #include "library.h"
 #include "memory.h"
 #include "runtime.h"
