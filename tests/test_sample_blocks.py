@@ -1,13 +1,14 @@
 """`--sample-blocks`: extrapolated cycles against those of the full run, on the ladder of samples; what is exact stays exact; the report says it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.emulate.counters import COUNTER_NAMES
-from gpuprof.timing.extrapolate import LEAST_BATCHES, Extrapolation, extrapolated
+from gpuprof.timing.extrapolate import LEAST_BATCHES, Extrapolation, Settling, extrapolated
 from tests.command import gpuprof as command
 from tests.running import SAMPLES, run_file
 
@@ -59,6 +60,17 @@ def test_a_launch_of_few_waves_is_timed_whole(chip):
     full, part = (run_file(SAMPLES / "saxpy.cu", launch, chip=chip, sample_blocks=flag)[1].launches[0].timing for flag in (False, True))
     assert part.extrapolation is None
     assert part.cycles == full.cycles
+
+
+def test_the_l2_is_full_before_a_rate_counts(chip):
+    """40 MB are 1,310,720 sectors. After half of 1,000 blocks: so many have missed; one fewer, and the rest will fill it; a third, and nothing will."""
+    grid = SimpleNamespace(
+        n_blocks=1000, fit=SimpleNamespace(blocks_per_sm=8), grid=SimpleNamespace(launch=SimpleNamespace(blocks_of_cluster=1))
+    )
+    settling = Settling(grid, chip)
+    sectors = chip.l2_nbytes // 32
+    assert (sectors, settling.batch) == (1_310_720, 16)
+    assert [settling.is_warm(misses, 500) for misses in (sectors, sectors - 1, sectors // 3)] == [True, False, True]
 
 
 def test_extrapolation_counted_by_hand(chip):

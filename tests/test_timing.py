@@ -70,6 +70,27 @@ def test_a_wide_instruction_takes_its_slots_and_chain(chip):
     assert rows(timing) == [{"selected": 2, "no_instructions": 2, "wait": 1}, {"selected": 1}]
 
 
+@pytest.mark.parametrize(
+    ("name", "cycles"),
+    [
+        ("DDIV", 32),  # 16 slots, every second on 8 lanes of fp64: 8 * 4 cycles
+        ("IDIV.S32", 24),  # 24 slots, every third on 16 lanes of the ALU: 8 * 2 cycles, but each slot takes one to issue
+        ("FDIV", 10),  # 10 slots, every second on 16 lanes of the FMA pipe: 5 * 2
+        ("MUFU.EX2", 8),  # 4 slots, one of them on 4 lanes of the transcendental unit
+        ("FLO.U64", 16),  # 7 slots, one for each word there
+    ],
+)
+def test_how_much_of_an_expansion_runs_on_its_own_pipe(chip, name, cycles):
+    """A partition of eight warps that do nothing else: cycles from one instruction to the next, or up to a fourth more: another of the warps'
+    slots may issue in the very cycle in which the pipe is free. All slots on the pipe would be twice that, or more."""
+
+    def total(n):
+        code = [make(name, dst=2 * k, a=40, **({} if name in ("MUFU.EX2", "FLO.U64") else {"b": 42})) for k in range(n)]
+        return run(chip, [*code, make("EXIT")], [warp([0])] * 32, warps_per_block=32)[0].cycles
+
+    assert 0.98 * cycles < (total(12) - total(4)) / (8 * 8) < 1.27 * cycles
+
+
 def test_a_folded_instruction_costs_nothing_and_passes_the_wait_on(chip):
     code = [make("LDG.64", dst=0, a=1, mods=A64), make("LO.64", dst=0, a=0), make("IADD", dst=1, a=0, b=20), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(8))])])
