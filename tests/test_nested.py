@@ -1,13 +1,19 @@
 """Kernels that launch kernels: what they compute, in what order, when, and what is said of what cannot be."""
 
+import json
+
 import numpy as np
 import pytest
 
 import gpuprof
+from gpuprof.build import BuildOptions
 from gpuprof.emulate.launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
 from gpuprof.nested import DEEPEST
-from tests.running import run_source
+from gpuprof.session import Settings, open_device
+from tests.command import gpuprof as gpuprof_command
+from tests.nvidia_tools import needs_nvcc
+from tests.running import Results, run_file, run_source
 
 QUICKSORT = """
 __global__ void sort(int *x, int n)
@@ -136,6 +142,50 @@ def test_limits(tmp_path):
             run_source(tmp_path, ORDER, launch)
 
 
+def test_a_fault_of_a_child(tmp_path):
+    """It ends the family where the host asked for it; what comes later is as if nothing had been."""
+    path = tmp_path / "kernel.cu"
+    path.write_text(ORDER + "__global__ void bad(int *x) { note<<<1, 1>>>(x, 7); note<<<1, 1>>>(x + (1 << 28), 1); }")
+    results = Results()
+    device = open_device(Settings(observer=results))
+    module, x = device.load(path), device.to_device(np.zeros(4, np.int32))
+    with pytest.raises(KernelFault, match=r"note: .*out of bounds"):
+        module.bad[1, 1](x)
+    module.nothing[1, 1](x, 1)
+    assert x.copy_to_host().tolist() == [2, 7, 1, 0]
+    assert [result.launch.index for result in results.launches] == [3, 4]  # after the three of the family that did not end
+
+
+def test_recording(tmp_path):
+    """Each launch by a kernel is recorded as one, with its parent; the same from another folder, byte by byte."""
+    recorded = []
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "order.cu").write_text(ORDER.replace("__global__ void note", "static __global__ void note"))
+        code, _, error = gpuprof_command(folder, "collect", "order.cu", "--launch", "one<<<1, 1>>>(i32[32])", "-o", "order.gprec")
+        assert code == 0, error
+        recorded.append((folder / "order.gprec").read_bytes())
+    assert recorded[0] == recorded[1]
+    page = json.loads(gpuprof_command(folder, "report", "order.gprec", "--json")[1])
+    launches = sorted((one for kernel in page["kernels"] for one in kernel["launches"]), key=lambda one: one["launch"])
+    assert [one["metrics"].get("parent") for one in launches] == [None, 0, 0, 2, 2, 0, 0]
+    shown = gpuprof_command(folder, "report", "order.gprec", "--page", "launches", "--width", "150")[1]
+    rows = [line.split() for line in shown.splitlines() if line.split() and line.split()[0].isdigit()]
+    assert [row[1] for row in rows] == ["host", "0", "0", "2", "2", "0", "0"]
+
+
+@needs_nvcc
+def test_nvcc(tmp_path):
+    """Its launches, separate compilation asked for where it is needed."""
+    path = tmp_path / "kernel.cu"
+    path.write_text(QUICKSORT)
+    device = open_device(Settings(options=BuildOptions(compiler="nvcc")))
+    x = device.to_device(np.random.default_rng(3).permutation(60).astype(np.int32))
+    device.load(path).sort[1, 1](x, 60)
+    assert (x.copy_to_host() == np.arange(60)).all()
+
+
 PTX = """
 .version 9.0
 .target sm_80
@@ -210,8 +260,6 @@ PTX = """
 @pytest.mark.parametrize("prefix", ["__cudaCDP2", "cuda"])
 def test_ptx(tmp_path, prefix):
     """The interface as compilers call it; a call with a guard launches for those lanes alone."""
-    from tests.running import run_file
-
     path = tmp_path / "launch.ptx"
     path.write_text(PTX.replace("PREFIX", prefix))
     arrays, results = run_file(path, "parent<<<1, 32>>>(x: i32[8]=zeros)")

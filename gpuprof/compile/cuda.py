@@ -24,6 +24,7 @@ _LOCATED = re.compile(r",? \S+:(\d+)$")
 _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
 LAUNCHES = "-fgpu-rdc"  # kernels that launch kernels need it, and clang's complaint names it
+UNIT_NAME = "-cuid=0"  # it is in the names of static kernels, and clang would make one of the folder
 
 
 def compile_cuda(
@@ -83,7 +84,7 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
         source = text.encode("utf-8", "surrogateescape")
         done = subprocess.run(command, input=source, capture_output=True)
         if LAUNCHES.encode() in done.stderr:
-            done = subprocess.run([*command[:-1], LAUNCHES, "-"], input=source, capture_output=True)
+            done = subprocess.run([*command[:-1], LAUNCHES, UNIT_NAME, "-"], input=source, capture_output=True)
         if done.returncode:
             raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
         return done.stdout.decode("utf-8", "replace"), headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
