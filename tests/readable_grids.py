@@ -69,14 +69,15 @@ class Grids(Gpu):
         self.head, self.head_since, self.pool_freed = None, 0, 0
         for job in jobs:
             job.ready = None if job.after or job.after_signal or job.launched_by else job.launch_cycles
+        self.origin = min(job.ready for job in jobs if job.ready is not None)
         for sm in self.sms:
             sm.slots = [Slot() for _ in range(chip.max_blocks)]
             sm.freed, sm.carve_out, sm.seen = 0, None, set()
 
     def run(self):
-        t = 0
+        t = self.origin
         while True:
-            if t % QUANTUM == 0:
+            if (t - self.origin) % QUANTUM == 0:
                 self.serve(t - QUANTUM)
                 self.start_blocks(t)
                 if all(job.end is not None for job in self.jobs):

@@ -200,6 +200,7 @@ class Gpu:
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
         self.banks, self.copies = {}, {}
         self.requests, self.loads = [], []
+        self.origin = 0  # where the first quantum begins
         self.ledger, self.samples, self.dropped = Counter(), [], 0
         self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
         self.end = 0
@@ -773,7 +774,7 @@ class Gpu:
             sm.misses += 1
             users = sm.miss_registers.setdefault(slot, [])
             if any(user.cycle is None for user in users):  # taken in this very quantum
-                arrival = max(arrival, (t // QUANTUM + 1) * QUANTUM)
+                arrival = max(arrival, t + QUANTUM - (t - self.origin) % QUANTUM)
             else:
                 arrival = max([arrival, *(user.cycle for user in users)])
                 users.clear()
@@ -888,7 +889,7 @@ class Gpu:
 
     def row(self, channel, line, time, queue):
         """When a line's row was opened, or will be. A bank knows its last four rows; the newest is open, others while they are asked for."""
-        number = line * 128 // (self.chip.dram_row_nbytes * self.chip.dram_channels)
+        number = line // (self.chip.dram_row_nbytes // 128 * self.chip.dram_channels)  # a row holds whole lines
         bank = self.banks.setdefault((channel, hashed(number) % self.chip.dram_banks), {})  # number -> [opened, used]
         newest = max((opened for opened, _ in bank.values()), default=-math.inf)
         if number not in bank or (bank[number][0] != newest and time - bank[number][1] > queue):
