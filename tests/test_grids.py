@@ -64,6 +64,17 @@ def test_one_after_the_other(tmp_path):
     assert times(timings) == [(0, 112), (5112, 5112 + 110)]
 
 
+@pytest.mark.parametrize("longer_first", [True, False])
+def test_after_two_that_end_in_one_quantum(tmp_path, longer_first):
+    """SMs run one after the other, so the end that comes first may be seen last: a grid that waits for both waits for the later one."""
+    lengths = (4, 3) if longer_first else (3, 4)
+    both = [grid([ffma(0, 0)] * n + [make("EXIT")], [warp([0])], index=k) for k, n in enumerate(lengths)]
+    timings, _ = batch(chip_of(tmp_path), [*both, chain(1, index=2, after=(0, 1), launch_cycles=5000)])
+    (_, one), (_, other), (start, _) = times(timings)
+    assert one != other and one // 64 == other // 64
+    assert start == max(one, other) + 5000
+
+
 def test_alone_a_launch_takes_as_long_whenever_it_starts(tmp_path):
     code, warps, per_block = random_kernel(3, 24, 3)
     chip = chip_of(tmp_path)
