@@ -29,6 +29,7 @@ from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.fidelity.sentence import sentence
+from gpuprof.heap import give_back_large_arrays
 from gpuprof.inflight import Emulate, Flight, InFlight
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
@@ -100,6 +101,8 @@ class Session:
     def __init__(self, settings: Settings, chip: Chip):
         self.settings, self.chip = settings, chip
         self.recorder, self.observer = settings.recorder, settings.observer
+        give_back_large_arrays()
+        give_back_large_arrays()
         self.memory = AddressSpace()
         self.machine = power_on(self.chip)
         self.modules: list[LoadedModule] = []

@@ -11,7 +11,7 @@ from tests.running import ROOT
 
 PACKAGE = ROOT / "gpuprof"
 ORDER = ("compile", "assemble", "device", "emulate", "timing", "records", "correlate", "report", "check", "interop", "sweep", "cli")
-GROUND_FLOOR = ("errors", "files", "kept", "parts", "wording", "isa", "chips", "fidelity")
+GROUND_FLOOR = ("errors", "files", "heap", "kept", "parts", "wording", "isa", "chips", "fidelity")
 EXCEPTIONS = {("timing", "gpuprof.records.schema")}
 
 
