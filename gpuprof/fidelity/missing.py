@@ -14,6 +14,8 @@ MISSING = (
     Missing("distributor", "neighbourhood of SMs (GPC, TPC): clusters start wherever there are slots", "clusters start a little too easily"),
     Missing("fetch", "bandwidth of instruction fetch, instructions and data competing for the L2", "code that misses the caches does too well"),
     Missing("core", "operand collectors, register banks and their conflicts, the reuse cache, yield hints", "kernels of multiply-adds alone do up to 30 % too well"),
+    Missing("core", "the uniform datapath: what it does is done by the ordinary pipes", "address arithmetic keeps the ALU busy where a card has another unit"),
+    Missing("core", "what \"youngest\" means between blocks: here the last started, so blocks that started first can wait to the end", "unsynchronised grids may have too long a tail"),
     Missing("core", "write-after-read stalls: registers are never waited for by their readers", "rarely a cycle"),
     Missing("core", "one FP64 unit for four partitions on chips that have so few: each has its share", "single warps of f64 wait longer than on a card"),
     Missing("tensor", "sums in f32 at half the rate on GeForce parts, tcgen05, warp groups that start together, power limits", "rtx3090 and rtx4090 do up to twice too well with f32 sums"),

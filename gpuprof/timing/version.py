@@ -11,7 +11,7 @@
     a fence of a block does not wait for the L2; a nanosleep takes the time it names.
     Issue slots by architecture, those of a fence by its scope; of an expansion's slots only the unit's own use it.
     DRAM banks open rows. Atomics take the L2 slices longer; compare-and-swap takes twice as long as others.
-    A half of the L2 keeps copies of what it has read from the other.
+    A half of the L2 keeps copies of what it has read from the other. L1s that give 64 bytes a cycle do so to every width.
 """
 
 MODEL_VERSION = "2.0"
