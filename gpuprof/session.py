@@ -102,7 +102,6 @@ class Session:
         self.settings, self.chip = settings, chip
         self.recorder, self.observer = settings.recorder, settings.observer
         give_back_large_arrays()
-        give_back_large_arrays()
         self.memory = AddressSpace()
         self.machine = power_on(self.chip)
         self.modules: list[LoadedModule] = []
@@ -334,9 +333,12 @@ class Session:
 
     def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
         """The timing of all blocks, also when only some were timed; the recording has a note of that."""
-        if timing.extrapolation is None:
-            return timing
         launch = flight.launch
+        if timing.extrapolation is None:
+            if self.settings.sample_blocks:
+                why = "too few to leave some out, or no steady rate" if len(self.in_flight.flights) == 1 else "launches in flight together"
+                self.observer.notice(f"{launch.function.display}: --sample-blocks timed all {launch.n_blocks:,} blocks: {why}")
+            return timing
         whole = extrapolated(timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed))
         self.machine.cycle = whole.end_cycle
         if self.recorder:

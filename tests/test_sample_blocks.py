@@ -108,3 +108,9 @@ def test_the_report_says_what_was_timed(tmp_path):
         assert code == 0, error
         assert ("of 1,024 blocks and extrapolated the rest" in " ".join(page.split())) == noted
         assert "NOT COMPLETE" not in page
+
+
+def test_collect_says_when_all_was_timed(tmp_path):
+    launch = "saxpy<<<4, 256>>>(1000, 2.0, f32[1000]=random, f32[1000])"
+    code, _, error = command(tmp_path, "collect", str(SAMPLES / "saxpy.cu"), "--launch", launch, "--sample-blocks")
+    assert (code, error) == (0, "gpuprof: saxpy: --sample-blocks timed all 4 blocks: too few to leave some out, or no steady rate\n")
