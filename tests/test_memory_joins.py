@@ -110,3 +110,12 @@ def test_products_are_contracted_where_no_rounding_is_named(kind, row, last, exa
         assert (row in names(program)) == (rounding == "")
         (out,) = run_kernel(program, "k", [values, 0, 0.0, 0], block=1)
         assert np.frombuffer(out, dtype)[3] == dtype(expected)
+
+
+def test_products_stay_as_they_are_for_a_debugger():
+    """`nvcc -G` writes such a target; ptxas 13.0 makes FMUL and FADD of it, and FFMA without the word."""
+    text = "ld.param.u64 %rd0, [p0]; .reg .f32 %v<4>; ld.global.f32 %v0, [%rd0]; mul.f32 %v1, %v0, %v0; add.f32 %v2, %v1, %v0; st.global.f32 [%rd0], %v2;"
+    whole = kernel_text(text)
+    target = next(line for line in whole.splitlines() if line.startswith(".target"))
+    assert "FFMA" in names(assemble_text(whole))
+    assert {"FMUL", "FADD"} <= set(names(assemble_text(whole.replace(target, target + ", debug"))))

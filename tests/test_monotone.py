@@ -1,4 +1,4 @@
-"""More of anything, or faster, never makes a program slower by more than 3 %: requests meet in another order, and blocks on other SMs."""
+"""More of anything, or faster, never makes a program slower by more than 5 %: requests meet in another order, and blocks on other SMs."""
 
 from functools import cache
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.running import SAMPLES, run_file
 
-BOUND = 1.03
+BOUND = 1.05
 SAMPLE_NAMES = ("saxpy", "transpose", "spmv", "histogram")
 # One number of a100 each, with about twice as much of it or half as long.
 BETTER = (

@@ -17,6 +17,7 @@ pytestmark = needs_nvcc
 
 # What nvcc contracts and clang does not, and the other way round, differs in the last bits.
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}
+CHAOTIC = {"mandelbrot.cu": 1e-3}  # share of numbers that may differ: iterations at the set's edge depend on every last bit
 
 # Launches in place of a sample's own, where those are large.
 SMALLER = {
@@ -71,4 +72,4 @@ def test_samples_compute_the_same(path, tmp_path):
         if left.dtype.kind == "f":
             np.testing.assert_allclose(left, right, **ROUNDING)
         else:
-            np.testing.assert_array_equal(left, right)
+            assert np.count_nonzero(left != right) <= CHAOTIC.get(path.name, 0) * left.size

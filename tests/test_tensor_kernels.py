@@ -104,4 +104,5 @@ def test_throughput_of_the_pipe(tmp_path, chip, cycles):
         path.write_text(FRAGMENTS.replace(".reg .pred", declared + " .reg .pred").replace("BODY", body + sums))
         _, results = run_file(path, "k<<<1, 512>>>(d: f32[2048], m: u32[2048])", chip_name=chip)
         found += results.cycles().values()
-    assert found[0] - found[1] == pytest.approx(4 * 256 * cycles, rel=0.05)
+    # The last of the four warps goes on alone for a while, with its loop's branches in the open.
+    assert 1 <= (found[0] - found[1]) / (4 * 256 * cycles) < 1.1

@@ -52,7 +52,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     bodies = {body.name: body for body in lower_functions(tree, layout)}
     for body in bodies.values():
         cfg.build(body)
-        optimize(body)
+        optimize(body, contracts=not tree.is_debug)
     return _Linker(module, tree, layout, bodies, max_registers).program()
 
 

@@ -181,6 +181,7 @@ class Module:
     name: str
     version: str = ""
     target: str = ""
+    is_debug: bool = False  # compiled for a debugger: what stands there is done as it stands
     address_bits: int = 64
     files: dict[int, str] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)

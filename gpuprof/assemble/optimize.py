@@ -31,8 +31,10 @@ PASSES = (
 )  # fmt: skip
 
 
-def optimize(body: Body) -> None:
-    contract_products(body)
+def optimize(body: Body, contracts: bool) -> None:
+    """`contracts`: whether products and sums may be rounded once, as ptxas does unless the target says `debug`."""
+    if contracts:
+        contract_products(body)
     for change in PASSES:
         change(body)
     begin_kernel(body)

@@ -51,7 +51,7 @@ class _Parser(BodyParser):
         names = [self.expect_kind("word", "a target")]
         while self.accept(","):
             names.append(self.expect_kind("word", "a target"))
-        self.result.target = names[0]
+        self.result.target, self.result.is_debug = names[0], "debug" in names
 
     def address_size(self):
         token = self.token
