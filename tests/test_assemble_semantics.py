@@ -118,7 +118,7 @@ def ptx(tmp_path_factory) -> str:
 def plain(ptx):
     """The program without optimisation and scheduling."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(assembler, "optimize", remove_dead)
+    patch.setattr(assembler, "optimize", lambda body, contracts: remove_dead(body))
     patch.setattr(assembler, "schedule", lambda body, limit: None)
     program = assembler.assemble_program(ptx_module(ptx))
     patch.undo()
@@ -182,7 +182,7 @@ BY_VALUE = """\
 @pytest.mark.parametrize("change", [None, remove_dead])
 def test_structs_by_value_travel_in_local_memory(change, monkeypatch):
     if change:
-        monkeypatch.setattr(assembler, "optimize", change)
+        monkeypatch.setattr(assembler, "optimize", lambda body, contracts: change(body))
     program = assembler.assemble_program(ptx_module(BY_VALUE))
     pairs = np.zeros(32, np.dtype([("d", "<f8"), ("i", "<i4"), ("pad", "<i4")]))
     pairs["d"] = np.arange(32) / 8
