@@ -130,8 +130,11 @@ def gpuprof(folder: Path, *arguments: str) -> tuple[int, str, str]:
     raise AssertionError("main always exits")
 
 
-def write_saxpy(path: Path, *, record: str = "wide") -> Path:
-    """One module at 0x1000 with three instructions, one source, one launch with three samples; complete."""
+def write_saxpy(path: Path, *, record: str = "wide", further: dict[bytes, np.ndarray] | None = None, **launch) -> Path:
+    """One module at 0x1000 with three instructions, one source, one launch with three samples; complete.
+
+    `further`: rows by type of array chunk; `launch`: fields of LNCH.
+    """
     with RecordWriter(path, record) as writer:
         writer.meta(META)
         writer.chip(CHIP)
@@ -139,9 +142,11 @@ def write_saxpy(path: Path, *, record: str = "wide") -> Path:
             0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=write_gpubin(saxpy_program()), compiler="clang 22", arch="sm_80"
         )
         writer.source("saxpy.cu", SOURCE)
-        writer.launch_begin(launch_fields())
+        writer.launch_begin(launch_fields(**launch))
         writer.samples(0, SAMPLES)
         writer.ledger(0, ledger(), 0x1000)
         writer.counters(0, counters())
+        for type_, rows in (further or {}).items():
+            writer.exact_rows(type_, 0, rows)
         writer.launch_end(0, timing())
     return path

@@ -1,13 +1,17 @@
 """A synthetic recording as a database: every table, whole."""
 
+import numpy as np
 import pytest
-from recordings import HEADER_PATH, SOURCE, write_saxpy
+from recordings import HEADER_PATH, META, SOURCE, write_saxpy
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database
 from gpuprof.correlate.program_tables import MEMORY_SPACES, access
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
+from gpuprof.records.reader import read_recording
+from gpuprof.records.schema import CAUSES_DTYPE, LOSSES_DTYPE, OTHER_WARP, SAMPLED_COUNTERS_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from gpuprof.records.writer import RecordWriter
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
 
@@ -34,6 +38,12 @@ TABLES = {
     # The second sample held two reasons, long_scoreboard and drain: the first counts.
     "samples": [(0, 0x1000, SELECTED, 1, 0), (0, 0x1010, WAIT, 1, 0), (0, 0x1010, LONG, 1, 1)],
     "ledger": [(0, 0x1000, SELECTED, 4), (0, 0x1010, LONG, 600), (0, 0x1020, DRAIN, 60)],
+    "samplers": [],
+    "sample_losses": [],
+    "sampled_counters": [],
+    "stalls": [],
+    "stall_lengths": [],
+    "causes": [],
     "counters": [(0, 0x1000, 4, *[0] * 9), (0, 0x1010, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0)],
     "meta": [
         ("chip", "a100"),
@@ -65,6 +75,39 @@ def saxpy(tmp_path):
 def test_table(saxpy, table):
     db = ensure_database(saxpy)
     assert db.execute(f"SELECT * FROM {table}").fetchall() == TABLES[table]
+
+
+def test_what_the_sampler_and_the_ledger_add(tmp_path):
+    """A recording with one row of each further chunk: read back, and in its table."""
+    rows = {
+        b"SMCN": np.array([(132, 0, 5, 1, 2, 3, 9, 64, 16, 48, 40, 256)], SAMPLED_COUNTERS_DTYPE),
+        b"STLN": np.array([(0x1010, LONG, 2, 400)], STALLS_DTYPE),
+        b"STLH": np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS_DTYPE),
+        b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, OTHER_WARP, 600, 2)], CAUSES_DTYPE),
+        b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
+    }
+    path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
+    launch = read_recording(path).launches[0]
+    read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes, launch.losses)
+    assert [found.tolist() for found in read] == [written.tolist() for written in rows.values()]
+    db = ensure_database(path)
+    tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses")
+    assert {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables} == {
+        "samplers": [(0, "kernels", "saxpy"), (0, "period_cycles", 64)],
+        "sampled_counters": [(0, 132, 1, 2, 3, 9, 5, 64, 16, 48, 40, 256)],
+        "stalls": [(0, 0x1010, LONG, 2, 400)],
+        "stall_lengths": [(0, 0x1010, LONG, 128, 1), (0, 0x1010, LONG, 256, 1)],
+        "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 600, 2)],
+        "sample_losses": [(0, 1, 9, 5, 1)],
+    }
+
+
+def test_a_saved_stream_comes_back_in_one_piece(tmp_path):
+    stream = bytes(range(256)) * 3000
+    with RecordWriter(tmp_path / "a.gprec") as writer:
+        writer.meta(META)
+        writer.stream(stream)
+    assert read_recording(tmp_path / "a.gprec").stream == stream
 
 
 def test_no_table_is_left_out(saxpy):

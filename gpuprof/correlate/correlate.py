@@ -15,7 +15,7 @@ from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.files import replacing
 from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
-from gpuprof.records.schema import COUNTERS_DTYPE
+from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, OTHER_WARP, STALL_LENGTHS_DTYPE, STALLS_DTYPE
 
 # Fixed, so that the file's bytes do not depend on how SQLite was built.
 PRAGMAS = f"""
@@ -29,7 +29,12 @@ PRAGMA user_version = {VERSION};
 """
 
 COUNTER_COLUMNS = tuple(name for name in COUNTERS_DTYPE.names if name != "reserved")
+LOSS_COLUMNS = tuple(name for name in LOSSES_DTYPE.names if name != "reserved")
+SAMPLED_COUNTER_COLUMNS = (
+    *("cycle", "sm", "issued", "eligible", "active", "pipes_busy", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "dram_nbytes"),
+)
 MAX_INTEGER = (1 << 63) - 1
+LAST_BIN = 62  # of stall lengths whose least is such an integer
 
 
 def correlate(recording: Path, database: Path) -> Recording:
@@ -80,8 +85,14 @@ def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> 
     for number, launch in sorted(recording.launches.items()):
         insert(db, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
         insert(db, "launch_metrics", metric_rows(launch))
-        insert(db, "ledger", ledger_rows(recording, number, launch.ledger))
-        insert(db, "counters", counter_rows(recording, number, launch.counters))
+        insert(db, "samplers", ((number, name, value) for name, value in sorted(sampler_registers(recording, launch).items())))
+        insert(db, "sample_losses", integer_rows(recording, number, launch.losses, LOSS_COLUMNS))
+        insert(db, "sampled_counters", integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS))
+        insert(db, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
+        insert(db, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
+        insert(db, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
+        insert(db, "causes", cause_rows(recording, number, launch.causes))
+        insert(db, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
     insert(db, "meta", sorted(meta_items(recording, db).items()))
 
 
@@ -114,14 +125,33 @@ def metric_rows(launch: Launch) -> list[tuple]:
     return [(launch.begin["launch"], name, value) for name, value in sorted(values.items())]
 
 
-def ledger_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+def sampler_registers(recording: Recording, launch: Launch) -> dict[str, int | float | str]:
+    """The sampler's registers of a launch, where it has its own."""
+    registers = launch.begin.get("sampling", {})
+    if not isinstance(registers, dict) or not all(isinstance(value, int | float | str) for value in registers.values()):
+        raise FileFormatError(
+            f"{recording.path}: launch {launch.begin['launch']} has sampler registers that are no object of numbers and texts"
+        )
+    return registers
+
+
+def reason_rows(recording: Recording, number: int, rows: np.ndarray, what: str, columns: tuple[str, ...]) -> Iterable[tuple]:
+    """(launch, *columns) of rows that have a stall reason."""
     if len(rows) and int(rows["reason"].max()) >= N_REASONS:
-        raise FileFormatError(f"{recording.path}: the ledger of launch {number} has reason {rows['reason'].max()}; there are {N_REASONS}")
-    return integer_rows(recording, number, rows, ("pc", "reason", "cycles"))
+        raise FileFormatError(f"{recording.path}: the {what} of launch {number} has reason {rows['reason'].max()}; there are {N_REASONS}")
+    return integer_rows(recording, number, rows, columns)
 
 
-def counter_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
-    return integer_rows(recording, number, rows, COUNTER_COLUMNS)
+def length_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    if len(rows) and int(rows["bin"].max()) > LAST_BIN:
+        raise FileFormatError(f"{recording.path}: launch {number} has stalls of 2^{rows['bin'].max()} cycles and more")
+    found = reason_rows(recording, number, rows, "stall lengths", STALL_LENGTHS_DTYPE.names)
+    return ((launch, pc, reason, 1 << bin_, stalls) for launch, pc, reason, bin_, stalls in found)
+
+
+def cause_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    found = reason_rows(recording, number, rows, "causes", ("pc", "reason", "cause_pc", "kind", "flags", "cycles", "stalls"))
+    return ((*row[:5], row[5] & OTHER_WARP, *row[6:]) for row in found)
 
 
 def integer_rows(recording: Recording, number: int, rows: np.ndarray, columns: tuple[str, ...]) -> Iterable[tuple]:

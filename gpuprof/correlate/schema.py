@@ -1,9 +1,9 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
-Version history (PRAGMA user_version): 1 the first.
+Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes, losses by SM.
 """
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -97,12 +97,67 @@ CREATE TABLE samples (         -- counted by the first (highest-priority) reason
     samples_not_issued INTEGER, -- of these, taken when the warp's scheduler issued nothing; NULL for compact records
     PRIMARY KEY (launch, pc, reason)
 ) WITHOUT ROWID;
+CREATE TABLE samplers (        -- the sampler's registers in force for a launch, where they are not those in meta
+    launch INTEGER NOT NULL REFERENCES launches, -- sampled so
+    register TEXT NOT NULL,    -- name of the register
+    value NUMERIC NOT NULL,    -- a number, or a text for what is a name
+    PRIMARY KEY (launch, register)
+) WITHOUT ROWID;
+CREATE TABLE sample_losses (   -- by SM
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    sm INTEGER NOT NULL,       -- number of the SM
+    due INTEGER NOT NULL,      -- samples taken: kept + dropped
+    dropped_fifo INTEGER NOT NULL, -- lost to its full FIFO
+    dropped_buffer INTEGER NOT NULL, -- lost to the full event buffer
+    PRIMARY KEY (launch, sm)
+) WITHOUT ROWID;
+CREATE TABLE sampled_counters (-- what an SM's counters say in the cycle of a sample; the last five count from the launch's start, over the whole GPU
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    cycle INTEGER NOT NULL,    -- GPU cycles from power-on
+    sm INTEGER NOT NULL,       -- number of the SM
+    issued INTEGER NOT NULL,   -- schedulers that issued
+    eligible INTEGER NOT NULL, -- warps that could have issued
+    active INTEGER NOT NULL,   -- resident warps
+    pipes_busy INTEGER NOT NULL, -- a bit for each pipe that is busy in some partition
+    l1_sectors INTEGER NOT NULL, -- that loads asked of the L1s
+    l1_hits INTEGER NOT NULL,  -- of these, found
+    l2_sectors INTEGER NOT NULL, -- asked of the L2
+    l2_hits INTEGER NOT NULL,  -- of these, found
+    dram_nbytes INTEGER NOT NULL -- read and written
+);
 CREATE TABLE ledger (          -- exact: every cycle of every resident warp
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- may lie in no module: see samples_outside, ledger_cycles_outside in meta
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
     cycles INTEGER NOT NULL,   -- warp-cycles, never 0
     PRIMARY KEY (launch, pc, reason)
+) WITHOUT ROWID;
+CREATE TABLE stalls (          -- exact: a stall is what a warp waits for one reason before one issue of an instruction
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    pc INTEGER NOT NULL,       -- of the instruction that waits
+    reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
+    stalls INTEGER NOT NULL,   -- how many, never 0; their mean is the ledger's cycles over this
+    longest_cycles INTEGER NOT NULL, -- the longest one
+    PRIMARY KEY (launch, pc, reason)
+) WITHOUT ROWID;
+CREATE TABLE stall_lengths (   -- exact: histogram of the same stalls
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    pc INTEGER NOT NULL,       -- of the instruction that waits
+    reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
+    least_cycles INTEGER NOT NULL, -- stalls of so many cycles to twice that less one: 1, 2, 4, ...
+    stalls INTEGER NOT NULL,   -- how many, never 0
+    PRIMARY KEY (launch, pc, reason, least_cycles)
+) WITHOUT ROWID;
+CREATE TABLE causes (          -- exact: what ended the stalls; cycles of one (pc, reason) sum to the ledger's
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    pc INTEGER NOT NULL,       -- of the instruction that waits
+    reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
+    cause_pc INTEGER NOT NULL, -- of the instruction that ended the stall; pc itself where it is no other's doing
+    kind INTEGER NOT NULL,     -- of cause
+    other_warp INTEGER NOT NULL, -- 1 when the cause is in another warp
+    cycles INTEGER NOT NULL,   -- warp-cycles
+    stalls INTEGER NOT NULL,   -- how many
+    PRIMARY KEY (launch, pc, reason, cause_pc, kind, other_warp)
 ) WITHOUT ROWID;
 CREATE TABLE counters (        -- exact, per launch and instruction
     launch INTEGER NOT NULL REFERENCES launches, -- measured in

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,7 +12,21 @@ import numpy as np
 from gpuprof.errors import FileFormatError
 from gpuprof.files import unreadable
 from gpuprof.records.encoding import CHUNK_HEADER, FILE_HEADER, MalformedPayload, Payload, Piece, Rows, checksum, decode
-from gpuprof.records.schema import BY_TYPE, COUNTERS_DTYPE, LEDGER_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, WIDE_DTYPE, Chunk
+from gpuprof.records.schema import (
+    BY_TYPE,
+    CAUSES_DTYPE,
+    COUNTERS_DTYPE,
+    LEDGER_DTYPE,
+    LOSSES_DTYPE,
+    MAGIC,
+    MAX_PAYLOAD_NBYTES,
+    SAMPLED_COUNTERS_DTYPE,
+    STALL_LENGTHS_DTYPE,
+    STALLS_DTYPE,
+    VERSION,
+    WIDE_DTYPE,
+    Chunk,
+)
 
 SAMPLE_CHUNKS = (b"SMPC", b"SMPW")
 
@@ -121,9 +136,14 @@ class Launch:
 
     begin: dict[str, Any]  # schema.LAUNCH_FIELDS
     end: dict[str, Any] | None = None  # schema.LAUNCH_END_FIELDS; None when the stream ended inside the launch
-    samples: np.ndarray = field(default_factory=lambda: np.empty(0, WIDE_DTYPE))
-    ledger: np.ndarray = field(default_factory=lambda: np.empty(0, LEDGER_DTYPE))
-    counters: np.ndarray = field(default_factory=lambda: np.empty(0, COUNTERS_DTYPE))
+    samples: np.ndarray = field(default_factory=partial(np.empty, 0, WIDE_DTYPE))
+    ledger: np.ndarray = field(default_factory=partial(np.empty, 0, LEDGER_DTYPE))
+    counters: np.ndarray = field(default_factory=partial(np.empty, 0, COUNTERS_DTYPE))
+    sampled_counters: np.ndarray = field(default_factory=partial(np.empty, 0, SAMPLED_COUNTERS_DTYPE))
+    stalls: np.ndarray = field(default_factory=partial(np.empty, 0, STALLS_DTYPE))
+    stall_lengths: np.ndarray = field(default_factory=partial(np.empty, 0, STALL_LENGTHS_DTYPE))
+    causes: np.ndarray = field(default_factory=partial(np.empty, 0, CAUSES_DTYPE))
+    losses: np.ndarray = field(default_factory=partial(np.empty, 0, LOSSES_DTYPE))
 
 
 @dataclass
@@ -137,6 +157,7 @@ class Recording:
     sources: dict[str, str] = field(default_factory=dict)
     launches: dict[int, Launch] = field(default_factory=dict)
     marks: list[dict[str, Any]] = field(default_factory=list)
+    stream: bytes = b""  # the saved command stream
     complete: bool = False
     damage: str | None = None
 
@@ -169,6 +190,7 @@ class _Builder:
         self.recording = recording
         self.sample_sink = sample_sink or self._keep_rows
         self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
+        self.stream_pieces: list[bytes] = []
         self.n_samples: Counter[int] = Counter()  # by launch
 
     def add(self, chunk: Chunk, payload: Payload) -> None:
@@ -179,6 +201,7 @@ class _Builder:
     def finish(self) -> Recording:
         for (launch, name), parts in self.gathered.items():
             setattr(self.recording.launches[launch], name, np.concatenate(parts))
+        self.recording.stream = b"".join(self.stream_pieces)
         return self.recording
 
     def _meta(self, chunk: Chunk, fields: dict) -> None:
@@ -229,6 +252,9 @@ class _Builder:
             raise self._contradiction(f"compact and wide samples of launch {rows.launch}")
         parts.append(rows.rows)
 
+    def _stream(self, chunk: Chunk, piece: Piece) -> None:
+        self.stream_pieces.append(piece.data)
+
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)
 
@@ -246,7 +272,17 @@ class _Builder:
         return FileFormatError(f"{self.recording.path}: contradicts itself: it has {what}")
 
 
-ATTRIBUTES = {b"SMPC": "samples", b"SMPW": "samples", b"LEDG": "ledger", b"CNTR": "counters"}
+ATTRIBUTES = {
+    b"SMPC": "samples",
+    b"SMPW": "samples",
+    b"LEDG": "ledger",
+    b"CNTR": "counters",
+    b"SMCN": "sampled_counters",
+    b"STLN": "stalls",
+    b"STLH": "stall_lengths",
+    b"CAUS": "causes",
+    b"SMDR": "losses",
+}
 ADDERS = {
     b"META": _Builder._meta,
     b"CHIP": _Builder._chip,
@@ -258,6 +294,12 @@ ADDERS = {
     b"SMPW": _Builder._samples,
     b"LEDG": _Builder._keep_rows,
     b"CNTR": _Builder._keep_rows,
+    b"SMCN": _Builder._keep_rows,
+    b"STLN": _Builder._keep_rows,
+    b"STLH": _Builder._keep_rows,
+    b"CAUS": _Builder._keep_rows,
+    b"SMDR": _Builder._keep_rows,
+    b"STRM": _Builder._stream,
     b"LEND": _Builder._launch_end,
     b"MARK": _Builder._mark,
     b"ENDF": _Builder._end,

@@ -6,7 +6,7 @@
 All numbers are little-endian. A payload is one of three kinds:
 
 * json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more (LNCH: `parent`, the
-  index of the launch whose kernel launched it);
+  index of the launch whose kernel launched it, and `sampling`, the sampler's registers in force for it, where they are not META's);
 * array: u32 launch index, u32 row count, rows of the dtype given;
 * bytes: u32 id, raw bytes.
 
@@ -14,7 +14,7 @@ What is long comes in pieces that a reader joins in order: array chunks of one t
 chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was recorded is
 complete only when the file ends in an ENDF chunk.
 
-Version history: 1 the first.
+Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 1
+VERSION = 2
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has 1024 at most.
 SM_SHIFT = 22
@@ -77,9 +77,56 @@ COUNTERS_COLUMNS = (
     Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
     Column("l1_wavefronts_shared_ideal", "<u8", "had there been no bank conflict"),
 )
+# One for each SM and sampled cycle. What counts up does so from the launch's first cycle on, over the whole GPU.
+SAMPLED_COUNTERS_COLUMNS = (
+    Column("cycle", "<u8", "GPU cycle, from power-on"),
+    Column("launch", "<u4", "launch index"),
+    Column("pipes_busy", "<u4", "a bit for each pipe, in the order of the instruction table, that is busy in some partition"),
+    Column("sm", "<u2", "number of the SM"),
+    Column("issued", "<u2", "schedulers that issued in this cycle"),
+    Column("eligible", "<u2", "warps that could have issued in it"),
+    Column("active", "<u2", "resident warps"),
+    Column("l1_sectors", "<u8", "sectors that loads asked of the L1s"),
+    Column("l1_hits", "<u8", "of these, found"),
+    Column("l2_sectors", "<u8", "sectors asked of the L2, up to the last 64 cycles"),
+    Column("l2_hits", "<u8", "of these, found"),
+    Column("dram_nbytes", "<u8", "read and written, up to the last 64 cycles"),
+)
+# A stall: the cycles that a warp waits for one reason before one issue of an instruction. Exact, sparse.
+STALLS_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("reason", "<u4", "number of the stall reason"),
+    Column("stalls", "<u8", "how many, never 0"),
+    Column("longest_cycles", "<u8", "the longest one"),
+)
+STALL_LENGTHS_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("reason", "<u2", "number of the stall reason"),
+    Column("bin", "<u2", "stalls of 2^bin to 2^(bin+1) - 1 cycles"),
+    Column("stalls", "<u8", "how many, never 0"),
+)
+CAUSES_COLUMNS = (
+    Column("pc", "<u4", "code address of what stalled"),
+    Column("cause_pc", "<u4", "code address of the instruction that ended the stall; pc itself where it is no other's doing"),
+    Column("reason", "<u2", "number of the stall reason"),
+    Column("kind", "<u2", "number of the kind of cause"),
+    Column("flags", "<u4", "1: the cause is in another warp"),
+    Column("cycles", "<u8", "warp-cycles charged to it; over all causes of a (pc, reason) they are the ledger's"),
+    Column("stalls", "<u8", "how many it ended"),
+)
+LOSSES_COLUMNS = (
+    Column("sm", "<u4", "number of the SM"),
+    Column("reserved", "<u4", "zero"),
+    Column("due", "<u8", "samples taken there: kept + dropped"),
+    Column("dropped_fifo", "<u8", "lost to its full FIFO"),
+    Column("dropped_buffer", "<u8", "lost to the full event buffer"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
+SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
+STALLS_DTYPE, STALL_LENGTHS_DTYPE, CAUSES_DTYPE = _dtype(STALLS_COLUMNS), _dtype(STALL_LENGTHS_COLUMNS), _dtype(CAUSES_COLUMNS)
 assert COMPACT_DTYPE.itemsize == 8 and WIDE_DTYPE.itemsize == 32
+OTHER_WARP = 1  # bit of a cause's flags
 
 
 class Field(NamedTuple):
@@ -189,7 +236,31 @@ CHUNKS = (
         "the launch's exact counters per instruction; rows ascend by pc, rows of zeros are left out",
         columns=COUNTERS_COLUMNS,
     ),
+    Chunk(
+        b"SMCN",
+        "array",
+        SAMPLED_COUNTERS_DTYPE,
+        "counter records: what an SM's counters say in the cycle of a sample",
+        columns=SAMPLED_COUNTERS_COLUMNS,
+    ),
+    Chunk(b"STLN", "array", STALLS_DTYPE, "the launch's stalls, counted; rows ascend by (pc, reason)", columns=STALLS_COLUMNS),
+    Chunk(
+        b"STLH",
+        "array",
+        STALL_LENGTHS_DTYPE,
+        "how long they were; rows ascend by (pc, reason, bin)",
+        columns=STALL_LENGTHS_COLUMNS,
+    ),
+    Chunk(
+        b"CAUS",
+        "array",
+        CAUSES_DTYPE,
+        "what ended them; rows ascend by (pc, reason, cause_pc, kind, flags)",
+        columns=CAUSES_COLUMNS,
+    ),
+    Chunk(b"SMDR", "array", LOSSES_DTYPE, "samples of the launch that each SM lost; rows ascend by SM", columns=LOSSES_COLUMNS),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
+    Chunk(b"STRM", "bytes", None, "the saved command stream, or its next piece"),
     Chunk(
         b"MARK",
         "json",

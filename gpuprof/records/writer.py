@@ -122,6 +122,16 @@ class RecordWriter:
             counted |= rows[name] != 0
         self._rows(b"CNTR", launch, rows[counted])
 
+    def exact_rows(self, type_: bytes, launch: int, rows: np.ndarray) -> None:
+        """An array chunk of a launch beside those above: a key of `schema.BY_TYPE` and rows of its dtype, in its order."""
+        assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
+        self._rows(type_, launch, rows)
+
+    def stream(self, data: bytes) -> None:
+        """The saved command stream, whole or its next piece."""
+        for start in range(0, len(data), PIECE_NBYTES):
+            self._put(b"STRM", encode_piece(0, data[start : start + PIECE_NBYTES]))
+
     def launch_end(self, launch: int, timing: Any) -> None:
         """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters have their chunks."""
         self._json(b"LEND", timing_fields(launch, timing))
