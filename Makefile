@@ -26,8 +26,8 @@ demo: $(READY) ## collect, correlate and report on samples/transpose.cu
 interop: $(READY) ## install Triton and numba-cuda, which some tests need
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[interop]'
 
-test: $(READY) ## run the tests
-	$(BIN)/python -m pytest -q
+test: $(READY) ## run the tests, on two cores
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(READY) ## check style
 	$(BIN)/ruff check .
