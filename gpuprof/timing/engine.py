@@ -16,7 +16,7 @@ from gpuprof.timing.distributor import start_blocks
 from gpuprof.timing.jit import OPTIONS, cold
 from gpuprof.timing.l2 import serve_requests
 from gpuprof.timing.layout import MACHINE, NEVER, QUANTUM
-from gpuprof.timing.sampler import complete, sample
+from gpuprof.timing.sampler import sample
 from gpuprof.timing.scheduler import schedule, wake
 from gpuprof.timing.served import settle
 from gpuprof.timing.tables import part_at, row_of, sm_at
@@ -35,16 +35,12 @@ def run_sm(m, sm, end):
         for p in range(first, last):
             if part_at(m, p).next_wake <= t:
                 wake(m, p, t)
-        n_samples = m.n_samples
-        sampled = t == s.next_sample
-        if sampled:
-            sample(m, sm, t)
-            s.next_sample = t + m.period_cycles
         for p in range(first, last):
             if part_at(m, p).next_event <= t:
                 schedule(m, p, t)
-        if sampled:
-            complete(m, sm, n_samples, t)
+        if t == s.next_sample:
+            sample(m, sm, t)
+            s.next_sample = t + m.period_cycles
         t = s.next_sample if s.warps and m.period_cycles else NEVER
         for p in range(first, last):
             t = min(t, part_at(m, p).next_event)

@@ -105,6 +105,8 @@ WARP = np.dtype(
         ("alias", "i4"),  # 1: a folded instruction copied a token
         ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
         ("mask", "u4"),
+        ("issued_mask", "u4"),  # active lanes of what it issued last, and where that was
+        ("issued_pc", "i4"),
         ("block", "u4"),
         ("grid", "i4"),  # of the batch
         ("final", "i4"),  # 1: the trace ends with the piece
@@ -144,7 +146,8 @@ PARTITION = np.dtype(
 # One lane (warp slot) of a partition, as the scheduler sees it.
 LANE = np.dtype([("wake", "i8"), ("age", "i8"), ("port", "i4"), ("ready", "i4")], align=True)
 
-PORT = np.dtype([("free", "i8"), ("tick", "i8"), ("busy", "i8")], align=True)  # `free` in cycles, `tick` in ticks
+# `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction.
+PORT = np.dtype([("free", "i8"), ("tick", "i8"), ("busy", "i8"), ("issued", "i8")], align=True)
 
 SM = np.dtype(
     [
@@ -402,7 +405,6 @@ TABLES = {
     "load": Table(LOAD_RECORD),
     "bucket": Table(SHORT),  # first request of each cycle
     "record": Table(WIDE_DTYPE),
-    "sampled": Table(WORD),  # warp of each record
     "drained": Table(WORD, "fifo_depth"),  # by SM: when the last records leave the FIFO
 }
 MACHINE = np.dtype(

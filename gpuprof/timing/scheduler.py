@@ -115,7 +115,11 @@ def issue(m, p, k, t):
     w = warp_at(m, wi)
     inst = inst_at(m, w.pc)
     lane = lane_at(m, p, k)
+    if w.last < t:  # a sample of the cycle shows the first of two
+        w.issued_pc = w.pc
+        w.issued_mask = w.mask
     charge_issue(m, wi, t)
+    port_at(m, p, lane.port).issued = t
     lane.ready = 0
     part = part_at(m, p)
     part.n_ready -= 1

@@ -85,7 +85,6 @@ class Memory(NamedTuple):
 
 class Cell(NamedTuple):
     record: np.ndarray
-    sampled: np.ndarray  # int64: warp of each record
     drained: np.ndarray  # int64 (SMs, FIFO depth): when the last records leave
 
 
@@ -202,9 +201,11 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         blocked=np.zeros(warps, np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
     )
+    core.warp["last"] = -1
     core.part["next_event"] = core.part["next_wake"] = NEVER
     core.part["issued"] = core.part["current"] = -1
     core.part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
+    core.port["issued"] = -1
     core.lane["wake"] = NEVER
     core.lane["age"] = -1
     core.sm["next_event"] = core.sm["next_sample"] = NEVER
@@ -243,7 +244,6 @@ def new_cell(chip: Chip, sampling: Sampling) -> Cell:
     room = SAMPLE_ROOM + most_samples(chip, sampling)
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
-        sampled=np.zeros(room, np.int64),
         drained=np.zeros((chip.sms, sampling.fifo_depth), np.int64),
     )
 

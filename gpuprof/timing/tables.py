@@ -140,4 +140,4 @@ l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"
 l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")
 slice_tick_at, channel_tick_at, dram_row_at = _rows("slice_tick"), _rows("channel_tick"), _rows("dram_row")
 request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")
-record_at, sampled_at, drained_at = _rows("record"), _rows("sampled"), _rows("drained")
+record_at, drained_at = _rows("record"), _rows("drained")
