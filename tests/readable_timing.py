@@ -250,7 +250,7 @@ class Gpu:
             self.ledger[pc, "selected" if warp.issued == t else reasons[0]] += 1
         if self.period and t % self.period == 0 and self.every_warp:
             for partition, lane, warp, reasons, pc, mask in seen:
-                self.sample(sm, partition, lane, warp, reasons, pc, mask, t)
+                self.sample(sm, partition, lane, warp, reasons, pc, mask, len(seen), t)
 
     def reasons(self, partition, warp, t):
         """All that holds in cycle t, in order of priority."""
@@ -263,7 +263,7 @@ class Gpu:
             return [self.throttle(self.instructions[warp.pc].op)]
         return ["not_selected"]
 
-    def sample(self, sm, partition, lane, warp, reasons, pc, mask, t):
+    def sample(self, sm, partition, lane, warp, reasons, pc, mask, resident, t):
         if len(sm.fifo) >= self.fifo_depth and sm.fifo[-self.fifo_depth] > t:
             self.dropped += 1
             return
@@ -271,9 +271,8 @@ class Gpu:
         issued, scheduler = warp.issued == t, partition.issued == t
         bits = 1 if issued else sum(1 << INDEX[name] for name in reasons)
         slot = lane * len(sm.partitions) + sm.partitions.index(partition)
-        self.samples.append(
-            (t, sm.number, slot, self.load_base + 16 * pc, bits, warp.block.index, mask, int(issued) + 2 * int(scheduler), warp.number)
-        )
+        flags = int(issued) + 2 * int(scheduler)
+        self.samples.append((t, sm.number, slot, self.load_base + 16 * pc, bits, warp.block.index, mask, flags, warp.number, resident))
 
     # ---- issue ---------------------------------------------------------------------------------------------------------------------
 

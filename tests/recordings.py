@@ -33,7 +33,7 @@ def stall_word(*reasons: str, sm: int = 0) -> int:
 
 
 def wide_samples(rows: list[tuple]) -> np.ndarray:
-    """Rows of (pc, stall word, cycle, launch, block, mask, warp slot, flags, warp)."""
+    """Rows of (pc, stall word, cycle, launch, block, mask, warp slot, flags, warp, resident warps)."""
     return np.array(rows, WIDE_DTYPE)
 
 
@@ -63,9 +63,9 @@ LAUNCH_END = {
 
 SAMPLES = wide_samples(
     [
-        (0x1000, stall_word("selected", sm=1), 132, 0, 0, 0xFFFFFFFF, 5, ISSUED | SCHEDULER_ISSUED, 1),
-        (0x1010, stall_word("long_scoreboard", "drain", sm=1), 164, 0, 1, 0x0000FFFF, 6, 0, 0),
-        (0x1010, stall_word("wait", sm=2), 196, 0, 1, 0xFFFFFFFF, 7, SCHEDULER_ISSUED, 1),
+        (0x1000, stall_word("selected", sm=1), 132, 0, 0, 0xFFFFFFFF, 5, ISSUED | SCHEDULER_ISSUED, 1, 4),
+        (0x1010, stall_word("long_scoreboard", "drain", sm=1), 164, 0, 1, 0x0000FFFF, 6, 0, 0, 3),
+        (0x1010, stall_word("wait", sm=2), 196, 0, 1, 0xFFFFFFFF, 7, SCHEDULER_ISSUED, 1, 1),
     ]
 )
 

@@ -15,9 +15,9 @@ from gpuprof.records import describe as describe_records
 from gpuprof.records.writer import RecordWriter
 
 TEXT = """\
-launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 stalls=selected
-launch=0 pc=0x00001010 sm=1 cycle=164 block=1 mask=0x0000ffff warp_slot=6 issued=0 scheduler_issued=0 warp=0 stalls=long_scoreboard+drain
-launch=0 pc=0x00001010 sm=2 cycle=196 block=1 mask=0xffffffff warp_slot=7 issued=0 scheduler_issued=1 warp=1 stalls=wait
+launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 resident=4 stalls=selected
+launch=0 pc=0x00001010 sm=1 cycle=164 block=1 mask=0x0000ffff warp_slot=6 issued=0 scheduler_issued=0 warp=0 resident=3 stalls=long_scoreboard+drain
+launch=0 pc=0x00001010 sm=2 cycle=196 block=1 mask=0xffffffff warp_slot=7 issued=0 scheduler_issued=1 warp=1 resident=1 stalls=wait
 """
 COMPACT_TEXT = """\
 launch=0 pc=0x00001000 sm=1 stalls=selected
@@ -25,10 +25,10 @@ launch=0 pc=0x00001010 sm=1 stalls=long_scoreboard+drain
 launch=0 pc=0x00001010 sm=2 stalls=wait
 """
 CSV = """\
-launch,pc,sm,cycle,block,mask,warp_slot,issued,scheduler_issued,warp,stalls
-0,0x00001000,1,132,0,0xffffffff,5,1,1,1,selected
-0,0x00001010,1,164,1,0x0000ffff,6,0,0,0,long_scoreboard+drain
-0,0x00001010,2,196,1,0xffffffff,7,0,1,1,wait
+launch,pc,sm,cycle,block,mask,warp_slot,issued,scheduler_issued,warp,resident,stalls
+0,0x00001000,1,132,0,0xffffffff,5,1,1,1,4,selected
+0,0x00001010,1,164,1,0x0000ffff,6,0,0,0,3,long_scoreboard+drain
+0,0x00001010,2,196,1,0xffffffff,7,0,1,1,1,wait
 """
 
 

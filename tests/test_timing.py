@@ -1,5 +1,6 @@
 """The timing model against cycles worked out by hand, on a chip whose numbers are those of a100 but whose instruction fetch is free."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -347,9 +348,20 @@ def test_every_warp_is_recorded_with_all_that_holds_it(chip):
     assert records is None
     _, records = run(chip, code, [warp([0], [access((), wavefronts=32)])], sampling=Sampling(32, "all"))
     assert records.tolist() == [
-        (0x1010, 1 << INDEX["short_scoreboard"], 128, 0, 0, 0xFFFFFFFF, 0, 0, 0),
-        (0x1010, 1 << INDEX["short_scoreboard"], 160, 0, 0, 0xFFFFFFFF, 0, 0, 0),
+        (0x1010, 1 << INDEX["short_scoreboard"], 128, 0, 0, 0xFFFFFFFF, 0, 0, 0, 1),
+        (0x1010, 1 << INDEX["short_scoreboard"], 160, 0, 0, 0xFFFFFFFF, 0, 0, 0, 1),
     ]
+
+
+def test_a_random_sample_says_among_how_many_warps_it_was_drawn(chip):
+    """The mode `all` writes them all, so its records of an SM and cycle can be counted."""
+    code, warps, per_block = random_kernel(3, 60, 4)
+    together, drawn = (run(chip, code, warps, warps_per_block=per_block, sampling=Sampling(64, mode, fifo_depth=4096, drain_cycles=1))[1]
+                       for mode in ("all", "random"))  # fmt: skip
+    present = Counter(zip(together["cycle"].tolist(), (together["stall_sm"] >> 22).tolist(), strict=True))
+    assert len(set(present.values())) > 4
+    assert dict(present) == {(int(r["cycle"]), int(r["stall_sm"]) >> 22): int(r["resident"]) for r in drawn}
+    assert (together["resident"] == [present[int(r["cycle"]), int(r["stall_sm"]) >> 22] for r in together]).all()
 
 
 def test_a_full_fifo_drops_and_counts(chip):

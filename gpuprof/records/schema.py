@@ -55,7 +55,8 @@ WIDE_COLUMNS = (
     Column("mask", "<u4", "active lanes"),
     Column("warp_slot", "u1", "in the SM"),
     Column("flags", "u1", f"{ISSUED}: the warp issued in this cycle; {SCHEDULER_ISSUED}: its scheduler issued, this warp or another"),
-    Column("warp", "<u2", "in the block"),
+    Column("warp", "u1", "in the block"),
+    Column("resident", "u1", "warps that were resident on the SM, this one included; 0: not told, as in files of version 1"),
 )
 # Exact, not sampled. The ledger is sparse: rows with zero cycles are left out.
 LEDGER_COLUMNS = (

@@ -52,15 +52,15 @@ def sample(m, sm, t):
     for wi in range(first, last):
         if resident(m, wi, t):
             if chosen <= 0:
-                write(m, sm, wi, t)
+                write(m, sm, wi, n, t)
                 if chosen == 0:
                     return
             chosen -= chosen > 0
 
 
 @cold
-def write(m, sm, wi, t):
-    """The record of one warp, if the filter lets it pass and the FIFO has room."""
+def write(m, sm, wi, n, t):
+    """The record of one warp of n, if the filter lets it pass and the FIFO has room."""
     if not passes(m, sm, wi, t) or enter(m, sm, warp_at(m, wi).grid, t) == 0:
         return
     w = warp_at(m, wi)
@@ -76,6 +76,7 @@ def write(m, sm, wi, t):
     r.warp_slot = w.lane * m.partitions + w.partition % m.partitions
     r.flags = issued * ISSUED | (part_at(m, w.partition).issued == t) * SCHEDULER_ISSUED
     r.warp = w.in_block
+    r.resident = n
     m.n_samples += 1
 
 
