@@ -15,6 +15,7 @@ from gpuprof.chips import Chip
 from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing import layout
+from gpuprof.timing.filter import Filter
 from gpuprof.timing.layout import N_GROUPS
 from gpuprof.timing.occupancy import Occupancy, occupancy, registers_of_warp
 from gpuprof.timing.state import Machine, carve_out
@@ -36,6 +37,8 @@ class Grid:
 
     `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches it: it is then ready
     not sooner than `launch_cycles` after that instruction.
+
+    `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here that a host decides.
     """
 
     launch: "Launch"
@@ -46,6 +49,7 @@ class Grid:
     launch_cycles: int = 0
     order: Callable[[Order], None] | None = None
     launched_by: tuple[int, int, int] | None = None
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,11 @@ PIECE = np.dtype([(name, "i8") for name in ("first_block", "next", *PIECE_PLACES
 # A grid on an SM.
 PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4"), ("started", "i4")], align=True)
 
+# What of a grid's samples is wanted (`gate`); all ends are among it. The last two count from the grid's start.
+GATE = np.dtype(
+    [(f"{end}_{what}", "i8") for what in ("block", "warp", "cycle", "launch_cycle") for end in ("first", "last")],
+)
+
 # Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
 EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
 
@@ -340,6 +345,7 @@ BATCH_NUMBERS = (
     "seed",
     "fifo_depth",
     "drain_cycles",
+    "filtered",  # 0: every sample is wanted
     "origin",  # start of the first quantum
     "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
@@ -406,6 +412,8 @@ TABLES = {
     "bucket": Table(SHORT),  # first request of each cycle
     "record": Table(WIDE_DTYPE),
     "drained": Table(WORD, "fifo_depth"),  # by SM: when the last records leave the FIFO
+    "gate": Table(GATE),  # by grid
+    "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
 }
 MACHINE = np.dtype(
     [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gpuprof.errors import UsageError
+from gpuprof.timing.filter import ALL, Filter
 
 MIN_PERIOD_CYCLES, MAX_PERIOD_CYCLES = 1 << 5, 1 << 31
 MODES = ("random", "all")
@@ -13,7 +14,7 @@ class Sampling:
     """One trace cell per SM. Every `period_cycles` cycles of the GPU's clock it records one random resident warp, or all of them.
 
     Records go through a FIFO of `fifo_depth` entries that drains one every `drain_cycles` (0: the chip's own number); what does not
-    fit is dropped and counted. Raises UsageError for a setting that no cell has.
+    fit is dropped and counted. What does not pass the `filter` is not due. Raises UsageError for a setting that no cell has.
     """
 
     period_cycles: int = 0  # 0: off
@@ -21,6 +22,7 @@ class Sampling:
     seed: int = 0
     fifo_depth: int = 16
     drain_cycles: int = 0
+    filter: Filter = ALL
 
     def __post_init__(self):
         if self.period_cycles and not MIN_PERIOD_CYCLES <= self.period_cycles <= MAX_PERIOD_CYCLES:

@@ -12,6 +12,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.extrapolate import Extrapolation, Settling
+from gpuprof.timing.filter import ALL
 from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
@@ -72,6 +73,8 @@ def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgr
     record["head"] = -1
     record["longest_cycles"] = max_cycles
     record["l2_uses"] = machine.l2_uses
+    filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
+    record["filtered"] = any(filter != ALL for filter in filters)
     machine.fetch.constant_tag[:] = -1
     return State(
         record,
@@ -79,7 +82,7 @@ def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgr
         new_core(machine.chip, program, records, edges),
         machine.fetch,
         new_memory(machine, fits),
-        new_cell(machine.chip, sampling),
+        new_cell(machine.chip, sampling, filters),
     ).link()
 
 

@@ -16,6 +16,7 @@ from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.timing import layout
 from gpuprof.timing.bypass import N_KINDS, bypass_cycles
+from gpuprof.timing.filter import EVERY, Filter
 from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.rounds import round_cycles
@@ -86,6 +87,8 @@ class Memory(NamedTuple):
 class Cell(NamedTuple):
     record: np.ndarray
     drained: np.ndarray  # int64 (SMs, FIFO depth): when the last records leave
+    gate: np.ndarray  # layout.GATE (grids,)
+    watched: np.ndarray  # int32 (grids, SMs)
 
 
 class State(NamedTuple):
@@ -240,12 +243,20 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
     )
 
 
-def new_cell(chip: Chip, sampling: Sampling) -> Cell:
+def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
+    """`filters`: of each grid."""
     room = SAMPLE_ROOM + most_samples(chip, sampling)
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
         drained=np.zeros((chip.sms, sampling.fifo_depth), np.int64),
+        gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
+        watched=np.array([[filter.has_sm(sm) for sm in range(chip.sms)] for filter in filters], np.int32),
     )
+
+
+def gate_row(filter: Filter) -> tuple[int, ...]:
+    """layout.GATE."""
+    return tuple(end for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles) for end in (ranges or (EVERY,))[0])
 
 
 def most_samples(chip: Chip, sampling: Sampling) -> int:

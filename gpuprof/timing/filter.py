@@ -1,0 +1,231 @@
+"""Which samples are wanted: the filter registers of the trace cells, and how they are written.
+
+    sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000  launch-cycles=0-4095  off
+
+A sample is taken as if there were no filter; one that does not pass is then not due and takes no place in the FIFO. What is known of a
+whole launch (launch, kernel, stream, task) is decided when it is asked for, the rest by the cell, sample by sample (`gate`).
+"""
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from gpuprof.chips import Chip
+from gpuprof.errors import UsageError
+
+NO_END = (1 << 62) - 1
+NUMBER = re.compile(r"(\d{1,18})(?:\^(\d{1,2}))?")
+
+
+class Range(NamedTuple):
+    """Whole numbers from `first` to `last`, both among them."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}-{'' if self.last == NO_END else self.last}"
+
+
+EVERY = Range(0, NO_END)
+
+
+class Key(NamedTuple):
+    """How a register is written. `form`: "ranges", "range" (one), "pattern", "count", or "word", which takes no value."""
+
+    form: str
+    text: str
+
+
+KEYS = {
+    "sm": Key("ranges", "multiprocessors"),
+    "block": Key("range", "blocks of the grid, by linear index"),
+    "warp": Key("range", "warps of the block"),
+    "launch": Key("ranges", "launches, by index"),
+    "kernel": Key("pattern", "kernels whose name the regular expression finds"),
+    "stream": Key("ranges", "streams, by number"),
+    "task": Key("pattern", "tasks that the regular expression finds: names of the open ones, joined by /"),
+    "cycles": Key("range", "GPU cycles, from power-on"),
+    "launch-cycles": Key("range", "cycles since the launch's start"),
+    "skip": Key("count", "so many launches, of those that pass the rest, are left out first"),
+    "count": Key("count", "so many launches after these are sampled, and no others"),
+    "off": Key("word", "nothing is sampled"),
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The registers, under the names of KEYS: a sample passes when it meets all of them. What is empty lets everything pass.
+
+    Raises UsageError for a pattern that is no regular expression.
+    """
+
+    sm: tuple[Range, ...] = ()
+    block: tuple[Range, ...] = ()
+    warp: tuple[Range, ...] = ()
+    launch: tuple[Range, ...] = ()
+    kernel: str = ""
+    stream: tuple[Range, ...] = ()
+    task: str = ""
+    cycles: tuple[Range, ...] = ()
+    launch_cycles: tuple[Range, ...] = ()
+    skip: int = 0
+    count: int = 0
+    off: bool = False
+
+    def __post_init__(self):
+        for key in ("kernel", "task"):
+            try:
+                re.compile(getattr(self, key))
+            except re.error as error:
+                raise UsageError(f"sampling filter {key}={getattr(self, key)}: it is not a regular expression: {error}") from None
+
+    def __str__(self) -> str:
+        """As it is written, "" for one that lets everything pass. `filter_of_text` reads it."""
+        return shlex.join(_word(key, value) for key in KEYS if (value := getattr(self, _field(key))))
+
+    def check(self, chip: Chip) -> None:
+        """Raises UsageError when it names a multiprocessor that the chip has not."""
+        for some in self.sm:
+            if (some.last >= chip.sms and some.last != NO_END) or some.first >= chip.sms:
+                raise UsageError(f"sampling filter sm={some}: {chip.name} has the multiprocessors 0 to {chip.sms - 1}")
+
+    def has_sm(self, sm: int) -> bool:
+        return not self.off and _contains(self.sm, sm)
+
+
+ALL, NOTHING = Filter(), Filter(off=True)
+
+
+class Chooser:
+    """Says of one launch after the other what of it is wanted. It counts them, for `skip` and `count`."""
+
+    def __init__(self, filter: Filter):
+        self.filter = filter
+        self._n = 0
+
+    def choose(self, launch: int, names: Iterable[str], stream: int, task: str) -> Filter:
+        """The filter for this launch, NOTHING when no sample of it is wanted. `names`: the kernel's, as written and as a symbol."""
+        wanted = self.filter
+        finds = re.compile(wanted.kernel).search
+        if not (_contains(wanted.launch, launch) and _contains(wanted.stream, stream) and any(map(finds, names))):
+            return NOTHING
+        if wanted.task and not re.search(wanted.task, task):
+            return NOTHING
+        self._n += 1
+        if self._n <= wanted.skip or (wanted.count and self._n > wanted.skip + wanted.count):
+            return NOTHING
+        return wanted
+
+
+def filter_of_text(text: str) -> Filter:
+    """The filter that `str` has written."""
+    return filter_of_words(shlex.split(text))
+
+
+def filter_of_words(words: Iterable[str]) -> Filter:
+    """The filter of "sm=0-3", "kernel=^matmul" and so on, in any order. Raises UsageError for a word that it does not know or a second of a key."""
+    registers: dict[str, object] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        key = key.strip().replace("_", "-")
+        if key not in KEYS:
+            raise UsageError(f"sampling filter {word!r}: there is no {key!r}; write one of {', '.join(map(_shape, KEYS))}")
+        if bool(equals) == (KEYS[key].form == "word"):
+            raise UsageError(f"sampling filter {word!r}: write {_shape(key)}")
+        if _field(key) in registers:
+            raise UsageError(f"sampling filter {word!r}: {key} is given twice; its values go into one, as in {_shape(key)}")
+        registers[_field(key)] = _value(key, value)
+    return Filter(**registers)
+
+
+def kernel_pattern(name: str) -> str:
+    """What Nsight Compute's --kernel-name finds: the kernel of this name, whatever its namespace and template arguments, or `regex:RE`."""
+    if name.startswith("regex:"):
+        return name.removeprefix("regex:")
+    return rf"^(.*::)?{re.escape(name)}(<.*>)?$"
+
+
+def word_of_value(key: str, value: object) -> str:
+    """A register as it is written, of a number, a range, several of them, or text: `block=range(0, 64)` is "block=0-63". Raises UsageError."""
+    name = key.replace("_", "-")
+    if name not in KEYS:
+        raise UsageError(f"the sampling filter has no {key!r}; it has {', '.join(map(_field, KEYS))}")
+    if KEYS[name].form == "word":
+        return name
+    return f"{name}={value if isinstance(value, str) else ','.join(_numbers(name, value))}"
+
+
+def _numbers(key: str, value: object) -> list[str]:
+    if isinstance(value, range) and value.step == 1 and len(value):
+        return [str(Range(value[0], value[-1]))]
+    if isinstance(value, list | tuple | set | frozenset | range) and len(value):
+        return [number for each in (sorted(value) if isinstance(value, set | frozenset) else value) for number in _numbers(key, each)]
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        return [str(value.__index__())]
+    raise UsageError(f"sampling filter {key}: expected a number, a range of numbers, or text such as {_shape(key)!r}, got {value!r}")
+
+
+SHAPES = {"ranges": "0-3,7", "range": "0-63", "pattern": "RE", "count": "1"}
+
+
+def _shape(key: str) -> str:
+    form = KEYS[key].form
+    return key if form == "word" else f"{key}={SHAPES[form]}"
+
+
+def _field(key: str) -> str:
+    return key.replace("-", "_")
+
+
+def _word(key: str, value: object) -> str:
+    if KEYS[key].form == "word":
+        return key
+    return f"{key}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
+
+
+def _value(key: str, text: str) -> object:
+    form = KEYS[key].form
+    if form == "word":
+        return True
+    if form == "pattern":
+        if not text:
+            raise UsageError(f"sampling filter {key}=: it needs a regular expression")
+        return text
+    if form == "count":
+        number = _number(key, text, text)
+        if key == "count" and number == 0:
+            raise UsageError("sampling filter count=0: to sample nothing, write off")
+        return number
+    ranges = tuple(sorted(_range(key, part, text) for part in text.split(",")))
+    if form == "range" and len(ranges) > 1:
+        raise UsageError(f"sampling filter {key}={text}: it takes one range, as in {_shape(key)}")
+    return ranges
+
+
+def _range(key: str, text: str, whole: str) -> Range:
+    first, dash, last = text.partition("-")
+    start = _number(key, first, whole)
+    end = start if not dash else _number(key, last, whole) if last else NO_END
+    if start > end:
+        raise UsageError(f"sampling filter {key}={whole}: {start} comes after {end}")
+    return Range(start, end)
+
+
+def _number(key: str, text: str, whole: str) -> int:
+    found = NUMBER.fullmatch(text.strip()) if text.isascii() else None
+    number = int(found[1]) ** int(found[2] or 1) if found else NO_END + 1
+    if number > NO_END:
+        raise UsageError(
+            f"sampling filter {key}={whole}: expected {'a number' if KEYS[key].form == 'count' else 'numbers'}, as in {_shape(key)}"
+        )
+    return number
+
+
+def _contains(ranges: tuple[Range, ...], number: int) -> bool:
+    return not ranges or any(some.first <= number <= some.last for some in ranges)
+
+
+assert [_field(key) for key in KEYS] == [field.name for field in fields(Filter)]
