@@ -4,6 +4,7 @@ The same rules as gpuprof.timing, written independently of its code: it shares t
 `time_launch` gives the ledger as {(instruction, reason): cycles}, the samples as tuples, and the counters.
 """
 
+import itertools
 import math
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
@@ -202,6 +203,7 @@ class Gpu:
         self.requests, self.loads = [], []
         self.origin = 0  # where the first quantum begins
         self.ledger, self.samples, self.dropped = Counter(), [], 0
+        self.history = {}  # what each warp did, by age: (instruction, reason) of each of its cycles
         self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
         self.end = 0
         self.counts = Counter()
@@ -247,7 +249,9 @@ class Gpu:
         for partition in sm.partitions:
             self.schedule(sm, partition, t)
         for _, _, warp, reasons, pc, _ in seen:
-            self.ledger[pc, "selected" if warp.issued == t else reasons[0]] += 1
+            charged = pc, "selected" if warp.issued == t else reasons[0]
+            self.ledger[charged] += 1
+            self.history.setdefault(warp.age, []).append(charged)
         if self.period and t % self.period == 0 and self.every_warp:
             for partition, lane, warp, reasons, pc, mask in seen:
                 self.sample(sm, partition, lane, warp, reasons, pc, mask, len(seen), t)
@@ -902,6 +906,30 @@ class Gpu:
 def time_launch(*args, **more) -> Gpu:
     """Runs a launch to its end; `ledger`, `samples`, `dropped`, `end` and `counts` of the result tell what came out."""
     return Gpu(*args, **more).run()
+
+
+def stalls_of(gpu: Gpu) -> dict:
+    """(instruction, reason): the longest stall, and how many have 1, 2 to 3, 4 to 7, ... cycles, as {1: n, 2: n, 4: n, ...}.
+
+    A warp's cycles of one kind between two of its issues are one stall.
+    """
+    lengths = {}
+    for cycles in gpu.history.values():
+        for issued, between in itertools.groupby(cycles, lambda charged: charged[1] == "selected"):
+            for charged, length in Counter(() if issued else between).items():
+                lengths.setdefault(charged, []).append(length)
+    return {charged: (max(some), dict(Counter(1 << n.bit_length() - 1 for n in some))) for charged, some in lengths.items()}
+
+
+def recorded_stalls(*timings) -> dict:
+    """The stalls of LaunchTimings, whose instructions follow each other, in the same form."""
+    found, first = {}, 0
+    for timing in timings:
+        for row in timing.stalls:
+            bins = {1 << place: int(n) for place, n in enumerate(row["bins"]) if n}
+            found[first + int(row["instruction"]), NAMES[row["reason"]]] = int(row["longest_cycles"]), bins
+        first += len(timing.ledger)
+    return found
 
 
 def ledger_of(timing) -> dict:

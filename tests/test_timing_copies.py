@@ -10,7 +10,7 @@ from gpuprof.isa.encoding import encode
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing import Sampling
-from tests.readable_timing import ledger_of, time_launch
+from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.timing_support import access, launch, make, run, warp
 
 A64 = 1 << 6
@@ -91,5 +91,6 @@ def test_twin_of_random_pipelines(chip, seed):
         chip, job.module.code, job.module.load_base, job.function, 64, warps, period=32, every_warp=True, fifo_depth=24, drain=3
     )
     assert ledger_of(timing) == dict(twin.ledger)
+    assert recorded_stalls(timing) == stalls_of(twin)
     assert (timing.end_cycle, timing.issue_slots) == (twin.end, twin.counts["issue_slots"])
     assert (timing.l1_hits, len(records)) == (twin.counts["l1_hits"], len(twin.samples))

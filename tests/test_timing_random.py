@@ -16,7 +16,7 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.static import accesses_per_block, static_program
 from tests.readable_grids import Job, time_grids
-from tests.readable_timing import ledger_of, time_launch
+from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.test_timing import random_kernel
 from tests.timing_support import launch, piece, run
 
@@ -50,6 +50,7 @@ def test_a_launch(seed):
     job = launch(encode(code))
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, cluster=cluster)
     assert ledger_of(timing) == dict(twin.ledger)
+    assert recorded_stalls(timing) == stalls_of(twin)
     assert (timing.end_cycle, timing.issue_slots) == (twin.end, twin.counts["issue_slots"])
     names = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
     assert [getattr(timing, name) for name in names] == [twin.counts[name] for name in names]
@@ -94,6 +95,7 @@ def test_a_batch(seed):
     assert [(timing.start_cycle, timing.end_cycle) for timing in timings] == [(job.start, job.end) for job in jobs]
     ledger = np.concatenate([timing.ledger for timing in timings])
     assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(twin.ledger)
+    assert recorded_stalls(*timings) == stalls_of(twin)
 
 
 class ToOrder:

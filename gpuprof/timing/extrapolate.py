@@ -13,6 +13,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.layout import QUANTUM
+from gpuprof.timing.lengths import scaled_stalls
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.state import SECTOR_NBYTES, State
 from gpuprof.timing.static import FOLDED, JOINED, static_program
@@ -82,7 +83,7 @@ def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
 
 
 def extrapolated(timing: LaunchTiming, slots: int) -> LaunchTiming:
-    """The timing of the whole launch, which has `slots` issue slots. Ledger and counts of caches grow as the work does; samples do not."""
+    """The timing of the whole launch, which has `slots` issue slots. Ledger, stalls and counts of caches grow as the work does; samples do not."""
     known = timing.extrapolation
     more_cycles = round((slots - timing.issue_slots) / known.slots_per_cycle)
     factor = slots / timing.issue_slots
@@ -103,6 +104,7 @@ def extrapolated(timing: LaunchTiming, slots: int) -> LaunchTiming:
         sm_active_cycles=int(active.sum()),
         active_cycles_of_sm=active,
         ledger=ledger,
+        stalls=scaled_stalls(timing.stalls, factor),
     )
 
 

@@ -313,6 +313,7 @@ COUNTERS = (
     "n_loads",
     "n_blocked",
     "n_samples",
+    "n_stall_rows",  # taken of the table of stalls
     "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
 )
@@ -390,6 +391,8 @@ TABLES = {
     "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
     "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
     "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
+    "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
+    "stalls": Table(WORD),
     "l0_tag": Table(WORD, "l0i_lines"),  # by partition
     "l0_ready": Table(WORD, "l0i_lines"),
     "l1i_tag": Table(WORD, "l1i_lines"),  # by SM

@@ -15,6 +15,9 @@ class LaunchTiming:
 
     ledger: uint64 (n_instructions, N_REASONS), warp-cycles by the instruction a warp waited to issue and the first reason that held
     (columns in the order of isa.stalls.REASONS). Its sum is `resident_warp_cycles`; a test and an assertion hold that.
+
+    stalls: lengths.STALLS_DTYPE, ascending by (instruction, reason): the same cycles, those of issues aside, as stalls: how many of which
+    length in cycles, and the longest.
     """
 
     start_cycle: int
@@ -41,4 +44,5 @@ class LaunchTiming:
     sm_active_cycles: int  # sum over SMs of the cycles in which a warp was resident
     active_cycles_of_sm: np.ndarray  # uint64 (n_sms,)
     ledger: np.ndarray
+    stalls: np.ndarray
     extrapolation: "Extrapolation | None" = None  # when not all blocks were timed: how to go on from here

@@ -14,6 +14,7 @@ from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.extrapolate import Extrapolation, Settling
 from gpuprof.timing.filter import ALL
 from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
+from gpuprof.timing.lengths import stalls_of
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
@@ -127,7 +128,8 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid]) -> list[L
 def _timing(state: State, number: int, grid: PreparedGrid) -> LaunchTiming:
     counts = dict(zip(state.core.grid.dtype.names, state.core.grid[number].tolist(), strict=True))
     start, end = counts["start_cycle"], counts["end_cycle"]
-    ledger = state.core.ledger[grid.first_inst : grid.first_inst + len(grid.program.inst)].astype(np.uint64)
+    own = slice(grid.first_inst, grid.first_inst + len(grid.program.inst))
+    ledger = state.core.ledger[own].astype(np.uint64)
     resident = counts["resident_warp_cycles"]
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
     due, dropped = counts["samples_due"], counts["samples_dropped"]
@@ -157,6 +159,7 @@ def _timing(state: State, number: int, grid: PreparedGrid) -> LaunchTiming:
         sm_active_cycles=int(active_cycles.sum()),
         active_cycles_of_sm=active_cycles,
         ledger=ledger,
+        stalls=stalls_of(state.core.stall_row[own], state.core.stalls),
     )
 
 

@@ -18,6 +18,7 @@ from gpuprof.timing import layout
 from gpuprof.timing.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.filter import EVERY, Filter
 from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
+from gpuprof.timing.lengths import new_stall_rows
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.rounds import round_cycles
 from gpuprof.timing.sampling import Sampling
@@ -56,6 +57,8 @@ class Core(NamedTuple):
     landed: np.ndarray  # int64, the same shape
     blocked: np.ndarray  # int64: warps that wait for the quantum's requests
     ledger: np.ndarray  # int64 (instructions, N_REASONS)
+    stall_row: np.ndarray  # int32, the same shape
+    stalls: np.ndarray  # int64 (rows taken as needed, lengths.ROW)
 
 
 class Fetch(NamedTuple):
@@ -203,6 +206,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         landed=np.zeros((slots, layout.N_MBARRIERS), np.int64),
         blocked=np.zeros(warps, np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
+        **new_stall_rows(len(program.inst)),
     )
     core.warp["last"] = -1
     core.part["next_event"] = core.part["next_wake"] = NEVER

@@ -126,12 +126,23 @@ def word_at(typing_context, address, index):
     return WORD(types.int64, types.int64), code
 
 
+@intrinsic
+def floor_log2(typing_context, number):
+    """Of an int64 from 1 on."""
+
+    def code(context, builder, signature, args):
+        return builder.sub(INT64(63), builder.ctlz(args[0], ir.IntType(1)(1)))
+
+    return types.int64(types.int64), code
+
+
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
 grid_at, presence_at, edge_at = _rows("grid"), _rows("presence"), _rows("edge")
 step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
 warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
+stall_row_at = _rows("stall_row")
 begun_at, round_at, bypass_at = _rows("begun"), _rows("round"), _rows("bypass")
 ended_at, landed_at = _rows("ended"), _rows("landed")
 l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = _rows("l0_tag"), _rows("l0_ready"), _rows("l1i_tag"), _rows("l1i_ready")
