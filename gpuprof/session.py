@@ -328,8 +328,8 @@ class Session:
 
     def _sink(self, samples: np.ndarray) -> None:
         if self.recorder:
-            for launch in np.unique(samples["launch"]):
-                self.recorder.samples(int(launch), samples[samples["launch"] == launch])
+            for launch, rows in by_launch(samples):
+                self.recorder.samples(launch, rows)
 
     def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
         """The timing of all blocks, also when only some were timed; the recording has a note of that."""
@@ -372,6 +372,16 @@ def open_device(settings: Settings, chip_name: str | None = None) -> Device:
         if session.chip.is_foreign:
             settings.observer.notice(f"chip {session.chip.name}: {session.chip.notes}")
     return Device(session, session.chip)
+
+
+def by_launch(samples: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """The samples of each launch, in their order. Most often there is one launch, whose samples are not copied."""
+    launches = samples["launch"]
+    if len(samples) and (launches == launches[0]).all():
+        yield int(launches[0]), samples
+        return
+    for launch in np.unique(launches):
+        yield int(launch), np.take(samples, np.flatnonzero(launches == launch))
 
 
 def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:

@@ -139,7 +139,8 @@ def test_a_killed_run_leaves_whole_chunks(tmp_path):
     """
     path = tmp_path / "a.gprec"
     here = Path(__file__).parent
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script), path], cwd=here, env=os.environ | {"PYTHONPATH": str(here)})
+    paths = os.pathsep.join((str(here.parent), str(here)))
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script), path], cwd=here, env=os.environ | {"PYTHONPATH": paths})
     assert done.returncode == -signal.SIGKILL
     recording = read_recording(path)
     assert len(recording.launches[0].samples) == 2 * 8192

@@ -46,10 +46,10 @@ class ChunkFile:
         for chunk in held:
             self.append(chunk)
 
-    def append(self, chunk: bytes) -> None:
+    def append(self, chunk: bytes | memoryview) -> None:
         """A whole chunk, in one write call as long as the system takes it."""
         if not self.created:
-            self._held.append(chunk)
+            self._held.append(bytes(chunk))
             return
         rest = memoryview(chunk)
         try:

@@ -47,7 +47,7 @@ def file_header() -> bytes:
     return FILE_HEADER.pack(MAGIC, VERSION, 0)
 
 
-def checksum(type_: bytes, payload: bytes) -> int:
+def checksum(type_: bytes, payload: bytes | memoryview) -> int:
     return zlib.crc32(payload, zlib.crc32(struct.pack("<4sI", type_, len(payload))))
 
 
@@ -55,6 +55,27 @@ def frame(type_: bytes, payload: bytes) -> bytes:
     """A whole chunk."""
     assert len(payload) <= MAX_PAYLOAD_NBYTES, (type_, len(payload))
     return CHUNK_HEADER.pack(type_, len(payload), checksum(type_, payload)) + payload
+
+
+class RowsChunk:
+    """An array chunk that is filled in place: no row is copied more than once on its way to the file.
+
+    `rows`, shape (n,) and of `dtype`, is the room for rows; write to it, then `framed` gives the chunk of the first few.
+    """
+
+    def __init__(self, type_: bytes, dtype: np.dtype, n: int):
+        start = CHUNK_HEADER.size + ROWS_HEADER.size
+        self.type = type_
+        self._chunk = bytearray(start + n * dtype.itemsize)
+        self.rows = np.frombuffer(self._chunk, dtype, n, start)
+
+    def framed(self, launch: int, n: int) -> memoryview:
+        """The whole chunk of the first n rows; it is good until a row is written again."""
+        nbytes = ROWS_HEADER.size + n * self.rows.itemsize
+        chunk = memoryview(self._chunk)[: CHUNK_HEADER.size + nbytes]
+        ROWS_HEADER.pack_into(chunk, CHUNK_HEADER.size, launch, n)
+        CHUNK_HEADER.pack_into(chunk, 0, self.type, nbytes, checksum(self.type, chunk[CHUNK_HEADER.size :]))
+        return chunk
 
 
 def encode_json(chunk: Chunk, value: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
-from gpuprof.records.encoding import encode_json, encode_piece, encode_rows, file_header, frame
+from gpuprof.records.encoding import RowsChunk, encode_json, encode_piece, encode_rows, file_header, frame
 from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LAUNCH_END_FIELDS, LEDGER_DTYPE, WIDE_DTYPE
 
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
@@ -42,9 +42,9 @@ class RecordWriter:
         self._file = ChunkFile(Path(path))
         self._file.append(file_header())
         self._source_paths: set[str] = set()
-        self._waiting: list[np.ndarray] = []  # samples of `_waiting_launch` that do not fill a chunk yet
+        self._chunk = RowsChunk(self.sample_type, self.sample_dtype, rows_per_chunk(self.sample_dtype))
+        self._n_waiting = 0  # samples of `_waiting_launch` that do not fill the chunk yet
         self._waiting_launch = 0
-        self._n_waiting = 0
         self._last_type = b""
         self._finished = False
 
@@ -94,16 +94,17 @@ class RecordWriter:
     def samples(self, launch: int, rows: np.ndarray) -> None:
         """Samples of a launch, WIDE_DTYPE, shape (n,), in record order."""
         assert rows.dtype == WIDE_DTYPE, rows.dtype
-        if len(rows) == 0:
-            return
         if launch != self._waiting_launch:
             self._flush_samples()
             self._waiting_launch = launch
-        self._waiting.append(rows.copy() if self.sample_dtype == WIDE_DTYPE else compact(rows))
-        self._n_waiting += len(rows)
         self.n_records += len(rows)
-        if self._n_waiting >= rows_per_chunk(self.sample_dtype):
-            self._flush_samples(whole_chunks_only=True)
+        while len(rows):
+            room = self._chunk.rows[self._n_waiting :]
+            now, rows = rows[: len(room)], rows[len(room) :]
+            put_samples(room[: len(now)], now)
+            self._n_waiting += len(now)
+            if len(now) == len(room):
+                self._flush_samples()
 
     def ledger(self, launch: int, cycles: np.ndarray, load_base: int) -> None:
         """The stall ledger: cycles uint64 [n_instructions, N_REASONS]; instruction i is at load_base + 16 * i."""
@@ -185,15 +186,10 @@ class RecordWriter:
         self._file.append(frame(type_, payload))
         self._last_type = type_
 
-    def _flush_samples(self, whole_chunks_only: bool = False) -> None:
-        if not self._waiting:
-            return
-        rows, self._waiting, self._n_waiting = np.concatenate(self._waiting), [], 0
-        for piece in pieces(rows):
-            if whole_chunks_only and len(piece) < rows_per_chunk(rows.dtype):
-                self._waiting, self._n_waiting = [piece], len(piece)
-            else:
-                self._file.append(frame(self.sample_type, encode_rows(self._waiting_launch, piece)))
+    def _flush_samples(self) -> None:
+        if self._n_waiting:
+            chunk, self._n_waiting = self._chunk.framed(self._waiting_launch, self._n_waiting), 0
+            self._file.append(chunk)
 
 
 def timing_fields(launch: int, timing: Any) -> dict[str, Any]:
@@ -214,9 +210,11 @@ def pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
-def compact(rows: np.ndarray) -> np.ndarray:
-    """Wide samples as compact ones, a copy."""
-    out = np.empty(len(rows), COMPACT_DTYPE)
-    for name in COMPACT_DTYPE.names:
-        out[name] = rows[name]
-    return out
+def put_samples(room: np.ndarray, rows: np.ndarray) -> None:
+    """Writes wide samples to `room`, wide or compact, of the same length."""
+    if room.dtype == rows.dtype:
+        as_bytes = np.dtype((np.void, rows.itemsize))  # numpy copies a row of fields field by field, and this at once
+        room.view(as_bytes)[:] = rows.view(as_bytes)
+    else:
+        for name in room.dtype.names:
+            room[name] = rows[name]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
 
 SELECTED = INDEX["selected"]
+SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
 QUANTA_PER_CALL = 200  # the interpreter gets its turn (an interrupt) between calls
 
 Sink = Callable[[np.ndarray], None]
@@ -117,7 +118,19 @@ def _flush(state: State, sink: Sink) -> None:
     state.machine[0]["n_samples"] = 0
     if n:
         records = state.cell.record[:n]
-        sink(records[np.lexsort((records["warp_slot"], records["stall_sm"] >> SM_SHIFT, records["cycle"]))])
+        sink(np.take(records, in_order(records)))
+
+
+def in_order(records: np.ndarray) -> np.ndarray:
+    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast as three."""
+    cycles = records["cycle"] - records["cycle"].min()
+    assert int(cycles.max()) < 1 << 64 - SM_AND_SLOT_BITS, "records of too long a time"
+    slots = (records["stall_sm"] >> SM_SHIFT).astype(np.uint64) << np.uint64(SLOT_BITS) | records["warp_slot"]
+    keys = cycles << np.uint64(SM_AND_SLOT_BITS) | slots
+    order = np.argsort(keys)
+    if (np.diff(keys[order]) == 0).any():  # which of two equal ones comes first would depend on the machine
+        order = np.argsort(keys, kind="stable")
+    return order
 
 
 def _finish(machine: Machine, state: State, grids: list[PreparedGrid]) -> list[LaunchTiming]:
