@@ -361,6 +361,7 @@ class Session:
         base = launch.module.load_base
         self.recorder.ledger(launch.index, timing.ledger, base)
         self.recorder.counters(launch.index, counter_rows(counters, base))
+        self.recorder.exact_rows(b"SMDR", launch.index, timing.losses)
         self.recorder.launch_end(launch.index, timing)
 
 

@@ -13,6 +13,7 @@ from numba import int64, typeof
 from gpuprof.kept import kept
 from gpuprof.parts import scalar
 from gpuprof.timing.distributor import start_blocks
+from gpuprof.timing.fifo import store
 from gpuprof.timing.jit import OPTIONS, cold
 from gpuprof.timing.l2 import serve_requests
 from gpuprof.timing.layout import MACHINE, NEVER, QUANTUM
@@ -35,13 +36,15 @@ def run_sm(m, sm, end):
         for p in range(first, last):
             if part_at(m, p).next_wake <= t:
                 wake(m, p, t)
+        if s.next_store <= t:
+            store(m, sm, t)
         for p in range(first, last):
             if part_at(m, p).next_event <= t:
                 schedule(m, p, t)
         if t == s.next_sample:
             sample(m, sm, t)
             s.next_sample = t + m.period_cycles
-        t = s.next_sample if s.warps and m.period_cycles else NEVER
+        t = min(s.next_store, s.next_sample if s.warps and m.period_cycles else NEVER)
         for p in range(first, last):
             t = min(t, part_at(m, p).next_event)
     s.next_event = t

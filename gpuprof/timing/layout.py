@@ -28,6 +28,7 @@ STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_D
 OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
 QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
 NOT_YET = -(1 << 50)  # in ticks, before all else
+BUFFER_LINE = 1 << 27  # first line of the event buffer: a range of addresses below all that programs have
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
@@ -153,6 +154,7 @@ SM = np.dtype(
     [
         ("next_event", "i8"),
         ("next_sample", "i8"),
+        ("next_store", "i8"),  # of a sample record through the load/store unit
         ("block_free", "i8"),  # since when the head grid's next block could start, NEVER when it cannot
         ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
         ("lsu_tick", "i8"),
@@ -160,6 +162,7 @@ SM = np.dtype(
         ("l1_use", "i8"),
         ("misses", "i8"),
         ("records", "i8"),  # sample records put into its FIFO
+        ("stores", "i8"),  # of these, passed to the load/store unit
         ("registers", "i8"),  # taken by blocks, as the next one
         ("shared_nbytes", "i8"),
         ("carve_out", "i8"),  # shared memory there is, -1 not settled
@@ -228,8 +231,6 @@ GRID_COUNTERS = (
     "end_cycle",
     "issue_slots",
     "resident_warp_cycles",
-    "samples_due",
-    "samples_dropped",
     "l1_sectors",
     "l1_hits",
     "l2_sectors",
@@ -251,6 +252,12 @@ PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", 
 GATE = np.dtype(
     [(f"{end}_{what}", "i8") for what in ("block", "warp", "cycle", "launch_cycle") for end in ("first", "last")],
 )
+
+# A place of an SM's FIFO: when its record leaves, the record's number, and the grid that it is of.
+FIFO_PLACE = np.dtype([("leaves", "i8"), ("record", "i4"), ("grid", "i4")], align=True)
+
+# Samples of a grid on an SM.
+LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
 
 # Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
 EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
@@ -347,6 +354,11 @@ BATCH_NUMBERS = (
     "fifo_depth",
     "drain_cycles",
     "filtered",  # 0: every sample is wanted
+    "through_lsu",  # 0 or 1: how records leave the FIFO
+    "record_nbytes",
+    "record_sectors",
+    "record_stride",  # bytes from one record in memory to the next
+    "buffer_lines",  # of an SM
     "origin",  # start of the first quantum
     "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
@@ -373,6 +385,7 @@ TABLES = {
     "grid": Table(GRID),
     "edge": Table(EDGE),
     "presence": Table(PRESENCE, "sms"),  # by grid, of each SM
+    "loss": Table(LOSS, "sms"),  # by grid
     "warp": Table(WARP),
     "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
     "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
@@ -414,9 +427,10 @@ TABLES = {
     "load": Table(LOAD_RECORD),
     "bucket": Table(SHORT),  # first request of each cycle
     "record": Table(WIDE_DTYPE),
-    "drained": Table(WORD, "fifo_depth"),  # by SM: when the last records leave the FIFO
     "gate": Table(GATE),  # by grid
     "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
+    "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
+    "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
 }
 MACHINE = np.dtype(
     [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]

@@ -18,6 +18,9 @@ class LaunchTiming:
 
     stalls: lengths.STALLS_DTYPE, ascending by (instruction, reason): the same cycles, those of issues aside, as stalls: how many of which
     length in cycles, and the longest.
+
+    losses: records.schema.LOSSES_DTYPE, a row for each SM that was sampled. `samples_due` and `samples_dropped` are sums over them.
+    disturbance_cycles: of `cycles`, what sampling cost, 0 but for records that leave through the load/store unit.
     """
 
     start_cycle: int
@@ -45,4 +48,6 @@ class LaunchTiming:
     active_cycles_of_sm: np.ndarray  # uint64 (n_sms,)
     ledger: np.ndarray
     stalls: np.ndarray
+    losses: np.ndarray
+    disturbance_cycles: int = 0
     extrapolation: "Extrapolation | None" = None  # when not all blocks were timed: how to go on from here

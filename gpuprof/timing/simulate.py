@@ -9,8 +9,9 @@ import numpy as np
 from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import SM_SHIFT
+from gpuprof.records.schema import LOSSES_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
+from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.extrapolate import Extrapolation, Settling
 from gpuprof.timing.filter import ALL
 from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
 
 SELECTED = INDEX["selected"]
-SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
 QUANTA_PER_CALL = 200  # the interpreter gets its turn (an interrupt) between calls
-
-Sink = Callable[[np.ndarray], None]
 
 
 def simulate(
@@ -61,8 +59,9 @@ def simulate_batch(
     state = _new_state(machine, prepared, program, sampling, max_cycles)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
-    found = _run(state, LiveTrace(prepared), sink, f"kernel {names}", max_cycles, settling)
-    timings = _finish(machine, state, prepared)
+    outlet = Outlet(state, machine.chip, sampling, sink)
+    found = _run(state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
+    timings = _finish(machine, state, prepared, outlet.lost)
     return [replace(timings[0], extrapolation=found)] if found else timings
 
 
@@ -88,7 +87,9 @@ def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgr
     ).link()
 
 
-def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int, settling: Settling | None = None) -> Extrapolation | None:
+def _run(
+    state: State, live: LiveTrace, outlet: Outlet, what: str, max_cycles: int, settling: Settling | None = None
+) -> Extrapolation | None:
     """Runs to the launch's end, or to that of the blocks that suffice. Whatever ends it sooner, the records so far go to the sink."""
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
@@ -100,7 +101,7 @@ def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int, 
             elif status == engine.NEED_TRACE:
                 live.feed_warps(state)
             elif status == engine.SAMPLES_FULL:
-                _flush(state, sink)
+                outlet.flush()
             elif status == engine.TOO_LONG:
                 raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
             assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
@@ -108,44 +109,32 @@ def _run(state: State, live: LiveTrace, sink: Sink, what: str, max_cycles: int, 
                 state.core.grid[0]["total_blocks"] = found.simulated
             status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
     finally:
-        _flush(state, sink)
+        outlet.flush(to_the_end=True)
     return found
 
 
-def _flush(state: State, sink: Sink) -> None:
-    """Hands the records so far to the sink, in order: the engine keeps them by quantum, SM and cycle."""
-    n = int(state.machine[0]["n_samples"])
-    state.machine[0]["n_samples"] = 0
-    if n:
-        records = state.cell.record[:n]
-        sink(np.take(records, in_order(records)))
-
-
-def in_order(records: np.ndarray) -> np.ndarray:
-    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast as three."""
-    cycles = records["cycle"] - records["cycle"].min()
-    assert int(cycles.max()) < 1 << 64 - SM_AND_SLOT_BITS, "records of too long a time"
-    slots = (records["stall_sm"] >> SM_SHIFT).astype(np.uint64) << np.uint64(SLOT_BITS) | records["warp_slot"]
-    keys = cycles << np.uint64(SM_AND_SLOT_BITS) | slots
-    order = np.argsort(keys)
-    if (np.diff(keys[order]) == 0).any():  # which of two equal ones comes first would depend on the machine
-        order = np.argsort(keys, kind="stable")
-    return order
-
-
-def _finish(machine: Machine, state: State, grids: list[PreparedGrid]) -> list[LaunchTiming]:
+def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray) -> list[LaunchTiming]:
     machine.cycle, machine.l2_uses = int(state.core.grid["end_cycle"].max()), int(state.machine[0]["l2_uses"])
-    return [_timing(state, number, grid) for number, grid in enumerate(grids)]
+    return [_timing(state, number, grid, _losses(state, number, lost)) for number, grid in enumerate(grids)]
 
 
-def _timing(state: State, number: int, grid: PreparedGrid) -> LaunchTiming:
+def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:
+    """LaunchTiming.losses of a grid. `lost`: int64 (grids, SMs), records that found the event buffer full."""
+    due = state.core.loss[number]["due"]
+    rows = np.zeros(len(due), LOSSES_DTYPE)
+    rows["sm"], rows["due"] = np.arange(len(due)), due
+    rows["dropped_fifo"], rows["dropped_buffer"] = state.core.loss[number]["dropped_fifo"], lost[number]
+    return rows[due > 0]
+
+
+def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray) -> LaunchTiming:
     counts = dict(zip(state.core.grid.dtype.names, state.core.grid[number].tolist(), strict=True))
     start, end = counts["start_cycle"], counts["end_cycle"]
     own = slice(grid.first_inst, grid.first_inst + len(grid.program.inst))
     ledger = state.core.ledger[own].astype(np.uint64)
     resident = counts["resident_warp_cycles"]
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
-    due, dropped = counts["samples_due"], counts["samples_dropped"]
+    due, dropped = int(losses["due"].sum()), int(losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum())
     active_cycles = state.core.presence[number]["active_cycles"].astype(np.uint64)
     return LaunchTiming(
         start_cycle=start,
@@ -173,6 +162,7 @@ def _timing(state: State, number: int, grid: PreparedGrid) -> LaunchTiming:
         active_cycles_of_sm=active_cycles,
         ledger=ledger,
         stalls=stalls_of(state.core.stall_row[own], state.core.stalls),
+        losses=losses,
     )
 
 

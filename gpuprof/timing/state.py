@@ -39,6 +39,7 @@ class Core(NamedTuple):
     grid: np.ndarray
     edge: np.ndarray
     presence: np.ndarray  # (grids, SMs)
+    loss: np.ndarray  # (grids, SMs)
     warp: np.ndarray
     until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
     board: np.ndarray  # int64 (warps, registers): scoreboard entries
@@ -89,9 +90,10 @@ class Memory(NamedTuple):
 
 class Cell(NamedTuple):
     record: np.ndarray
-    drained: np.ndarray  # int64 (SMs, FIFO depth): when the last records leave
     gate: np.ndarray  # layout.GATE (grids,)
     watched: np.ndarray  # int32 (grids, SMs)
+    leaves: np.ndarray  # int64: when each record leaves its FIFO
+    fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
 
 
 class State(NamedTuple):
@@ -188,7 +190,8 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         grid=grids,
         edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
-        warp=np.zeros(warps, layout.WARP),
+        loss=np.zeros((len(grids), chip.sms), layout.LOSS),
+        warp=np.zeros(warps + 1, layout.WARP),  # the last is nobody: whom stores of sample records report to
         until=np.zeros((warps, layout.N_CLASSES), np.int64),
         board=np.zeros((warps, program.n_registers), np.int64),
         second=np.zeros((warps, program.n_registers), np.int64),
@@ -215,7 +218,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
     core.port["issued"] = -1
     core.lane["wake"] = NEVER
     core.lane["age"] = -1
-    core.sm["next_event"] = core.sm["next_sample"] = NEVER
+    core.sm["next_event"] = core.sm["next_sample"] = core.sm["next_store"] = NEVER
     core.sm["block_free"] = NEVER
     core.sm["carve_out"] = -1
     core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
@@ -228,7 +231,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
     lines = most_l1_lines(chip, occupancies)
     # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes on.
     accesses = chip.sms * chip.partitions * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
-    requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM
+    requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
     return Memory(
         l1_tag=np.zeros(chip.sms * lines, np.int64),
         l1_use=np.zeros(chip.sms * lines, np.int64),
@@ -249,10 +252,11 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
 
 def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
     """`filters`: of each grid."""
-    room = SAMPLE_ROOM + most_samples(chip, sampling)
+    room = sample_room(chip, sampling) + most_samples(chip, sampling)
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
-        drained=np.zeros((chip.sms, sampling.fifo_depth), np.int64),
+        leaves=np.zeros(room, np.int64),
+        fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
         watched=np.array([[filter.has_sm(sm) for sm in range(chip.sms)] for filter in filters], np.int32),
     )
@@ -261,6 +265,11 @@ def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
 def gate_row(filter: Filter) -> tuple[int, ...]:
     """layout.GATE."""
     return tuple(end for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles) for end in (ranges or (EVERY,))[0])
+
+
+def sample_room(chip: Chip, sampling: Sampling) -> int:
+    """Records with which a quantum may still start: those to be handed over, and those that are in the FIFOs."""
+    return SAMPLE_ROOM + chip.sms * sampling.fifo_depth
 
 
 def most_samples(chip: Chip, sampling: Sampling) -> int:
@@ -298,7 +307,12 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "seed": sampling.seed & (1 << 63) - 1,
         "fifo_depth": sampling.fifo_depth,
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
-        "sample_room": SAMPLE_ROOM,
+        "through_lsu": sampling.stream == "lsu",
+        "record_nbytes": sampling.record_nbytes,
+        "record_sectors": -(-sampling.record_nbytes // SECTOR_NBYTES),
+        "record_stride": 1 << (sampling.record_nbytes - 1).bit_length(),
+        "buffer_lines": max(1, sampling.buffer_nbytes // chip.sms // LINE_NBYTES),
+        "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
         "n_registers": program.n_registers,

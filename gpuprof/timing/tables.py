@@ -137,7 +137,7 @@ def floor_log2(typing_context, number):
 
 
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
-grid_at, presence_at, edge_at = _rows("grid"), _rows("presence"), _rows("edge")
+grid_at, presence_at, edge_at, loss_at = _rows("grid"), _rows("presence"), _rows("edge"), _rows("loss")
 step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
 warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
@@ -151,5 +151,5 @@ l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"
 l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")
 slice_tick_at, channel_tick_at, dram_row_at = _rows("slice_tick"), _rows("channel_tick"), _rows("dram_row")
 request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")
-record_at, drained_at = _rows("record"), _rows("drained")
 gate_at, watched_at = _rows("gate"), _rows("watched")
+record_at, leaves_at, fifo_at = _rows("record"), _rows("leaves"), _rows("fifo")

@@ -1,0 +1,119 @@
+"""From the SMs' FIFOs to the sink: the event buffer that all SMs share, and the host worker that empties it.
+
+A record reaches the buffer in the cycle in which it leaves its FIFO. Those of one cycle come in the order of their SMs. The worker takes all that
+is there in every cycle that is a multiple of its period, before what comes in that cycle; a record that finds the buffer full is lost. Nothing
+of this reaches back to the SMs, so it is worked out behind the engine, whenever that hands its records over.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.records.schema import SM_SHIFT
+from gpuprof.timing.layout import QUANTUM
+from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.state import State
+
+Sink = Callable[[np.ndarray], None]
+WORKER_SECONDS = 0.1  # CUPTI's workers wake up so often, unless told otherwise: CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN
+SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
+
+
+NO_CYCLE = np.iinfo(np.uint64).max  # later than that of any record
+
+
+def worker_cycles(chip: Chip) -> int:
+    """The worker's period on a chip where the user names none."""
+    return round(WORKER_SECONDS * chip.clock_mhz * 1e6)
+
+
+class EventBuffer:
+    """A buffer of `places` records that is emptied every `poll_cycles` cycles."""
+
+    def __init__(self, places: int, poll_cycles: int):
+        self.places, self.poll_cycles = places, poll_cycles
+        self.turn = 0  # of the worker, that the last record came before
+        self.taken = 0  # places, since the turn before
+
+    def admit(self, cycle: np.ndarray, sm: np.ndarray) -> np.ndarray:
+        """bool (n,): which of n records find a place that come in these cycles, int64, from these SMs. No call has cycles before an earlier one's."""
+        if not len(cycle):
+            return np.ones(0, np.bool_)
+        turn = cycle // self.poll_cycles
+        last = int(turn.max())
+        if self.taken + len(cycle) <= self.places:
+            there = np.ones(len(cycle), np.bool_)
+        else:
+            order = np.lexsort((sm, cycle))
+            of_turn = turn[order]
+            place = np.arange(len(order)) - np.searchsorted(of_turn, of_turn) + np.where(of_turn == self.turn, self.taken, 0)
+            there = np.empty(len(order), np.bool_)
+            there[order] = place < self.places
+        self.taken = (self.taken if last == self.turn else 0) + int(np.count_nonzero(there & (turn == last)))
+        self.turn = last
+        return there
+
+
+class Outlet:
+    """Hands what the buffer took to the sink, ordered by cycle, then SM, then warp slot, also from one call to the next."""
+
+    def __init__(self, state: State, chip: Chip, sampling: Sampling, sink: Sink):
+        self.state, self.sink = state, sink
+        self.buffer = EventBuffer(sampling.buffer_nbytes // sampling.record_nbytes, sampling.poll_cycles or worker_cycles(chip))
+        self.held = state.cell.record[:0].copy()  # taken, but later than a record that is still in its FIFO
+        self.lost = np.zeros(state.core.loss.shape, np.int64)  # (grids, SMs)
+
+    def flush(self, to_the_end: bool = False) -> None:
+        """What has left the FIFOs by the end of the present quantum, or all there is."""
+        n = int(self.state.machine[0]["n_samples"])
+        records, leaves = self.state.cell.record[:n], self.state.cell.leaves[:n]
+        out = np.ones(n, np.bool_) if to_the_end else leaves < int(self.state.machine[0]["now"]) + QUANTUM
+        rows = _of(records, out)
+        there = self.buffer.admit(leaves[out], rows["stall_sm"] >> SM_SHIFT)
+        self._count(rows[~there])
+        rows = _of(rows, there)
+        if len(self.held):
+            rows = np.concatenate([self.held, rows])
+        waiting = np.flatnonzero(~out)
+        safe = rows["cycle"] < records["cycle"][waiting].min(initial=NO_CYCLE)
+        self.held, rows = rows[~safe], _of(rows, safe)
+        if len(rows):
+            self.sink(np.take(rows, in_order(rows)))
+        self._keep(waiting)
+
+    def _keep(self, waiting: np.ndarray) -> None:
+        """The records of these numbers, which are in their FIFOs, stand first in the table, and are all there is."""
+        cell = self.state.cell
+        n = int(self.state.machine[0]["n_samples"])
+        if len(waiting) != n:
+            number = np.full(len(cell.record), -1, np.int64)
+            number[waiting] = np.arange(len(waiting))
+            cell.fifo["record"] = number[cell.fifo["record"]]
+        cell.record[: len(waiting)] = cell.record[waiting]
+        cell.leaves[: len(waiting)] = cell.leaves[waiting]
+        self.state.machine[0]["n_samples"] = len(waiting)
+
+    def _count(self, lost: np.ndarray) -> None:
+        if len(lost):
+            launches = self.state.core.grid["launch"]
+            order = np.argsort(launches)
+            grids = order[np.searchsorted(launches, lost["launch"], sorter=order)]
+            np.add.at(self.lost, (grids, lost["stall_sm"] >> SM_SHIFT), 1)
+
+
+def in_order(records: np.ndarray) -> np.ndarray:
+    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast as three."""
+    cycles = records["cycle"] - records["cycle"].min()
+    assert int(cycles.max()) < 1 << 64 - SM_AND_SLOT_BITS, "records of too long a time"
+    slots = (records["stall_sm"] >> SM_SHIFT).astype(np.uint64) << np.uint64(SLOT_BITS) | records["warp_slot"]
+    keys = cycles << np.uint64(SM_AND_SLOT_BITS) | slots
+    order = np.argsort(keys)
+    if (np.diff(keys[order]) == 0).any():  # which of two equal ones comes first would depend on the machine
+        order = np.argsort(keys, kind="stable")
+    return order
+
+
+def _of(rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The rows chosen: a copy, or when it is all of them, themselves."""
+    return rows if chosen.all() else rows[chosen]
