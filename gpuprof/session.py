@@ -39,6 +39,8 @@ from gpuprof.records.writer import RecordWriter
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.compiled import Compilation, is_compiled
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
+from gpuprof.timing.filter import Chooser, Filter
+from gpuprof.timing.registers import changed, described, registers
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate_batch
@@ -100,6 +102,9 @@ class Session:
 
     def __init__(self, settings: Settings, chip: Chip):
         self.settings, self.chip = settings, chip
+        settings.sampling.filter.check(chip)
+        self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
+        self.filters: dict[int, Filter] = {}  # of launches in flight, by index
         self.recorder, self.observer = settings.recorder, settings.observer
         give_back_large_arrays()
         self.memory = AddressSpace()
@@ -127,13 +132,13 @@ class Session:
             cmd.EventTime: self._event_time,
             cmd.Priority: lambda c: self.priorities.update({c.stream: c.priority}),
             cmd.Wait: self._wait,
+            cmd.SetSampler: self._set_sampler,
             cmd.TaskBegin: lambda c: self.tasks.append(c.name),
             cmd.TaskEnd: self._end_task,
         }
 
     def record_preamble(self) -> None:
         """What a recording begins with: what made it, and the chip."""
-        sampling = self.settings.sampling
         self.recorder.meta(
             {
                 "tool": "gpuprof",
@@ -142,12 +147,7 @@ class Session:
                 "fidelity": sentence(self.chip, MODEL_VERSION),
                 "command": self.settings.command,
                 "chip": self.chip.name,
-                "sampling": {
-                    "period_cycles": sampling.period_cycles,
-                    "mode": sampling.mode,
-                    "seed": sampling.seed,
-                    "record": self.settings.record,
-                },
+                "sampling": self._sampling_fields(self.settings.sampling),
             }
         )
         self.recorder.chip(self.chip.describe())
@@ -244,6 +244,21 @@ class Session:
         else:
             self.in_flight.wait(command.event, command.stream)
 
+    def _set_sampler(self, command: cmd.SetSampler) -> dict[str, int | str]:
+        """A launch keeps the filter that it was asked for with. The rest belongs to the cells, which all that runs at a time shares: so
+        that what is in flight keeps it, too, it is waited for."""
+        sampling = changed(self.sampling, command.registers)
+        sampling.filter.check(self.chip)
+        if replace(sampling, filter=self.sampling.filter) != self.sampling:
+            self.settle()
+        if sampling.filter != self.sampling.filter:
+            self.chooser = Chooser(sampling.filter)
+        self.sampling = sampling
+        return registers(sampling)
+
+    def _sampling_fields(self, sampling: Sampling) -> dict[str, int | str]:
+        return described(sampling) | {"record": self.settings.record}
+
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
         """Gives the timing of a launch on the default stream, None for one in flight."""
         if launch.stream == 0:
@@ -263,8 +278,12 @@ class Session:
         """Counts and records a launch, of the host or of launch `parent`; gives its counters and how it is emulated."""
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
+        function, task = launch.function, "/".join(self.tasks)
+        sampling = replace(self.sampling, filter=self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task))
+        self.filters[launch.index] = sampling.filter
         if self.recorder:
-            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), "/".join(self.tasks), parent))
+            own = {} if sampling == self.settings.sampling else {"sampling": self._sampling_fields(sampling)}
+            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), task, parent) | own)
         return counters, lambda orders: self._emulation(launch, counters, orders)
 
     def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
@@ -281,7 +300,7 @@ class Session:
             timings = simulate_batch(
                 self.machine,
                 [self._grid(flight) for flight in flights],
-                self.settings.sampling,
+                self.sampling,
                 self._sink,
                 self.settings.max_cycles or NO_LIMIT_CYCLES,
                 self.settings.sample_blocks,
@@ -309,6 +328,7 @@ class Session:
             self.chip.launch_cycles,
             flight.pieces.order,
             flight.launched_by,
+            self.filters.pop(launch.index),
         )
 
     @contextmanager
@@ -319,6 +339,7 @@ class Session:
             yield
         except BaseException as error:
             self.in_flight.drop()
+            self.filters.clear()
             if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):  # a script may catch a fault and go on
                 for flight in flights:
                     self.recorder.mark(str(error) or "interrupted", flight.launch.index)

@@ -12,7 +12,7 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
-from gpuprof.timing.filter import ALL, NOTHING, Chooser, Filter, Range, filter_of_text, filter_of_words, kernel_pattern, word_of_value
+from gpuprof.timing.filter import ALL, NOTHING, Chooser, Filter, Range, filter_of_text, filter_of_words, kernel_pattern
 from gpuprof.timing.simulate import simulate_batch
 from tests.test_timing import random_kernel
 from tests.timing_support import launch, piece
@@ -52,6 +52,7 @@ WRONG = [
     ("kernel=", "it needs a regular expression"),
     ("kernel=(", r"sampling filter kernel=\(: it is not a regular expression"),
     ("count=0", "to sample nothing, write off"),
+    ("'sm=1", "No closing quotation"),
     ("skip=1-2", "expected a number, as in skip=1"),
 ]
 
@@ -59,7 +60,7 @@ WRONG = [
 @pytest.mark.parametrize("word, message", WRONG)
 def test_wrong_words(word, message):
     with pytest.raises(UsageError, match=message):
-        filter_of_words([word])
+        filter_of_text(word) if word.startswith("'") else filter_of_words([word])
 
 
 def test_a_key_is_given_once_and_multiprocessors_exist():
@@ -71,23 +72,6 @@ def test_a_key_is_given_once_and_multiprocessors_exist():
     for wrong in ("sm=108", "sm=0-108", "sm=3,200-"):
         with pytest.raises(UsageError, match="a100 has the multiprocessors 0 to 107"):
             filter_of_text(wrong).check(chip)
-
-
-@pytest.mark.parametrize(
-    "key, value, word",
-    [("block", 3, "block=3"), ("block", range(16), "block=0-15"), ("sm", [0, range(2, 4)], "sm=0,2-3"), ("sm", {5, 1}, "sm=1,5"),
-     ("launch_cycles", "100-", "launch-cycles=100-"), ("kernel", "^k", "kernel=^k"), ("warp", np.int32(2), "warp=2"), ("off", True, "off")],
-)  # fmt: skip
-def test_values_of_python(key, value, word):
-    assert word_of_value(key, value) == word
-
-
-def test_values_that_are_none():
-    for value in (1.5, True, range(0, 8, 2)[:0], None):
-        with pytest.raises(UsageError, match="sampling filter sm: expected a number"):
-            word_of_value("sm", value)
-    with pytest.raises(UsageError, match="the sampling filter has no 'sms'; it has sm, block"):
-        word_of_value("sms", 1)
 
 
 def test_launches_are_chosen_by_the_host():

@@ -24,6 +24,7 @@ from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
 from gpuprof.device.limits import Extent, check_dependent, check_limits, cluster_of
 from gpuprof.device.module import LoadedModule
+from gpuprof.device.sampler import Sampler
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
 from gpuprof.device.texture import Surface, Texture, TextureOptions, device_arrays, make_surface, make_texture
 from gpuprof.device.variables import find_variable, source_name
@@ -77,6 +78,7 @@ class Device:
 
     def __init__(self, executor: Executor, chip: Chip):
         self.executor, self.chip = executor, chip
+        self.sampler = Sampler(self.submit)
         self._array_numbers, self._stream_numbers, self._event_numbers = count(1), count(1), count(0)
 
     def submit(self, command: cmd.Command) -> Any:

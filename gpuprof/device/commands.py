@@ -163,6 +163,13 @@ class Wait:
 
 
 @dataclass(frozen=True)
+class SetSampler:
+    """Sets registers of the sampler, by name, for what is launched from now on; a filter is text. Gives all that are in force (dict)."""
+
+    registers: tuple[tuple[str, int | str], ...]
+
+
+@dataclass(frozen=True)
 class TaskBegin:
     """Launches up to the matching TaskEnd belong to the task. Tasks nest."""
 
@@ -188,6 +195,7 @@ Command: TypeAlias = (
     | EventTime
     | Priority
     | Wait
+    | SetSampler
     | TaskBegin
     | TaskEnd
 )

@@ -121,8 +121,11 @@ class Chooser:
 
 
 def filter_of_text(text: str) -> Filter:
-    """The filter that `str` has written."""
-    return filter_of_words(shlex.split(text))
+    """The filter that `str` has written. Raises UsageError as `filter_of_words` does."""
+    try:
+        return filter_of_words(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"sampling filter {text!r}: {error}") from None
 
 
 def filter_of_words(words: Iterable[str]) -> Filter:
@@ -146,26 +149,6 @@ def kernel_pattern(name: str) -> str:
     if name.startswith("regex:"):
         return name.removeprefix("regex:")
     return rf"^(.*::)?{re.escape(name)}(<.*>)?$"
-
-
-def word_of_value(key: str, value: object) -> str:
-    """A register as it is written, of a number, a range, several of them, or text: `block=range(0, 64)` is "block=0-63". Raises UsageError."""
-    name = key.replace("_", "-")
-    if name not in KEYS:
-        raise UsageError(f"the sampling filter has no {key!r}; it has {', '.join(map(_field, KEYS))}")
-    if KEYS[name].form == "word":
-        return name
-    return f"{name}={value if isinstance(value, str) else ','.join(_numbers(name, value))}"
-
-
-def _numbers(key: str, value: object) -> list[str]:
-    if isinstance(value, range) and value.step == 1 and len(value):
-        return [str(Range(value[0], value[-1]))]
-    if isinstance(value, list | tuple | set | frozenset | range) and len(value):
-        return [number for each in (sorted(value) if isinstance(value, set | frozenset) else value) for number in _numbers(key, each)]
-    if hasattr(value, "__index__") and not isinstance(value, bool):
-        return [str(value.__index__())]
-    raise UsageError(f"sampling filter {key}: expected a number, a range of numbers, or text such as {_shape(key)!r}, got {value!r}")
 
 
 SHAPES = {"ranges": "0-3,7", "range": "0-63", "pattern": "RE", "count": "1"}
