@@ -168,6 +168,8 @@ def make_database(
             int(complete),
         )
         db.execute("INSERT INTO launches VALUES (?, 0, ?, ?, ?, 0, 0, '', ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        if with_samples:
+            db.execute("INSERT INTO sample_sizes VALUES (?, ?)", (launch, samples))
         metrics = METRICS | {"resident_warp_cycles": sum(sum(cycles_of(i).values()) for i in range(len(CODE)))}
         db.executemany("INSERT INTO launch_metrics VALUES (?, ?, ?)", [(launch, *item) for item in metrics.items()])
         for index in range(len(CODE)):
@@ -177,8 +179,8 @@ def make_database(
                 db.execute(f"INSERT INTO counters VALUES ({','.join('?' * 12)})", (launch, pc, *counters_of(index)))
             if with_samples:
                 db.executemany(
-                    "INSERT INTO samples VALUES (?, ?, ?, ?, ?)",
-                    [(launch, pc, INDEX[r], n, 0 if r == "selected" else n // 2) for r, n in samples_of(index).items()],
+                    "INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?)",
+                    [(launch, pc, INDEX[r], n, 0 if r == "selected" else n // 2, 16 * n) for r, n in samples_of(index).items()],
                 )
     db.commit()
     db.close()

@@ -113,7 +113,7 @@ def test_counts_against_a_slow_twin(chunks):
                 expected[key, "not issued"] += not flags & 2
             counts.add(BY_TYPE[b"SMPW"], Rows(launch, rows))
     keys = sorted({key for key, _ in expected})
-    assert list(counts.rows()) == [(*key, expected[key, "all"], expected[key, "not issued"]) for key in keys]
+    assert [row[:5] for row in counts.rows()] == [(*key, expected[key, "all"], expected[key, "not issued"]) for key in keys]
 
 
 def test_compact_records_do_not_know_who_issued(tmp_path):

@@ -14,7 +14,7 @@ from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.files import replacing
 from gpuprof.isa.stalls import N_REASONS, REASONS
-from gpuprof.records.reader import Launch, Recording, read_recording
+from gpuprof.records.reader import Launch, Recording, read_chunks, read_recording
 from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, OTHER_WARP, STALL_LENGTHS_DTYPE, STALLS_DTYPE
 
 # Fixed, so that the file's bytes do not depend on how SQLite was built.
@@ -54,8 +54,8 @@ def correlate(recording: Path, database: Path) -> Recording:
 
 def build_database(db: sqlite3.Connection, path: Path) -> Recording:
     """Fill an empty database from the recording at `path`; see `correlate`."""
-    counts = SampleCounts()
     try:
+        counts = SampleCounts(sampling_mode(path))
         recording = read_recording(path, counts.add)
         db.executescript(PRAGMAS + DDL)
         db.execute("BEGIN")
@@ -66,6 +66,13 @@ def build_database(db: sqlite3.Connection, path: Path) -> Recording:
     except UnicodeEncodeError as error:
         raise FileFormatError(f"{path}: a name or text in one of its modules is not valid Unicode: {error.reason}") from None
     return recording
+
+
+def sampling_mode(path: Path) -> str:
+    """The sampler's mode, from the recording's first chunk; empty when it is cut off before."""
+    for chunk, payload in read_chunks(path):
+        return str(payload["sampling"].get("mode", "")) if chunk.type == b"META" else ""
+    return ""
 
 
 def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> None:
@@ -80,6 +87,7 @@ def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> 
     insert(db, "inline_frames", (row for code in codes for row in frame_rows(code, numbers)))
     insert(db, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
     insert(db, "samples", counts.rows())
+    insert(db, "sample_sizes", counts.sizes())
     kept = dict(db.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
     functions = {(code.module, f.name): number for code in codes for number, f in enumerate(code.program.functions, code.first_function)}
     for number, launch in sorted(recording.launches.items()):

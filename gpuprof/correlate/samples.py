@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gpuprof.correlate.estimate import Spread, weights
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import Rows
@@ -30,12 +31,14 @@ def first_reasons(words: np.ndarray) -> np.ndarray:
 
 
 class LaunchCounts:
-    """The counts of one launch: `keys` distinct and ascending after `merge`, `counts` int64 (n, 2), samples and samples not issued."""
+    """The counts of one launch: `keys` distinct and ascending after `merge`, `counts` int64 (n, 3): samples, of these not issued, weight."""
 
-    def __init__(self):
-        self.has_flags = True
+    def __init__(self, mode: str):
+        self.mode = mode
+        self.has_flags = self.has_weights = True
+        self._spread = Spread()
         self._keys = [np.empty(0, np.uint64)]
-        self._counts = [np.empty((0, 2), np.int64)]
+        self._counts = [np.empty((0, 3), np.int64)]
         self._n_held = 0
         self._merge_at_rows = MERGE_AT_ROWS
 
@@ -44,12 +47,20 @@ class LaunchCounts:
         wide = "flags" in rows.dtype.names
         self.has_flags &= wide
         not_issued = (rows["flags"] & SCHEDULER_ISSUED == 0) if wide else np.zeros(len(rows), bool)
-        keys, counts = add_up(keys, np.stack([np.ones(len(rows), np.int64), not_issued], axis=1))
+        keys, counts = add_up(keys, np.stack([np.ones(len(rows), np.int64), not_issued, self._weigh(rows)], axis=1))
         self._keys.append(keys)
         self._counts.append(counts)
         self._n_held += len(keys)
         if self._n_held > self._merge_at_rows:
             self.merge()
+
+    def _weigh(self, rows: np.ndarray) -> np.ndarray:
+        weight = weights(rows, self.mode) if self.has_weights else None
+        if weight is None:
+            self.has_weights = False
+            return np.zeros(len(rows), np.int64)
+        self._spread.add(rows["pc"], rows["cycle"], weight)
+        return weight
 
     def merge(self) -> tuple[np.ndarray, np.ndarray]:
         keys, counts = add_up(np.concatenate(self._keys), np.concatenate(self._counts))
@@ -57,28 +68,41 @@ class LaunchCounts:
         self._merge_at_rows = MERGE_AT_ROWS + 2 * len(keys)
         return keys, counts
 
+    def effective(self) -> float:
+        """See `Spread.effective`."""
+        keys, counts = self.merge()
+        pcs, sums = add_up(keys >> np.uint64(REASON_BITS), counts[:, 2:])
+        return self._spread.effective(dict(zip(pcs.tolist(), sums[:, 0].tolist(), strict=True)))
+
 
 class SampleCounts:
-    """Takes sample chunks; gives the rows of the `samples` table."""
+    """Takes sample chunks; gives the rows of the tables `samples` and `sample_sizes`. `mode` is the sampler's."""
 
-    def __init__(self):
+    def __init__(self, mode: str = ""):
+        self._mode = mode
         self._launches: dict[int, LaunchCounts] = {}
 
     def add(self, chunk: Chunk, payload: Rows) -> None:
         """A chunk of compact or wide samples; raises FileFormatError for a stall word without a known reason."""
-        self._launches.setdefault(payload.launch, LaunchCounts()).add(payload.rows)
+        self._launches.setdefault(payload.launch, LaunchCounts(self._mode)).add(payload.rows)
 
-    def rows(self) -> Iterator[tuple[int, int, int, int, int | None]]:
-        """(launch, pc, reason, samples, samples not issued), ascending; the last is None for compact records."""
+    def rows(self) -> Iterator[tuple[int, int, int, int, int | None, int | None]]:
+        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None where the records do not tell."""
         for launch, counted in sorted(self._launches.items()):
             keys, counts = counted.merge()
             pc, reason = keys >> np.uint64(REASON_BITS), keys & np.uint64((1 << REASON_BITS) - 1)
-            for *values, not_issued in zip(pc.tolist(), reason.tolist(), *counts.T.tolist(), strict=True):
-                yield launch, *values, not_issued if counted.has_flags else None
+            for *values, not_issued, weight in zip(pc.tolist(), reason.tolist(), *counts.T.tolist(), strict=True):
+                yield launch, *values, not_issued if counted.has_flags else None, weight if counted.has_weights else None
+
+    def sizes(self) -> Iterator[tuple[int, float]]:
+        """(launch, effective number of samples) of the launches whose samples have weights."""
+        for launch, counted in sorted(self._launches.items()):
+            if counted.has_weights:
+                yield launch, counted.effective()
 
 
 def add_up(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct keys, ascending, and the sums of their rows of counts."""
+    """Distinct keys, ascending, and the sums of their rows of counts, int64 (n, columns)."""
     distinct, where = np.unique(keys, return_inverse=True)
     sums = np.zeros((len(distinct), counts.shape[1]), np.int64)
     for column in range(counts.shape[1]):

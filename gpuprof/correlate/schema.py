@@ -1,6 +1,7 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
-Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes, losses by SM.
+Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes, losses by SM,
+and what samples weigh.
 """
 
 VERSION = 2
@@ -95,8 +96,13 @@ CREATE TABLE samples (         -- counted by the first (highest-priority) reason
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
     samples INTEGER NOT NULL,  -- never 0
     samples_not_issued INTEGER, -- of these, taken when the warp's scheduler issued nothing; NULL for compact records
+    weight INTEGER,            -- warps they stand for: times the period, an estimate of ledger.cycles; NULL where the records do not tell
     PRIMARY KEY (launch, pc, reason)
 ) WITHOUT ROWID;
+CREATE TABLE sample_sizes (    -- of launches whose samples have a weight
+    launch INTEGER PRIMARY KEY,-- measured in
+    effective REAL NOT NULL    -- so many independent samples would be as sure as these
+);
 CREATE TABLE samplers (        -- the sampler's registers in force for a launch, where they are not those in meta
     launch INTEGER NOT NULL REFERENCES launches, -- sampled so
     register TEXT NOT NULL,    -- name of the register

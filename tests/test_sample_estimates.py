@@ -1,0 +1,62 @@
+"""What samples stand for, and how sure they are: against slow twins, against the ledger, and over seeds."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gpuprof.correlate.estimate import Spread, weights
+from gpuprof.records.schema import COMPACT_DTYPE, WIDE_DTYPE
+
+
+def dense_effective(pc, cycle, weight):
+    """The same from a matrix of (cycle, instruction)."""
+    cycles, c = np.unique(cycle, return_inverse=True)
+    pcs, x = np.unique(pc, return_inverse=True)
+    a = np.zeros((len(cycles), len(pcs)))
+    np.add.at(a, (c, x), weight)
+    share, kish = a.sum(0) / a.sum(), weight.sum() ** 2 / (weight**2).sum()
+    excess = a - a.sum(1)[:, None] * share
+    variance = (np.diff(excess, axis=0) ** 2).sum() / 2 * len(cycles) / (len(cycles) - 1) / a.sum() ** 2
+    return kish / max(1, variance * kish / (share * (1 - share)).sum())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_effective_size_against_a_dense_twin_in_chunks_of_any_size(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 400))
+    cycle = np.sort(rng.integers(0, rng.integers(2, 100), n)).astype(np.uint64) * 32
+    pc = (rng.integers(0, rng.integers(2, 12), n) * 16 + cycle % 3 * 1000).astype(np.uint32)
+    weight = rng.integers(1, 65, n)
+    cycle[0] = 0
+    spread, cuts = Spread(), [0, *np.sort(rng.integers(0, n, rng.integers(0, 9))), n]
+    for first, last in itertools.pairwise(cuts):
+        spread.add(pc[first:last], cycle[first:last], weight[first:last])
+    found = spread.effective({int(p): int(weight[pc == p].sum()) for p in np.unique(pc)})
+    assert found == pytest.approx(dense_effective(pc, cycle, weight), rel=1e-9, abs=1e-3)
+
+
+def test_effective_size_of_little():
+    one, same = Spread(), Spread()
+    one.add(np.array([16, 32], np.uint32), np.array([64, 64], np.uint64), np.array([1, 1]))
+    same.add(np.array([16, 16, 16], np.uint32), np.array([64, 96, 128], np.uint64), np.array([1, 1, 2]))
+    assert one.effective({16: 1, 32: 1}) == 1  # one cycle tells nothing of the spread between cycles
+    assert same.effective({16: 4}) == 16 / 6  # one instruction has no spread: only the weights count
+
+
+def test_sms_in_step_are_one_sample():
+    """Sixteen SMs that do the same thing at the same time, an independent one in each cycle, are as sure as one."""
+    rng = np.random.default_rng(0)
+    pc = np.repeat(rng.integers(0, 4, 500), 16).astype(np.uint32)
+    spread = Spread()
+    spread.add(pc, np.repeat(np.arange(500, dtype=np.uint64), 16), np.ones(8000, np.int64))
+    assert spread.effective({p: int((pc == p).sum()) for p in range(4)}) == pytest.approx(500, rel=0.1)
+
+
+def test_which_samples_have_a_weight():
+    wide = np.zeros(3, WIDE_DTYPE)
+    wide["resident"] = 4, 1, 9
+    assert weights(wide, "random").tolist() == [4, 1, 9] and weights(wide, "all").tolist() == [1, 1, 1]
+    assert weights(wide, "stalled") is None and weights(np.zeros(3, COMPACT_DTYPE), "random") is None
+    wide["resident"][1] = 0
+    assert weights(wide, "random") is None
