@@ -32,6 +32,7 @@ def collecting(settings: Settings) -> Iterator[None]:
         yield
         if _Collecting.device:
             _Collecting.device.synchronize()
+            _Collecting.device.executor.finish()
     except BaseException:
         if _Collecting.device:
             _Collecting.device.executor.in_flight.drop()

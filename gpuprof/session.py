@@ -22,8 +22,9 @@ from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build, bu
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
+from gpuprof.device.load_map import FIRST_LOAD_BASE, LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import LoadedModule, load, next_load_base
+from gpuprof.device.module import LoadedModule, load
 from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import REST, Order, TracePiece
@@ -36,6 +37,9 @@ from gpuprof.isa.program import Program
 from gpuprof.nested import Descent, launches_grids
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.stream.codec import VERSION as STREAM_VERSION
+from gpuprof.stream.codec import Header
+from gpuprof.stream.write import StreamWriter
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.compiled import Compilation, is_compiled
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
@@ -92,6 +96,8 @@ class Settings:
     record: str = "wide"
     sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
+    save_stream: bool = False  # into the recording
+    load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
@@ -110,6 +116,7 @@ class Session:
         self.memory = AddressSpace()
         self.machine = power_on(self.chip)
         self.modules: list[LoadedModule] = []
+        self.load_map = _load_map(settings, chip)
         self.tasks: list[str] = []  # that are open, outermost first
         self.n_launches = 0
         self.in_flight = InFlight()
@@ -118,6 +125,7 @@ class Session:
         if self._compilation:
             self.observer.notice("first run on this machine: compiling the emulator and the timing model, once")
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
+        self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
             cmd.Free: self._free,
@@ -151,23 +159,38 @@ class Session:
             }
         )
         self.recorder.chip(self.chip.describe())
+        if self.settings.save_stream:
+            self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings))
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a source file, by the settings' compiler if none is named; see `build`."""
         options = replace(self.settings.options, compiler=compiler) if compiler else self.settings.options
         program, image = build(Path(path), arch=self.chip.arch, names=names, options=options)
-        self._images[id(program)] = (program, image)
+        self.adopt(program, image)
         return program
 
     def assemble(self, module: "PtxModule") -> Program:
         """The program of PTX that the caller has compiled; see `build_ptx`."""
         program, image = build_ptx(module, self.settings.options)
-        self._images[id(program)] = (program, image)
+        self.adopt(program, image)
         return program
+
+    def adopt(self, program: Program, image: bytes) -> None:
+        """Takes a program that is going to be loaded, with its ELF image, from elsewhere."""
+        self._images[id(program)] = (program, image)
 
     def submit(self, command: cmd.Command):
         """Carries out one command; returns what the command says it gives."""
+        return self.stream.through(command, self._carry_out) if self.stream else self._carry_out(command)
+
+    def _carry_out(self, command: cmd.Command):
         return self._handlers[type(command)](command)
+
+    def finish(self) -> None:
+        """No command follows."""
+        self.settle()
+        if self.stream:
+            self.stream.end()
 
     def _end_task(self, command: cmd.TaskEnd) -> None:
         if self.tasks[-1:] != [command.name]:
@@ -177,7 +200,9 @@ class Session:
         self.tasks.pop()
 
     def _load(self, command: cmd.Load) -> LoadedModule:
-        module = load(command.program, self.memory, next_load_base(self.modules))
+        program = command.program
+        base = self.load_map.place(program.code.nbytes) if command.load_base is None else command.load_base
+        module = load(program, self.memory, base)
         self.modules.append(module)
         if self.recorder:
             self._record_module(module)
@@ -218,6 +243,7 @@ class Session:
 
     def _fill(self, command: cmd.Fill) -> None:
         self._reach(command.stream)
+        self.memory.check(command.address, command.nbytes, "write")
         self.memory.write(command.address, command.pattern * (command.nbytes // len(command.pattern)))
 
     def _reach(self, stream: int) -> None:
@@ -386,13 +412,19 @@ class Session:
         self.recorder.launch_end(launch.index, timing)
 
 
-def open_device(settings: Settings, chip_name: str | None = None) -> Device:
-    """A Device of its own GPU. The settings' chip goes before the one asked for."""
+def open_session(settings: Settings, chip_name: str | None = None) -> Session:
+    """A Session that has begun its recording. The settings' chip goes before the one asked for."""
     session = Session(settings, settings.chip or load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
     if session.recorder:
         session.record_preamble()
         if session.chip.is_foreign:
             settings.observer.notice(f"chip {session.chip.name}: {session.chip.notes}")
+    return session
+
+
+def open_device(settings: Settings, chip_name: str | None = None) -> Device:
+    """A Device of its own GPU; see `open_session`."""
+    session = open_session(settings, chip_name)
     return Device(session, session.chip)
 
 
@@ -404,6 +436,17 @@ def by_launch(samples: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         return
     for launch in np.unique(launches):
         yield int(launch), np.take(samples, np.flatnonzero(launches == launch))
+
+
+def stream_header(settings: Settings) -> Header:
+    """What a saved stream begins with: how it was run."""
+    return Header(STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles)
+
+
+def _load_map(settings: Settings, chip: Chip) -> LoadMap:
+    if settings.load_base is None:
+        return LoadMap(seed=settings.sampling.seed, move_nbytes=move_nbytes(chip))
+    return LoadMap(settings.load_base)
 
 
 def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:

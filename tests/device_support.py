@@ -5,8 +5,9 @@ import struct
 import numpy as np
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.load_map import LoadMap
 from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import load, next_load_base
+from gpuprof.device.module import load
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Param, Program, Variable
 
@@ -31,7 +32,7 @@ class FakeExecutor:
         self.kernels = kernels
         self.commands: list[cmd.Command] = []
         self.compiled: list[tuple[str, tuple[str, ...]]] = []
-        self.loaded = []
+        self.loaded, self.load_map = [], LoadMap()
         self.n_launches = 0
         self.events: dict[int, int] = {}
         self.names_of_instances: dict[str, str] = {}  # as asked -> as the compiler names it
@@ -61,7 +62,7 @@ class FakeExecutor:
             case cmd.Fill(address, nbytes, pattern):
                 return memory.write(address, pattern * (nbytes // len(pattern)))
             case cmd.Load(program):
-                self.loaded.append(load(program, memory, next_load_base(self.loaded)))
+                self.loaded.append(load(program, memory, self.load_map.place(program.code.nbytes)))
                 return self.loaded[-1]
             case cmd.Launch(params=params):
                 self.n_launches += 1

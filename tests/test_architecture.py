@@ -10,7 +10,21 @@ import pytest
 from tests.running import ROOT
 
 PACKAGE = ROOT / "gpuprof"
-ORDER = ("compile", "assemble", "device", "emulate", "timing", "records", "correlate", "report", "check", "interop", "sweep", "cli")
+ORDER = (
+    "compile",
+    "assemble",
+    "device",
+    "emulate",
+    "timing",
+    "records",
+    "stream",
+    "correlate",
+    "report",
+    "check",
+    "interop",
+    "sweep",
+    "cli",
+)
 GROUND_FLOOR = ("errors", "files", "heap", "kept", "parts", "wording", "isa", "chips", "fidelity")
 EXCEPTIONS = {("timing", "gpuprof.records.schema")}
 
@@ -29,7 +43,7 @@ def imported_modules(path: Path) -> list[str]:
 def test_imports_run_one_way(package):
     allowed = {*GROUND_FLOOR, *ORDER[: ORDER.index(package) + 1]}
     if package in ("interop", "sweep", "cli"):
-        allowed |= {"session", "scripted", "build"}
+        allowed |= {"session", "scripted", "build", "replay"}
     if package in ("sweep", "cli"):
         allowed = (allowed | {"launches", "script"}) - {"interop"}
     wrong = [

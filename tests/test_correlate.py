@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from recordings import HEADER_PATH, META, SOURCE, write_saxpy
+from recordings import HEADER_PATH, SOURCE, write_saxpy
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database
@@ -11,7 +11,6 @@ from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import CAUSES_DTYPE, LOSSES_DTYPE, OTHER_WARP, SAMPLED_COUNTERS_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
-from gpuprof.records.writer import RecordWriter
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
 
@@ -104,14 +103,6 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 600, 2)],
         "sample_losses": [(0, 1, 9, 5, 1)],
     }
-
-
-def test_a_saved_stream_comes_back_in_one_piece(tmp_path):
-    stream = bytes(range(256)) * 3000
-    with RecordWriter(tmp_path / "a.gprec") as writer:
-        writer.meta(META)
-        writer.stream(stream)
-    assert read_recording(tmp_path / "a.gprec").stream == stream
 
 
 def test_no_table_is_left_out(saxpy):

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuprof.device.load_map import LoadMap
 from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import load, next_load_base
+from gpuprof.device.module import load
 from gpuprof.errors import CompileError, FileFormatError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, InitialAddress, Program, Relocation, Variable
@@ -114,9 +115,9 @@ def test_bad_initial_addresses():
 
 
 def test_modules_do_not_overlap():
-    memory, loaded = AddressSpace(), []
+    memory, load_map, loaded = AddressSpace(), LoadMap(), []
     for _ in range(3):
-        loaded.append(load(program(), memory, next_load_base(loaded)))
+        loaded.append(load(program(), memory, load_map.place(program().code.nbytes)))
     assert [module.load_base for module in loaded] == [0x10_0000, 0x10_2000, 0x10_4000]
     assert loaded[1].end == 0x10_2040
     assert loaded[1].address_of(FUNCTIONS[1]) == 0x10_2030

@@ -65,6 +65,18 @@ def load_chip(name: str | Path) -> Chip:
     return _build(path, _read(path, seen=()))
 
 
+def described(description: Mapping[str, Any], place: str) -> Chip:
+    """The inverse of `Chip.describe`. Raises UsageError, with `place` in front, for what describes no chip."""
+    name = description.get("name")
+    if not isinstance(name, str):
+        raise UsageError(f"{place}: the chip has no name")
+    if name in list_chips() and load_chip(name).describe() == description:
+        return load_chip(name)
+    data = {key: value for key, value in description.items() if key != "name"}
+    _check_keys(place, data)
+    return replace(_build(Path(place), data), name=name)
+
+
 def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) -> Chip:
     """The chip with other numbers, by name ("sms", "latency.alu"). Raises UsageError, with `place` in front, for one that is wrong."""
     values, tables = dict(chip.values), {table: dict(getattr(chip, table)) for table in TABLES}
@@ -126,7 +138,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     return merged
 
 
-def _check_keys(path: Path, data: dict[str, Any]) -> None:
+def _check_keys(path: Path | str, data: dict[str, Any]) -> None:
     for key, value in data.items():
         if key not in BY_NAME and key not in TABLES and key != "inherits":
             raise UsageError(f"{path}: unknown key {key!r}{_similar(key)}")

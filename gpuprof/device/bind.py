@@ -35,13 +35,17 @@ Value: TypeAlias = Scalar | Raw | Null | ArrayValue | HandleValue
 def parameter_block(function: Function, values: Sequence[Value]) -> bytes:
     """The bytes of a kernel's parameters, each at its own offset. Raises UsageError for a wrong count, kind, range or element type."""
     check_count(function, len(values))
-    block = bytearray(max((param.offset + param.nbytes for param in function.params), default=0))
+    block = bytearray(parameter_nbytes(function))
     for number, (param, value) in enumerate(zip(function.params, values, strict=True), 1):
         try:
             block[param.offset : param.offset + param.nbytes] = _pack(param, value)
         except UsageError as error:
             raise UsageError(f"{function.display}: argument {number} ({spelling(param)}): {error}") from None
     return bytes(block)
+
+
+def parameter_nbytes(function: Function) -> int:
+    return max((param.offset + param.nbytes for param in function.params), default=0)
 
 
 def check_count(function: Function, given: int) -> None:

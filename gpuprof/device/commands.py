@@ -76,9 +76,10 @@ class Fill:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """Loads a module after those loaded before. Gives device.module.LoadedModule."""
+    """Loads a module, where the session's load map says or at a code address of its own. Gives device.module.LoadedModule."""
 
     program: Program
+    load_base: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,7 @@ CHANNEL_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}  # CL_R, CL_RG, CL_RGBA
 GEOMETRIES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 2, "a2d": 3, "cube": 3, "acube": 4}
 READS = ("element", "normalized")
 FACES = 6
+MAX_EXTENT, MAX_LEVELS = 1 << 31, 32  # no host has memory for more
 
 
 class TextureOptions(NamedTuple):
@@ -83,6 +84,19 @@ class Image(NamedTuple):
     def level_nbytes(self, level: int) -> int:
         _, width, height, depth = self.levels[level]
         return self.layers * depth * height * width * self.texel_nbytes
+
+
+def check_image(image: Image) -> bool:
+    """Whether it is one that `texture.image_of` could have made, as far as the image alone shows it."""
+    return (
+        image.element in IMAGE_ELEMENTS
+        and image.geometry in GEOMETRIES
+        and image.channels in CHANNEL_ORDERS
+        and image.read in READS
+        and 0 < image.layers < MAX_EXTENT
+        and 0 < len(image.levels) <= MAX_LEVELS
+        and all(level.address >= 0 and all(0 < extent < MAX_EXTENT for extent in level[1:]) for level in image.levels)
+    )
 
 
 def split_shape(geometry: str, shape: tuple[int, ...]) -> tuple[int, tuple[int, int, int], int]:

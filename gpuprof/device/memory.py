@@ -119,6 +119,10 @@ class AddressSpace:
         index = self._checked_index(address, len(raw), "write")
         self._arena[index : index + len(raw)] = raw
 
+    def check(self, address: int, nbytes: int, verb: str) -> None:
+        """Raises DeviceMemoryError unless one allocation holds the bytes [address, address + nbytes)."""
+        self._checked_index(address, nbytes, verb)
+
     def describe(self, address: int) -> str:
         """Where an address lies, in words: which allocation it is in, or which is nearest and how far."""
         for window, space in ((SHARED_WINDOW, "shared"), (LOCAL_WINDOW, "local"), (PARAM_WINDOW, "parameter")):

@@ -6,20 +6,17 @@ variable in `const`    part of the constant segment; its symbol is its offset th
 function               its symbol is the code address of its first instruction
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpuprof.device.load_map import FIRST_LOAD_BASE, PAGE_NBYTES, PC_LIMIT
 from gpuprof.device.memory import ALIGNMENT, AddressSpace
-from gpuprof.errors import CompileError, FileFormatError
+from gpuprof.errors import CompileError, FileFormatError, GpuprofError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Function, Program, Relocation
 
-FIRST_LOAD_BASE = 0x10_0000
-PAGE_NBYTES = 0x1000
 ADDRESS_NBYTES = 8
-PC_LIMIT = 1 << 32  # sample records hold 32-bit program counters
 
 
 @dataclass(eq=False, repr=False)
@@ -47,19 +44,23 @@ class LoadedModule:
         return self.load_base + INSTRUCTION_NBYTES * function.first
 
 
-def next_load_base(loaded: Sequence[LoadedModule]) -> int:
-    """Where the next module goes: page aligned, with an empty page after the one before it."""
-    end = max((module.end for module in loaded), default=FIRST_LOAD_BASE - PAGE_NBYTES)
-    return -(-end // PAGE_NBYTES) * PAGE_NBYTES + PAGE_NBYTES
-
-
 def load(program: Program, memory: AddressSpace, load_base: int = FIRST_LOAD_BASE) -> LoadedModule:
     """Puts a program's variables into memory and relocates a copy of its code.
 
     Raises CompileError for a symbol that nothing defines, FileFormatError for a relocation that cannot be applied,
-    DeviceMemoryError when the variables do not fit.
+    DeviceMemoryError when the variables do not fit; memory is then as it was.
     """
     assert load_base % PAGE_NBYTES == 0
+    before = memory.allocations
+    try:
+        return _load(program, memory, load_base)
+    except GpuprofError:
+        for allocation in sorted(set(memory.allocations) - set(before)):
+            memory.free(allocation.address)
+        raise
+
+
+def _load(program: Program, memory: AddressSpace, load_base: int) -> LoadedModule:
     if load_base + INSTRUCTION_NBYTES * len(program.code) > PC_LIMIT:
         raise FileFormatError(
             f"{program.name}: code of {len(program.code)} instructions at 0x{load_base:x} ends above 4 GiB; load fewer modules"

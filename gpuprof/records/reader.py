@@ -45,6 +45,11 @@ class ChunkStream:
         self.damage: str | None = None
         self._position = 0
 
+    @property
+    def position(self) -> int:
+        """The byte after the chunk that the iteration gave last."""
+        return self._position
+
     def __iter__(self) -> Iterator[tuple[Chunk, Payload]]:
         with open_file(self.path) as file:
             check_header(self.path, file.read(FILE_HEADER.size))
@@ -157,7 +162,7 @@ class Recording:
     sources: dict[str, str] = field(default_factory=dict)
     launches: dict[int, Launch] = field(default_factory=dict)
     marks: list[dict[str, Any]] = field(default_factory=list)
-    stream: bytes = b""  # the saved command stream
+    has_stream: bool = False  # the command stream was saved: stream.read gives it
     complete: bool = False
     damage: str | None = None
 
@@ -190,7 +195,6 @@ class _Builder:
         self.recording = recording
         self.sample_sink = sample_sink or self._keep_rows
         self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
-        self.stream_pieces: list[bytes] = []
         self.n_samples: Counter[int] = Counter()  # by launch
 
     def add(self, chunk: Chunk, payload: Payload) -> None:
@@ -201,7 +205,6 @@ class _Builder:
     def finish(self) -> Recording:
         for (launch, name), parts in self.gathered.items():
             setattr(self.recording.launches[launch], name, np.concatenate(parts))
-        self.recording.stream = b"".join(self.stream_pieces)
         return self.recording
 
     def _meta(self, chunk: Chunk, fields: dict) -> None:
@@ -253,7 +256,7 @@ class _Builder:
         parts.append(rows.rows)
 
     def _stream(self, chunk: Chunk, piece: Piece) -> None:
-        self.stream_pieces.append(piece.data)
+        self.recording.has_stream = True
 
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)

@@ -14,6 +14,11 @@ What is long comes in pieces that a reader joins in order: array chunks of one t
 chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was recorded is
 complete only when the file ends in an ENDF chunk.
 
+The command stream, where it is saved, is in STRM chunks, each a zlib stream of its own that holds at most 2^20 bytes. Those of id 0 are lines
+of JSON, one for each command in the order asked; stream/codec.py says what they are. Those of id 1, 2, ... are blocks of what was copied into
+memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there once. How they are compressed is the zlib library's choice:
+another library may make other bytes of the same stream.
+
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams.
 """
 
@@ -261,7 +266,12 @@ CHUNKS = (
     ),
     Chunk(b"SMDR", "array", LOSSES_DTYPE, "samples of the launch that each SM lost; rows ascend by SM", columns=LOSSES_COLUMNS),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
-    Chunk(b"STRM", "bytes", None, "the saved command stream, or its next piece"),
+    Chunk(
+        b"STRM",
+        "bytes",
+        None,
+        "a piece of the saved command stream, compressed with zlib: command lines (id 0) or a block of memory (id 1, 2, ...)",
+    ),
     Chunk(
         b"MARK",
         "json",

@@ -128,10 +128,9 @@ class RecordWriter:
         assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
         self._rows(type_, launch, rows)
 
-    def stream(self, data: bytes) -> None:
-        """The saved command stream, whole or its next piece."""
-        for start in range(0, len(data), PIECE_NBYTES):
-            self._put(b"STRM", encode_piece(0, data[start : start + PIECE_NBYTES]))
+    def stream(self, id: int, piece: bytes) -> None:
+        """A piece of the saved command stream, as stream.pieces makes them."""
+        self._put(b"STRM", encode_piece(id, piece))
 
     def launch_end(self, launch: int, timing: Any) -> None:
         """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters have their chunks."""

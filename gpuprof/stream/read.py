@@ -1,0 +1,142 @@
+"""The command stream that a recording has saved: what it needs in memory is a list of where its pieces are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuprof.errors import FileFormatError, NotComparable, UsageError
+from gpuprof.records.reader import Module, open_file, read_chunks
+from gpuprof.stream.codec import VERSION, End, Failed, Header, value_of
+from gpuprof.stream.pieces import COMMANDS, unpack
+
+HEADER_NBYTES = 1 << 16  # a first line longer than that is damage
+
+
+class Place(NamedTuple):
+    offset: int
+    nbytes: int
+
+
+@dataclass
+class SavedStream:
+    """A recording's stream. `modules` are in the order loaded."""
+
+    path: Path
+    meta: dict[str, Any] = field(default_factory=dict)
+    chip: dict[str, Any] = field(default_factory=dict)
+    modules: list[Module] = field(default_factory=list)
+    lines: list[Place] = field(default_factory=list)
+    blocks: dict[int, Place] = field(default_factory=dict)
+    header: Header | None = None
+
+    def commands(self) -> Iterator[tuple[Any, bool]]:
+        """Each command as it was saved, and whether it failed. Raises FileFormatError for what is none, when it comes to it."""
+        values = self._values()
+        next(values)
+        command = next(values, None)
+        while not isinstance(command, End):
+            if command is None or isinstance(command, Failed | Header):
+                raise self.damaged("a line is out of place")
+            following = next(values, None)
+            failed = isinstance(following, Failed)
+            yield command, failed
+            command = next(values, None) if failed else following
+
+    def content(self, blocks: tuple[int, ...], nbytes: int) -> bytes:
+        """`nbytes` bytes of initial memory. Raises FileFormatError when the blocks hold more or fewer."""
+        content = bytearray()
+        with open_file(self.path) as file:
+            for number in blocks:
+                if number not in self.blocks:
+                    raise self.damaged(f"there is no block {number}")
+                content += self._piece(file, self.blocks[number])
+                if len(content) > nbytes:
+                    break
+        if len(content) != nbytes:
+            raise self.damaged(f"a copy of {nbytes} bytes has another length")
+        return bytes(content)
+
+    def damaged(self, what: str) -> FileFormatError:
+        return FileFormatError(f"{self.path}: its command stream is damaged: {what}")
+
+    def check(self) -> None:
+        """Reads the header; raises FileFormatError unless the stream begins and ends as one does."""
+        try:
+            self.header = next(self._values())
+        except StopIteration:
+            raise self.damaged("it is empty") from None
+        if not isinstance(self.header, Header):
+            raise self.damaged("its first line is not its header")
+        with open_file(self.path) as file:
+            last = self._piece(file, self.lines[-1])
+        if not isinstance(self._value(last.splitlines()[-1]), End):
+            raise FileFormatError(f"{self.path}: its command stream has no end: the run was stopped; collect it again")
+
+    def _values(self) -> Iterator[Any]:
+        with open_file(self.path) as file:
+            for place in self.lines:
+                for line in self._piece(file, place).splitlines():
+                    yield self._value(line)
+
+    def _value(self, line: bytes) -> Any:
+        try:
+            if line.startswith(b'{"do":"stream"'):
+                check_version(self.path, line)
+            return value_of(line)
+        except (ValueError, UsageError) as error:  # a setting that no sampler has is a UsageError
+            raise self.damaged(str(error)) from None
+
+    def _piece(self, file, place: Place) -> bytes:
+        file.seek(place.offset)
+        try:
+            data = unpack(file.read(place.nbytes))
+        except ValueError as error:
+            raise self.damaged(str(error)) from None
+        if not data:
+            raise self.damaged("a piece is empty")
+        return data
+
+
+def check_version(path: Path, line: bytes) -> None:
+    """Raises FileFormatError for a stream of a newer version, before its fields are looked at."""
+    import json
+
+    version = json.loads(line).get("version")
+    if type(version) is int and version > VERSION:
+        raise FileFormatError(
+            f"{path}: its command stream has version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof"
+        )
+
+
+def read_stream(path: Path | str) -> SavedStream:
+    """The stream that `collect --save-stream` has put into a recording.
+
+    Raises UsageError for a file that is not there, FileFormatError for one that is damaged or no recording, NotComparable for one
+    without a stream.
+    """
+    chunks = read_chunks(path)
+    stream = SavedStream(chunks.path)
+    by_id: dict[int, Module] = {}
+    for chunk, payload in chunks:
+        if chunk.type == b"META":
+            stream.meta = payload
+        elif chunk.type == b"CHIP":
+            stream.chip = payload
+        elif chunk.type == b"MODL":
+            by_id[payload["id"]] = Module(payload)
+            stream.modules.append(by_id[payload["id"]])
+        elif chunk.type == b"IMAG" and payload.id in by_id:
+            by_id[payload.id].image += payload.data
+        elif chunk.type == b"STRM":
+            place = Place(chunks.position - len(payload.data), len(payload.data))
+            if payload.id == COMMANDS:
+                stream.lines.append(place)
+            else:
+                stream.blocks[payload.id] = place
+    if chunks.damage:
+        raise FileFormatError(f"{path}: {chunks.damage}")
+    if not stream.lines:
+        raise NotComparable(f"{path}: no command stream is saved in it: collect with --save-stream")
+    stream.check()
+    return stream
