@@ -407,6 +407,7 @@ class Session:
     def _record_end(self, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
         base = launch.module.load_base
         self.recorder.ledger(launch.index, timing.ledger, base)
+        self.recorder.stalls(launch.index, timing.stalls, base)
         self.recorder.counters(launch.index, counter_rows(counters, base))
         self.recorder.exact_rows(b"SMDR", launch.index, timing.losses)
         self.recorder.launch_end(launch.index, timing)

@@ -144,6 +144,25 @@ def test_the_ledger_is_the_resident_warp_cycles(database):
         assert database.execute(query, (launch,)).fetchone() == database.execute(metric, (launch,)).fetchone()
 
 
+def test_stalls_are_the_ledger_in_pieces(database):
+    """For every (launch, pc, reason) but issues: as many stalls as their lengths count, which can have just the ledger's cycles."""
+    lengths = (
+        "SELECT launch, pc, reason, SUM(stalls), SUM(stalls * least_cycles), SUM(stalls * (2 * least_cycles - 1)), MAX(least_cycles) "
+        "FROM stall_lengths GROUP BY launch, pc, reason"
+    )
+    stalls, ledger, found = (
+        {row[:3]: row[3:] for row in database.execute(query)}
+        for query in (
+            "SELECT launch, pc, reason, stalls, longest_cycles FROM stalls",
+            "SELECT launch, pc, reason, cycles FROM ledger WHERE reason != 0",
+            lengths,
+        )
+    )
+    assert stalls.keys() == ledger.keys() == found.keys() and len(stalls) > 20
+    for key, (n, least, most, last) in found.items():
+        assert stalls[key][0] == n and least <= ledger[key][0] <= most and last <= stalls[key][1] < 2 * last, key
+
+
 @pytest.mark.parametrize("page", ["source", "ptx", "isa"])
 def test_every_listing_adds_up_to_the_database(folder, database, page):
     """CSV and JSON of each page: all samples, all warp-cycles, all executed instructions of each kernel, whatever they are listed by."""

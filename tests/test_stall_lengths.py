@@ -8,9 +8,12 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.stalls import INDEX, NAMES
+from gpuprof.records.reader import read_recording
+from gpuprof.records.writer import RecordWriter
 from gpuprof.timing.extrapolate import Extrapolation, extrapolated
-from gpuprof.timing.lengths import N_BINS
+from gpuprof.timing.lengths import N_BINS, STALLS_DTYPE
 from tests.readable_timing import recorded_stalls
+from tests.recordings import META, launch_fields
 from tests.test_timing import LOADS, ffma, random_kernel
 from tests.timing_support import access, make, run, warp
 
@@ -96,6 +99,21 @@ def test_stalls_and_the_ledger_say_the_same(chip, seed):
     top = N_BINS - 1 - np.argmax(stalls["bins"][:, ::-1] > 0, axis=1)
     assert top.tolist() == [n.bit_length() - 1 for n in stalls["longest_cycles"].tolist()]
     assert len({NAMES[r] for r in stalls["reason"]}) > 5
+
+
+def test_in_a_recording(tmp_path):
+    """Instruction 1 of a module at 0x1000 stalled 3 times for 1 cycle and twice for 600 and 700; instruction 2 once, for 60."""
+    stalls = np.zeros(2, STALLS_DTYPE)
+    stalls["instruction"], stalls["reason"], stalls["longest_cycles"] = [1, 2], [INDEX["long_scoreboard"], INDEX["drain"]], [700, 60]
+    stalls["bins"][0, [0, 9]], stalls["bins"][1, 5] = [3, 2], 1
+    with RecordWriter(tmp_path / "a.gprec") as writer:
+        writer.meta(META)
+        writer.module(0, name="a.cu", load_base=0x1000, code_nbytes=48, image=b"", compiler="clang 22", arch="sm_80")
+        writer.launch_begin(launch_fields())
+        writer.stalls(0, stalls, 0x1000)
+    launch = read_recording(tmp_path / "a.gprec").launches[0]
+    assert launch.stalls.tolist() == [(0x1010, 3, 5, 700), (0x1020, 15, 1, 60)]
+    assert launch.stall_lengths.tolist() == [(0x1010, 3, 0, 3), (0x1010, 3, 9, 2), (0x1020, 15, 5, 1)]
 
 
 def test_extrapolated_stalls_are_more_and_not_longer(chip):

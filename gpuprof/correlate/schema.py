@@ -138,7 +138,7 @@ CREATE TABLE ledger (          -- exact: every cycle of every resident warp
     cycles INTEGER NOT NULL,   -- warp-cycles, never 0
     PRIMARY KEY (launch, pc, reason)
 ) WITHOUT ROWID;
-CREATE TABLE stalls (          -- exact: a stall is what a warp waits for one reason before one issue of an instruction
+CREATE TABLE stalls (          -- exact: a stall is all that a warp waits for one reason before one issue of an instruction, or after its last one
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- of the instruction that waits
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to

@@ -11,7 +11,16 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
 from gpuprof.records.encoding import RowsChunk, encode_json, encode_piece, encode_rows, file_header, frame
-from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LAUNCH_END_FIELDS, LEDGER_DTYPE, WIDE_DTYPE
+from gpuprof.records.schema import (
+    BY_TYPE,
+    COMPACT_DTYPE,
+    COUNTERS_DTYPE,
+    LAUNCH_END_FIELDS,
+    LEDGER_DTYPE,
+    STALL_LENGTHS_DTYPE,
+    STALLS_DTYPE,
+    WIDE_DTYPE,
+)
 
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
 PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
@@ -114,6 +123,23 @@ class RecordWriter:
         rows["reason"] = reason
         rows["cycles"] = cycles[instruction, reason]
         self._rows(b"LEDG", launch, rows)
+
+    def stalls(self, launch: int, stalls: np.ndarray, load_base: int) -> None:
+        """The same cycles as stalls by length: timing.lengths.STALLS_DTYPE, ascending by (instruction, reason)."""
+        pc = load_base + INSTRUCTION_NBYTES * stalls["instruction"]
+        counts = np.zeros(len(stalls), STALLS_DTYPE)
+        counts["pc"], counts["reason"], counts["longest_cycles"] = pc, stalls["reason"], stalls["longest_cycles"]
+        counts["stalls"] = stalls["bins"].sum(axis=1)
+        self._rows(b"STLN", launch, counts)
+        row, bin_ = np.nonzero(stalls["bins"])
+        lengths = np.zeros(len(row), STALL_LENGTHS_DTYPE)
+        lengths["pc"], lengths["reason"], lengths["bin"], lengths["stalls"] = (
+            pc[row],
+            stalls["reason"][row],
+            bin_,
+            stalls["bins"][row, bin_],
+        )
+        self._rows(b"STLH", launch, lengths)
 
     def counters(self, launch: int, rows: np.ndarray) -> None:
         """Counters per instruction, COUNTERS_DTYPE, ascending by pc."""
