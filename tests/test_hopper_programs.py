@@ -157,7 +157,7 @@ def test_stages_of_a_pipeline_overlap_in_time(tmp_path):
         arguments = (matrix, gpu.device_array(1, F32), gpuprof.TensorMap(matrix, (8, 64), swizzle=128))
         timing = timed(gpu, launched, arguments, 160)
         cycles[stages], waits[stages] = timing.cycles, waits_of(timing, launched.module, "MBAR.TRY_WAIT.PARITY")
-        assert waits[stages] > 1.5 * timing.cycles  # of five warps that also start, add up and leave
+        assert waits[stages] > {1: 2, 4: 1.5}[stages] * timing.cycles  # of five warps that also start, add up and leave
     assert cycles[1] > 16 * gpu.chip.dram_cycles
     assert 4 * gpu.chip.dram_cycles < cycles[4] < cycles[1] / 2
 
