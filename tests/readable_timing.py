@@ -16,10 +16,12 @@ from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
-from gpuprof.isa.stalls import INDEX, NAMES
+from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.occupancy import occupancy
+from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.state import l1_sets, l2_sets
+from tests.readable_sampler import AllCells
 
 QUANTUM = 64
 QUEUE = 64  # sectors that wait at a DRAM channel
@@ -138,7 +140,6 @@ class Multiprocessor:
         self.l1, self.l1i, self.constants = {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
-        self.fifo = []  # when each record so far leaves
 
     def warps(self):
         return [(p, k, w) for p in self.partitions for k, w in enumerate(p.lanes) if w]
@@ -165,6 +166,7 @@ class Request:
     conflicts: int = 0
     missing: int = 0  # words that a store leaves out
     passes: int = 1  # of the atomic unit
+    asked_by: tuple = ()  # warp, pc
 
 
 class Load:
@@ -179,7 +181,19 @@ class Load:
 
 class Gpu:
     def __init__(
-        self, chip, code, load_base, function, block_threads, warps, period=0, every_warp=False, fifo_depth=16, drain=1, cluster=1
+        self,
+        chip,
+        code,
+        load_base,
+        function,
+        block_threads,
+        warps,
+        period=0,
+        every_warp=False,
+        fifo_depth=16,
+        drain=1,
+        cluster=1,
+        samplings=None,
     ):
         self.chip = chip
         self.instructions = [on_architecture(decode(row), chip.arch) for row in code]
@@ -202,9 +216,11 @@ class Gpu:
         self.banks, self.copies = {}, {}
         self.requests, self.loads = [], []
         self.origin = 0  # where the first quantum begins
-        self.ledger, self.samples, self.dropped = Counter(), [], 0
+        self.ledger = Counter()
         self.history = {}  # what each warp did, by age: (instruction, reason) of each of its cycles
-        self.period, self.every_warp, self.fifo_depth, self.drain = period, every_warp, fifo_depth, drain
+        plain = Sampling(period, "all" if every_warp else "random", fifo_depth=fifo_depth, drain_cycles=drain)
+        self.cells = AllCells(self, samplings or [plain])
+        self.asking = None  # the warp that issues, and where
         self.end = 0
         self.counts = Counter()
 
@@ -220,6 +236,14 @@ class Gpu:
                 else:
                     first, found[index] = index, [instruction]
         return found
+
+    @property
+    def samples(self):
+        return self.cells.of[0].samples
+
+    @property
+    def dropped(self):
+        return self.cells.of[0].dropped
 
     # ---- time ----------------------------------------------------------------------------------------------------------------------
 
@@ -252,9 +276,7 @@ class Gpu:
             charged = pc, "selected" if warp.issued == t else reasons[0]
             self.ledger[charged] += 1
             self.history.setdefault(warp.age, []).append(charged)
-        if self.period and t % self.period == 0 and self.every_warp:
-            for partition, lane, warp, reasons, pc, mask in seen:
-                self.sample(sm, partition, lane, warp, reasons, pc, mask, len(seen), t)
+        self.cells.cycle(sm, seen, t)
 
     def reasons(self, partition, warp, t):
         """All that holds in cycle t, in order of priority."""
@@ -266,17 +288,6 @@ class Gpu:
         if partition.port(self.port_name(warp)).free > t:
             return [self.throttle(self.instructions[warp.pc].op)]
         return ["not_selected"]
-
-    def sample(self, sm, partition, lane, warp, reasons, pc, mask, resident, t):
-        if len(sm.fifo) >= self.fifo_depth and sm.fifo[-self.fifo_depth] > t:
-            self.dropped += 1
-            return
-        sm.fifo.append(max(t, sm.fifo[-1] if sm.fifo else 0) + self.drain)
-        issued, scheduler = warp.issued == t, partition.issued == t
-        bits = 1 if issued else sum(1 << INDEX[name] for name in reasons)
-        slot = lane * len(sm.partitions) + sm.partitions.index(partition)
-        flags = int(issued) + 2 * int(scheduler)
-        self.samples.append((t, sm.number, slot, self.load_base + 16 * pc, bits, warp.block.index, mask, flags, warp.number, resident))
 
     # ---- issue ---------------------------------------------------------------------------------------------------------------------
 
@@ -316,7 +327,8 @@ class Gpu:
         return "tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"
 
     def issue(self, sm, partition, lane, warp, t):
-        chip, op = self.chip, self.instructions[warp.pc].op
+        chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
+        op = instruction.op
         name = self.port_name(warp)
         port = partition.port(name)
         if name not in ("lsu", "none"):
@@ -330,10 +342,15 @@ class Gpu:
         if warp.slots_left > 1:
             warp.slots_left -= 1
             warp.waits = [Pending(t + chip.chain.get(op.latency, chip.chain["other"]))]
+            self.cells.issued(sm, warp, instruction, False, lanes, t)
             return
+        self.asking = (warp, warp.pc)
+        misses = self.counts["l1_sectors"] - self.counts["l1_hits"]
         self.execute(sm, partition, warp, t)
+        self.cells.count(sm, "l1_miss", self.counts["l1_sectors"] - self.counts["l1_hits"] - misses, t, warp)
         if warp.state != "holding":
             self.proceed(sm, partition, lane, warp, warp.earliest)
+        self.cells.issued(sm, warp, instruction, True, lanes, t)
 
     def execute(self, sm, partition, warp, t):
         instruction = self.instructions[warp.pc]
@@ -676,6 +693,8 @@ class Gpu:
         for sector in sectors:
             masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
         kind = "write" if "store" in op.semantics else "atomic" if "red" in op.semantics else "read"
+        if kind != "read":
+            self.asking = (warp, None)  # nobody remembers where
         parts = [self.request(sm, start + n, line, mask, kind, t, conflicts=0) for n, (line, mask) in enumerate(masks.items())]
         if kind == "read":
             load = Load(Pending(), 0, (block, key, ends))
@@ -697,6 +716,8 @@ class Gpu:
         elif shared:
             passes = max(wavefronts, conflicts) * self.atomic_passes(op) if atomic else wavefronts
             start = self.enter(sm, partition, t, Fraction(passes))
+            least = int(op.name[-1]) if "matrix" in op.semantics else width
+            self.cells.count(sm, "bank_conflict", max(0, passes - least), t, warp)
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
             wide = chip.shared_wide_cycles if width >= 4 else 0
             self.write(warp, instruction, start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles)
@@ -782,13 +803,15 @@ class Gpu:
                 arrival = max([arrival, *(user.cycle for user in users)])
                 users.clear()
             users.append(result)
-        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes))
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, self.asking))
         return result
 
     def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
         passes = self.atomic_passes(op)
+        if not op.semantics.startswith("atom_"):
+            self.asking = (warp, None)
         parts = [self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes) for line, mask in masks.items()]
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)
@@ -800,6 +823,7 @@ class Gpu:
 
     def serve(self, quantum_start):
         """The L2 and DRAM serve what the quantum's instructions asked for."""
+        self.served = quantum_start
         for r in sorted(self.requests, key=lambda r: (min(r.arrival, quantum_start + 4095), r.sm.number, r.order)):
             r.result.cycle = self.complete(r)
         for load in self.loads:
@@ -869,6 +893,9 @@ class Gpu:
         self.counts["l2_sectors"] += n
         self.counts["l2_hits"] += n - missing.bit_count()
         if missing:
+            quantum = self.served + QUANTUM
+            warp, pc = r.asked_by
+            self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
             self.counts["dram_read_sectors"] += missing.bit_count()
             arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)))
             entry.pending_until = max(before, arrives)

@@ -109,7 +109,7 @@ def start_block(m, grid, sm, present):
     if presence.warps == 0:
         presence.active_since = start
     if s.warps == 0 and m.period_cycles:
-        s.next_sample = (start + m.period_cycles - 1) // m.period_cycles * m.period_cycles
+        s.next_sample = start + (m.phase_cycles - start) % m.period_cycles
     take(m, m.head, sm)
     s.warps += grid.warps_per_block
     presence.warps += grid.warps_per_block

@@ -43,8 +43,8 @@ def run_sm(m, sm, end):
                 schedule(m, p, t)
         if t == s.next_sample:
             sample(m, sm, t)
-            s.next_sample = t + m.period_cycles
-        t = min(s.next_store, s.next_sample if s.warps and m.period_cycles else NEVER)
+            s.next_sample = t + m.period_cycles if m.period_cycles else NEVER
+        t = min(s.next_store, s.next_sample if s.warps else NEVER)
         for p in range(first, last):
             t = min(t, part_at(m, p).next_event)
     s.next_event = t

@@ -103,6 +103,7 @@ def load(m, wi, inst, first, n, start, done, group):
     while first < end:
         line, mask, first = line_mask(m, first, end)
         if inst.bypass_l1:
+            sm_at(m, sm).l1_misses += n_sectors(mask)
             request(m, sm, start, line, mask, READ, index, -1, 0)
         else:
             done = max(done, look_up(m, sm, line, mask, start, index))
@@ -142,6 +143,7 @@ def look_up(m, sm, line, mask, start, index):
     missing = mask & ~entry.valid
     grid_at(m, m.grid).l1_hits += n_sectors(mask & entry.valid)
     if missing:
+        s.l1_misses += n_sectors(missing)
         entry.request = request(m, sm, start, line, missing, READ, index, place, 0)
         entry.valid |= missing
         entry.pending |= missing

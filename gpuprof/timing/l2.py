@@ -7,6 +7,7 @@ half of the chip; each half has copies of what it reads.
 
 from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.dram import read, write
+from gpuprof.timing.events import count_l2_misses
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.tables import (
@@ -24,6 +25,7 @@ from gpuprof.timing.tables import (
     sm_at,
     warp_at,
 )
+from gpuprof.timing.triggers import L2_MISS
 
 
 @cold
@@ -161,6 +163,8 @@ def touch(m, r, n, tick):
     grid.l2_hits += n - n_sectors(missing)
     arrives = entry.pending_until if entry.valid & sectors and r.kind != WRITE else 0
     if missing:
+        if m.trigger == L2_MISS:
+            count_l2_misses(m, r, n_sectors(missing))
         arrives = max(arrives, read(m, r.line, n_sectors(missing), tick))
         entry.pending_until = max(entry.pending_until, arrives)
     if r.kind != READ:

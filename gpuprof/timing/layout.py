@@ -74,6 +74,7 @@ INSTRUCTION = np.dtype(
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
+        ("least_passes", "i4"),  # of shared memory without a bank conflict
         ("result_class", "i4"),
         ("port", "i4"),
         ("bypass_kind", "i4"),  # place in bypass.KINDS
@@ -85,6 +86,7 @@ INSTRUCTION = np.dtype(
         ("barrier", "i4"),
         ("barrier_threads", "i4"),  # 0: the whole block
         ("newest", "i4"),  # groups of copies or multiplications that need not have ended
+        ("events", "i4"),  # a bit for each kind of event (triggers) that it is
         ("operand_ticks", "i4"),  # a multiplication keeps shared memory for its operands
         ("line", "i8"),  # instruction cache line
     ],
@@ -163,6 +165,13 @@ SM = np.dtype(
         ("misses", "i8"),
         ("records", "i8"),  # sample records put into its FIFO
         ("stores", "i8"),  # of these, passed to the load/store unit
+        ("l1_misses", "i8"),  # sectors, since the batch began
+        ("bank_conflicts", "i8"),  # further passes of shared memory, the same
+        ("counted", "i8"),  # of either: those that the trace cell has counted
+        ("events", "i8"),  # that it has counted, from -phase on
+        ("taken", "i8"),  # cycles that it has sampled
+        ("event_warp", "i8"),  # whose event was the last that started it
+        ("event_pc", "i8"),  # its instruction, if the warp may be elsewhere by now; else -1
         ("registers", "i8"),  # taken by blocks, as the next one
         ("shared_nbytes", "i8"),
         ("carve_out", "i8"),  # shared memory there is, -1 not settled
@@ -349,7 +358,13 @@ DERIVED_NUMBERS = (
 )
 BATCH_NUMBERS = (
     "period_cycles",
-    "every_warp",
+    "phase_cycles",
+    "trigger",  # number of the trigger
+    "every",  # events
+    "mode",  # of the trace cell, place in sampling.MODES
+    "first_partition",  # of the scope: of each SM the partitions whose warps are sampled
+    "partitions_in_scope",
+    "stall_index",  # 1: the stall field is the number of the first reason
     "seed",
     "fifo_depth",
     "drain_cycles",

@@ -110,6 +110,7 @@ def shared(m, wi, inst, record, t):
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
     grid_at(m, m.grid).shared_wavefronts += passes
+    sm_at(m, part_at(m, warp_at(m, wi).partition).sm).bank_conflicts += max(0, passes - inst.least_passes)
     start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
     write_results(m, wi, inst, start + inst.latency + extra + max(0, passes - inst.width) * m.shared_wavefront_cycles)
 

@@ -4,17 +4,29 @@ from dataclasses import dataclass
 
 from gpuprof.errors import UsageError
 from gpuprof.timing.filter import ALL, Filter
+from gpuprof.timing.triggers import CYCLES, NAMES
 
 MIN_PERIOD_CYCLES, MAX_PERIOD_CYCLES = 1 << 5, 1 << 31
 STREAMS = ("aux", "lsu")
 BUFFER_NBYTES = 512 << 20  # CUPTI's default: CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE
 MAX_BUFFER_NBYTES = 8 << 30  # of the addresses kept free for it
-MODES = ("random", "all")
+MODES = ("random", "round-robin", "all", "stalled", "trigger")
+RANDOM, ROUND_ROBIN, ALL_WARPS, STALLED, BY_TRIGGER = range(5)
+STALL_FIELDS = ("vector", "index")
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """One trace cell per SM. Every `period_cycles` cycles of the GPU's clock it records one random resident warp, or all of them.
+    """One trace cell per SM. In every cycle that is `phase_cycles` modulo `period_cycles` of the GPU's clock, or with every `every`-th event
+    of kind `trigger` (the phase is then one of events), it records
+
+    * random: one random resident warp;
+    * round-robin: the warp in one slot, the next one each time, if there is one in it;
+    * all: every resident warp;
+    * stalled: of each partition that issued nothing, one random resident warp;
+    * trigger: the warp whose event it was;
+
+    of the SM, or of its partition number `partition`. The stall field is a vector of all reasons, or the index of the first one.
 
     What does not pass the `filter` is not due.
 
@@ -34,8 +46,18 @@ class Sampling:
     buffer_nbytes: int = BUFFER_NBYTES
     poll_cycles: int = 0
     record_nbytes: int = 32
+    trigger: str = CYCLES
+    every: int = 0  # events
+    phase_cycles: int = 0
+    partition: int = -1  # -1: all
+    stall: str = "vector"
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.every or self.period_cycles)
 
     def __post_init__(self):
+        self._check_trigger()
         if self.period_cycles and not MIN_PERIOD_CYCLES <= self.period_cycles <= MAX_PERIOD_CYCLES:
             raise UsageError(
                 f"sampling period {self.period_cycles}: it must be 0 (off) or {MIN_PERIOD_CYCLES} to {MAX_PERIOD_CYCLES} cycles"
@@ -55,3 +77,23 @@ class Sampling:
             )
         if self.poll_cycles < 0:
             raise UsageError(f"sampling buffer emptied every {self.poll_cycles} cycles: it cannot be negative")
+        if self.partition < -1:
+            raise UsageError(f"sampling of partition {self.partition}: partitions count from 0; -1 is all of them")
+        if self.stall not in STALL_FIELDS:
+            raise UsageError(f"stall field {self.stall!r}: it must be one of {', '.join(STALL_FIELDS)}")
+
+    def _check_trigger(self) -> None:
+        if self.trigger not in NAMES:
+            raise UsageError(f"sampling trigger {self.trigger!r}: it must be one of {', '.join(NAMES)}")
+        if self.trigger == CYCLES:
+            if self.every:
+                raise UsageError(f"sampling trigger {self.trigger}: its period is a number of cycles, not of events")
+            if self.mode == MODES[BY_TRIGGER]:
+                raise UsageError(f"sampling mode {self.mode!r} takes the warp whose event it was: it goes with a trigger, such as l1_miss")
+        else:
+            if self.period_cycles:
+                raise UsageError(f"sampling trigger {self.trigger}: a period in cycles does not go with it")
+            if not 1 <= self.every <= MAX_PERIOD_CYCLES:
+                raise UsageError(f"sampling trigger {self.trigger}:{self.every}: it must be 1 to {MAX_PERIOD_CYCLES} events")
+        if not 0 <= self.phase_cycles < max(1, self.every or self.period_cycles):
+            raise UsageError(f"sampling phase {self.phase_cycles}: it must be 0 or more, and less than the period")

@@ -6,6 +6,7 @@ A chip with two dispatch units issues up to two instructions a cycle, both from 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrive, arrive_at_traced
 from gpuprof.timing.copies import commit
+from gpuprof.timing.events import count_issue
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
@@ -115,6 +116,8 @@ def issue(m, p, k, t):
     w = warp_at(m, wi)
     inst = inst_at(m, w.pc)
     lane = lane_at(m, p, k)
+    mask = w.mask
+    executed = w.slots_left <= 1
     if w.last < t:  # a sample of the cycle shows the first of two
         w.issued_pc = w.pc
         w.issued_mask = w.mask
@@ -139,6 +142,8 @@ def issue(m, p, k, t):
         execute(m, wi, inst, t)
         if inst.kind not in HOLDS and next_instruction(m, wi, earliest) == 0:
             finish(m, wi, t + 1)
+    if m.trigger:
+        count_issue(m, part.sm, wi, inst, executed, mask, t)
 
 
 HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)

@@ -77,10 +77,12 @@ def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgr
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
     record["filtered"] = any(filter != ALL for filter in filters)
     machine.fetch.constant_tag[:] = -1
+    core = new_core(machine.chip, program, records, edges)
+    core.sm["events"] = -sampling.phase_cycles
     return State(
         record,
         Program(program.inst, program.dep, program.block),
-        new_core(machine.chip, program, records, edges),
+        core,
         machine.fetch,
         new_memory(machine, fits),
         new_cell(machine.chip, sampling, filters),

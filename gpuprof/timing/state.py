@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
+from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.timing import layout
@@ -21,8 +22,9 @@ from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
 from gpuprof.timing.lengths import new_stall_rows
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.rounds import round_cycles
-from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.sampling import MODES, Sampling
 from gpuprof.timing.static import FOLDED, JOINED, StaticProgram
+from gpuprof.timing.triggers import CYCLES, NUMBER
 
 SECTOR_NBYTES = 32
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
@@ -253,6 +255,8 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
 def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
     """`filters`: of each grid."""
     room = sample_room(chip, sampling) + most_samples(chip, sampling)
+    if sampling.partition >= chip.partitions:
+        raise UsageError(f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on")
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
         leaves=np.zeros(room, np.int64),
@@ -274,8 +278,8 @@ def sample_room(chip: Chip, sampling: Sampling) -> int:
 
 def most_samples(chip: Chip, sampling: Sampling) -> int:
     """Records that one quantum can bring, at most."""
-    per_sm = QUANTUM // max(1, sampling.period_cycles) + 1
-    return chip.sms * per_sm * (chip.warp_slots if sampling.mode == "all" else 1)
+    per_sm = 1 + (QUANTUM if sampling.trigger != CYCLES else QUANTUM // max(1, sampling.period_cycles))
+    return chip.sms * per_sm * {"all": chip.warp_slots, "stalled": chip.partitions}.get(sampling.mode, 1)
 
 
 def machine_record(machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling) -> np.ndarray:
@@ -303,7 +307,13 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
         "period_cycles": sampling.period_cycles,
-        "every_warp": sampling.mode == "all",
+        "phase_cycles": sampling.phase_cycles,
+        "trigger": NUMBER[sampling.trigger],
+        "every": max(1, sampling.every),
+        "mode": MODES.index(sampling.mode),
+        "first_partition": max(0, sampling.partition),
+        "partitions_in_scope": chip.partitions if sampling.partition < 0 else 1,
+        "stall_index": sampling.stall == "index",
         "seed": sampling.seed & (1 << 63) - 1,
         "fifo_depth": sampling.fifo_depth,
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,

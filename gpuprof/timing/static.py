@@ -18,6 +18,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.bypass import kind_of
 from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
+from gpuprof.timing.triggers import events_of
 
 # What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
 (
@@ -205,12 +206,14 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else chip.latency.get(op.latency, 1)
     row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
     row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
+    row["least_passes"] = int(op.name[-1]) if op.semantics in ("load_matrix", "store_matrix") else row["width"]
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
+    row["events"] = events_of(op.semantics)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
     if op.semantics in ("copy_wait", "group_wait"):

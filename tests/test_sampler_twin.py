@@ -1,0 +1,102 @@
+"""Every mode with every trigger: the compiled trace cell takes the same records as the readable one, on random kernels and on a winding one."""
+
+from pathlib import Path
+
+import pytest
+
+from gpuprof.chips import load_chip
+from gpuprof.isa.encoding import encode
+from gpuprof.timing import Sampling
+from gpuprof.timing.sampling import MODES
+from gpuprof.timing.triggers import NAMES
+from tests.readable_timing import time_launch
+from tests.test_timing import random_kernel
+from tests.test_timing_twin import CHIPS
+from tests.timing_support import launch, make, run, warp
+
+EVERY = {"inst_issued": 7, "branch": 2, "divergent_branch": 1, "call": 2, "barrier": 1, "bank_conflict": 2, "l1_miss": 3, "l2_miss": 3}
+FULL, LOW, HIGH = 0xFFFFFFFF, 0xFFFF, 0xFFFF0000
+
+
+def settings(**more) -> list[Sampling]:
+    """Every mode with every trigger."""
+    found = []
+    for trigger in NAMES:
+        every = EVERY.get(trigger, 0)
+        for mode in MODES[: 5 if every else 4]:
+            phase = every // 2 if every else 13
+            found.append(
+                Sampling(
+                    0 if every else 32,
+                    mode,
+                    seed=5,
+                    fifo_depth=24,
+                    drain_cycles=3,
+                    trigger=trigger,
+                    every=every,
+                    phase_cycles=phase,
+                    **more,
+                )
+            )
+    return found
+
+
+def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -> dict[tuple[str, str], int]:
+    """Checks the model against its twin; gives the number of records by (trigger, mode)."""
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS[chip_name])
+    chip = load_chip(path)
+    instructions, warps, per_block = kernel
+    job = launch(encode(instructions))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=samplings)
+    counts = {}
+    for sampling, cells in zip(samplings, twin.cells.of, strict=True):
+        timing, records = run(chip, instructions, warps, warps_per_block=per_block, sampling=sampling)
+        found = [] if records is None else records[["cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident"]]
+        wanted = [(t, slot, pc, field | sm << 22, *rest) for t, sm, slot, pc, field, *rest in cells.samples]
+        assert sorted(tuple(int(value) for value in record) for record in found) == sorted(wanted), sampling
+        assert (timing.samples_dropped, timing.samples_due) == (cells.dropped, cells.dropped + len(wanted)), sampling
+        counts[sampling.trigger, sampling.mode] = len(wanted)
+    return counts
+
+
+@pytest.mark.parametrize("chip_name", CHIPS)
+def test_random_kernels(tmp_path: Path, chip_name):
+    """Two issues a cycle, half lanes, eight partitions; barriers, conflicts and misses."""
+    counts = compare(tmp_path, chip_name, random_kernel(10, 24, 3), settings())
+    assert all(n for (trigger, mode), n in counts.items() if "branch" not in trigger and trigger != "call" and mode == "all"), counts
+
+
+def test_one_partition_and_the_index_of_the_first_reason(tmp_path: Path):
+    assert sum(compare(tmp_path, "a100", random_kernel(11, 24, 3), settings(partition=1, stall="index")).values()) > 100
+
+
+def winding_kernel():
+    """A branch, a function and a loop around both; warps part at the branch, at the loop's end or nowhere, and come together in all ways."""
+    code = [
+        make("IADD", dst=0, a=0, b=20),
+        make("BRA", guard=0, imm=16),
+        make("FADD", dst=1, a=0, b=1),
+        make("CALL", imm=16 * 3),
+        make("FADD", dst=2, a=1, b=2),
+        make("BRA", guard=1, imm=-16 * 6),
+        make("EXIT"),
+        make("MUFU.RCP", dst=1, a=1),
+        make("RET"),
+    ]
+    ways = [
+        [(0, FULL), (1, FULL), (2, FULL), (5, FULL), (3, FULL), (4, FULL)],
+        [(0, FULL), (2, FULL), (5, FULL), (3, FULL), (4, FULL)],
+        [(0, FULL), (1, LOW), (2, FULL), (5, FULL), (3, FULL), (0, HIGH), (2, HIGH), (5, HIGH), (3, HIGH), (4, FULL)],
+        [(0, FULL), (1, LOW), (2, LOW), (5, LOW), (3, LOW), (2, HIGH), (5, HIGH), (3, HIGH), (4, FULL)],
+    ]
+    warps = [warp([b for b, _ in way], (), [mask for _, mask in way]) for way in ways]
+    return code, 4 * warps, 2
+
+
+def test_branches_and_calls(tmp_path: Path):
+    counts = compare(tmp_path, "narrow", winding_kernel(), settings())
+    # Four times: none parts in ways 0 and 1; in way 2 at the branch and at the loop's end; in way 3 at the branch. Of two warps in one cycle one counts.
+    assert 0 < counts["divergent_branch", "trigger"] <= 4 * (2 + 1)
+    assert 0 < counts["call", "trigger"] <= 4 * (1 + 1 + 2 + 2) // 2
+    assert 0 < counts["branch", "trigger"] <= 4 * (4 + 4 + 8 + 7) // 2
