@@ -44,6 +44,7 @@ class ChunkStream:
         self.complete = False
         self.damage: str | None = None
         self._position = 0
+        self.start = 0  # of the chunk that the iteration gave last
 
     @property
     def position(self) -> int:
@@ -86,6 +87,7 @@ class ChunkStream:
             return self._damaged(f"a chunk of {nbytes} bytes is cut off after {len(payload)}")
         if checksum(type_, payload) != crc:
             return self._damaged("a chunk's CRC is wrong")
+        self.start = self._position
         self._position += CHUNK_HEADER.size + nbytes
         return type_, payload
 

@@ -101,8 +101,8 @@ class RecordWriter:
         self.n_launches += 1
 
     def samples(self, launch: int, rows: np.ndarray) -> None:
-        """Samples of a launch, WIDE_DTYPE, shape (n,), in record order."""
-        assert rows.dtype == WIDE_DTYPE, rows.dtype
+        """Samples of a launch, WIDE_DTYPE or as this recording has them, shape (n,), in record order."""
+        assert rows.dtype in (WIDE_DTYPE, self.sample_dtype), rows.dtype
         if launch != self._waiting_launch:
             self._flush_samples()
             self._waiting_launch = launch
@@ -160,7 +160,11 @@ class RecordWriter:
 
     def launch_end(self, launch: int, timing: Any) -> None:
         """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters have their chunks."""
-        self._json(b"LEND", timing_fields(launch, timing))
+        self.launch_end_fields(timing_fields(launch, timing))
+
+    def launch_end_fields(self, fields: dict[str, Any]) -> None:
+        """LEND: see `schema.LAUNCH_END_FIELDS`."""
+        self._json(b"LEND", fields)
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""

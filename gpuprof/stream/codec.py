@@ -92,6 +92,7 @@ LINES = {
     "event": cmd.Event,
     "event_time": cmd.EventTime,
     "priority": cmd.Priority,
+    "set_sampler": cmd.SetSampler,
     "wait": cmd.Wait,
     "task_begin": cmd.TaskBegin,
     "task_end": cmd.TaskEnd,
@@ -136,8 +137,9 @@ def _plain(value: Any) -> Any:
 def _value(kind: Any, plain: Any, where: str) -> Any:
     """The value of a type annotation that `plain` stands for; raises ValueError that names the place."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:  # "something or None"
-        return None if plain is None else _value(arguments[0], plain, where)
+    if origin is types.UnionType:  # of plain types, or something and None
+        fitting = [each for each in arguments if type(plain) is each]
+        return _value(fitting[0] if fitting else arguments[0], plain, where)
     if origin is tuple:
         return _items(arguments, plain, where)
     if _has_fields(kind):

@@ -1,0 +1,143 @@
+"""Several recordings as one.
+
+Recordings of the same launches that were sampled with other seeds or phases are passes of one run: the samples add up, launch by launch and
+cycle by cycle, and what is exact stays. Other recordings follow each other: later launches, later cycles, modules at free addresses unless
+they are there already.
+
+    recordings ─ index ─> Index ─ passes ─> [Passes] ─ merge ─> recording
+
+Memory holds what is in an index, and a chunk of rows of each recording.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.files import replacing
+from gpuprof.records.encoding import MalformedPayload
+from gpuprof.records.index import LOSSES, Index, read_index
+from gpuprof.records.passes import Passes, grouped
+from gpuprof.records.relocate import Relocation, Room
+from gpuprof.records.writer import SAMPLE_TYPES, RecordWriter
+
+BETWEEN_COMMANDS = "; "
+
+
+def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True) -> RecordWriter:
+    """Writes `output`, which may be one of `paths`, and gives its writer, closed. Nothing is left behind on an error.
+
+    `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's command stream, where
+    all are passes of it. Raises NotComparable, which says why, for recordings that cannot be one, and FileFormatError for a damaged one.
+    """
+    indexes = [read_index(path) for path in paths]
+    runs = grouped(indexes)
+    _check_sources(indexes)
+    with replacing(Path(output)) as partial, RecordWriter(partial, str(runs[0].sampling.get("record"))) as writer:
+        try:
+            _write(writer, runs, save_stream and len(runs) == 1)
+            if interrupted:
+                writer.keep(interrupted)
+        except MalformedPayload as error:
+            raise FileFormatError(f"{output}: a sum is too large for a recording: it {error}") from None
+    return writer
+
+
+def _write(writer: RecordWriter, runs: list[Passes], with_stream: bool) -> None:
+    first = runs[0].first
+    commands = dict.fromkeys(text for run in runs for index in run.indexes for text in index.meta["command"].split(BETWEEN_COMMANDS))
+    writer.meta(first.meta | {"command": BETWEEN_COMMANDS.join(commands), "sampling": runs[0].sampling})
+    writer.chip(first.chip)
+    room = Room()
+    for number, run in enumerate(runs):
+        own_sampling = run.sampling if number and run.sampling != runs[0].sampling else None
+        _Run(writer, run, room.place(run.first), own_sampling, with_stream).write()
+
+
+class _Run:
+    """Writes the passes of one run, in the order of the first one's chunks; samples come before what is exact."""
+
+    def __init__(self, writer: RecordWriter, run: Passes, relocation: Relocation, sampling: dict | None, with_stream: bool):
+        self.writer, self.run, self.first, self.relocation, self.sampling = writer, run, run.first, relocation, sampling
+        self.stream = run.first.stream_pieces() if with_stream else None
+        self.sampled: set[int] = set()  # launches whose samples are written
+        self.losses: set[int] = set()  # ... and whose losses
+
+    def write(self) -> None:
+        for type_, what in self.first.order:
+            WAYS.get(type_, _Run._exact)(self, type_, what)
+        for launch in self.first.launches:
+            self._samples(launch)
+
+    def _module(self, type_: bytes, number: int) -> None:
+        if number not in self.relocation.shared:
+            module = self.first.modules[number]
+            fields = self.relocation.module(module.fields)
+            self.writer.module(**{name: fields[name] for name in MODULE_FIELDS}, image=module.image)
+
+    def _source(self, type_: bytes, path: str) -> None:
+        self.writer.source(path, self.first.sources[path])
+
+    def _launch(self, type_: bytes, number: int) -> None:
+        begin = self.relocation.launch(self.first.launches[number].begin)
+        if self.sampling is not None:
+            begin = begin | {"sampling": self.sampling | begin.get("sampling", {})}
+        self.writer.launch_begin(begin)
+
+    def _exact(self, type_: bytes, launch: int) -> None:
+        self._samples(launch)
+        for rows in self.first.rows(launch, type_):
+            self.writer.exact_rows(type_, self.relocation.number(launch), self.relocation.rows(rows))
+
+    def _losses(self, type_: bytes, launch: int) -> None:
+        self._samples(launch)
+        if launch not in self.losses:
+            self.losses.add(launch)
+            rows = self.run.losses(launch)
+            self.writer.exact_rows(type_, self.relocation.number(launch), rows)
+
+    def _launch_end(self, type_: bytes, launch: int) -> None:
+        self._samples(launch)
+        self.writer.launch_end_fields(self.relocation.launch_end(self.run.launch_end(launch)))
+
+    def _mark(self, type_: bytes, number: int) -> None:
+        mark = self.relocation.mark(self.first.marks[number])
+        self.writer.mark(mark["text"], mark.get("launch"), mark["cycle"])
+
+    def _stream(self, type_: bytes, number: int) -> None:
+        if self.stream is not None:
+            self.writer.stream(*next(self.stream))
+
+    def _samples(self, launch: int) -> None:
+        if launch in self.sampled:
+            return
+        self.sampled.add(launch)
+        number = self.relocation.number(launch)
+        for type_, _ in SAMPLE_TYPES.values():
+            for rows in self.run.sampled(launch, type_):
+                if type_ != self.writer.sample_type:
+                    raise FileFormatError(f"{self.first.path}: contradicts itself: it has samples of another form than it says")
+                self.writer.samples(number, self.relocation.rows(rows))
+        for rows in self.run.sampled(launch, b"SMCN"):
+            self.writer.exact_rows(b"SMCN", number, self.relocation.rows(rows))
+
+
+MODULE_FIELDS = ("id", "name", "load_base", "code_nbytes", "compiler", "arch")
+WAYS = {
+    b"MODL": _Run._module,
+    b"SRCF": _Run._source,
+    b"LNCH": _Run._launch,
+    LOSSES: _Run._losses,
+    b"LEND": _Run._launch_end,
+    b"MARK": _Run._mark,
+    b"STRM": _Run._stream,
+}
+
+
+def _check_sources(indexes: Sequence[Index]) -> None:
+    """Raises NotComparable when a file was another one for another recording: their lines would be taken for each other's."""
+    texts: dict[str, tuple[Index, str]] = {}
+    for index in indexes:
+        for path, text in index.sources.items():
+            other, its_text = texts.setdefault(path, (index, text))
+            if its_text != text:
+                raise NotComparable(f"{index.path} and {other.path}: {path} was not the same file in both; merge recordings of one version")

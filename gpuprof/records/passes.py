@@ -1,0 +1,186 @@
+"""Passes: recordings of the same launches, sampled by other seeds and at other phases."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.records.index import LOSSES, Index, LaunchIndex
+from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
+
+OF_A_PASS = ("seed", "phase_cycles", "passes", "pass_seeds")  # registers in which passes may differ
+MOST_OF_A_CYCLE = 1 << 18  # rows: the chips there can be have 1024 SMs of 128 warps
+NOTHING = np.empty(0, WIDE_DTYPE)
+COUNTED = ("samples_due", "samples_kept", "samples_dropped")  # fields of LEND that add up
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Recordings of one run, of the same launches."""
+
+    indexes: tuple[Index, ...]
+
+    @property
+    def first(self) -> Index:
+        return self.indexes[0]
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """The first one's registers; where there are several passes, how many, and each one's seed and phase."""
+        seeds = [seed for index in self.indexes for seed in pass_seeds(index)]
+        sampling = self.first.meta["sampling"]
+        return sampling | {"passes": len(seeds), "pass_seeds": " ".join(seeds)} if len(seeds) > 1 else sampling
+
+    def launch_end(self, number: int) -> dict[str, Any]:
+        """The fields of the LEND chunk."""
+        ends = [index.launches[number].end for index in self.indexes]
+        counted = {name: sum(end[name] for end in ends) for name in COUNTED}
+        return ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
+
+    def losses(self, number: int) -> np.ndarray:
+        """LOSSES_DTYPE: a row for each SM that any pass has one for."""
+        rows = np.concatenate([rows for index in self.indexes for rows in index.rows(number, LOSSES)] or [np.empty(0, LOSSES_DTYPE)])
+        sms, place = np.unique(rows["sm"], return_inverse=True)
+        total = np.zeros(len(sms), LOSSES_DTYPE)
+        total["sm"] = sms
+        for name in ("due", "dropped_fifo", "dropped_buffer"):
+            np.add.at(total[name], place, rows[name])
+        return total
+
+    def sampled(self, number: int, type_: bytes) -> Iterator[np.ndarray]:
+        """The rows of a launch from all passes: ordered by cycle, then pass, where rows have a cycle; otherwise pass by pass."""
+        each = [index.rows(number, type_) for index in self.indexes]
+        return by_cycle(each, str(self.first.path)) if type_ != b"SMPC" else (rows for pass_ in each for rows in pass_)
+
+
+def pass_seeds(index: Index) -> list[str]:
+    """Seed and phase of each pass in a recording: "0+0"."""
+    sampling = index.meta["sampling"]
+    return str(sampling.get("pass_seeds", f"{sampling.get('seed', 0)}+{sampling.get('phase_cycles', 0)}")).split()
+
+
+def grouped(indexes: Sequence[Index]) -> list[Passes]:
+    """The runs, in the order of their first passes. Raises NotComparable for recordings that cannot be in one file."""
+    runs: list[list[Index]] = []
+    for index in indexes:
+        _check_comparable(indexes[0], index)
+        same = next((run for run in runs if _same_run(run[0], index)), None)
+        if same is None:
+            runs.append([index])
+        else:
+            _check_new(same, index)
+            same.append(index)
+    return [Passes(tuple(run)) for run in runs]
+
+
+def by_cycle(streams: Sequence[Iterator[np.ndarray]], name: str) -> Iterator[np.ndarray]:
+    """Rows of several streams, each ascending by `cycle`, as one such; of one cycle, an earlier stream's come first.
+
+    Memory holds a chunk of each. `name` is for the FileFormatError that is raised where cycles run backwards.
+    """
+    ahead = [_Ahead(stream, name) for stream in streams]
+    while ahead := [each for each in ahead if len(each.rows)]:
+        open_ended = [each for each in ahead if each.more]
+        # What is still to come of a stream is of its last cycle here, or a later one: rows before the first of those are all there.
+        bound = min((each.rows["cycle"][-1] for each in open_ended), default=None)
+        ready = np.concatenate([each.take(bound) for each in ahead])
+        if len(ready):
+            yield ready[np.argsort(ready["cycle"], kind="stable")]
+        for each in open_ended:
+            if not len(each.rows) or each.rows["cycle"][-1] == bound:
+                each.load()
+
+
+class _Ahead:
+    """What has been read of a stream and not given away; `more` may come."""
+
+    def __init__(self, stream: Iterator[np.ndarray], name: str):
+        self._stream, self._name = (rows for rows in stream if len(rows)), name
+        self.rows = next(self._stream, NOTHING)
+        self.more = len(self.rows) > 0
+        self._check()
+
+    def load(self) -> None:
+        rows = next(self._stream, None)
+        self.more = rows is not None
+        if rows is not None:
+            self.rows = np.concatenate([self.rows, rows])
+            self._check()
+
+    def take(self, bound: int | None) -> np.ndarray:
+        """The rows before cycle `bound`; all for None."""
+        n = len(self.rows) if bound is None else int(np.searchsorted(self.rows["cycle"], bound))
+        taken, self.rows = self.rows[:n], self.rows[n:]
+        return taken
+
+    def _check(self) -> None:
+        cycle = self.rows["cycle"]
+        if (cycle[1:] < cycle[:-1]).any() or (len(cycle) > MOST_OF_A_CYCLE and cycle[0] == cycle[-1]):
+            raise FileFormatError(f"{self._name}: the cycles of its samples run backwards, or do not run")
+
+
+def _check_comparable(a: Index, b: Index) -> None:
+    """Raises NotComparable for another chip, model or way of sampling."""
+    both = f"{a.path} and {b.path}"
+    if a.chip != b.chip:
+        raise NotComparable(
+            f"{both}: recorded on {a.meta['chip']} and {b.meta['chip']}{_difference(a.chip, b.chip)}; cycles would not compare"
+        )
+    if a.meta["model_version"] != b.meta["model_version"]:
+        versions = f"{a.meta['model_version']} and {b.meta['model_version']}"
+        raise NotComparable(f"{both}: recorded by models {versions}; collect one of them again")
+    ours, theirs = _registers(a.meta["sampling"]), _registers(b.meta["sampling"])
+    for name in sorted(ours.keys() | theirs.keys()):
+        if ours.get(name) != theirs.get(name):
+            raise NotComparable(
+                f"{both}: sampled with {name} {ours.get(name, 'as usual')} and {theirs.get(name, 'as usual')}; samples would not add up"
+            )
+
+
+def _difference(a: dict, b: dict) -> str:
+    """Which number differs, where chips have one name."""
+    if a.get("name") != b.get("name"):
+        return ""
+    return f", with another {next(name for name in sorted(a.keys() | b.keys()) if a.get(name) != b.get(name))}"
+
+
+def _registers(sampling: dict) -> dict:
+    return {name: value for name, value in sampling.items() if name not in OF_A_PASS}
+
+
+def _same_run(a: Index, b: Index) -> bool:
+    return (
+        a.modules == b.modules
+        and a.sources == b.sources
+        and a.launches.keys() == b.launches.keys()
+        and all(_same_launch(launch, b.launches[number]) for number, launch in a.launches.items())
+    )
+
+
+def _same_launch(a: LaunchIndex, b: LaunchIndex) -> bool:
+    return _begin(a) == _begin(b) and _end(a) == _end(b) and _digests(a) == _digests(b)
+
+
+def _begin(launch: LaunchIndex) -> dict:
+    return launch.begin | {"sampling": _registers(launch.begin.get("sampling", {}))}
+
+
+def _end(launch: LaunchIndex) -> dict | None:
+    return launch.end and {name: value for name, value in launch.end.items() if name not in (*COUNTED, "buffer_full")}
+
+
+def _digests(launch: LaunchIndex) -> dict[bytes, bytes]:
+    return {type_: digest.digest() for type_, digest in launch.digests.items()}
+
+
+def _check_new(run: list[Index], index: Index) -> None:
+    """Raises NotComparable for a pass that is there already: its samples would count twice."""
+    for other in run:
+        for seed in set(pass_seeds(other)) & set(pass_seeds(index)):
+            number, _, phase = seed.partition("+")
+            raise NotComparable(
+                f"{index.path} and {other.path}: the same launches, sampled with the same seed {number} and phase {phase}: the samples are the"
+                " same, too; replay one of them with another --seed or --phase"
+            )

@@ -1,0 +1,118 @@
+"""Puts recordings behind each other: launches get later numbers, cycles are later, modules lie where there is room."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpuprof.device.load_map import PAGE_NBYTES, PC_LIMIT
+from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.records.index import Index
+from gpuprof.records.reader import Module
+
+LAST_NUMBER = (1 << 32) - 1  # of a launch
+
+
+@dataclass
+class Relocation:
+    """From the numbers of one recording to those of the whole. `modules`: id -> (id, load base); `shared` are there already."""
+
+    first_launch: int = 0
+    first_cycle: int = 0
+    modules: dict[int, tuple[int, int]] = field(default_factory=dict)
+    shared: frozenset[int] = frozenset()
+    _starts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the modules' code, ascending
+    _ends: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    _shifts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def number(self, launch: int) -> int:
+        return self.first_launch + launch
+
+    def module(self, fields: dict[str, Any]) -> dict[str, Any]:
+        number, base = self.modules[fields["id"]]
+        return fields | {"id": number, "load_base": base}
+
+    def launch(self, begin: dict[str, Any]) -> dict[str, Any]:
+        parent = {"parent": self.number(begin["parent"])} if "parent" in begin else {}
+        return begin | {"launch": self.number(begin["launch"]), "module": self.modules[begin["module"]][0]} | parent
+
+    def launch_end(self, end: dict[str, Any]) -> dict[str, Any]:
+        cycles = {name: end[name] + self.first_cycle for name in ("start_cycle", "end_cycle")}
+        return end | {"launch": self.number(end["launch"])} | cycles
+
+    def mark(self, mark: dict[str, Any]) -> dict[str, Any]:
+        launch = {"launch": self.number(mark["launch"])} if "launch" in mark else {}
+        cycle = {"cycle": mark["cycle"] + self.first_cycle} if mark["cycle"] else {}  # 0: unknown
+        return mark | launch | cycle
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Rows of any chunk: code addresses, cycles and launches in them."""
+        if not (self.first_launch or self.first_cycle or self._shifts.any()):
+            return rows
+        rows = rows.copy()
+        for name in rows.dtype.names:
+            if name in ("pc", "cause_pc"):
+                rows[name] = self._moved(rows[name])
+            elif name == "cycle":
+                rows[name] += np.uint64(self.first_cycle)
+            elif name == "launch":
+                rows[name] += np.uint32(self.first_launch)
+        return rows
+
+    def _moved(self, pc: np.ndarray) -> np.ndarray:
+        """Addresses that are in no module stay."""
+        if not len(self._starts):
+            return pc
+        at = np.maximum(np.searchsorted(self._starts, pc, side="right") - 1, 0)
+        inside = (pc >= self._starts[at]) & (pc < self._ends[at])
+        return np.where(inside, pc + self._shifts[at], pc)
+
+
+class Room:
+    """What the recordings placed so far take."""
+
+    def __init__(self) -> None:
+        self._launches = 0
+        self._cycles = 0
+        self._end = 0  # of the code
+        self._modules: list[tuple[Module, int, int]] = []  # with their new ids and load bases
+
+    def place(self, index: Index) -> Relocation:
+        """The next recording. Raises NotComparable when there is no room left."""
+        for module in index.modules.values():
+            if module.fields["load_base"] + module.fields["code_nbytes"] > PC_LIMIT:
+                raise FileFormatError(f"{index.path}: module {module.fields['id']} lies above 4 GiB, where no code can be")
+        places, shared = self._place_modules(index)
+        order = sorted(index.modules, key=lambda number: index.modules[number].fields["load_base"])
+        starts = np.array([index.modules[number].fields["load_base"] for number in order], np.int64)
+        lengths = np.array([index.modules[number].fields["code_nbytes"] for number in order], np.int64)
+        shifts = np.array([places[number][1] for number in order], np.int64) - starts
+        relocation = Relocation(self._launches, self._cycles, places, frozenset(shared), starts, starts + lengths, shifts)
+        self._launches += max(index.launches, default=-1) + 1
+        self._cycles += index.end_cycle
+        if self._launches > LAST_NUMBER:
+            raise NotComparable(f"{index.path}: together these are {self._launches} launches; a recording holds {LAST_NUMBER}")
+        return relocation
+
+    def _place_modules(self, index: Index) -> tuple[dict[int, tuple[int, int]], set[int]]:
+        """Where each module goes: the first recording's stay, later ones share what is there, or lie behind all others."""
+        is_first, there = not self._modules, tuple(self._modules)
+        places, shared = {}, set()
+        for number, module in index.modules.items():
+            known = next((place for other, *place in there if _same(module, other)), None)
+            if known:
+                places[number] = tuple(known)
+                shared.add(number)
+                continue
+            new = (number, module.fields["load_base"]) if is_first else (max(id for _, id, _ in self._modules) + 1, self._end)
+            places[number] = new
+            self._modules.append((module, *new))
+            self._end = max(self._end, -(-(new[1] + module.fields["code_nbytes"]) // PAGE_NBYTES) * PAGE_NBYTES + PAGE_NBYTES)
+            if self._end > PC_LIMIT + PAGE_NBYTES:
+                raise NotComparable(f"{index.path}: its code would lie above 4 GiB; merge fewer recordings")
+        return places, shared
+
+
+def _same(a: Module, b: Module) -> bool:
+    """Whether two modules are one, wherever they lie."""
+    return a.image == b.image and all(a.fields[name] == b.fields[name] for name in ("name", "code_nbytes", "compiler", "arch"))
