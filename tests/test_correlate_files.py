@@ -183,7 +183,9 @@ HOSTILE = {
     "module 0 (saxpy.cu): damaged gpubin: ": {"modules": [(0, 0x1000, write_gpubin(replace(saxpy_program(), code=NONSENSE_CODE)), 48)]},
     "launch 0 is of 'nosuch', which module 0 does not have": {"launch": launch_fields(symbol="nosuch")},
     "the ledger of launch 0 has reason 19; there are 19": {"ledger_rows": np.array([(0x1000, 19, 4)], LEDGER_DTYPE)},
-    "cycles of launch 0 is 9223372036854775808, more than 2^63 - 1": {"ledger_rows": np.array([(0x1000, 1, 1 << 63)], LEDGER_DTYPE)},
+    "cycles of ledger up to launch 0 sum to 9223372036854775808, more than 2^63 - 1": {
+        "ledger_rows": np.array([(0x1000, 1, 1 << 63)], LEDGER_DTYPE)
+    },
     "contradicts itself: UNIQUE constraint failed": {"ledger_rows": np.array([(0x1000, 1, 1)] * 2, LEDGER_DTYPE)},
 }
 

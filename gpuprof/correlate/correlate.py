@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.program_tables import frame_rows, function_rows, instruction_rows, module_row, read_codes, source_texts
 from gpuprof.correlate.samples import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
@@ -77,6 +78,7 @@ def sampling_mode(path: Path) -> str:
 
 def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> None:
     """All tables, in the order of the schema."""
+    check_recording(recording)
     codes = read_codes(recording)
     sources = source_texts(recording, codes)
     numbers = {path: number for number, path in enumerate(sources)}
@@ -93,7 +95,7 @@ def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> 
     for number, launch in sorted(recording.launches.items()):
         insert(db, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
         insert(db, "launch_metrics", metric_rows(launch))
-        insert(db, "samplers", ((number, name, value) for name, value in sorted(sampler_registers(recording, launch).items())))
+        insert(db, "samplers", ((number, name, value) for name, value in sorted(launch.begin.get("sampling", {}).items())))
         insert(db, "sample_losses", integer_rows(recording, number, launch.losses, LOSS_COLUMNS))
         insert(db, "sampled_counters", integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS))
         insert(db, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
@@ -131,16 +133,6 @@ def metric_rows(launch: Launch) -> list[tuple]:
     values = {name: launch.begin[name] for name in ("registers", "shared_nbytes", "local_nbytes", "parent") if name in launch.begin}
     values |= launch.end["counters"] if launch.end else {}
     return [(launch.begin["launch"], name, value) for name, value in sorted(values.items())]
-
-
-def sampler_registers(recording: Recording, launch: Launch) -> dict[str, int | float | str]:
-    """The sampler's registers of a launch, where it has its own."""
-    registers = launch.begin.get("sampling", {})
-    if not isinstance(registers, dict) or not all(isinstance(value, int | float | str) for value in registers.values()):
-        raise FileFormatError(
-            f"{recording.path}: launch {launch.begin['launch']} has sampler registers that are no object of numbers and texts"
-        )
-    return registers
 
 
 def reason_rows(recording: Recording, number: int, rows: np.ndarray, what: str, columns: tuple[str, ...]) -> Iterable[tuple]:

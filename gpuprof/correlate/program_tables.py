@@ -19,6 +19,7 @@ OPERATIONS = {
     "atom": "atomic", "mbar": "atomic", "red": "reduction", "bulk_red": "reduction", "bulk_tensor_red": "reduction",
     "bulk_prefetch": "prefetch", "bulk_tensor_prefetch": "prefetch", "bulk": "copy", "copy": "copy",
 }  # fmt: skip
+ADDRESS_END = 1 << 32
 MEMORY_SPACES = ("global", "shared", "local", "const", "param", "generic", "texture", "surface")
 
 
@@ -51,6 +52,9 @@ def read_codes(recording: Recording) -> list[Code]:
     for number, module in sorted(recording.modules.items()):
         codes.append(_read_code(recording, number, module, first_function))
         first_function += len(codes[-1].program.functions)
+    for code in codes:
+        if code.end > ADDRESS_END:
+            raise FileFormatError(f"{recording.path}: module {code.module} ends at address {code.end:#x}, and code addresses have 32 bits")
     placed = sorted(codes, key=lambda code: code.load_base)
     for before, after in itertools.pairwise(placed):
         if after.load_base < before.end:

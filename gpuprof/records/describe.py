@@ -23,7 +23,7 @@ def _page() -> Iterator[str]:
     for chunk in schema.CHUNKS:
         if chunk.fields:
             yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
-            rows = [(f"`{field.name}`", schema.FIELD_TYPES[field.type], field.text) for field in chunk.fields]
+            rows = [(f"`{f.name}`", schema.FIELD_TYPES[f.type], f.text + "; may be absent" * f.optional) for f in chunk.fields]
             yield from _table(("field", "type", "meaning"), rows)
         if chunk.dtype:
             yield f"## `{chunk.type.decode()}`: {chunk.text}\n"

@@ -7,6 +7,7 @@
 """
 
 import json
+import math
 import struct
 import zlib
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ FILE_HEADER = struct.Struct("<8sII")
 CHUNK_HEADER = struct.Struct("<4sII")
 ROWS_HEADER = struct.Struct("<II")
 BYTES_HEADER = struct.Struct("<I")
+OPEN_OBJECTS = (b"META", b"CHIP")  # whose other fields mean something to a reader, too
 MAX_COUNT = (1 << 63) - 1  # what an integer column of SQLite holds
 
 
@@ -104,24 +106,37 @@ def encode_piece(id_: int, data: bytes) -> bytes:
 
 
 def decode(chunk: Chunk, payload: bytes) -> Payload:
-    """The value of a payload; raises MalformedPayload."""
+    """The value of a payload; raises MalformedPayload. Of an object, what the schema names, unless it is open to more."""
     return DECODERS[chunk.kind](chunk, payload)
 
 
 def _decode_json(chunk: Chunk, payload: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")  # refuses "\ud800", which is no text
+        value = DECODER.decode(payload.decode("utf-8"))
+        if b"\\u" in payload:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")  # refuses "\ud800", which is no text
     except (ValueError, RecursionError) as error:
         raise MalformedPayload(f"is not JSON ({error})") from None
     if not isinstance(value, dict):
         raise MalformedPayload("is JSON, but not an object")
     check_fields(chunk, value)
-    return value
+    if chunk.type in OPEN_OBJECTS:
+        return value
+    return {field.name: value[field.name] for field in chunk.fields if field.name in value}
 
 
 def _refuse_constant(name: str):
     raise ValueError(f"{name} is not a number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if abs(value) == math.inf:
+        raise ValueError(f"{text[:40]} is too large a number")
+    return value
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _decode_rows(chunk: Chunk, payload: bytes) -> Rows:
@@ -146,7 +161,7 @@ def _decode_piece(chunk: Chunk, payload: bytes) -> Piece:
 DECODERS = {"json": _decode_json, "array": _decode_rows, "bytes": _decode_piece}
 
 
-def _is_count(value) -> bool:
+def is_count(value) -> bool:
     return type(value) is int and 0 <= value <= MAX_COUNT
 
 
@@ -156,9 +171,9 @@ def _is_plain(value) -> bool:
 
 HOLDS = {
     "text": lambda value: isinstance(value, str),
-    "count": _is_count,
+    "count": is_count,
     "flag": lambda value: isinstance(value, bool),
-    "dim3": lambda value: isinstance(value, list) and len(value) == 3 and all(map(_is_count, value)),
+    "dim3": lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_count, value)),
     "map": lambda value: isinstance(value, dict) and all(map(_is_plain, value.values())),
 }
 
@@ -171,6 +186,15 @@ def check_fields(chunk: Chunk, value: dict[str, Any]) -> None:
 
 def _check_field(field: Field, value: dict[str, Any]) -> None:
     if field.name not in value:
+        if field.optional:
+            return
         raise MalformedPayload(f"has no {field.name!r}")
     if not HOLDS[field.type](value[field.name]):
-        raise MalformedPayload(f"has {field.name!r} = {str(value[field.name])[:40]!r}, which is not {FIELD_TYPES[field.type]}")
+        raise MalformedPayload(f"has {field.name!r} = {_brief(value[field.name])!r}, which is not {FIELD_TYPES[field.type]}")
+
+
+def _brief(value) -> str:
+    try:
+        return str(value)[:40]
+    except ValueError:  # Python writes no integer of thousands of digits
+        return "a very long number"

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -137,20 +137,28 @@ class Module:
     image: bytes = b""
 
 
-@dataclass
+@cache
+def _no_rows(dtype: np.dtype) -> np.ndarray:
+    """What an array is until it gets rows. All launches share it: there may be a million of them."""
+    empty = np.empty(0, dtype)
+    empty.flags.writeable = False
+    return empty
+
+
+@dataclass(slots=True)
 class Launch:
-    """What was recorded of a launch. `samples` is WIDE_DTYPE or COMPACT_DTYPE, in record order."""
+    """What was recorded of a launch. `samples` is WIDE_DTYPE or COMPACT_DTYPE, in record order. Arrays may be read-only."""
 
     begin: dict[str, Any]  # schema.LAUNCH_FIELDS
     end: dict[str, Any] | None = None  # schema.LAUNCH_END_FIELDS; None when the stream ended inside the launch
-    samples: np.ndarray = field(default_factory=partial(np.empty, 0, WIDE_DTYPE))
-    ledger: np.ndarray = field(default_factory=partial(np.empty, 0, LEDGER_DTYPE))
-    counters: np.ndarray = field(default_factory=partial(np.empty, 0, COUNTERS_DTYPE))
-    sampled_counters: np.ndarray = field(default_factory=partial(np.empty, 0, SAMPLED_COUNTERS_DTYPE))
-    stalls: np.ndarray = field(default_factory=partial(np.empty, 0, STALLS_DTYPE))
-    stall_lengths: np.ndarray = field(default_factory=partial(np.empty, 0, STALL_LENGTHS_DTYPE))
-    causes: np.ndarray = field(default_factory=partial(np.empty, 0, CAUSES_DTYPE))
-    losses: np.ndarray = field(default_factory=partial(np.empty, 0, LOSSES_DTYPE))
+    samples: np.ndarray = field(default_factory=partial(_no_rows, WIDE_DTYPE))
+    ledger: np.ndarray = field(default_factory=partial(_no_rows, LEDGER_DTYPE))
+    counters: np.ndarray = field(default_factory=partial(_no_rows, COUNTERS_DTYPE))
+    sampled_counters: np.ndarray = field(default_factory=partial(_no_rows, SAMPLED_COUNTERS_DTYPE))
+    stalls: np.ndarray = field(default_factory=partial(_no_rows, STALLS_DTYPE))
+    stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
+    causes: np.ndarray = field(default_factory=partial(_no_rows, CAUSES_DTYPE))
+    losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
 
 
 @dataclass
@@ -197,6 +205,8 @@ class _Builder:
         self.recording = recording
         self.sample_sink = sample_sink or self._keep_rows
         self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
+        self.images: dict[int, list[bytes]] = {}  # pieces, joined at the end: to add each to what is there takes the square of the time
+        self.texts: dict[str, list[str]] = {}
         self.n_samples: Counter[int] = Counter()  # by launch
 
     def add(self, chunk: Chunk, payload: Payload) -> None:
@@ -206,7 +216,10 @@ class _Builder:
 
     def finish(self) -> Recording:
         for (launch, name), parts in self.gathered.items():
-            setattr(self.recording.launches[launch], name, np.concatenate(parts))
+            setattr(self.recording.launches[launch], name, np.concatenate(parts) if len(parts) > 1 else parts[0])
+        for number, pieces in self.images.items():
+            self.recording.modules[number].image = b"".join(pieces)
+        self.recording.sources = {path: "".join(pieces) for path, pieces in self.texts.items()}
         return self.recording
 
     def _meta(self, chunk: Chunk, fields: dict) -> None:
@@ -225,11 +238,10 @@ class _Builder:
     def _image(self, chunk: Chunk, piece: Piece) -> None:
         if piece.id not in self.recording.modules:
             raise self._contradiction(f"an image for module {piece.id}, which it has not named")
-        self.recording.modules[piece.id].image += piece.data
+        self.images.setdefault(piece.id, []).append(piece.data)
 
     def _source(self, chunk: Chunk, fields: dict) -> None:
-        path = fields["path"]
-        self.recording.sources[path] = self.recording.sources.get(path, "") + fields["text"]
+        self.texts.setdefault(fields["path"], []).append(fields["text"])
 
     def _launch(self, chunk: Chunk, fields: dict) -> None:
         if fields["launch"] in self.recording.launches:
@@ -252,6 +264,8 @@ class _Builder:
 
     def _keep_rows(self, chunk: Chunk, rows: Rows) -> None:
         self._begun(rows.launch)
+        if not len(rows.rows):
+            return
         parts = self.gathered.setdefault((rows.launch, ATTRIBUTES[chunk.type]), [])
         if parts and parts[0].dtype != rows.rows.dtype:
             raise self._contradiction(f"compact and wide samples of launch {rows.launch}")

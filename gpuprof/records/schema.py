@@ -5,8 +5,8 @@
 
 All numbers are little-endian. A payload is one of three kinds:
 
-* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more (LNCH: `parent`, the
-  index of the launch whose kernel launched it, and `sampling`, the sampler's registers in force for it, where they are not META's);
+* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more, which a reader
+  passes over (in META and CHIP it keeps them);
 * array: u32 launch index, u32 row count, rows of the dtype given;
 * bytes: u32 id, raw bytes.
 
@@ -136,11 +136,12 @@ OTHER_WARP = 1  # bit of a cause's flags
 
 
 class Field(NamedTuple):
-    """A field of a json chunk. `type` is a key of FIELD_TYPES; every field listed must be there."""
+    """A field of a json chunk. `type` is a key of FIELD_TYPES; every field listed must be there, except where it is optional."""
 
     name: str
     type: str
     text: str
+    optional: bool = False
 
 
 # What may stand in a field, as the docs say it. The reader has one predicate for each.
@@ -171,6 +172,7 @@ META_FIELDS = (
     Field("command", "text", "the command line, without the machine's own paths"),
     Field("chip", "text", "the chip's name"),
     Field("sampling", "map", "period_cycles (0 = no samples), mode, seed, record (wide or compact)"),
+    Field("fidelity", "text", "how far its numbers can be trusted", optional=True),
 )
 MODULE_FIELDS = (
     Field("id", "count", "number of the module in this file"),
@@ -198,6 +200,8 @@ LAUNCH_FIELDS = (
     Field("local_nbytes", "count", "local memory per thread"),
     Field("text", "text", "the launch as the user wrote it, or an empty string"),
     Field("task", "text", "names of the tasks it belongs to, outermost first, joined by /; empty outside any"),
+    Field("parent", "count", "index of the launch whose kernel launched it", optional=True),
+    Field("sampling", "map", "the sampler's registers in force for it, where they are not META's", optional=True),
 )
 LAUNCH_END_FIELDS = (
     Field("launch", "count", "index of the launch"),
@@ -212,7 +216,8 @@ LAUNCH_END_FIELDS = (
 )
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
-    Field("cycle", "count", "GPU cycle, 0 when unknown"),  # and `launch`, where the note is about one
+    Field("cycle", "count", "GPU cycle, 0 when unknown"),
+    Field("launch", "count", "the launch it is about", optional=True),
 )
 END_FIELDS = (
     Field("launches", "count", "launches in the file"),
@@ -224,7 +229,7 @@ CHUNKS = (
         b"META",
         "json",
         None,
-        "first chunk: what made the file; `fidelity`, a text, may say how far its numbers can be trusted",
+        "first chunk: what made the file",
         META_FIELDS,
     ),
     Chunk(b"CHIP", "json", None, "the chip description, as loaded: any fields"),

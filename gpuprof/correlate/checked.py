@@ -1,0 +1,97 @@
+"""What a recording must say so that a database can be made of it, beyond what its format asks for.
+
+A file made by hand can carry any content and the right checksums. What passes here can be added up, divided by and printed.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips.fields import FIELDS, Field
+from gpuprof.errors import FileFormatError
+from gpuprof.records.encoding import MAX_COUNT, is_count
+from gpuprof.records.reader import Launch, Recording
+
+TEXT_METRICS = {"occupancy_limiter"}  # the others are numbers
+ROW_FIELDS = ("ledger", "counters", "stalls", "stall_lengths", "causes", "losses")  # of a Launch: exact counts
+NAMES_IN_ROWS = {"pc", "cause_pc", "reason", "bin", "kind", "flags", "sm", "reserved"}  # which no one adds up
+
+
+class Wrong(NamedTuple):
+    """A finding; `text` goes on from the file's name."""
+
+    text: str
+
+
+def check_recording(recording: Recording) -> None:
+    """Raise FileFormatError for a recording whose numbers no run can have."""
+    for find in (in_meta, in_chip, in_metrics, in_sums):
+        for wrong in find(recording):
+            raise FileFormatError(f"{recording.path}: {wrong.text}")
+
+
+def in_meta(recording: Recording) -> Iterator[Wrong]:
+    period = recording.meta["sampling"].get("period_cycles")
+    if not is_count(period):
+        yield Wrong(f"its META chunk has a sampling period of {brief(period)}, which is no number of cycles")
+
+
+def in_chip(recording: Recording) -> Iterator[Wrong]:
+    for field in FIELDS:
+        if field.name in recording.chip and not fits(field, recording.chip[field.name]):
+            what = "which is no text" if field.kind == "text" else f"and a chip has {field.low:g} to {field.high:g} {field.unit}"
+            yield Wrong(f"its chip has {field.name} = {brief(recording.chip[field.name])}, {what}")
+
+
+def fits(field: Field, value) -> bool:
+    if field.kind == "text":
+        return isinstance(value, str)
+    return type(value) in (int, float) and field.low <= value <= field.high
+
+
+def in_metrics(recording: Recording) -> Iterator[Wrong]:
+    for number, launch in recording.launches.items():
+        for name, value in (launch.end["counters"] if launch.end else {}).items():
+            if name not in TEXT_METRICS and not (is_number(value) and abs(value) <= MAX_COUNT):
+                yield Wrong(f"{name} of launch {number} is {brief(value)}, which is no number from -2^63 + 1 to 2^63 - 1")
+
+
+def is_number(value) -> bool:
+    return isinstance(value, int | float)
+
+
+def in_sums(recording: Recording) -> Iterator[Wrong]:
+    """SQLite's sums are 64 bits wide, and Python's are of any width: so no column may have more over all launches."""
+    sums: dict[str, int] = {}
+    for number, launch in recording.launches.items():
+        for name, value in amounts(launch):
+            sums[name] = sums.get(name, 0) + value
+            if sums[name] > MAX_COUNT:
+                yield Wrong(f"{name} up to launch {number} sum to {sums[name]}, more than 2^63 - 1")
+
+
+def amounts(launch: Launch) -> Iterator[tuple[str, int]]:
+    """What is added up over launches: name and value."""
+    for name in ("start_cycle", "end_cycle", "cycles", "samples_due", "samples_dropped"):
+        yield name, launch.end[name] if launch.end else 0
+    for name, value in (launch.end["counters"] if launch.end else {}).items():
+        if is_number(value):
+            yield name, abs(int(value))
+    for field in ROW_FIELDS:
+        rows = getattr(launch, field)
+        for name in rows.dtype.names if len(rows) else ():
+            if name not in NAMES_IN_ROWS:
+                yield f"{name} of {field}", exact_sum(rows[name])
+
+
+def exact_sum(values: np.ndarray) -> int:
+    """The sum of unsigned numbers of up to 64 bits, and up to 2^32 of them: of their upper and their lower halves."""
+    values = values.astype(np.uint64)
+    low = int((values & np.uint64(0xFFFFFFFF)).sum())
+    return (int((values >> np.uint64(32)).sum()) << 32) + low
+
+
+def brief(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "..."
