@@ -8,29 +8,9 @@ import click
 
 from gpuprof.build import SOURCES, BuildOptions
 from gpuprof.cli.building import build_options
+from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
-DEFAULT_PERIOD_CYCLES = 256
-
-
-class Cycles(click.ParamType):
-    """A number of cycles; a power of two may be written 2^10."""
-
-    name = "cycles"
-
-    def __init__(self, least: int):
-        self.least = least
-
-    def convert(self, value, param, ctx):
-        text = str(value)
-        try:
-            base, _, exponent = text.partition("^")
-            cycles = int(base) ** int(exponent) if exponent and len(exponent) < 3 else int(text)
-        except ValueError:
-            self.fail(f"{text!r} is no number of cycles, such as 1024 or 2^10", param, ctx)
-        if cycles < self.least:
-            self.fail(f"{text}: it must be {self.least} or more", param, ctx)
-        return cycles
 
 
 @click.command("collect", short_help="Run kernels on the emulated GPU and record a profile.")
@@ -38,19 +18,8 @@ class Cycles(click.ParamType):
 @click.argument("script_args", nargs=-1)
 @click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
 @click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]")
-@click.option(
-    "--period",
-    "period_cycles",
-    type=Cycles(0),
-    default=DEFAULT_PERIOD_CYCLES,
-    show_default=True,
-    help="Sampling period, 2^5 to 2^31; 0 = off.",
-)
-@click.option(
-    "--mode", type=click.Choice(["random", "all"]), default="random", show_default=True, help="One random warp of each SM, or every warp."
-)
+@sampler_options
 @click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data and random sampling.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
 @click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gprec, in this folder.")
@@ -60,10 +29,8 @@ def command(
     script_args: tuple[str, ...],
     launches: tuple[str, ...],
     chip_name: str | None,
-    period_cycles: int,
-    mode: str,
+    registers: dict,
     record: str,
-    seed: int,
     max_cycles: int | None,
     sample_blocks: bool,
     output: Path | None,
@@ -83,10 +50,11 @@ def command(
         from gpuprof.cli.progress import Terminal
         from gpuprof.records.writer import RecordWriter
         from gpuprof.session import Settings
+    from gpuprof.timing.registers import changed
     from gpuprof.timing.sampling import Sampling
     from gpuprof.wording import plural
 
-    sampling = Sampling(period_cycles, mode, seed)
+    sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
     with RecordWriter(output, record) as recorder, Terminal() as terminal:
         settings = Settings(
             chip_name=chip_name,
@@ -104,7 +72,7 @@ def command(
 
             run_script(file, script_args, settings)
         else:
-            _run_launches(file, launches, seed, settings)
+            _run_launches(file, launches, sampling.seed, settings)
     samples, launches_made = plural(recorder.n_records, "sample", "samples"), plural(recorder.n_launches, "launch", "launches")
     terminal.say(f"{samples} of {launches_made} -> {output}")
 
@@ -149,11 +117,7 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, opti
         words += ["--launch", launch]
     if chip_name:
         words += ["--chip", Path(chip_name).name]
-    words += ["--period", str(sampling.period_cycles)]
-    if sampling.mode != "random":
-        words += ["--mode", sampling.mode]
-    if sampling.seed:
-        words += ["--seed", str(sampling.seed)]
+    words += sampler_flags(sampling)
     if sample_blocks:
         words += ["--sample-blocks"]
     if options.max_registers:

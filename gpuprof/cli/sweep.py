@@ -7,7 +7,8 @@ import click
 
 from gpuprof.build import DEFAULT_CHIP, BuildOptions
 from gpuprof.cli.building import compiler_options
-from gpuprof.cli.collect import Cycles, check_file
+from gpuprof.cli.collect import check_file
+from gpuprof.cli.sampler import Cycles
 
 
 @click.command("sweep", short_help="Run one file on a table of chips and parameters.")

@@ -1,0 +1,76 @@
+"""The flags that set the sampler, of `collect` and of `replay`: one row each, and the register of timing.sampling.Sampling that it sets."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple
+
+import click
+
+DEFAULT_PERIOD_CYCLES = 256
+
+
+class Cycles(click.ParamType):
+    """A number of cycles; a power of two may be written 2^10."""
+
+    name = "cycles"
+
+    def __init__(self, least: int):
+        self.least = least
+
+    def convert(self, value, param, ctx):
+        text = str(value)
+        try:
+            base, _, exponent = text.partition("^")
+            cycles = int(base) ** int(exponent) if exponent and len(exponent) < 3 else int(text)
+        except ValueError:
+            self.fail(f"{text!r} is no number of cycles, such as 1024 or 2^10", param, ctx)
+        if cycles < self.least:
+            self.fail(f"{text}: it must be {self.least} or more", param, ctx)
+        return cycles
+
+
+class Flag(NamedTuple):
+    """`type` may make a dict of registers and values, where a flag sets several; `register` is then the one it is named after."""
+
+    name: str
+    register: str
+    type: Any
+    text: str
+    metavar: str | None = None
+
+
+FLAGS = (
+    Flag("--period", "period_cycles", Cycles(0), f"Sampling period, 2^5 to 2^31; 0 = off.  [default: {DEFAULT_PERIOD_CYCLES}]", "CYCLES"),
+    Flag("--mode", "mode", click.Choice(["random", "all"]), "One random warp of each SM, or every warp.  [default: random]"),
+    Flag("--seed", "seed", click.IntRange(min=0), "For random data and random sampling.  [default: 0]"),
+    Flag("--phase", "phase_cycles", Cycles(0), "Sample so many cycles later, less than the period.  [default: 0]", "CYCLES"),
+)
+
+
+def sampler_options(command: Callable) -> Callable:
+    """Gives a command the flags, and what was given of them as its argument `registers`: a dict of register and value."""
+
+    @wraps(command)
+    def with_registers(**given):
+        registers = {}
+        for flag in FLAGS:
+            value = given.pop(flag.register)
+            if value is not None:
+                registers |= value if isinstance(value, dict) else {flag.register: value}
+        return command(registers=registers, **given)
+
+    for flag in reversed(FLAGS):
+        with_registers = click.option(flag.name, flag.register, type=flag.type, metavar=flag.metavar, help=flag.text)(with_registers)
+    return with_registers
+
+
+def sampler_flags(sampling) -> list[str]:
+    """The flags as words of a command line: the period, and what is not as usual."""
+    from gpuprof.timing.sampling import Sampling
+
+    words = []
+    for flag in FLAGS:
+        value = getattr(sampling, flag.register)
+        if value != getattr(Sampling(), flag.register) or flag.register == "period_cycles":
+            words += [flag.name, str(value)]
+    return words
