@@ -25,6 +25,7 @@ from gpuprof.device.api import Device
 from gpuprof.device.load_map import FIRST_LOAD_BASE, LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
+from gpuprof.disturbance import copy_of, simulate_twice
 from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import REST, Order, TracePiece
@@ -36,7 +37,7 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.nested import Descent, launches_grids
 from gpuprof.records.schema import COUNTERS_DTYPE
-from gpuprof.records.writer import RecordWriter
+from gpuprof.records.writer import RECORD_NBYTES, RecordWriter
 from gpuprof.stream.codec import VERSION as STREAM_VERSION
 from gpuprof.stream.codec import Header
 from gpuprof.stream.write import StreamWriter
@@ -48,7 +49,7 @@ from gpuprof.timing.registers import changed, described, registers
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate_batch
-from gpuprof.timing.state import power_on
+from gpuprof.timing.state import Machine, power_on
 from gpuprof.timing.version import MODEL_VERSION
 
 if TYPE_CHECKING:
@@ -108,13 +109,14 @@ class Session:
 
     def __init__(self, settings: Settings, chip: Chip):
         self.settings, self.chip = settings, chip
-        settings.sampling.filter.check(chip)
+        self._check(settings.sampling)
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
         self.filters: dict[int, Filter] = {}  # of launches in flight, by index
         self.recorder, self.observer = settings.recorder, settings.observer
         give_back_large_arrays()
         self.memory = AddressSpace()
         self.machine = power_on(self.chip)
+        self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
         self.tasks: list[str] = []  # that are open, outermost first
@@ -274,13 +276,20 @@ class Session:
         """A launch keeps the filter that it was asked for with. The rest belongs to the cells, which all that runs at a time shares: so
         that what is in flight keeps it, too, it is waited for."""
         sampling = changed(self.sampling, command.registers)
-        sampling.filter.check(self.chip)
+        self._check(sampling)
         if replace(sampling, filter=self.sampling.filter) != self.sampling:
             self.settle()
         if sampling.filter != self.sampling.filter:
             self.chooser = Chooser(sampling.filter)
         self.sampling = sampling
         return registers(sampling)
+
+    def _check(self, sampling: Sampling) -> None:
+        sampling.filter.check(self.chip)
+        if sampling.stream == "lsu" and self.settings.sample_blocks:
+            raise UsageError(
+                "--sample-blocks leaves blocks out, but to tell what --stream lsu costs all must be timed: leave one of them out"
+            )
 
     def _sampling_fields(self, sampling: Sampling) -> dict[str, int | str]:
         return described(sampling) | {"record": self.settings.record}
@@ -323,14 +332,7 @@ class Session:
         if not flights:
             return []
         with self._marking():
-            timings = simulate_batch(
-                self.machine,
-                [self._grid(flight) for flight in flights],
-                self.sampling,
-                self._sink,
-                self.settings.max_cycles or NO_LIMIT_CYCLES,
-                self.settings.sample_blocks,
-            )
+            timings = self._timed([self._grid(flight) for flight in flights])
             if timings[0].extrapolation:
                 flights[0].pieces.order(Order(REST, traced=False))
             self.in_flight.finish_emulation()  # the counters are whole
@@ -342,6 +344,15 @@ class Session:
                 self._record_end(flight.launch, timing, flight.counters)
             self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
         return timings
+
+    def _timed(self, grids: list[Grid]) -> list[LaunchTiming]:
+        """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches may show later."""
+        if self.undisturbed is None and self.sampling.stream == "lsu":
+            self.undisturbed = copy_of(self.machine)
+        record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
+        if self.undisturbed is not None:
+            return simulate_twice(self.machine, self.undisturbed, grids, self.sampling, self._sink, limit, record_nbytes)
+        return simulate_batch(self.machine, grids, self.sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes)
 
     def _grid(self, flight: Flight) -> Grid:
         launch = flight.launch

@@ -105,11 +105,10 @@ def test_kept_and_dropped_are_due(chip, stream, fifo_depth, drain_cycles, places
         fifo_depth=fifo_depth,
         drain_cycles=drain_cycles,
         stream=stream,
-        buffer_nbytes=places * record_nbytes,
+        buffer_nbytes=places * 32,
         poll_cycles=poll_cycles,
-        record_nbytes=record_nbytes,
     )
-    timing, records = run(chip, code, warps, warps_per_block=3, sampling=sampling)
+    timing, records = run(chip, code, warps, warps_per_block=3, sampling=sampling, record_nbytes=record_nbytes)
     losses = timing.losses
     assert losses["due"].sum() == timing.samples_due == timing.samples_kept + timing.samples_dropped
     assert losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum() == timing.samples_dropped
@@ -130,8 +129,8 @@ def test_the_worker_of_a_chip():
     "setting, says",
     [
         ({"stream": "pcie"}, "aux, lsu"),
-        ({"buffer_nbytes": 31}, "at least one record (32 bytes)"),
-        ({"buffer_nbytes": 1 << 34}, "at most 8 GiB"),
+        ({"buffer_nbytes": 31}, "for one wide record"),
+        ({"buffer_nbytes": 1 << 34}, "to 8 GiB"),
         ({"poll_cycles": -1}, "negative"),
     ],
 )

@@ -66,7 +66,19 @@ def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0, clust
     )
 
 
-def run(chip, instructions, warps, *, warps_per_block=1, sampling=None, machine=None, pieces=None, max_cycles=1 << 40, cluster=1):
+def run(
+    chip,
+    instructions,
+    warps,
+    *,
+    warps_per_block=1,
+    sampling=None,
+    machine=None,
+    pieces=None,
+    max_cycles=1 << 40,
+    cluster=1,
+    record_nbytes=32,
+):
     """Times one launch of hand-made traces; returns the LaunchTiming and the records."""
     code = encode(instructions)
     records = []
@@ -78,6 +90,7 @@ def run(chip, instructions, warps, *, warps_per_block=1, sampling=None, machine=
         sampling or Sampling(),
         lambda some: records.append(some.copy()),
         max_cycles,
+        record_nbytes=record_nbytes,
     )
     return timing, np.concatenate(records) if records else None
 

@@ -25,6 +25,7 @@ from gpuprof.records.schema import (
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
 PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
 SAMPLE_TYPES = {"wide": (b"SMPW", WIDE_DTYPE), "compact": (b"SMPC", COMPACT_DTYPE)}
+RECORD_NBYTES = {record: dtype.itemsize for record, (_, dtype) in SAMPLE_TYPES.items()}  # in the cells' FIFOs and the event buffer
 COUNTER_NAMES = tuple(name for name in COUNTERS_DTYPE.names if name not in ("pc", "reserved"))
 
 

@@ -58,9 +58,9 @@ class EventBuffer:
 class Outlet:
     """Hands what the buffer took to the sink, ordered by cycle, then SM, then warp slot, also from one call to the next."""
 
-    def __init__(self, state: State, chip: Chip, sampling: Sampling, sink: Sink):
+    def __init__(self, state: State, chip: Chip, sampling: Sampling, sink: Sink, record_nbytes: int):
         self.state, self.sink = state, sink
-        self.buffer = EventBuffer(sampling.buffer_nbytes // sampling.record_nbytes, sampling.poll_cycles or worker_cycles(chip))
+        self.buffer = EventBuffer(sampling.buffer_nbytes // record_nbytes, sampling.poll_cycles or worker_cycles(chip))
         self.held = state.cell.record[:0].copy()  # taken, but later than a record that is still in its FIFO
         self.lost = np.zeros(state.core.loss.shape, np.int64)  # (grids, SMs)
 
@@ -78,9 +78,10 @@ class Outlet:
         waiting = np.flatnonzero(~out)
         safe = rows["cycle"] < records["cycle"][waiting].min(initial=NO_CYCLE)
         self.held, rows = rows[~safe], _of(rows, safe)
-        if len(rows):
-            self.sink(np.take(rows, in_order(rows)))
+        rows = np.take(rows, in_order(rows)) if len(rows) else rows
         self._keep(waiting)
+        if len(rows):
+            self.sink(rows)
 
     def _keep(self, waiting: np.ndarray) -> None:
         """The records of these numbers, which are in their FIFOs, stand first in the table, and are all there is."""

@@ -9,10 +9,10 @@ from gpuprof.timing.triggers import CYCLES, NAMES
 MIN_PERIOD_CYCLES, MAX_PERIOD_CYCLES = 1 << 5, 1 << 31
 STREAMS = ("aux", "lsu")
 BUFFER_NBYTES = 512 << 20  # CUPTI's default: CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE
-MAX_BUFFER_NBYTES = 8 << 30  # of the addresses kept free for it
 MODES = ("random", "round-robin", "all", "stalled", "trigger")
 RANDOM, ROUND_ROBIN, ALL_WARPS, STALLED, BY_TRIGGER = range(5)
 STALL_FIELDS = ("vector", "index")
+MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; of the addresses kept free for it
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Sampling:
 
     What does not pass the `filter` is not due.
 
-    Records of `record_nbytes` go through a FIFO of `fifo_depth` entries that drains one every `drain_cycles` (0: the chip's own number), over
+    Records go through a FIFO of `fifo_depth` entries that drains one every `drain_cycles` (0: the chip's own number), over
     a port of its own (`stream` "aux") or as stores of the SM ("lsu"), into an event buffer of `buffer_nbytes` that all SMs share and that a
     worker on the host empties every `poll_cycles` (0: as often as CUPTI's workers wake up). What does not fit is dropped and counted.
     Raises UsageError for a setting that no cell has.
@@ -45,7 +45,6 @@ class Sampling:
     stream: str = "aux"
     buffer_nbytes: int = BUFFER_NBYTES
     poll_cycles: int = 0
-    record_nbytes: int = 32
     trigger: str = CYCLES
     every: int = 0  # events
     phase_cycles: int = 0
@@ -70,10 +69,10 @@ class Sampling:
             raise UsageError(f"sampling drain of {self.drain_cycles} cycles per record: it cannot be negative")
         if self.stream not in STREAMS:
             raise UsageError(f"sampling stream {self.stream!r}: it must be one of {', '.join(STREAMS)}")
-        if not self.record_nbytes <= self.buffer_nbytes <= MAX_BUFFER_NBYTES:
+        if not MIN_BUFFER_NBYTES <= self.buffer_nbytes <= MAX_BUFFER_NBYTES:
             raise UsageError(
-                f"sampling buffer of {self.buffer_nbytes} bytes: it must hold at least one record ({self.record_nbytes} bytes) "
-                f"and at most {MAX_BUFFER_NBYTES >> 30} GiB"
+                f"sampling buffer of {self.buffer_nbytes} bytes: it must have {MIN_BUFFER_NBYTES}, for one wide record, "
+                f"to {MAX_BUFFER_NBYTES >> 30} GiB"
             )
         if self.poll_cycles < 0:
             raise UsageError(f"sampling buffer emptied every {self.poll_cycles} cycles: it cannot be negative")

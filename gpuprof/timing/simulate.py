@@ -9,7 +9,7 @@ import numpy as np
 from gpuprof.emulate.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import LOSSES_DTYPE
+from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.extrapolate import Extrapolation, Settling
@@ -38,36 +38,45 @@ def simulate(
     max_cycles: int,
     order: Callable[[Order], None] | None = None,
     sample_blocks: bool = False,
+    record_nbytes: int = WIDE_DTYPE.itemsize,
 ) -> LaunchTiming:
     """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the machine's clock past it.
 
-    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot. Sampling never changes the
-    timing. When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM
+    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot; in FIFOs and buffer a
+    record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM
     and KernelFault when the launch takes more than `max_cycles`.
     """
-    return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks)[0]
+    return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks, record_nbytes)[0]
 
 
 def simulate_batch(
-    machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int, sample_blocks: bool = False
+    machine: Machine,
+    grids: list[Grid],
+    sampling: Sampling,
+    sink: Sink,
+    max_cycles: int,
+    sample_blocks: bool = False,
+    record_nbytes: int = WIDE_DTYPE.itemsize,
 ) -> list[LaunchTiming]:
     """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each.
 
     With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in `extrapolation`.
     """
     prepared, program = prepare(grids, machine.chip)
-    state = _new_state(machine, prepared, program, sampling, max_cycles)
+    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
-    outlet = Outlet(state, machine.chip, sampling, sink)
+    outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     found = _run(state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
     return [replace(timings[0], extrapolation=found)] if found else timings
 
 
-def _new_state(machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int) -> State:
+def _new_state(
+    machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int, record_nbytes: int
+) -> State:
     fits = [grid.fit for grid in grids]
-    record = machine_record(machine, program, fits, sampling)
+    record = machine_record(machine, program, fits, sampling, record_nbytes)
     records, edges = grid_records(grids, machine)
     record["origin"] = origin = records["ready"][records["waits"] == 0].min()
     record["now"] = origin - QUANTUM  # a quantum has just ended

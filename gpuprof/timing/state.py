@@ -282,7 +282,9 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
     return chip.sms * per_sm * {"all": chip.warp_slots, "stalled": chip.partitions}.get(sampling.mode, 1)
 
 
-def machine_record(machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling) -> np.ndarray:
+def machine_record(
+    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
+) -> np.ndarray:
     """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
     chip = machine.chip
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
@@ -318,9 +320,9 @@ def machine_record(machine: Machine, program: StaticProgram, occupancies: list[O
         "fifo_depth": sampling.fifo_depth,
         "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
         "through_lsu": sampling.stream == "lsu",
-        "record_nbytes": sampling.record_nbytes,
-        "record_sectors": -(-sampling.record_nbytes // SECTOR_NBYTES),
-        "record_stride": 1 << (sampling.record_nbytes - 1).bit_length(),
+        "record_nbytes": record_nbytes,
+        "record_sectors": -(-record_nbytes // SECTOR_NBYTES),
+        "record_stride": 1 << (record_nbytes - 1).bit_length(),
         "buffer_lines": max(1, sampling.buffer_nbytes // chip.sms // LINE_NBYTES),
         "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
