@@ -347,7 +347,7 @@ class Session:
 
     def _timed(self, grids: list[Grid]) -> list[LaunchTiming]:
         """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches may show later."""
-        if self.undisturbed is None and self.sampling.stream == "lsu":
+        if self.undisturbed is None and self.sampling.stream == "lsu" and self.sampling.is_on:
             self.undisturbed = copy_of(self.machine)
         record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
         if self.undisturbed is not None:

@@ -43,8 +43,9 @@ def simulate(
     """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the machine's clock past it.
 
     `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot; in FIFOs and buffer a
-    record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM
-    and KernelFault when the launch takes more than `max_cycles`.
+    record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises, or an interrupt comes,
+    the sink gets the records so far. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than
+    `max_cycles`.
     """
     return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks, record_nbytes)[0]
 
