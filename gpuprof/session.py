@@ -292,7 +292,7 @@ class Session:
             )
 
     def _sampling_fields(self, sampling: Sampling) -> dict[str, int | str]:
-        return described(sampling) | {"record": self.settings.record}
+        return described(sampling, self.settings.sampling) | {"record": self.settings.record}
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
         """Gives the timing of a launch on the default stream, None for one in flight."""
@@ -314,10 +314,9 @@ class Session:
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
         function, task = launch.function, "/".join(self.tasks)
-        sampling = replace(self.sampling, filter=self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task))
-        self.filters[launch.index] = sampling.filter
+        self.filters[launch.index] = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
         if self.recorder:
-            own = {} if sampling == self.settings.sampling else {"sampling": self._sampling_fields(sampling)}
+            own = {} if self.sampling == self.settings.sampling else {"sampling": self._sampling_fields(self.sampling)}
             self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), task, parent) | own)
         return counters, lambda orders: self._emulation(launch, counters, orders)
 

@@ -182,7 +182,7 @@ def test_what_the_host_decides(tmp_path, program):
     def sampled(text):
         found = recording(tmp_path, program, script, Sampling(32, "all", filter=filter_of_text(text)))
         assert filter_of_text(found.meta["sampling"]["filter"]) == filter_of_text(text)
-        assert [n > 0 for n, _ in what(found)] == [sampling is None for _, sampling in what(found)]
+        assert {sampling for _, sampling in what(found)} == {None}  # the same registers for all
         return [k for k, (n, _) in enumerate(what(found)) if n]
 
     assert sampled("kernel=^other$") == [1, 2, 3] and sampled("kernel=other stream=2") == [2, 3]

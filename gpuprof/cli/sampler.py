@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from gpuprof.cli.filtering import filter_flags, filter_options
+
 DEFAULT_PERIOD_CYCLES = 256
 
 
@@ -53,12 +55,13 @@ def sampler_options(command: Callable) -> Callable:
     @wraps(command)
     def with_registers(**given):
         registers = {}
-        for flag in FLAGS:
-            value = given.pop(flag.register)
+        for register in (*(flag.register for flag in FLAGS), "filter"):
+            value = given.pop(register)
             if value is not None:
-                registers |= value if isinstance(value, dict) else {flag.register: value}
+                registers |= value if isinstance(value, dict) else {register: value}
         return command(registers=registers, **given)
 
+    with_registers = filter_options(with_registers)
     for flag in reversed(FLAGS):
         with_registers = click.option(flag.name, flag.register, type=flag.type, metavar=flag.metavar, help=flag.text)(with_registers)
     return with_registers
@@ -73,4 +76,4 @@ def sampler_flags(sampling) -> list[str]:
         value = getattr(sampling, flag.register)
         if value != getattr(Sampling(), flag.register) or flag.register == "period_cycles":
             words += [flag.name, str(value)]
-    return words
+    return words + filter_flags(sampling.filter)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import COLUMNS, NAMES
 from gpuprof.report.intervals import wilson
-from gpuprof.report.launches import launch_rows
+from gpuprof.report.launches import launch_rows, own_registers
 from gpuprof.report.listing import LISTINGS, select_lines
 from gpuprof.report.model import Cost, Counters, Instruction, Kernel, Report, Row, Section
 from gpuprof.report.rules import findings
@@ -160,11 +160,12 @@ def launches(report: Report, lines: tuple[int, int] | None = None) -> Iterator[S
     metrics = sorted({metric for row in rows for metric in row.launch.metrics} - {"registers"})
     names = ("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "task", "start_cycle", "end_cycle", "cycles")
     counts = ("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete")
-    yield [*names, *counts, "registers", "theoretical_occupancy", *metrics]
+    yield [*names, *counts, "registers", "theoretical_occupancy", *metrics, "sampler"]
     for launch, kernel in rows:
         facts = [getattr(launch, name) for name in (*names, *counts)]
         occupancy = theoretical_occupancy(launch, report.chip)
         own = [kernel.registers, "" if occupancy is None else round(occupancy, 6), *(launch.metrics.get(metric, "") for metric in metrics)]
+        own.append(own_registers(launch))
         yield [cell(fact) for fact in facts + own]
 
 
@@ -182,6 +183,7 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
     for kernel in report.kernels:
         sums = totals(kernel, report.chip)
         facts: dict = {"model_version": report.header.model_version, "chip": report.header.chip, "fidelity": report.header.fidelity}
+        facts |= {"filter": report.header.filter} if report.header.filter else {}
         facts |= {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
         facts |= {f"warp_cycles.{name}": number for name, number in zip(NAMES, kernel.cost.cycles, strict=True)}

@@ -30,6 +30,8 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         yield "samples", [grouped(header.samples), f"period {header.period_cycles} cycles{mode}", *dropped]
     else:
         yield "samples", ["no sampling", *dropped]
+    if header.filter:
+        yield "filter", [Text(shown(header.filter), WARM), "no other samples were taken; exact numbers are of everything"]
     if header.complete:
         yield "recording", ["complete"]
     else:

@@ -32,6 +32,11 @@ def overlaps(launches: list[Launch]) -> dict[int, int]:
     }
 
 
+def own_registers(launch: Launch) -> str:
+    """The sampler's registers that were other than the header's: "filter=off, period_cycles=64"."""
+    return ", ".join(f"{name}={value}" if value != "" else f"no {name}" for name, value in launch.sampling.items())
+
+
 def page(report: Report, look: Look) -> Iterator[Text]:
     def number(value: int) -> Text:
         return Text(count(value, look.plain))
@@ -68,6 +73,8 @@ def page(report: Report, look: Look) -> Iterator[Text]:
         ]
     if any("parent" in row.launch.metrics for row in rows):
         columns.insert(1, Column("by", lambda r: Text(str(r.launch.metrics.get("parent", "host"))), 3))
+    if any(row.launch.sampling for row in rows):
+        columns.append(Column("sampler", lambda r: Text(shown(own_registers(r.launch)), WARM), 13, left=True))
     if any(row.launch.task for row in rows):
         columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
     yield Text("")

@@ -110,6 +110,7 @@ class Launch:
     buffer_full: bool
     complete: bool
     metrics: dict[str, int | float | str]
+    sampling: dict[str, int | str] = field(default_factory=dict)  # registers of the sampler that were other than the header's
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,7 @@ class Header:
     buffer_full: bool
     period_cycles: int  # 0: no sampling
     mode: str
+    filter: str  # which samples were wanted, "" all; where launches differ, each filter and of how many
     notes: tuple[str, ...]  # what the recording says about itself: an interrupt, damage
     complete: bool
 

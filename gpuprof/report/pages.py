@@ -79,6 +79,10 @@ def check_sampled(report: Report) -> None:
     """Raise NotComparable when samples were asked for and none was taken."""
     header = report.header
     if header.period_cycles and not header.samples:
+        if header.filter:
+            raise NotComparable(
+                f"no samples were taken: none passed the filter, {header.filter}; collect with another --filter (the exact columns are right)"
+            )
         cycles = max(launch.cycles for kernel in report.kernels for launch in kernel.launches)
         raise NotComparable(
             f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is {header.period_cycles}; "

@@ -3,11 +3,13 @@
 import json
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.report.model import ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report
+from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
 
@@ -75,11 +77,35 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
         samples=sum(launch.samples_kept for launch in launches),
         dropped=sum(launch.samples_dropped for launch in launches),
         buffer_full=any(launch.buffer_full for launch in launches),
-        period_cycles=int(meta["period_cycles"]),
+        period_cycles=int(meta["period_cycles"]) or min(set_periods(launches), default=0),
         mode=meta.get("mode", ""),
-        notes=(*chip_notes(meta), *(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines())),
+        filter=filters_in_force(meta, launches),
+        notes=(
+            *chip_notes(meta),
+            *register_notes(launches),
+            *(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
+        ),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
     )
+
+
+def set_periods(launches: list[Launch]) -> list[int]:
+    return [int(launch.sampling["period_cycles"]) for launch in launches if launch.sampling.get("period_cycles")]
+
+
+def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
+    counts = Counter(str(launch.sampling.get("filter", meta.get("filter", ""))) for launch in launches)
+    if len(counts) < 2:
+        return "".join(counts)
+    return "; ".join(f"{text or 'none'} ({plural(n, 'launch', 'launches')})" for text, n in counts.items())
+
+
+def register_notes(launches: list[Launch]) -> list[str]:
+    """What a script has set of the sampler in mid-stream, the filter aside."""
+    counts = Counter((name, value) for launch in launches for name, value in launch.sampling.items() if name != "filter")
+    return [
+        f"the sampler's {name} was {value} for {n} of {plural(len(launches), 'launch', 'launches')}" for (name, value), n in counts.items()
+    ]
 
 
 def chip_notes(meta: dict[str, str]) -> list[str]:
@@ -97,18 +123,23 @@ def chip_facts(meta: dict[str, str]) -> ChipFacts:
 
 def read_kernel(db: sqlite3.Connection, function: int, launch: int | None, sources: dict[str, str | None]) -> Kernel:
     key = {"function": function, "launch": launch}
+    meta = dict(db.execute("SELECT key, value FROM meta"))
     display, symbol, module, ptx, *sizes = db.execute(
         "SELECT f.display, f.name, m.name, m.ptx, f.registers, f.shared_nbytes, f.local_nbytes, f.spill_nbytes "
         "FROM functions f JOIN modules m USING (module) WHERE f.function = ?",
         (function,),
     ).fetchone()
-    return Kernel(display, symbol, module, *sizes, tuple(read_launches(db, key)), tuple(read_instructions(db, key)), ptx, sources)
+    return Kernel(display, symbol, module, *sizes, tuple(read_launches(db, key, meta)), tuple(read_instructions(db, key)), ptx, sources)
 
 
 OF_LAUNCHES = "JOIN launches l USING (launch) WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch)"
 
 
-def read_launches(db: sqlite3.Connection, key: dict) -> Iterator[Launch]:
+def read_launches(db: sqlite3.Connection, key: dict, meta: dict[str, str]) -> Iterator[Launch]:
+    registers: dict[int, dict] = {}
+    for number, name, value in db.execute(f"SELECT launch, register, value FROM samplers {OF_LAUNCHES} ORDER BY launch, register", key):
+        if str(value) != meta.get(name, ""):
+            registers.setdefault(number, {})[name] = value
     metrics: dict[int, dict] = {}
     for number, metric, value in db.execute(f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key):
         metrics.setdefault(number, {})[metric] = value
@@ -120,7 +151,8 @@ def read_launches(db: sqlite3.Connection, key: dict) -> Iterator[Launch]:
     ):
         number, name, grid, block, *numbers, buffer_full, complete = row
         yield Launch(
-            number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete), metrics.get(number, {})
+            number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete), metrics.get(number, {}),
+            registers.get(number, {}),
         )  # fmt: skip
 
 

@@ -225,7 +225,7 @@ def sampling(case: Case) -> Iterator[Finding]:
 def sampled_beside_exact(case: Case) -> Iterator[Finding]:
     """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead."""
     whole = case.kernel.cost
-    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random":
+    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or case.header.filter:
         return
     for path, row in case.worst(lambda row: row.cost.warp_cycles):
         exact, sampled = row.cost.warp_cycles / whole.warp_cycles, row.cost.n_samples / whole.n_samples

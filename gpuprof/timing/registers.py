@@ -7,6 +7,7 @@ from gpuprof.errors import UsageError
 from gpuprof.timing.filter import Filter, filter_of_text
 from gpuprof.timing.sampling import Sampling
 
+USUAL = Sampling()
 ALWAYS = ("period_cycles", "mode", "seed")  # a recording has these; the others where they are not the default
 
 
@@ -15,10 +16,10 @@ def registers(sampling: Sampling) -> dict[str, int | str]:
     return {field.name: _plain(getattr(sampling, field.name)) for field in fields(Sampling)}
 
 
-def described(sampling: Sampling) -> dict[str, int | str]:
-    """Those that a recording tells."""
-    usual = registers(Sampling())
-    return {name: value for name, value in registers(sampling).items() if name in ALWAYS or value != usual[name]}
+def described(sampling: Sampling, recorded: Sampling = USUAL) -> dict[str, int | str]:
+    """Those that a recording tells: of a launch also those that it tells of the whole, whose sampling is `recorded`."""
+    usual, told = registers(USUAL), registers(recorded)
+    return {name: value for name, value in registers(sampling).items() if name in ALWAYS or not value == usual[name] == told[name]}
 
 
 def changed(sampling: Sampling, changes: Iterable[tuple[str, int | str]]) -> Sampling:
