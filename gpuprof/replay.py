@@ -19,6 +19,7 @@ from gpuprof.isa.program import Function, Program
 from gpuprof.session import Session, Settings, open_session
 from gpuprof.stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
 from gpuprof.stream.read import SavedStream
+from gpuprof.timing.registers import registers
 
 MOST_STREAMS = 1 << 31
 
@@ -55,11 +56,14 @@ class _Player:
     def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool):
         self.stream, self.session, self.saved_load_bases = stream, session, saved_load_bases
         self._events: set[int] = set()
+        saved, wanted = registers(stream.header.sampling), registers(session.settings.sampling)
+        self._given = {name for name in saved if saved[name] != wanted[name]}
         self._ways = {
             SavedLoad: self._load,
             SavedCopyIn: self._copy_in,
             SavedLaunch: self._launch,
             cmd.Fill: self._fill,
+            cmd.SetSampler: self._set_sampler,
             cmd.MakeImage: self._make_image,
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
@@ -124,6 +128,10 @@ class _Player:
         if not saved.pattern or saved.nbytes % len(saved.pattern):
             raise self.stream.damaged(f"a fill of {saved.nbytes} bytes has a pattern of {len(saved.pattern)}")
         return saved
+
+    def _set_sampler(self, saved: cmd.SetSampler) -> cmd.SetSampler:
+        """What the settings say otherwise than the saved run goes before what its script set."""
+        return cmd.SetSampler(tuple((name, value) for name, value in saved.registers if name not in self._given))
 
     def _make_image(self, saved: cmd.MakeImage) -> cmd.MakeImage:
         if not check_image(saved.image):

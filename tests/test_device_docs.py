@@ -12,6 +12,7 @@ from gpuprof.device.api import Device
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.launch import find_launch_comments, parse_launch
 from gpuprof.errors import UsageError
+from gpuprof.timing.filter import KEYS
 from tests.device_support import FakeExecutor
 
 PAGE = Path(__file__).parent.parent / "docs" / "python-api.md"
@@ -29,10 +30,20 @@ def test_the_python(monkeypatch):
 
 def test_the_python_about_textures():
     """Blocks marked `py` run on an emulated GPU: the fake one has no images."""
-    (text,) = [text for language, text in BLOCKS if language == "py"]
+    (text,) = [text for language, text in BLOCKS if language == "py" and "gpu.texture" in text]
     names = {"gpu": gpuprof.Device(), "np": np}
     exec(text, names)
     np.testing.assert_array_equal(names["canvas"].array.copy_to_host(), np.zeros((64, 64), np.float32))
+
+
+def test_the_python_about_the_sampler(monkeypatch):
+    monkeypatch.chdir(PAGE.parent.parent)
+    (text,) = [text for language, text in BLOCKS if language == "py" and "gpu.sampler" in text]
+    gpu = gpuprof.Device()
+    exec(text, {"gpu": gpu, "np": np})
+    assert (gpu.sampler.period_cycles, gpu.sampler.registers["filter"]) == (512, "off")
+    keys = re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)))
+    assert set(KEYS) <= set(keys)
 
 
 def test_the_launches():

@@ -1,5 +1,6 @@
 """`Device.sampler`: registers that a script sets in mid-stream, and what the recording says was in force."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,9 @@ from gpuprof.device import commands as cmd
 from gpuprof.errors import UsageError
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
+from gpuprof.replay import replay
 from gpuprof.session import Settings, open_device
+from gpuprof.stream.read import read_stream
 from gpuprof.timing import Sampling
 from gpuprof.timing.filter import filter_of_text
 from gpuprof.timing.registers import changed, described, registers
@@ -36,12 +39,12 @@ def program(tmp_path_factory):
     return device.executor.compile(path), device.executor._images
 
 
-def recording(folder: Path, program, script, sampling=Sampling(32, "all", fifo_depth=4096, drain_cycles=1)):  # noqa: B008 (frozen)
+def recording(folder: Path, program, script, sampling=Sampling(32, "all", fifo_depth=4096, drain_cycles=1), **settings):  # noqa: B008 (frozen)
     """The recording of `script(gpu, launch)`, where launch(kernel, stream) runs it on two blocks of two warps."""
     compiled, images = program
     path = folder / "s.gprec"
     with RecordWriter(path) as recorder:
-        gpu = open_device(Settings(sampling=sampling, recorder=recorder))
+        gpu = open_device(Settings(sampling=sampling, recorder=recorder, **settings))
         gpu.executor._images |= images
         module = gpu.submit(cmd.Load(compiled))
         x = gpu.device_array(64, np.float32)
@@ -53,7 +56,7 @@ def recording(folder: Path, program, script, sampling=Sampling(32, "all", fifo_d
             return gpu.submit(cmd.Launch(*arguments))
 
         script(gpu, launch)
-        gpu.synchronize()
+        gpu.executor.finish()
     return read_recording(path)
 
 
@@ -187,6 +190,32 @@ def test_what_the_host_decides(tmp_path, program):
 
     assert sampled("kernel=^other$") == [1, 2, 3] and sampled("kernel=other stream=2") == [2, 3]
     assert sampled("task=^step/load$") == [2] and sampled("kernel=other skip=1 count=1") == [2] and sampled("launch=0,3") == [0, 3]
+
+
+def test_a_saved_stream_sets_the_sampler_again(tmp_path, program):
+    """A filter of the run comes back, too; what the replay sets otherwise goes before what the script set."""
+
+    def script(gpu, launch):
+        launch()
+        assert gpu.sampler.set(period_cycles=64, filter="block=0")
+        launch()
+        gpu.sampler.filter(warp=1)
+        launch()
+
+    sampling = Sampling(32, "all", filter=filter_of_text("warp=0-3 kernel=spin"))
+    saved = recording(tmp_path, program, script, sampling, save_stream=True)
+    stream = read_stream(tmp_path / "s.gprec")
+    assert stream.header.sampling == sampling
+
+    def again(sampling):
+        with RecordWriter(tmp_path / "again.gprec") as recorder:
+            replay(stream, Settings(sampling=sampling, recorder=recorder))
+        return [launch.samples for _, launch in sorted(read_recording(tmp_path / "again.gprec").launches.items())]
+
+    assert [some.tobytes() for some in again(sampling)] == [launch.samples.tobytes() for _, launch in sorted(saved.launches.items())]
+    first, second, third = again(replace(sampling, period_cycles=128))
+    assert not any((some["cycle"] % 128).any() for some in (first, second, third))
+    assert set(first["block"]) == {0, 1} and set(second["block"]) == {0} and set(third["warp"]) == {1}
 
 
 def test_plain_values():

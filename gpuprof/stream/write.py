@@ -29,6 +29,8 @@ class StreamWriter:
             self._modules[id(module)] = len(self._modules)
             self._line(SavedLoad(module.load_base))
             return module
+        if command == cmd.SetSampler(()):  # a question
+            return carry_out(command)
         self._line(self._saved(command))
         try:
             return carry_out(command)

@@ -8,12 +8,13 @@ from gpuprof.timing.filter import Filter, filter_of_text
 from gpuprof.timing.sampling import Sampling
 
 USUAL = Sampling()
+REGISTERS = tuple(field.name for field in fields(Sampling) if field.name != "record_nbytes")  # that follows from the form of the records
 ALWAYS = ("period_cycles", "mode", "seed")  # a recording has these; the others where they are not the default
 
 
 def registers(sampling: Sampling) -> dict[str, int | str]:
     """All of them, by the names of Sampling's fields: a filter as it is written, several names joined by commas."""
-    return {field.name: _plain(getattr(sampling, field.name)) for field in fields(Sampling)}
+    return {name: _plain(getattr(sampling, name)) for name in REGISTERS}
 
 
 def described(sampling: Sampling, recorded: Sampling = USUAL) -> dict[str, int | str]:
@@ -26,8 +27,8 @@ def changed(sampling: Sampling, changes: Iterable[tuple[str, int | str]]) -> Sam
     """The settings with some registers set. Raises UsageError for one that there is not, or a value that it does not take."""
     values = {}
     for name, value in changes:
-        if name not in sampling.__dataclass_fields__:
-            raise UsageError(f"the sampler has no register {name!r}; it has {', '.join(sampling.__dataclass_fields__)}")
+        if name not in REGISTERS:
+            raise UsageError(f"the sampler has no register {name!r}; it has {', '.join(REGISTERS)}")
         values[name] = _value(name, value, getattr(sampling, name))
     return replace(sampling, **values)
 
