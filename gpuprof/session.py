@@ -36,7 +36,7 @@ from gpuprof.inflight import Emulate, Flight, InFlight
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.nested import Descent, launches_grids
-from gpuprof.records.schema import COUNTERS_DTYPE
+from gpuprof.records.schema import COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
 from gpuprof.records.writer import RECORD_NBYTES, RecordWriter
 from gpuprof.stream.codec import VERSION as STREAM_VERSION
 from gpuprof.stream.codec import Header
@@ -386,7 +386,10 @@ class Session:
     def _sink(self, samples: np.ndarray) -> None:
         if self.recorder:
             for launch, rows in by_launch(samples):
-                self.recorder.samples(launch, rows)
+                if rows.dtype == SAMPLED_COUNTERS_DTYPE:
+                    self.recorder.exact_rows(b"SMCN", launch, rows)
+                else:
+                    self.recorder.samples(launch, rows)
 
     def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
         """The timing of all blocks, also when only some were timed; the recording has a note of that."""

@@ -1,5 +1,6 @@
 """The trace cells of the readable timing model: what they take, and in which order. Written independently of gpuprof.timing.sampler."""
 
+from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
 
 MASK_64 = (1 << 64) - 1
@@ -43,7 +44,7 @@ class Cells:
 
     def __init__(self, gpu, sampling):
         self.gpu, self.sampling = gpu, sampling
-        self.samples, self.dropped = [], 0
+        self.samples, self.counters, self.dropped = [], [], 0
         self.fifo = {sm.number: [] for sm in gpu.sms}  # when each record so far leaves
         self.events = {sm.number: -sampling.phase_cycles for sm in gpu.sms}
         self.started = {}  # SM -> cycle, warp, pc: where an event has the cell take a sample
@@ -82,8 +83,9 @@ class Cells:
         scope = [one for one in seen if one[0] in partitions]
         scope.sort(key=lambda one: (sm.partitions.index(one[0]), one[1]))
         taken = getattr(self, sampling.mode.replace("-", "_"))(sm, scope, partitions, t, warp)
-        for one, n in taken:
-            self.write(sm, one, n, t, pc)
+        kept = [self.write(sm, one, n, t, pc) for one, n in taken]
+        if any(kept):
+            self.counters.append(self.counted(sm, seen, t))
         self.taken[sm.number] += 1
 
     def random(self, sm, scope, partitions, t, warp):
@@ -113,12 +115,29 @@ class Cells:
     def trigger(self, sm, scope, partitions, t, warp):
         return [(one, len(scope)) for one in scope if one[2] is warp]
 
+    def counted(self, sm, seen, t):
+        """What the SM's counters say after the cycle's issues."""
+        counts = self.gpu.counts
+        busy = {name for p in sm.partitions for name, port in p.ports.items() if name != "none" and (port.issued == t or port.free > t)}
+        return (
+            t,
+            sum(1 << PIPES.index(name) for name in busy),
+            sm.number,
+            sum(p.issued == t for p in sm.partitions),
+            sum(reasons == ["not_selected"] for _, _, _, reasons, _, _ in seen),
+            len(seen),
+            *(counts[name, sm.number] for name in ("l1_sectors", "l1_hits")),
+            *(counts[name] for name in ("l2_sectors", "l2_hits")),
+            32 * (counts["dram_read_sectors"] + counts["dram_write_sectors"]),
+        )
+
     def write(self, sm, one, n, t, pc):
+        """Whether the record has a place."""
         partition, lane, warp, reasons, stands_at, mask = one
         fifo, depth = self.fifo[sm.number], self.sampling.fifo_depth
         if len(fifo) >= depth and fifo[-depth] > t:
             self.dropped += 1
-            return
+            return False
         fifo.append(max(t, fifo[-1] if fifo else 0) + self.sampling.drain_cycles)
         issued, scheduler = warp.issued == t, partition.issued == t
         numbers = [INDEX["selected"]] if issued else sorted(INDEX[name] for name in reasons)
@@ -127,3 +146,4 @@ class Cells:
         shown = pc if pc is not None and self.sampling.mode == "trigger" else stands_at
         flags = int(issued) + 2 * int(scheduler)
         self.samples.append((t, sm.number, slot, self.gpu.load_base + 16 * shown, field, warp.block.index, mask, flags, warp.number, n))
+        return True

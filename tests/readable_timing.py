@@ -72,6 +72,7 @@ def hashed(line):
 @dataclass
 class Port:
     free: int = 0  # first cycle in which it takes an instruction
+    issued: int = -1  # the last in which it took one
     time: Fraction = Fraction(0)
 
 
@@ -336,7 +337,7 @@ class Gpu:
             port.free = math.floor(port.time)
         elif name == "none":
             port.free = t
-        warp.issued = partition.issued = t
+        warp.issued = partition.issued = port.issued = t
         self.counts["issue_slots"] += 1
         warp.earliest = t + (1 if chip.dispatch_units == 1 else 0)
         if warp.slots_left > 1:
@@ -757,7 +758,8 @@ class Gpu:
                 load.parts.append(self.request(sm, start, line, mask, "read", t))
             else:
                 load.parts += self.look_up_l1(sm, line, mask, start, t)
-        self.counts["l1_sectors"] += sum(mask.bit_count() for mask in masks.values())
+        for where in ("l1_sectors", ("l1_sectors", sm.number)):
+            self.counts[where] += sum(mask.bit_count() for mask in masks.values())
         if all(part.cycle is not None for part in load.parts):
             load.settle()
         else:
@@ -773,7 +775,8 @@ class Gpu:
             entry.pending = 0
         parts = [entry.pending_until] if entry.pending & mask else []
         missing = mask & ~entry.valid
-        self.counts["l1_hits"] += (mask & entry.valid).bit_count()
+        for where in ("l1_hits", ("l1_hits", sm.number)):
+            self.counts[where] += (mask & entry.valid).bit_count()
         if missing:
             result = self.request(sm, start, line, missing, "read", t)
             entry.pending_until = result

@@ -1,20 +1,24 @@
 """Every mode with every trigger: the compiled trace cell takes the same records as the readable one, on random kernels and on a winding one."""
 
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
-from gpuprof.timing import Sampling
-from gpuprof.timing.sampling import MODES
+from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.sampling import COUNTERS, MODES
 from gpuprof.timing.triggers import NAMES
 from tests.readable_timing import time_launch
 from tests.test_timing import random_kernel
 from tests.test_timing_twin import CHIPS
-from tests.timing_support import launch, make, run, warp
+from tests.timing_support import launch, make, piece, warp
 
 EVERY = {"inst_issued": 7, "branch": 2, "divergent_branch": 1, "call": 2, "barrier": 1, "bank_conflict": 2, "l1_miss": 3, "l2_miss": 3}
+RECORD_NAMES = ("cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident")
+COUNTER_NAMES = [name for name in SAMPLED_COUNTERS_DTYPE.names if name != "launch"]
 FULL, LOW, HIGH = 0xFFFFFFFF, 0xFFFF, 0xFFFF0000
 
 
@@ -35,10 +39,22 @@ def settings(**more) -> list[Sampling]:
                     trigger=trigger,
                     every=every,
                     phase_cycles=phase,
+                    counters=tuple(COUNTERS),
                     **more,
                 )
             )
     return found
+
+
+def run_counting(chip, kernel, sampling):
+    """The launch's timing, its records and its rows of counters."""
+    instructions, warps, per_block = kernel
+    got = {WIDE_DTYPE: [], SAMPLED_COUNTERS_DTYPE: []}
+    job = launch(encode(instructions), blocks=len(warps) // per_block, threads=32 * per_block)
+    pieces = iter([piece(warps, per_block)])
+    timing = simulate(power_on(chip), job, pieces, sampling, lambda rows: got[rows.dtype].append(rows.copy()), 1 << 40)
+    records, counters = ([row for rows in some for row in rows] for some in got.values())
+    return timing, records, counters
 
 
 def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -> dict[tuple[str, str], int]:
@@ -51,11 +67,14 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=samplings)
     counts = {}
     for sampling, cells in zip(samplings, twin.cells.of, strict=True):
-        timing, records = run(chip, instructions, warps, warps_per_block=per_block, sampling=sampling)
-        found = [] if records is None else records[["cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident"]]
+        timing, records, counters = run_counting(chip, kernel, sampling)
+        found = [tuple(int(record[name]) for name in RECORD_NAMES) for record in records]
         wanted = [(t, slot, pc, field | sm << 22, *rest) for t, sm, slot, pc, field, *rest in cells.samples]
-        assert sorted(tuple(int(value) for value in record) for record in found) == sorted(wanted), sampling
+        assert sorted(found) == sorted(wanted), sampling
         assert (timing.samples_dropped, timing.samples_due) == (cells.dropped, cells.dropped + len(wanted)), sampling
+        assert [tuple(int(row[name]) for name in COUNTER_NAMES) for row in counters] == sorted(cells.counters, key=itemgetter(0, 2)), (
+            sampling
+        )
         counts[sampling.trigger, sampling.mode] = len(wanted)
     return counts
 

@@ -83,7 +83,8 @@ COUNTERS_COLUMNS = (
     Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
     Column("l1_wavefronts_shared_ideal", "<u8", "had there been no bank conflict"),
 )
-# One for each SM and sampled cycle. What counts up does so from the launch's first cycle on, over the whole GPU.
+# One for each SM and cycle of which a record came into its FIFO; the launch is that of the first one. What counts up does so from the launch's
+# first cycle on, for the launch alone. Counters that were not asked for are zero.
 SAMPLED_COUNTERS_COLUMNS = (
     Column("cycle", "<u8", "GPU cycle, from power-on"),
     Column("launch", "<u4", "launch index"),
@@ -92,11 +93,11 @@ SAMPLED_COUNTERS_COLUMNS = (
     Column("issued", "<u2", "schedulers that issued in this cycle"),
     Column("eligible", "<u2", "warps that could have issued in it"),
     Column("active", "<u2", "resident warps"),
-    Column("l1_sectors", "<u8", "sectors that loads asked of the L1s"),
+    Column("l1_sectors", "<u8", "sectors that loads asked of the SM's L1"),
     Column("l1_hits", "<u8", "of these, found"),
-    Column("l2_sectors", "<u8", "sectors asked of the L2, up to the last 64 cycles"),
+    Column("l2_sectors", "<u8", "sectors asked of the L2, by all SMs, up to the last multiple of 64 cycles"),
     Column("l2_hits", "<u8", "of these, found"),
-    Column("dram_nbytes", "<u8", "read and written, up to the last 64 cycles"),
+    Column("dram_nbytes", "<u8", "read and written, for all SMs, up to the same cycle"),
 )
 # A stall: the cycles that a warp waits for one reason before one issue of an instruction. Exact, sparse.
 STALLS_COLUMNS = (

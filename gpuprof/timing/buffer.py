@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.records.schema import SM_SHIFT
 from gpuprof.timing.layout import QUANTUM
-from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.sampling import COUNTERS, Sampling
 from gpuprof.timing.state import State
 
 Sink = Callable[[np.ndarray], None]
@@ -61,6 +61,7 @@ class Outlet:
     def __init__(self, state: State, chip: Chip, sampling: Sampling, sink: Sink, record_nbytes: int):
         self.state, self.sink = state, sink
         self.buffer = EventBuffer(sampling.buffer_nbytes // record_nbytes, sampling.poll_cycles or worker_cycles(chip))
+        self.left_out = [column for name, columns in COUNTERS.items() if name not in sampling.counters for column in columns]
         self.held = state.cell.record[:0].copy()  # taken, but later than a record that is still in its FIFO
         self.lost = np.zeros(state.core.loss.shape, np.int64)  # (grids, SMs)
 
@@ -82,6 +83,17 @@ class Outlet:
         self._keep(waiting)
         if len(rows):
             self.sink(rows)
+        self._hand_over_counters()
+
+    def _hand_over_counters(self) -> None:
+        """They go with the records of their cycle, and take no place of their own."""
+        n = int(self.state.machine[0]["n_counted"])
+        self.state.machine[0]["n_counted"] = 0
+        rows = self.state.cell.counted[:n]
+        if n:
+            for column in self.left_out:
+                rows[column] = 0
+            self.sink(rows[np.lexsort((rows["sm"], rows["cycle"]))])
 
     def _keep(self, waiting: np.ndarray) -> None:
         """The records of these numbers, which are in their FIFOs, stand first in the table, and are all there is."""

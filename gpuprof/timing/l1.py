@@ -5,13 +5,13 @@ from gpuprof.timing.cache import expect, find, fold_bits, n_sectors, oldest
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
 from gpuprof.timing.tables import (
-    grid_at,
     l1_line_at,
     l1_tag_at,
     l1_use_at,
     load_at,
     miss_free_at,
     part_at,
+    presence_at,
     request_at,
     sm_at,
     warp_at,
@@ -99,7 +99,7 @@ def load(m, wi, inst, first, n, start, done, group):
     index = m.n_loads
     end = first + n * SECTOR_NUMBER_NBYTES
     before = m.n_requests
-    grid_at(m, m.grid).l1_sectors += n
+    presence_at(m, m.grid, sm).l1_sectors += n
     while first < end:
         line, mask, first = line_mask(m, first, end)
         if inst.bypass_l1:
@@ -141,7 +141,7 @@ def look_up(m, sm, line, mask, start, index):
         else:
             arrives = entry.pending_until
     missing = mask & ~entry.valid
-    grid_at(m, m.grid).l1_hits += n_sectors(mask & entry.valid)
+    presence_at(m, m.grid, sm).l1_hits += n_sectors(mask & entry.valid)
     if missing:
         s.l1_misses += n_sectors(missing)
         entry.request = request(m, sm, start, line, missing, READ, index, place, 0)

@@ -13,7 +13,7 @@ from gpuprof.chips.fields import FIELDS
 from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import WIDE_DTYPE
+from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 
 QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
@@ -170,6 +170,7 @@ SM = np.dtype(
         ("counted", "i8"),  # of either: those that the trace cell has counted
         ("events", "i8"),  # that it has counted, from -phase on
         ("taken", "i8"),  # cycles that it has sampled
+        ("counted_cycle", "i8"),  # the last one of which there is a row of counters
         ("event_warp", "i8"),  # whose event was the last that started it
         ("event_pc", "i8"),  # its instruction, if the warp may be elsewhere by now; else -1
         ("registers", "i8"),  # taken by blocks, as the next one
@@ -240,8 +241,6 @@ GRID_COUNTERS = (
     "end_cycle",
     "issue_slots",
     "resident_warp_cycles",
-    "l1_sectors",
-    "l1_hits",
     "l2_sectors",
     "l2_hits",
     "dram_read_sectors",
@@ -255,7 +254,18 @@ PIECE_PLACES = ("step_start", "access_start", "sector_start", "steps", "accesses
 PIECE = np.dtype([(name, "i8") for name in ("first_block", "next", *PIECE_PLACES)])
 
 # A grid on an SM.
-PRESENCE = np.dtype([("active_since", "i8"), ("active_cycles", "i8"), ("warps", "i4"), ("blocks", "i4"), ("started", "i4")], align=True)
+PRESENCE = np.dtype(
+    [
+        ("active_since", "i8"),
+        ("active_cycles", "i8"),
+        ("l1_sectors", "i8"),
+        ("l1_hits", "i8"),
+        ("warps", "i4"),
+        ("blocks", "i4"),
+        ("started", "i4"),
+    ],
+    align=True,
+)
 
 # What of a grid's samples is wanted (`gate`); all ends are among it. The last two count from the grid's start.
 GATE = np.dtype(
@@ -329,6 +339,7 @@ COUNTERS = (
     "n_loads",
     "n_blocked",
     "n_samples",
+    "n_counted",  # rows of counters
     "n_stall_rows",  # taken of the table of stalls
     "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
@@ -364,6 +375,7 @@ BATCH_NUMBERS = (
     "mode",  # of the trace cell, place in sampling.MODES
     "first_partition",  # of the scope: of each SM the partitions whose warps are sampled
     "partitions_in_scope",
+    "with_counters",  # 1: a row of counters stands beside the samples of a cycle
     "stall_index",  # 1: the stall field is the number of the first reason
     "seed",
     "fifo_depth",
@@ -442,6 +454,7 @@ TABLES = {
     "load": Table(LOAD_RECORD),
     "bucket": Table(SHORT),  # first request of each cycle
     "record": Table(WIDE_DTYPE),
+    "counted": Table(SAMPLED_COUNTERS_DTYPE),
     "gate": Table(GATE),  # by grid
     "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
     "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet

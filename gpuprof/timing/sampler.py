@@ -7,13 +7,14 @@ stood at, and whether it or its scheduler issued. It is taken (the mode says whi
 import numpy as np
 
 from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
+from gpuprof.timing.counted import write_counters
 from gpuprof.timing.fifo import enter
 from gpuprof.timing.gate import passes
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
-from gpuprof.timing.ledger import NOT_SELECTED, SELECTED
+from gpuprof.timing.ledger import SELECTED
+from gpuprof.timing.reasons import holding_reasons, resident
 from gpuprof.timing.sampling import ALL_WARPS, BY_TRIGGER, RANDOM, ROUND_ROBIN
-from gpuprof.timing.tables import grid_at, inst_at, lane_at, part_at, port_at, record_at, sm_at, until_at, warp_at
+from gpuprof.timing.tables import grid_at, part_at, record_at, sm_at, warp_at
 
 
 @hot
@@ -31,13 +32,6 @@ def draw(m, unit, t, n):
     shorter one. Units are the SMs, and behind them all partitions of the GPU."""
     value = splitmix64(splitmix64(splitmix64(m.seed) ^ np.uint64(unit)) ^ np.uint64(t))
     return np.int64(value % np.uint64(n))
-
-
-@hot
-def resident(m, wi, t):
-    """Whether a warp was there in cycle t. One that issued its last instruction in it may be gone by now."""
-    w = warp_at(m, wi)
-    return w.state != STARTING and (w.state != EMPTY or w.last == t)
 
 
 @cold
@@ -115,6 +109,9 @@ def take(m, sm, wi, n, t):
     r.warp = w.in_block
     r.resident = n
     m.n_samples += 1
+    if m.with_counters and sm_at(m, sm).counted_cycle != t:
+        sm_at(m, sm).counted_cycle = t
+        write_counters(m, sm, w.grid, t)
 
 
 @hot
@@ -126,22 +123,3 @@ def stall_field(m, reasons):
     while reasons >> number & 1 == 0:
         number += 1
     return number
-
-
-@hot
-def holding_reasons(m, wi, t):
-    """A bit for each reason that held a warp in cycle t, in which it did not issue; not_selected stands for one that could have.
-
-    A port that took an instruction in this cycle was free before.
-    """
-    w = warp_at(m, wi)
-    if w.state == HOLDING:
-        return 1 << w.hold_reason
-    bits = 0
-    for c in range(N_CLASSES):
-        if until_at(m, wi, c).value > t:
-            bits |= 1 << REASON_OF_CLASS[c]
-    if bits == 0:
-        port = port_at(m, w.partition, lane_at(m, w.partition, w.lane).port)
-        bits = 1 << (inst_at(m, w.pc).throttle if port.free > t and port.issued < t else NOT_SELECTED)
-    return bits

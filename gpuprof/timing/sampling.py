@@ -13,6 +13,16 @@ MODES = ("random", "round-robin", "all", "stalled", "trigger")
 RANDOM, ROUND_ROBIN, ALL_WARPS, STALLED, BY_TRIGGER = range(5)
 STALL_FIELDS = ("vector", "index")
 MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; of the addresses kept free for it
+# Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are zero.
+COUNTERS = {
+    "issued": ("issued",),
+    "eligible": ("eligible",),
+    "active": ("active",),
+    "pipes": ("pipes_busy",),
+    "l1": ("l1_sectors", "l1_hits"),
+    "l2": ("l2_sectors", "l2_hits"),
+    "dram": ("dram_nbytes",),
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,7 @@ class Sampling:
     phase_cycles: int = 0
     partition: int = -1  # -1: all
     stall: str = "vector"
+    counters: tuple[str, ...] = ()  # of COUNTERS: what stands beside the samples of a cycle
 
     @property
     def is_on(self) -> bool:
@@ -80,6 +91,10 @@ class Sampling:
             raise UsageError(f"sampling of partition {self.partition}: partitions count from 0; -1 is all of them")
         if self.stall not in STALL_FIELDS:
             raise UsageError(f"stall field {self.stall!r}: it must be one of {', '.join(STALL_FIELDS)}")
+
+        for name in self.counters:
+            if name not in COUNTERS:
+                raise UsageError(f"sampling counter {name!r}: it must be one of {', '.join(COUNTERS)}")
 
     def _check_trigger(self) -> None:
         if self.trigger not in NAMES:

@@ -42,10 +42,10 @@ def simulate(
 ) -> LaunchTiming:
     """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the machine's clock past it.
 
-    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot; in FIFOs and buffer a
-    record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises, or an interrupt comes,
-    the sink gets the records so far. Raises UsageError when a block does not fit an SM and KernelFault when the launch takes more than
-    `max_cycles`.
+    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot, and if counters are asked for with
+    others of SAMPLED_COUNTERS_DTYPE, ordered by cycle, then SM; in FIFOs and buffer a record takes `record_nbytes`. Sampling never changes
+    the timing, unless its stream is "lsu". When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError
+    when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
     """
     return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks, record_nbytes)[0]
 
@@ -147,7 +147,8 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray) -
     resident = counts["resident_warp_cycles"]
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
     due, dropped = int(losses["due"].sum()), int(losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum())
-    active_cycles = state.core.presence[number]["active_cycles"].astype(np.uint64)
+    presence = state.core.presence[number]
+    active_cycles = presence["active_cycles"].astype(np.uint64)
     return LaunchTiming(
         start_cycle=start,
         end_cycle=end,
@@ -162,8 +163,8 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray) -
         samples_kept=due - dropped,
         samples_dropped=dropped,
         buffer_full=dropped > 0,
-        l1_sectors=counts["l1_sectors"],
-        l1_hits=counts["l1_hits"],
+        l1_sectors=int(presence["l1_sectors"].sum()),
+        l1_hits=int(presence["l1_hits"].sum()),
         l2_sectors=counts["l2_sectors"],
         l2_hits=counts["l2_hits"],
         dram_read_nbytes=counts["dram_read_sectors"] * SECTOR_NBYTES,

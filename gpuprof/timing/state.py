@@ -14,7 +14,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.schema import WIDE_DTYPE
+from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing import layout
 from gpuprof.timing.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.filter import EVERY, Filter
@@ -92,6 +92,7 @@ class Memory(NamedTuple):
 
 class Cell(NamedTuple):
     record: np.ndarray
+    counted: np.ndarray
     gate: np.ndarray  # layout.GATE (grids,)
     watched: np.ndarray  # int32 (grids, SMs)
     leaves: np.ndarray  # int64: when each record leaves its FIFO
@@ -222,7 +223,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
     core.lane["age"] = -1
     core.sm["next_event"] = core.sm["next_sample"] = core.sm["next_store"] = NEVER
     core.sm["block_free"] = NEVER
-    core.sm["carve_out"] = -1
+    core.sm["carve_out"] = core.sm["counted_cycle"] = -1
     core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
     core.block["grid"] = -1
     return core
@@ -259,6 +260,7 @@ def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
         raise UsageError(f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on")
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
+        counted=np.zeros(room if sampling.counters else 1, SAMPLED_COUNTERS_DTYPE),
         leaves=np.zeros(room, np.int64),
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
@@ -315,6 +317,7 @@ def machine_record(
         "mode": MODES.index(sampling.mode),
         "first_partition": max(0, sampling.partition),
         "partitions_in_scope": chip.partitions if sampling.partition < 0 else 1,
+        "with_counters": len(sampling.counters) > 0,
         "stall_index": sampling.stall == "index",
         "seed": sampling.seed & (1 << 63) - 1,
         "fifo_depth": sampling.fifo_depth,

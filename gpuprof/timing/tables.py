@@ -152,4 +152,4 @@ l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"),
 slice_tick_at, channel_tick_at, dram_row_at = _rows("slice_tick"), _rows("channel_tick"), _rows("dram_row")
 request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")
 gate_at, watched_at = _rows("gate"), _rows("watched")
-record_at, leaves_at, fifo_at = _rows("record"), _rows("leaves"), _rows("fifo")
+record_at, counted_at, leaves_at, fifo_at = _rows("record"), _rows("counted"), _rows("leaves"), _rows("fifo")

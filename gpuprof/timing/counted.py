@@ -1,0 +1,48 @@
+"""The counter record: what an SM's counters say in a cycle that is sampled."""
+
+import numpy as np
+
+from gpuprof.isa.row import PIPES
+from gpuprof.timing.jit import cold
+from gpuprof.timing.layout import N_PORTS, PORTS
+from gpuprof.timing.ledger import NOT_SELECTED
+from gpuprof.timing.reasons import holding_reasons, resident
+from gpuprof.timing.tables import counted_at, grid_at, part_at, port_at, presence_at, warp_at
+
+# The bit of each port's pipe; what needs no pipe keeps none busy.
+PIPE_BIT = np.array([0 if port == "none" else 1 << PIPES.index(port) for port in PORTS], np.int64)
+SECTOR_NBYTES = 32
+
+
+@cold
+def write_counters(m, sm, g, t):
+    """A row of counters for cycle t, whose issues are done, beside the records of grid g's warps."""
+    r = counted_at(m, m.n_counted)
+    grid = grid_at(m, g)
+    presence = presence_at(m, g, sm)
+    issued = 0
+    pipes = 0
+    for p in range(sm * m.partitions, (sm + 1) * m.partitions):
+        issued += part_at(m, p).issued == t
+        for k in range(N_PORTS):
+            if port_at(m, p, k).issued == t or port_at(m, p, k).free > t:
+                pipes |= PIPE_BIT[k]
+    active = 0
+    eligible = 0
+    for wi in range(sm * m.warp_slots, (sm + 1) * m.warp_slots):
+        if resident(m, wi, t):
+            active += 1
+            eligible += warp_at(m, wi).last == t or holding_reasons(m, wi, t) == 1 << NOT_SELECTED
+    r.cycle = t
+    r.launch = grid.launch
+    r.pipes_busy = pipes
+    r.sm = sm
+    r.issued = issued
+    r.eligible = eligible
+    r.active = active
+    r.l1_sectors = presence.l1_sectors
+    r.l1_hits = presence.l1_hits
+    r.l2_sectors = grid.l2_sectors
+    r.l2_hits = grid.l2_hits
+    r.dram_nbytes = (grid.dram_read_sectors + grid.dram_write_sectors) * SECTOR_NBYTES
+    m.n_counted += 1
