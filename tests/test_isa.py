@@ -9,7 +9,6 @@ from gpuprof.isa import describe, opcodes
 from gpuprof.isa.encoding import PT, RZ, Operand, decode, encode, make, reads, writes
 from gpuprof.isa.modifiers import FIELDS, pack, unpack, unpack_name
 from gpuprof.isa.program import basic_block_starts
-from gpuprof.isa.stalls import NAMES, VOCABULARIES
 from tests.running import ROOT
 
 # Numbers are given in table order: a change of the table makes old gpubin files mean something else.
@@ -86,11 +85,6 @@ def test_basic_blocks():
     )
     np.testing.assert_array_equal(basic_block_starts(code), [0, 2, 4])
     assert basic_block_starts(code[:0]).tolist() == []
-
-
-def test_every_vocabulary_names_every_reason():
-    for vocabulary in VOCABULARIES.values():
-        assert set(vocabulary) == set(NAMES)
 
 
 def test_unguarded_is_always():

@@ -132,7 +132,9 @@ def test_explain_whole():
         "            block can run meanwhile.\n"
         "what to do  Balance the work between warps before the barrier; use smaller\n"
         "            blocks so that other blocks fill the gap.\n"
+        "in amd      BARRIER_WAIT\n"
         "in cupti    SYNC\n"
+        "in intel    SYNC\n"
     )
 
 

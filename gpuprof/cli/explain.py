@@ -4,43 +4,105 @@ import click
 
 from gpuprof.errors import UsageError
 
+LABEL_CELLS = 12
+
 
 @click.command("explain", short_help="Explain a stall reason in words.")
 @click.argument("reason")
-def command(reason):
+@click.option("--vocabulary", type=click.Choice(["ncu", "cupti", "intel", "amd"]), help="Whose term REASON is, where makers share it.")
+def command(reason, vocabulary):
     """Say what a stall REASON means, what usually causes it, and what to do.
 
     \b
     REASON is a name (long_scoreboard), Nsight Compute's column (stall_long_sb),
-    or its short form (long_sb). `gpuprof list stalls` shows all.
+    its short form (long_sb), or another maker's term (MEMORY_DEPENDENCY, SBID).
+    `gpuprof list stalls` shows all.
     """
-    from gpuprof.isa.stalls import REASONS, VOCABULARIES
+    from gpuprof.isa.stalls import INDEX
+
+    found = {} if vocabulary == "ncu" else find_terms(reason, vocabulary)
+    if found and (vocabulary or not is_reason(reason)):
+        names = list(dict.fromkeys(name for reasons in found.values() for name in reasons))
+        if len(names) == 1:
+            explain(INDEX[names[0]])
+        else:
+            explain_term(reason, found, names)
+    elif vocabulary not in (None, "ncu"):
+        from gpuprof.isa.vocabularies import VOCABULARIES
+
+        raise UsageError(
+            f"{vocabulary} has no term {reason!r}; it has: {', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
+        )
+    else:
+        explain(find_reason(reason))
+
+
+def explain(number: int) -> None:
+    from gpuprof.isa.stalls import REASONS
+    from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.causes import CAUSES
 
-    found = REASONS[find_reason(reason)]
+    found = REASONS[number]
     click.echo(f"{found.name}  ({found.column})\n")
     facts = [("what it is", found.text)]
     facts += [("causes" if index == 0 else "", cause) for index, cause in enumerate(CAUSES[found.name])]
     facts += [("what to do", found.advice)]
-    facts += [(f"in {vocabulary}", words[found.name]) for vocabulary, words in sorted(VOCABULARIES.items()) if vocabulary != "ncu"]
+    facts += [(f"in {name}", vocabulary.word(number)) for name, vocabulary in sorted(VOCABULARIES.items()) if not vocabulary.is_own]
+    echo(facts)
+
+
+def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> None:
+    """A term that stands for several reasons: which, and each in a sentence."""
+    from gpuprof.isa.stalls import INDEX, REASONS
+
+    click.echo(f"{term.strip().upper()}\n")
+    facts = [(f"in {vocabulary}", ", ".join(reasons)) for vocabulary, reasons in found.items()]
+    facts += [("", f"{name}: {REASONS[INDEX[name]].text}") for name in names]
+    echo([*facts, ("more", f"gpuprof explain {names[0]}, and so on")])
+
+
+def echo(facts: list[tuple[str, str]]) -> None:
     for label, text in facts:
-        click.echo(click.wrap_text(text, width=80, initial_indent=f"{label:<12}", subsequent_indent=" " * 12))
+        click.echo(click.wrap_text(text, width=80, initial_indent=f"{label:<{LABEL_CELLS}}", subsequent_indent=" " * LABEL_CELLS))
+
+
+def find_terms(text: str, vocabulary: str | None) -> dict[str, list[str]]:
+    """By vocabulary, the reasons that another maker's term stands for; empty for what is no such term."""
+    from gpuprof.isa.vocabularies import VOCABULARIES
+
+    wanted = _plain(text).upper()
+    places = [place for name, place in VOCABULARIES.items() if not place.is_own and vocabulary in (None, name)]
+    return {place.name: reasons for place in places if (reasons := place.reasons_of(wanted))}
+
+
+def spellings() -> dict[str, int]:
+    """Every way to write a reason -> its number: by name, by Nsight Compute's column, or by its short form."""
+    from gpuprof.isa.stalls import COLUMNS, NAMES
+
+    found = {spelling: number for number, names in enumerate(zip(NAMES, COLUMNS, strict=True)) for spelling in names}
+    return found | {column.removeprefix("stall_"): number for number, column in enumerate(COLUMNS)}
+
+
+def is_reason(text: str) -> bool:
+    return bool({_plain(text), _plain(text).removeprefix("stall_")} & set(spellings()))
 
 
 def find_reason(text: str) -> int:
-    """The reason's number, by name, by Nsight Compute's column, or by its short form. Raises UsageError."""
+    """The reason's number. Raises UsageError for what is none."""
     import difflib
 
-    from gpuprof.isa.stalls import COLUMNS, NAMES
+    from gpuprof.isa.stalls import NAMES
 
-    spellings = {spelling: number for number, names in enumerate(zip(NAMES, COLUMNS, strict=True)) for spelling in names}
-    spellings |= {column.removeprefix("stall_"): number for number, column in enumerate(COLUMNS)}
-    wanted = text.strip().lower().replace("-", "_").replace(" ", "_")
-    if wanted.removeprefix("stall_") in spellings:
-        return spellings[wanted.removeprefix("stall_")]
-    if wanted in spellings:
-        return spellings[wanted]
-    near = difflib.get_close_matches(wanted.removeprefix("stall_"), sorted(spellings), n=3)
-    names = list(dict.fromkeys(NAMES[spellings[spelling]] for spelling in near))
+    known, wanted = spellings(), _plain(text)
+    if wanted.removeprefix("stall_") in known:
+        return known[wanted.removeprefix("stall_")]
+    if wanted in known:
+        return known[wanted]
+    near = difflib.get_close_matches(wanted.removeprefix("stall_"), sorted(known), n=3)
+    names = list(dict.fromkeys(NAMES[known[spelling]] for spelling in near))
     hint = f"did you mean {' or '.join(names)}?" if names else "there are: " + ", ".join(NAMES)
     raise UsageError(f"unknown stall reason {text!r}; {hint}")
+
+
+def _plain(text: str) -> str:
+    return text.strip().lower().replace("-", "_").replace(" ", "_")

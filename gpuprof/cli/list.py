@@ -53,6 +53,15 @@ def stalls() -> Table:
     return ("name", "column", "text"), [(reason.name, reason.column, reason.text) for reason in REASONS]
 
 
+def stalls_in(name: str) -> Table:
+    """The terms of another maker's vocabulary, and the reasons that each stands for."""
+    from gpuprof.isa.vocabularies import VOCABULARIES
+
+    vocabulary = VOCABULARIES[name]
+    terms = [(vocabulary.word(number), ", ".join(vocabulary.reasons_of(vocabulary.word(number)))) for number in vocabulary.numbers()]
+    return ("term", "reasons"), [*terms, *((term, f"none: {why}") for term, why in vocabulary.missing.items())]
+
+
 def metrics() -> Table:
     """The exact numbers of a launch that `check` can gate on."""
     from gpuprof.correlate.metrics import METRICS
@@ -104,8 +113,9 @@ KINDS: dict[str, Callable[[], Table]] = {
 @click.argument("kind", type=click.Choice(tuple(KINDS)))
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
 @click.option("--verbose", is_flag=True, help="Of chips: every number with its unit, meaning and source.")
+@click.option("--vocabulary", type=click.Choice(["ncu", "cupti", "intel", "amd"]), help="Of stalls: another maker's terms.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
-def command(kind, names, verbose, as_json):
+def command(kind, names, verbose, vocabulary, as_json):
     """List what there is of a KIND; with --verbose every number of the CHIPs, which may be .toml files of yours.
 
     \b
@@ -120,7 +130,9 @@ def command(kind, names, verbose, as_json):
     if names or verbose:
         verbose_chips(names, as_json)
         return
-    heading, rows = KINDS[kind]()
+    if vocabulary and kind != "stalls":
+        raise UsageError(f"--vocabulary goes with `list stalls`, not with `list {kind}`")
+    heading, rows = stalls_in(vocabulary) if vocabulary else KINDS[kind]()
     if as_json:
         import json
 

@@ -20,8 +20,15 @@ PAGES = ("summary", "source", "ptx", "isa", "launches")
 @click.option("--isa", is_flag=True, help="Show the instructions under every line.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV, as Nsight Compute exports its source page.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+@click.option(
+    "--vocabulary",
+    type=click.Choice(["ncu", "cupti", "intel", "amd"]),
+    default="ncu",
+    show_default=True,
+    help="Whose words stalls are told in.",
+)
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Cells per line; default: the terminal's.")
-def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, width):
+def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, vocabulary, width):
     """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: give one")
@@ -31,13 +38,16 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, widt
     if isa and (as_csv or as_json or page not in (None, "source")):
         raise UsageError("--isa puts instructions under the source page's lines as text; for all instructions give --page isa")
 
+    from dataclasses import replace
+
     from gpuprof.correlate.database import ensure_database
+    from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.pages import Request, check_lines, check_measured, check_sampled, csv_page, json_page, text_page
     from gpuprof.report.queries import read_report
     from gpuprof.report.screen import console_for, look_for, tolerant, write
 
     with closing(ensure_database(file)) as db:
-        report = read_report(db, kernel, launch)
+        report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])
     check_measured(report)
     if lines is not None:
         check_lines(report, lines)

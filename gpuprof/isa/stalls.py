@@ -1,7 +1,7 @@
-"""Stall reasons: Nsight Compute's names, in the order of their bits and of their priority, and other makers' views of them.
+"""Stall reasons: Nsight Compute's names, in the order of their bits and of their priority. `vocabularies` has other makers' words.
 
 A warp's cycle is charged to the first reason of this list that holds. Meanings follow the Nsight Compute Kernel Profiling
-Guide ("Warp Stall Reasons"); the CUPTI view follows `CUpti_ActivityPCSamplingStallReason`.
+Guide ("Warp Stall Reasons").
 """
 
 from typing import NamedTuple
@@ -50,16 +50,3 @@ NAMES = tuple(reason.name for reason in REASONS)
 COLUMNS = tuple(reason.column for reason in REASONS)
 INDEX = {name: index for index, name in enumerate(NAMES)}
 N_REASONS = len(NAMES)
-
-# Other makers' vocabularies: reason -> their name. Every reason has one, so totals are preserved.
-VOCABULARIES: dict[str, dict[str, str]] = {
-    "ncu": {name: name for name in NAMES},
-    "cupti": {
-        "selected": "NONE", "not_selected": "NOT_SELECTED", "wait": "EXEC_DEPENDENCY",
-        "long_scoreboard": "MEMORY_DEPENDENCY", "short_scoreboard": "EXEC_DEPENDENCY", "barrier": "SYNC",
-        "membar": "SYNC", "mio_throttle": "PIPE_BUSY", "lg_throttle": "MEMORY_THROTTLE", "tex_throttle": "TEXTURE",
-        "math_pipe_throttle": "PIPE_BUSY", "dispatch_stall": "OTHER", "imc_miss": "CONSTANT_MEMORY_DEPENDENCY",
-        "no_instructions": "INST_FETCH", "branch_resolving": "INST_FETCH", "drain": "MEMORY_THROTTLE",
-        "sleeping": "SLEEPING", "warpgroup_arrive": "OTHER", "misc": "OTHER",
-    },
-}  # fmt: skip

@@ -2,15 +2,10 @@
 
 from rich.text import Text
 
-from gpuprof.isa.stalls import COLUMNS, NAMES
+from gpuprof.isa.stalls import NAMES
 from gpuprof.report.look import REASON_LOOKS, Look
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-def short_name(reason: int) -> str:
-    """ncu's column without its prefix: "long_sb"."""
-    return COLUMNS[reason].removeprefix("stall_")
 
 
 def ranked(reasons: tuple[int, ...]) -> list[int]:
@@ -22,6 +17,7 @@ def bar(reasons: tuple[int, ...], fraction: float, cells: int, look: Look) -> Te
     """A bar that fills `fraction` of `cells`, divided between the reasons in proportion, largest first."""
     if not sum(reasons) or fraction <= 0:
         return Text("")
+    reasons = look.vocabulary.merged(reasons)
     if not look.solid:
         return letters(reasons, max(1, round(fraction * cells)), look)
     eighths = max(1, round(fraction * cells * 8))
@@ -60,6 +56,8 @@ def apportion(weights: list[int], cells: int) -> list[int]:
 def legend(reasons: tuple[int, ...], look: Look, at_most: int = 8) -> list[Text]:
     """The reasons in a mix and how the bar shows them, largest first."""
     return [
-        Text().append("█" if look.solid else REASON_LOOKS[NAMES[reason]].letter, look.of_reason(NAMES[reason])).append(f" {NAMES[reason]}")
-        for reason in ranked(reasons)[:at_most]
+        Text()
+        .append("█" if look.solid else REASON_LOOKS[NAMES[reason]].letter, look.of_reason(NAMES[reason]))
+        .append(f" {look.vocabulary.word(reason)}")
+        for reason in ranked(look.vocabulary.merged(reasons))[:at_most]
     ]

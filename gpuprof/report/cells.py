@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.bars import bar, ranked, short_name
+from gpuprof.report.bars import bar, ranked
 from gpuprof.report.figures import base_name, count, percent
 from gpuprof.report.intervals import wilson
 from gpuprof.report.look import DIM, HOT, WARM, Look, shown
@@ -81,14 +81,14 @@ class Cells:
 
     def why(self, view: View) -> Text:
         """The dominating stall reasons and their shares of the row: "long_sb 91%". In a pipe: "long_sb:91,wait:9"."""
-        reasons = view.cost.reasons
+        reasons = self.look.vocabulary.merged(view.cost.reasons)
         worth = [reason for reason in ranked(reasons) if reason != SELECTED and reasons[reason] >= MIX_SHARE * sum(reasons)]
         text = Text()
         for reason in worth[:MIX_REASONS]:
             value = f"{100 * reasons[reason] / sum(reasons):.0f}"
             if text.plain:
                 text.append("," if self.look.plain else " ")
-            text.append(short_name(reason), self.look.of_reason(NAMES[reason]))
+            text.append(self.look.vocabulary.short(reason), self.look.of_reason(NAMES[reason]))
             text.append(f":{value}" if self.look.plain else f" {value}%", DIM)
         return text
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuprof.isa.printable import printable
-from gpuprof.isa.stalls import COLUMNS, NAMES
+from gpuprof.isa.stalls import COLUMNS
+from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.intervals import wilson
 from gpuprof.report.launches import launch_rows, own_registers
 from gpuprof.report.listing import LISTINGS, select_lines
@@ -91,7 +92,7 @@ def bound(end: int) -> Callable[[Line], object]:
 # stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
 NCU_REASONS = tuple(sorted(column for column in COLUMNS if column != "stall_gmma"))
 
-NCU_COLUMNS = (
+NCU_FACTS = (
     CsvColumn("Address", lambda line: f"{line.row.instructions[0].pc:#x}" if line.row.instructions else ""),
     CsvColumn("Source", lambda line: printable(line.row.text, keep="\t")),
     CsvColumn("Warp Stall Sampling (All Samples)", sampled(lambda cost: cost.n_samples)),
@@ -121,11 +122,14 @@ NCU_COLUMNS = (
     CsvColumn("L2 Theoretical Sectors Global", counter("l2_sectors_global")),
     CsvColumn("L2 Theoretical Sectors Global Ideal", counter("l2_sectors_global_ideal")),
     CsvColumn("L2 Theoretical Sectors Local", counter("l2_sectors_local")),
+)
+NCU_COLUMNS = (
+    *NCU_FACTS,
     *(reason_column(column) for column in NCU_REASONS),
     *(not_issued_column(column) for column in NCU_REASONS),
 )
 
-OUR_COLUMNS = (
+OUR_FACTS = (
     CsvColumn("File", lambda line: printable(line.section.path)),
     CsvColumn("Line", lambda line: line.row.number),
     CsvColumn("Function", lambda line: printable(line.section.function)),
@@ -135,15 +139,36 @@ OUR_COLUMNS = (
     CsvColumn("Sampled Share", lambda line: ratio(line.row.cost.n_samples, line.kernel.cost.n_samples)),
     CsvColumn("Sampled Share Low 95%", bound(0)),
     CsvColumn("Sampled Share High 95%", bound(1)),
+)
+OUR_COLUMNS = (
+    *OUR_FACTS,
     reason_column("stall_gmma"),
     not_issued_column("stall_gmma"),
     *(exact_column(column) for column in COLUMNS),
 )
 
 
+def term_columns(vocabulary: Vocabulary, ending: str, numbers: Callable[[Cost], Sequence[int]], when: Callable) -> Iterator[CsvColumn]:
+    """A column per term, in the place of Nsight Compute's per reason."""
+    for place in vocabulary.numbers():
+        yield CsvColumn(vocabulary.word(place) + ending, when(lambda cost, place=place: vocabulary.merged(numbers(cost))[place]))
+
+
+def columns_in(vocabulary: Vocabulary) -> tuple[CsvColumn, ...]:
+    if vocabulary.is_own:
+        return NCU_COLUMNS + OUR_COLUMNS
+    return (
+        *NCU_FACTS,
+        *term_columns(vocabulary, "", lambda cost: cost.samples, sampled),
+        *term_columns(vocabulary, " (Not Issued)", lambda cost: cost.not_issued, not_issued),
+        *OUR_FACTS,
+        *term_columns(vocabulary, " (Exact)", lambda cost: cost.cycles, lambda number: lambda line: number(line.row.cost)),
+    )
+
+
 def listing(report: Report, name: str, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
     """The rows of the listing `name` ("source", "ptx", "isa") of every kernel."""
-    columns = NCU_COLUMNS + OUR_COLUMNS
+    columns = columns_in(report.vocabulary)
     for kernel in report.kernels:
         yield ["Kernel Name", printable(kernel.name)]
         yield [column.name for column in columns]
@@ -186,13 +211,20 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
         facts |= {"filter": report.header.filter} if report.header.filter else {}
         facts |= {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
-        facts |= {f"warp_cycles.{name}": number for name, number in zip(NAMES, kernel.cost.cycles, strict=True)}
-        facts |= {f"samples.{name}": number for name, number in zip(NAMES, kernel.cost.samples, strict=True) if report.header.period_cycles}
+        facts |= {f"warp_cycles.{name}": number for name, number in terms(report.vocabulary, kernel.cost.cycles)}
+        facts |= {
+            f"samples.{name}": number for name, number in terms(report.vocabulary, kernel.cost.samples) if report.header.period_cycles
+        }
         facts |= kernel.cost.counters._asdict()
         for name, value in facts.items():
             yield [printable(kernel.name), name, cell(value)]
-        for finding in findings(kernel, report.chip, report.header):
+        for finding in findings(kernel, report.chip, report.header, report.vocabulary):
             yield [printable(kernel.name), f"finding.{finding.rule}", printable(finding.text)]
+
+
+def terms(vocabulary: Vocabulary, per_reason: Sequence[int]) -> list[tuple[str, int]]:
+    merged = vocabulary.merged(per_reason)
+    return [(vocabulary.word(place), merged[place]) for place in vocabulary.numbers()]
 
 
 def text_of(rows: Iterable[Sequence[object]]) -> str:

@@ -11,7 +11,8 @@ from gpuprof.report.model import Header
 
 def header_lines(header: Header, look: Look) -> Iterator[Text]:
     """Always whole: what does not fit on a line goes on the next."""
-    for label, parts in facts(header):
+    words = () if look.vocabulary.is_own else [("stalls", [f"in the terms of {look.vocabulary.title}", *look.vocabulary.map.split("; ")])]
+    for label, parts in (*facts(header), *words):
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), parts, look)
 
 

@@ -5,7 +5,7 @@ Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count 
 
 import json
 
-from gpuprof.isa.stalls import NAMES
+from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.intervals import wilson
 from gpuprof.report.listing import LISTINGS, select_lines
 from gpuprof.report.model import Cost, Kernel, Launch, Report, Row, Section
@@ -21,6 +21,7 @@ def document(report: Report, page: str, lines: tuple[int, int] | None = None) ->
     return {
         "version": VERSION,
         "page": page,
+        "vocabulary": report.vocabulary.name,
         "header": header | {"kernels": list(report.header.kernels), "notes": list(report.header.notes)},
         "chip": dict(vars(report.chip)),
         "kernels": [kernel_object(kernel, report, page, lines) for kernel in report.kernels],
@@ -45,7 +46,7 @@ def kernel_object(kernel: Kernel, report: Report, page: str, lines: tuple[int, i
         "cycles": kernel.cycles,
         "totals": dict(vars(totals(kernel, report.chip))),
         "cost": cost_object(whole, whole, report),
-        "findings": [finding._asdict() for finding in findings(kernel, report.chip, report.header)],
+        "findings": [finding._asdict() for finding in findings(kernel, report.chip, report.header, report.vocabulary)],
         "launches": [launch_object(launch) for launch in kernel.launches],
     }
     if page in LISTINGS:
@@ -88,15 +89,15 @@ def cost_object(cost: Cost, whole: Cost, report: Report) -> dict:
     found: dict = {
         "warp_cycles": cost.warp_cycles,
         "exact_share": share(cost.warp_cycles, whole.warp_cycles),
-        "cycles": by_reason(cost.cycles),
+        "cycles": by_reason(cost.cycles, report.vocabulary),
     }
     if report.header.period_cycles:
         found["samples"] = cost.n_samples
         found["sampled_share"] = share(cost.n_samples, whole.n_samples)
         found["sampled_share_95"] = [round(end, 6) for end in wilson(cost.n_samples, whole.n_samples)]
-        found["samples_by_reason"] = by_reason(cost.samples)
+        found["samples_by_reason"] = by_reason(cost.samples, report.vocabulary)
     if report.has_not_issued:
-        found["samples_not_issued_by_reason"] = by_reason(cost.not_issued)
+        found["samples_not_issued_by_reason"] = by_reason(cost.not_issued, report.vocabulary)
     found["counters"] = cost.counters._asdict()
     return found
 
@@ -105,5 +106,5 @@ def share(part: int, whole: int) -> float | None:
     return round(part / whole, 6) if whole else None
 
 
-def by_reason(numbers: tuple[int, ...]) -> dict[str, int]:
-    return {name: number for name, number in zip(NAMES, numbers, strict=True) if number}
+def by_reason(numbers: tuple[int, ...], vocabulary: Vocabulary) -> dict[str, int]:
+    return {vocabulary.word(reason): number for reason, number in enumerate(vocabulary.merged(numbers)) if number}

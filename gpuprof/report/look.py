@@ -8,6 +8,7 @@ from rich.style import Style
 from rich.text import Text
 
 from gpuprof.isa.printable import printable
+from gpuprof.isa.vocabularies import NCU, Vocabulary
 
 
 class Look(NamedTuple):
@@ -17,6 +18,7 @@ class Look(NamedTuple):
     colours: str  # "": none, "ansi": the terminal's sixteen, "full": 256 or more
     blocks: bool  # the encoding has block characters, ellipses and middle dots
     plain: bool
+    vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
 
     @property
     def ellipsis(self) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.isa.stalls import INDEX, N_REASONS
+from gpuprof.isa.vocabularies import NCU, Vocabulary
 
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]
@@ -178,6 +179,7 @@ class Report:
     chip: ChipFacts
     kernels: tuple[Kernel, ...]  # most cycles first
     has_not_issued: bool  # False for compact records, which do not tell
+    vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def overview(report: Report, look: Look, request: Request) -> Iterator[Text]:
 
 def text_page(report: Report, look: Look, request: Request) -> Iterator[Text]:
     """The lines of a page, the header first."""
+    look = look._replace(vocabulary=report.vocabulary)
     yield from header_lines(report.header, look)
     page = PAGES[request.page].text if request.page else overview
     yield from page(report, look, request)

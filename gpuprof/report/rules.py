@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
+from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.bars import ranked
 from gpuprof.report.figures import base_name, grouped, product
 from gpuprof.report.intervals import wilson
@@ -48,6 +49,7 @@ class Case(NamedTuple):
     totals: Totals
     chip: ChipFacts
     header: Header
+    vocabulary: Vocabulary = NCU
 
     def lines(self) -> Iterator[tuple[str, Row]]:
         for section in self.sections:
@@ -85,9 +87,9 @@ def target_line(case: Case) -> Iterator[Finding]:
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
         text = f"{place(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
-            text += f", and {percent0(part)} of its cycles are {NAMES[cause]}. {REASONS[cause].text} {REASONS[cause].advice}"
+            text += f", and {percent0(part)} of its cycles are {case.vocabulary.told(cause)}. {REASONS[cause].text} {REASONS[cause].advice}"
         else:
-            text += f"; its largest reason is {NAMES[cause]} with {percent0(part)}. Look at its instructions: --source-lines {row.number}."
+            text += f"; its largest reason is {case.vocabulary.told(cause)} with {percent0(part)}. Look at its instructions: --source-lines {row.number}."
         yield Finding("target_line", text, path, row.number, NAMES[cause])
 
 
@@ -99,7 +101,9 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
         return
     cause = next(reason for reason in ranked(reasons) if reason != SELECTED)
     if reasons[cause] > REASON_SHARE * whole:
-        text = f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are {NAMES[cause]}. "
+        text = (
+            f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are {case.vocabulary.told(cause)}. "
+        )
         yield Finding("kernel_reason", text + f"{REASONS[cause].text} {REASONS[cause].advice}", explain=NAMES[cause])
 
 
@@ -247,7 +251,7 @@ RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
 )  # fmt: skip
 
 
-def findings(kernel: Kernel, chip: ChipFacts, header: Header) -> tuple[Finding, ...]:
+def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
     """What the rules have to say about a kernel, most telling first."""
-    case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header)
+    case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
     return tuple(finding for rule in RULES for finding in rule(case))

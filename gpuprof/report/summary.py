@@ -10,7 +10,7 @@ from gpuprof.report.bars import bar, ranked
 from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.listing import hottest, source_sections
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
-from gpuprof.report.model import ChipFacts, Kernel, Launch, Report, Row
+from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row
 from gpuprof.report.rules import Finding, findings
 from gpuprof.report.table import Column, table
 from gpuprof.report.totals import Totals, totals
@@ -31,8 +31,8 @@ def kernel_table(report: Report, look: Look) -> Iterator[Text]:
     whole = sum(kernel.cycles for kernel in report.kernels)
 
     def top(kernel: Kernel) -> Text:
-        order = [reason for reason in ranked(kernel.cost.reasons) if NAMES[reason] != "selected"]
-        return Text(NAMES[order[0]] if order else "-")
+        order = [reason for reason in ranked(look.vocabulary.merged(kernel.cost.reasons)) if reason != SELECTED]
+        return Text(look.vocabulary.word(order[0]) if order else "-")
 
     columns = [
         Column("share", lambda k: Text(percent(k.cycles, whole)), gap=0),
@@ -57,7 +57,7 @@ def kernel_summary(kernel: Kernel, report: Report, look: Look) -> Iterator[Text]
             yield from flow(Text("# " if look.plain else "  ").append(f"{label:<{LABEL_CELLS}}", DIM), parts, look)
     if not look.plain:
         yield Text("")
-    for number, finding in enumerate(findings(kernel, report.chip, report.header), 1):
+    for number, finding in enumerate(findings(kernel, report.chip, report.header, report.vocabulary), 1):
         yield from finding_lines(number, finding, look)
 
 
@@ -122,8 +122,9 @@ def issue_facts(sums: Totals) -> list[str]:
 
 
 def top_reasons(reasons: tuple[int, ...], look: Look) -> list[Text | str]:
+    reasons = look.vocabulary.merged(reasons)
     return [
-        Text().append(NAMES[reason], look.of_reason(NAMES[reason])).append(f" {percent(reasons[reason], sum(reasons))}")
+        Text().append(look.vocabulary.word(reason), look.of_reason(NAMES[reason])).append(f" {percent(reasons[reason], sum(reasons))}")
         for reason in ranked(reasons)[:3]
     ]
 
