@@ -2,6 +2,7 @@
 
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
+from tests.readable_fifo import Way
 
 MASK_64 = (1 << 64) - 1
 BRANCHES = ("branch", "branch_indirect", "call", "call_indirect", "return")
@@ -23,8 +24,8 @@ def splitmix(x):
 class AllCells:
     """Cells that watch the same run, each set in its own way: they do not touch what they watch."""
 
-    def __init__(self, gpu, samplings):
-        self.of = [Cells(gpu, sampling) for sampling in samplings]
+    def __init__(self, gpu, samplings, record_nbytes):
+        self.of = [Cells(gpu, sampling, record_nbytes) for sampling in samplings]
 
     def count(self, *event):
         for cells in self.of:
@@ -38,17 +39,32 @@ class AllCells:
         for cells in self.of:
             cells.cycle(*event)
 
+    def drain(self, sm, t):
+        for cells in self.of:
+            cells.way.cycle(sm, t)
+
+    def waits(self):
+        return any(cells.way.waits() for cells in self.of)
+
 
 class Cells:
-    """One cell per SM. `sampling` is a timing.sampling.Sampling, with the FIFO's own drain time."""
+    """One cell per SM. `sampling` is a timing.sampling.Sampling."""
 
-    def __init__(self, gpu, sampling):
+    def __init__(self, gpu, sampling, record_nbytes):
         self.gpu, self.sampling = gpu, sampling
-        self.samples, self.counters, self.dropped = [], [], 0
-        self.fifo = {sm.number: [] for sm in gpu.sms}  # when each record so far leaves
+        self.counters = []
+        self.way = Way(gpu, sampling, record_nbytes)
         self.events = {sm.number: -sampling.phase_cycles for sm in gpu.sms}
         self.started = {}  # SM -> cycle, warp, pc: where an event has the cell take a sample
         self.taken = dict.fromkeys(self.events, 0)
+
+    @property
+    def samples(self):
+        return self.way.samples
+
+    @property
+    def dropped(self):
+        return self.way.lost_in_fifo.total() + self.way.lost_in_buffer.total()
 
     # ---- what starts a cell --------------------------------------------------------------------------------------------------------
 
@@ -134,16 +150,11 @@ class Cells:
     def write(self, sm, one, n, t, pc):
         """Whether the record has a place."""
         partition, lane, warp, reasons, stands_at, mask = one
-        fifo, depth = self.fifo[sm.number], self.sampling.fifo_depth
-        if len(fifo) >= depth and fifo[-depth] > t:
-            self.dropped += 1
-            return False
-        fifo.append(max(t, fifo[-1] if fifo else 0) + self.sampling.drain_cycles)
         issued, scheduler = warp.issued == t, partition.issued == t
         numbers = [INDEX["selected"]] if issued else sorted(INDEX[name] for name in reasons)
         field = numbers[0] if self.sampling.stall == "index" else sum(1 << number for number in numbers)
         slot = lane * len(sm.partitions) + sm.partitions.index(partition)
         shown = pc if pc is not None and self.sampling.mode == "trigger" else stands_at
         flags = int(issued) + 2 * int(scheduler)
-        self.samples.append((t, sm.number, slot, self.gpu.load_base + 16 * shown, field, warp.block.index, mask, flags, warp.number, n))
-        return True
+        record = (t, sm.number, slot, self.gpu.load_base + 16 * shown, field, warp.block.index, mask, flags, warp.number, n)
+        return self.way.put(sm, record, t)

@@ -195,6 +195,7 @@ class Gpu:
         drain=1,
         cluster=1,
         samplings=None,
+        record_nbytes=32,
     ):
         self.chip = chip
         self.instructions = [on_architecture(decode(row), chip.arch) for row in code]
@@ -220,7 +221,7 @@ class Gpu:
         self.ledger = Counter()
         self.history = {}  # what each warp did, by age: (instruction, reason) of each of its cycles
         plain = Sampling(period, "all" if every_warp else "random", fifo_depth=fifo_depth, drain_cycles=drain)
-        self.cells = AllCells(self, samplings or [plain])
+        self.cells = AllCells(self, samplings or [plain], record_nbytes)
         self.asking = None  # the warp that issues, and where
         self.end = 0
         self.counts = Counter()
@@ -254,13 +255,14 @@ class Gpu:
             if t % QUANTUM == 0:
                 self.serve(t - QUANTUM)
                 self.start_blocks(t)
-                if self.next_block == self.total and not any(sm.warps() for sm in self.sms):
+                if self.next_block == self.total and not any(sm.warps() for sm in self.sms) and not self.cells.waits():
                     return self
             for sm in self.sms:
                 self.cycle(sm, t)
             t += 1
 
     def cycle(self, sm, t):
+        self.cells.drain(sm, t)
         for partition, lane, warp in sm.warps():
             if warp.state == "starting" and warp.start <= t:
                 assert warp.start == t, f"a warp that would have started at cycle {warp.start} is seen at {t}"

@@ -11,7 +11,9 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.timing import Sampling
 from gpuprof.timing.buffer import EventBuffer, worker_cycles
-from tests.timing_support import access, make, run, warp
+from tests.readable_timing import ledger_of, time_launch
+from tests.test_timing import random_kernel
+from tests.timing_support import access, encode, launch, make, run, warp
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,14 @@ def admitted(arrivals, places, poll_cycles):
         found.append(taken < places)
         taken += taken < places
     return found
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """An L2 so small that records are written back."""
+    path = tmp_path_factory.mktemp("chips") / "crowded.toml"
+    path.write_text('inherits = "v100"\nsms = 2\nwarp_slots = 8\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = 1\nl0i_lines = 2\n')
+    return load_chip(path)
 
 
 @given(
@@ -137,3 +147,43 @@ def test_the_worker_of_a_chip():
 def test_settings_that_no_buffer_has(setting, says):
     with pytest.raises(UsageError, match=says.replace("(", r"\(").replace(")", r"\)")):
         Sampling(64, **setting)
+
+
+def of_twin(chip, sampling, record_nbytes):
+    """A kernel of loads, stores, shared loads and sleeps, on engine and twin: ((ledger, end, counts, samples, losses) of each)."""
+    code, warps, per_block = random_kernel(7, 15, 3)
+    timing, records = run(chip, code, warps, warps_per_block=per_block, sampling=sampling, record_nbytes=record_nbytes)
+    job = launch(encode(code))
+    twin = time_launch(
+        chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=[sampling], record_nbytes=record_nbytes
+    )
+    counts = (timing.l2_sectors, timing.l2_hits, timing.dram_write_nbytes)
+    samples = [] if records is None else [(int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"])) for r in records]
+    way = twin.cells.of[0].way
+    lost = [(n, way.due[n], way.lost_in_fifo[n], way.lost_in_buffer[n]) for n in sorted(way.due)]
+    counts_of_twin = (twin.counts["l2_sectors"], twin.counts["l2_hits"], 32 * twin.counts["dram_write_sectors"])
+    return (
+        (ledger_of(timing), timing.end_cycle, counts, samples, [(sm, *rest) for sm, _, *rest in timing.losses.tolist()]),
+        (dict(twin.ledger), twin.end, counts_of_twin, sorted(sample[:4] for sample in way.samples), lost),
+    )
+
+
+@pytest.mark.parametrize(
+    "stream, fifo_depth, drain_cycles, buffer_nbytes, poll_cycles, record_nbytes",
+    [
+        ("aux", 3, 5, 320, 100, 32),
+        ("aux", 1, 70, 64, 1000, 8),
+        ("lsu", 16, 1, 1 << 20, 0, 32),
+        ("lsu", 16, 1, 1 << 10, 300, 8),
+        ("lsu", 2, 9, 640, 77, 32),
+        ("lsu", 40, 1, 4096, 128, 64),
+        ("lsu", 1, 33, 4096, 1 << 20, 96),
+    ],
+)
+def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbytes, poll_cycles, record_nbytes):
+    sampling = Sampling(
+        *(32, "all"), fifo_depth=fifo_depth, drain_cycles=drain_cycles, stream=stream, buffer_nbytes=buffer_nbytes, poll_cycles=poll_cycles
+    )
+    engine, twin = of_twin(crowded, sampling, record_nbytes)
+    assert engine == twin
+    assert engine[3] and sum(lost[1] for lost in engine[4]) > 100
