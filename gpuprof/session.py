@@ -399,7 +399,7 @@ class Session:
                 why = "too few to leave some out, or no steady rate" if len(self.in_flight.flights) == 1 else "launches in flight together"
                 self.observer.notice(f"{launch.function.display}: --sample-blocks timed all {launch.n_blocks:,} blocks: {why}")
             return timing
-        whole = extrapolated(timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed))
+        whole = extrapolated(timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed), launch.module.load_base)
         self.machine.cycle = whole.end_cycle
         if self.recorder:
             self.recorder.mark(note(launch.function.display, whole), launch.index)
@@ -421,6 +421,7 @@ class Session:
         base = launch.module.load_base
         self.recorder.ledger(launch.index, timing.ledger, base)
         self.recorder.stalls(launch.index, timing.stalls, base)
+        self.recorder.exact_rows(b"CAUS", launch.index, timing.causes)
         self.recorder.counters(launch.index, counter_rows(counters, base))
         self.recorder.exact_rows(b"SMDR", launch.index, timing.losses)
         self.recorder.launch_end(launch.index, timing)

@@ -13,6 +13,7 @@ import numpy as np
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.timing.occupancy import occupancy
 from gpuprof.timing.state import carve_out
+from tests.readable_blame import Cause
 from tests.readable_timing import QUANTUM, Block, Gpu, Warp, in_ticks
 
 
@@ -109,6 +110,7 @@ class Grids(Gpu):
             if job.number in other.after_signal and all(self.jobs[k].end is not None for k in other.after_signal):
                 for warp in other.held:
                     warp.hold_until = job.end + self.chip.block_launch_cycles
+                    warp.hold_cause = Cause("grid", warp.pc)
 
     def see_whether_ready(self, job):
         ends = [self.jobs[k].end for k in job.after]

@@ -21,6 +21,7 @@ from gpuprof.timing.expansion import on_architecture, slots_apart
 from gpuprof.timing.occupancy import occupancy
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.state import l1_sets, l2_sets
+from tests.readable_blame import Blame, Cause, Level
 from tests.readable_sampler import AllCells
 
 QUANTUM = 64
@@ -54,8 +55,9 @@ def is_bulk(op):
 class Pending:
     """The cycle in which something is there. None: not known before the quantum's memory requests are served."""
 
-    def __init__(self, cycle=None, reason="wait", pipe=""):
-        self.cycle, self.reason, self.pipe = cycle, reason, pipe
+    def __init__(self, cycle=None, reason="wait", pipe="", cause=None):
+        self.cycle, self.reason, self.pipe, self.cause = cycle, reason, pipe, cause
+        self.level = None  # where a request was served
 
     def after(self, t):
         return self.cycle is None or self.cycle > t
@@ -71,6 +73,7 @@ def hashed(line):
 
 @dataclass
 class Port:
+    occupant: Cause | None = None
     free: int = 0  # first cycle in which it takes an instruction
     issued: int = -1  # the last in which it took one
     time: Fraction = Fraction(0)
@@ -94,11 +97,14 @@ class Warp:
     hold_reason: str = ""
     hold_until: float = 0
     hold_stores: list = field(default_factory=list)
+    hold_cause: Cause | None = None  # None: itself
+    stalled: Counter = field(default_factory=Counter)  # cycles by reason since its last issue, or the end of a hold
+    longest: tuple = (0, 0)  # stall since it arrived at a barrier, and at which instruction
     earliest: int = 0  # may not issue before
     line: int = -1
     stores: list = field(default_factory=list)
     groups: list = field(default_factory=lambda: [[]])  # of asynchronous copies, the open one last
-    products: list = field(default_factory=lambda: [0])  # of multiplications, the open one last: when they end
+    products: list = field(default_factory=lambda: [(0, 0)])  # of multiplications, the open one last: when they end, and which ends last
     phase: int = -1  # key of the memory barrier it waits at
     issued: int = -1
     jumped: bool = False
@@ -113,6 +119,7 @@ class Block:
     begun: dict = field(default_factory=dict)  # when the first warp arrived, by barrier
     ended: Counter = field(default_factory=Counter)  # phases of memory barriers by key
     landed: Counter = field(default_factory=Counter)  # when the last of them ended
+    lander: dict = field(default_factory=dict)  # and what ended it
     copies: int = 0  # bulk copies on their way
 
 
@@ -122,6 +129,8 @@ class Partition:
         self.current = None
         self.ports = {}
         self.queue = []  # when each memory instruction so far left the queue
+        self.queued = []  # and what it is
+        self.last = None  # what it issued last
         self.address_free = 0
         self.l0 = {}  # place -> (line, ready)
         self.issued = -1
@@ -137,6 +146,7 @@ class Multiprocessor:
         self.slots_free = {}  # block slot -> cycle it was freed
         self.blocks = 0
         self.lsu = Fraction(0)
+        self.lsu_occupant = None
         self.link = Fraction(0)
         self.l1, self.l1i, self.constants = {}, {}, {}
         self.miss_registers, self.misses = {}, 0
@@ -174,10 +184,14 @@ class Load:
     """A load's result is there when all its parts are. `landing`: what a bulk copy reports to, (block, key, phases it ends)."""
 
     def __init__(self, result, done, landing=None):
-        self.result, self.parts, self.landing = result, [Pending(done)], landing
+        self.result, self.parts, self.landing = result, [Level(Pending(done), "l1")], landing
 
     def settle(self):
-        self.result.cycle = max(part.cycle for part in self.parts)
+        self.result.cycle = max(level.part.cycle for level in self.parts)
+
+    def level(self):
+        last = max(self.parts, key=Level.when)
+        return last.name or last.part.level
 
 
 class Gpu:
@@ -219,6 +233,7 @@ class Gpu:
         self.requests, self.loads = [], []
         self.origin = 0  # where the first quantum begins
         self.ledger = Counter()
+        self.blame = Blame()
         self.history = {}  # what each warp did, by age: (instruction, reason) of each of its cycles
         plain = Sampling(period, "all" if every_warp else "random", fifo_depth=fifo_depth, drain_cycles=drain)
         self.cells = AllCells(self, samplings or [plain], record_nbytes)
@@ -268,6 +283,7 @@ class Gpu:
                 assert warp.start == t, f"a warp that would have started at cycle {warp.start} is seen at {t}"
                 self.proceed(sm, partition, lane, warp, t)
             elif warp.state == "holding" and self.hold_end(warp) <= t:
+                self.account(partition, warp)
                 if warp.hold_reason == "drain":
                     self.release(sm, partition, lane, warp, t)
                 else:
@@ -278,8 +294,41 @@ class Gpu:
         for _, _, warp, reasons, pc, _ in seen:
             charged = pc, "selected" if warp.issued == t else reasons[0]
             self.ledger[charged] += 1
+            if charged[1] != "selected":
+                warp.stalled[charged[1]] += 1
             self.history.setdefault(warp.age, []).append(charged)
         self.cells.cycle(sm, seen, t)
+
+    def account(self, partition, warp):
+        """The warp issues, or a hold of it has ended: what ended the stalls before?"""
+        throttle = self.throttle(self.instructions[warp.pc].op)
+        for reason in sorted(warp.stalled, key=lambda name: (*DEPENDENCIES, throttle, "not_selected", name).index(name)):
+            cycles = warp.stalled.pop(reason)
+            if warp.state == "holding":
+                cause = self.cause_of_hold(warp)
+            elif reason == "not_selected":
+                cause = partition.last
+            elif reason in DEPENDENCIES:
+                waits = [wait for wait in warp.waits if wait.reason == reason]
+                cause = max(waits, key=lambda wait: (wait.cycle, wait.cause.rank(warp))).cause
+            elif self.port_name(warp) == "lsu":
+                cause = partition.queued[-self.chip.queue_depth]
+            else:
+                cause = partition.port(self.port_name(warp)).occupant
+            self.blame.charge(warp, reason, cause, cycles)
+            if cycles > warp.longest[0] and reason != "barrier":
+                warp.longest = cycles, warp.pc
+
+    def cause_of_hold(self, warp):
+        """Stores count if they are acknowledged after all else that the warp waits for."""
+        stores = [(store.cycle, store.cause.rank(warp), store.cause) for store in warp.hold_stores if store.cycle > warp.hold_until]
+        if stores:
+            return max(stores)[-1]
+        return warp.hold_cause or Cause("self", warp.pc)
+
+    def latecomer(self, warp):
+        """The cause that the last warp at a barrier is: where it stood for longest since the barrier before."""
+        return Cause("barrier", warp.longest[1] if warp.longest[0] else warp.pc, False, warp)
 
     def reasons(self, partition, warp, t):
         """All that holds in cycle t, in order of priority."""
@@ -332,11 +381,14 @@ class Gpu:
     def issue(self, sm, partition, lane, warp, t):
         chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
         op = instruction.op
+        self.account(partition, warp)
         name = self.port_name(warp)
         port = partition.port(name)
+        partition.last = Cause("scheduler", warp.pc, False, warp)
         if name not in ("lsu", "none"):
             port.time = max(port.time, t) + in_ticks(self.occupied(op, name))
             port.free = math.floor(port.time)
+            port.occupant = Cause("pipe", warp.pc, False, warp)
         elif name == "none":
             port.free = t
         warp.issued = partition.issued = port.issued = t
@@ -344,7 +396,7 @@ class Gpu:
         warp.earliest = t + (1 if chip.dispatch_units == 1 else 0)
         if warp.slots_left > 1:
             warp.slots_left -= 1
-            warp.waits = [Pending(t + chip.chain.get(op.latency, chip.chain["other"]))]
+            warp.waits = [Pending(t + chip.chain.get(op.latency, chip.chain["other"]), cause=Cause("slot", warp.pc))]
             self.cells.issued(sm, warp, instruction, False, lanes, t)
             return
         self.asking = (warp, warp.pc)
@@ -359,7 +411,8 @@ class Gpu:
         instruction = self.instructions[warp.pc]
         op, chip = instruction.op, self.chip
         if op.semantics == "mbar_wait":
-            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency.get(op.latency, 1))
+            start = self.enter(sm, partition, warp, t, Fraction(1))
+            self.write_served(warp, instruction, t, start, start + chip.latency.get(op.latency, 1), "shared")
             self.wait_for_phase(warp, t)
         elif op.semantics == "mma_group":
             self.multiply(sm, partition, warp, instruction, t)
@@ -368,9 +421,11 @@ class Gpu:
         elif op.space in ("global", "local", "shared", "generic", "const", "param", "texture", "surface"):
             self.memory(sm, partition, warp, instruction, t)
         elif pipe_of(op) == "lsu":
-            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + chip.latency.get(op.latency, 1))
+            start = self.enter(sm, partition, warp, t, Fraction(1))
+            self.write_served(warp, instruction, t, start, start + chip.latency.get(op.latency, 1), "unit")
         else:
-            self.write(warp, instruction, t + chip.latency.get(op.latency, 1))
+            kind = "unit" if op.latency in (*LONG, *SHORT) else "result"
+            self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
             self.arrive(warp, instruction, t)
         elif op.semantics == "membar":
@@ -382,7 +437,8 @@ class Gpu:
             warp.products.append(warp.products[-1])
         elif op.semantics == "group_wait":  # at most six groups may be on their way
             ended = warp.products[: max(0, len(warp.products) - 1 - min(instruction.imm, 6))]
-            self.hold(warp, "warpgroup_arrive", max([t + 1, *ended]))
+            end, which = ended[-1] if ended else (0, 0)
+            self.hold(warp, "warpgroup_arrive", max(t + 1, end), cause=Cause("product", which) if end > t + 1 else None)
         elif op.semantics == "grid_launch":
             self.signal(warp.block, t)
         elif op.semantics == "grid_wait":
@@ -395,12 +451,17 @@ class Gpu:
             asked = instruction.imm * chip.clock_mhz / 1000 if instruction.imm_slot == "b" else chip.sleep_cycles
             self.hold(warp, "sleeping", t + max(1, round(asked)))
 
-    def write(self, warp, instruction, result):
+    def write_served(self, warp, instruction, t, start, done, kind, conflict=False):
+        """What issued at t and was served at `start` is done: if the first took longer, because of an access before it, that is the cause."""
+        late = self.behind and start - t > done - start
+        self.write(warp, instruction, done, self.behind if late else Cause(kind, warp.pc, conflict))
+
+    def write(self, warp, instruction, result, cause):
         op = instruction.op
         reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
         if not isinstance(result, Pending):
             result = Pending(result)
-        result.reason, result.pipe = reason, maker_of(op)
+        result.reason, result.pipe, result.cause = reason, maker_of(op), cause
         for part in self.parts.get(warp.pc, [instruction]):
             for operand in writes(part):
                 for k in range(operand.count):
@@ -415,9 +476,13 @@ class Gpu:
         sm.lsu = max(sm.lsu, Fraction(t)) + in_ticks(Fraction(operands) / 128)
         port.time = max(begin + rows * in_ticks(self.occupied(instruction.op, "tensor")), sm.lsu)
         port.free = max(port.free, t + 1, math.floor(port.time))
+        port.occupant = Cause("pipe", warp.pc, False, warp)
+        if operands:
+            sm.lsu_occupant = Cause("queued", warp.pc, False, warp)
         done = max(math.floor(begin) + self.chip.latency[instruction.op.latency], math.floor(port.time))
-        self.write(warp, instruction, done)
-        warp.products[-1] = max(warp.products[-1], done)
+        self.write(warp, instruction, done, Cause("product", warp.pc))
+        if done >= warp.products[-1][0]:
+            warp.products[-1] = done, warp.pc
 
     # ---- from one instruction to the next ------------------------------------------------------------------------------------------
 
@@ -430,8 +495,9 @@ class Gpu:
     def launch(self, warp, t):
         """So is what it launches."""
 
-    def hold(self, warp, reason, until, stores=()):
+    def hold(self, warp, reason, until, stores=(), cause=None):
         warp.state, warp.hold_reason, warp.hold_until, warp.hold_stores = "holding", reason, until, list(stores)
+        warp.hold_cause = cause
 
     def hold_end(self, warp):
         return max([warp.hold_until, *(math.inf if s.cycle is None else s.cycle for s in warp.hold_stores)])
@@ -464,13 +530,15 @@ class Gpu:
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
-            warp.waits.append(Pending(asked, "branch_resolving"))
+            warp.waits.append(Pending(asked, "branch_resolving", cause=Cause("branch", last)))
         line = (self.load_base + 16 * warp.pc) // self.chip.instruction_line_nbytes
         if line != warp.line:
             warp.line = line
-            warp.waits.append(Pending(self.fetch(sm, partition, line, asked, self.end_of_program(warp)), "no_instructions"))
+            ready, missed = self.fetch(sm, partition, line, asked, self.end_of_program(warp))
+            warp.waits.append(Pending(ready, "no_instructions", cause=Cause(missed, warp.pc)))
         if instruction.reads_constant_bank:
-            warp.waits.append(Pending(self.constant(sm, instruction.imm // 64, asked), "imc_miss"))
+            cause = Cause("constant_miss", warp.pc)
+            warp.waits.append(Pending(self.constant(sm, instruction.imm // 64, asked), "imc_miss", cause=cause))
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -482,12 +550,12 @@ class Gpu:
                     if op.semantics == "mma_group" and result.reason == "wait" and result.pipe == "tensor":
                         continue  # accumulators stay in the pipe
                     if result.reason == "wait" and result.cycle is not None:
-                        found.append(Pending(result.cycle + self.bypass(result.pipe, reader)))
+                        found.append(Pending(result.cycle + self.bypass(result.pipe, reader), cause=result.cause))
                     else:
                         found.append(result)
         for result in warp.registers.get(self.deciding_predicate(instruction), ()):
             if result.reason == "wait":
-                found.append(Pending(result.cycle + self.chip.guard_cycles))
+                found.append(Pending(result.cycle + self.chip.guard_cycles, cause=result.cause))
         if op.semantics == "copy_wait":  # at most seven groups may be on their way
             landed = warp.groups[: max(0, len(warp.groups) - 1 - min(instruction.imm, 7))]
             found += [result for group in landed for result in group]
@@ -531,13 +599,14 @@ class Gpu:
 
     def fetch_line(self, sm, partition, line, t):
         place = line % self.chip.l0i_lines
-        if partition.l0.get(place, (-1, 0))[0] == line:
-            return partition.l0[place][1]
+        if partition.l0.get(place, (-1, 0, ""))[0] == line:
+            return partition.l0[place][1:]
         place_1 = line % self.chip.l1i_lines
         if sm.l1i.get(place_1, (-1, 0))[0] != line:
             sm.l1i[place_1] = (line, t + self.chip.l1i_miss_cycles)
-        partition.l0[place] = (line, max(t, sm.l1i[place_1][1]) + self.chip.l0i_miss_cycles)
-        return partition.l0[place][1]
+        there = sm.l1i[place_1][1]
+        partition.l0[place] = (line, max(t, there) + self.chip.l0i_miss_cycles, "l1i_miss" if there > t else "l0_miss")
+        return partition.l0[place][1:]
 
     def constant(self, sm, line, t):
         place = line % self.chip.constant_lines
@@ -559,6 +628,8 @@ class Gpu:
                 return
         if waits:
             self.hold(warp, "barrier", math.inf)
+        cause = self.latecomer(warp)
+        warp.longest = 0, 0
         if block.arrived[barrier] == 0:
             block.begun[barrier] = t
         block.arrived[barrier] += 1
@@ -566,9 +637,9 @@ class Gpu:
         wanted = min(len(block.warps), -(-threads // 32)) if threads else len(block.warps)
         if block.arrived[barrier] >= wanted:
             turn = block.begun[barrier] + self.round(block.arrived[barrier])
-            self.open(block, barrier, max(t + self.chip.barrier_cycles, turn))
+            self.open(block, barrier, max(t + self.chip.barrier_cycles, turn), cause)
         else:
-            self.open_if_all_wait(block, t)
+            self.open_if_all_wait(block, t, cause)
 
     def waiting(self, block):
         return [w for w in block.warps if w.state == "holding" and w.hold_reason == "barrier" and w.hold_until == math.inf]
@@ -581,26 +652,30 @@ class Gpu:
         below, above = max(n for n in known if n < warps), min(n for n in known if n > warps)
         return round(known[below] + (known[above] - known[below]) * (warps - below) / (above - below))
 
-    def open(self, block, barrier, ready):
+    def open(self, block, barrier, ready, cause):
         block.arrived[barrier] = 0
-        for warp in self.waiting(block):
-            if warp.barrier == barrier:
-                warp.hold_until = ready
+        self.let_go([warp for warp in self.waiting(block) if warp.barrier == barrier], ready, cause)
+
+    def let_go(self, warps, ready, cause):
+        """The warp that lets the others go has itself waited for nobody."""
+        for warp in warps:
+            warp.hold_until = ready
+            if cause.other(warp):
+                warp.hold_cause = cause
 
     def waiting_for_phases(self, block):
         return [w for w in block.warps if w.state == "holding" and w.phase >= 0 and w.hold_until == math.inf]
 
-    def open_if_all_wait(self, block, t):
+    def open_if_all_wait(self, block, t, cause):
         waiting, others = self.waiting(block), self.waiting_for_phases(block)
         if not waiting + others or len(waiting + others) < len(block.warps):
             return
         if self.has_phases and (block.copies or others):
             for key in {} if block.copies else {warp.phase for warp in others}:
-                self.end_phases(block, key, 1, t)
+                self.end_phases(block, key, 1, t, cause)
             return
         block.arrived.clear()
-        for warp in waiting:
-            warp.hold_until = t + self.chip.barrier_cycles
+        self.let_go(waiting, t + self.chip.barrier_cycles, cause)
 
     def wait_for_phase(self, warp, t):
         (_, _, _, _, lanes, key, needed, _), _ = warp.accesses.pop(0)
@@ -609,16 +684,18 @@ class Gpu:
         if lanes and ahead >= 128:
             warp.phase = key
             self.hold(warp, "long_scoreboard", math.inf)
-            self.open_if_all_wait(block, t)
+            self.open_if_all_wait(block, t, self.latecomer(warp))
         else:
-            self.hold(warp, "long_scoreboard", max(t + 1, block.landed[key]) if lanes and ahead == 0 else t + 1)
+            landed = block.landed[key] if lanes and ahead == 0 else 0
+            self.hold(warp, "long_scoreboard", max(t + 1, landed), cause=block.lander[key] if landed > t + 1 else None)
 
-    def end_phases(self, block, key, count, t):
+    def end_phases(self, block, key, count, t, cause):
         block.ended[key] += count
-        block.landed[key] = max(block.landed[key], t)
+        if t >= block.landed[key]:
+            block.landed[key], block.lander[key] = t, cause
         for warp in self.waiting_for_phases(block):
             if warp.phase == key:
-                warp.phase, warp.hold_until = -1, t + 1
+                warp.phase, warp.hold_until, warp.hold_cause = -1, t + 1, cause
 
     def finish(self, sm, partition, lane, warp, t):
         if any(s.cycle is None or s.cycle > t for s in warp.stores):
@@ -641,8 +718,8 @@ class Gpu:
         if self.waiting(block) or self.waiting_for_phases(block):
             for barrier in range(16):
                 if block.arrived[barrier] >= len(block.warps):
-                    self.open(block, barrier, t + self.chip.barrier_cycles)
-            self.open_if_all_wait(block, t)
+                    self.open(block, barrier, t + self.chip.barrier_cycles, self.latecomer(warp))
+            self.open_if_all_wait(block, t, self.latecomer(warp))
 
     def start_blocks(self, t):
         while self.next_block < self.total:
@@ -672,11 +749,15 @@ class Gpu:
 
     # ---- memory --------------------------------------------------------------------------------------------------------------------
 
-    def enter(self, sm, partition, t, cycles):
+    def enter(self, sm, partition, warp, t, cycles, conflict=False):
+        """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
         chip = self.chip
         address = max(t, partition.address_free)
         partition.address_free = address + chip.address_cycles
         begin = max(Fraction(address), sm.lsu)
+        self.behind = sm.lsu_occupant if sm.lsu > address else None
+        sm.lsu_occupant = Cause("queued", warp.pc, conflict, warp)
+        partition.queued.append(Cause("queue", warp.pc, conflict, warp))
         sm.lsu = begin + cycles
         start = math.ceil(begin)
         partition.queue.append(start + chip.queue_hold_cycles)
@@ -689,9 +770,9 @@ class Gpu:
         op, block = instruction.op, warp.block
         (_, _, wavefronts, _, lanes, key, ends, _), sectors = warp.accesses.pop(0)
         if lanes == 0:
-            self.enter(sm, partition, t, Fraction(1))
+            self.enter(sm, partition, warp, t, Fraction(1))
             return
-        start = self.enter(sm, partition, t, Fraction(max(wavefronts, 1)))
+        start = self.enter(sm, partition, warp, t, Fraction(max(wavefronts, 1)))
         masks = OrderedDict()
         for sector in sectors:
             masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
@@ -700,12 +781,28 @@ class Gpu:
             self.asking = (warp, None)  # nobody remembers where
         parts = [self.request(sm, start + n, line, mask, kind, t, conflicts=0) for n, (line, mask) in enumerate(masks.items())]
         if kind == "read":
-            load = Load(Pending(), 0, (block, key, ends))
-            load.parts += parts
+            load = Load(Pending(), 0, (block, key, ends, Cause("copy", warp.pc, False, warp)))
+            load.parts += map(Level, parts)
             self.loads.append(load)
             block.copies += 1
         else:
-            warp.stores += parts
+            self.stored(warp, parts, False)
+
+    def stored(self, warp, parts, conflict):
+        for part in parts:
+            part.cause = Cause("store", warp.pc, conflict)
+        warp.stores += parts
+
+    def conflicts(self, op, n_sectors, lanes, wavefronts, conflicts, shared):
+        """Whether an access takes more passes through the banks than a full warp's need, or more sectors than its lanes' bytes."""
+        matrix = op.semantics in ("load_matrix", "store_matrix")
+        width = max(1, op.nbytes // 4)
+        least = int(op.name.split(".")[-1]) if matrix else width if op.semantics in ("load", "store") else 1
+        if shared:
+            return (max(wavefronts, conflicts) if op.semantics.startswith(("atom_", "red_")) else wavefronts) > least
+        if matrix or op.space in ("texture", "surface"):
+            return False
+        return n_sectors > -(-lanes * op.nbytes // 32) or conflicts > (width if op.semantics == "copy_async" else 1)
 
     def memory(self, sm, partition, warp, instruction, t):
         op, chip = instruction.op, self.chip
@@ -714,42 +811,46 @@ class Gpu:
         shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
         atomic = op.semantics.startswith(("atom_", "red_"))
         width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
+        conflict = self.conflicts(op, n_sectors, lanes, wavefronts, conflicts, shared)
         if lanes == 0:
-            self.write(warp, instruction, self.enter(sm, partition, t, Fraction(1)) + 1)
+            start = self.enter(sm, partition, warp, t, Fraction(1))
+            self.write_served(warp, instruction, t, start, start + 1, "unit")
         elif shared:
             passes = max(wavefronts, conflicts) * self.atomic_passes(op) if atomic else wavefronts
-            start = self.enter(sm, partition, t, Fraction(passes))
             least = int(op.name[-1]) if "matrix" in op.semantics else width
             self.cells.count(sm, "bank_conflict", max(0, passes - least), t, warp)
+            start = self.enter(sm, partition, warp, t, Fraction(passes), conflict)
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
             wide = chip.shared_wide_cycles if width >= 4 else 0
-            self.write(warp, instruction, start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles)
+            done = start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles
+            self.write_served(warp, instruction, t, start, done, "shared", conflict)
             if op.semantics.startswith("mbar_") and ends:
-                self.end_phases(warp.block, conflicts, ends, t)
+                self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
         elif op.space in ("const", "param"):
             n = max(1, n_sectors)
-            start = self.enter(sm, partition, t, Fraction(n))
+            start = self.enter(sm, partition, warp, t, Fraction(n))
             ready = max([start, *(self.constant(sm, 1024 + (sector >> 1), start) for sector in sectors)])
-            self.write(warp, instruction, ready + latency + n - 1)
+            kind = "constant_miss" if ready > start else "constant"
+            self.write_served(warp, instruction, t, start, ready + latency + n - 1, kind)
         else:
             tags = max(in_ticks(chip.tag_pass_cycles) * tag_passes, in_ticks(chip.tag_lookup_cycles) * lookups)
             latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
-            start = self.enter(sm, partition, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags))
+            start = self.enter(sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict)
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:
                 line, place = (sector & SECTOR_MASK) >> 2, sector & 3
                 masks[line] = masks.get(line, 0) | 1 << place
                 missing[line] |= sector >> MISSING_SHIFT << 8 * place
             if op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
-                self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t)
+                self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t, conflict)
             else:
-                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts)
+                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts, conflict)
 
     def atomic_passes(self, op):
         return self.chip.cas_passes if op.semantics == "atom_cas" else 1
 
-    def load(self, sm, warp, instruction, masks, start, done, t):
+    def load(self, sm, warp, instruction, masks, start, done, t, conflict):
         load = Load(Pending(), done)
         fields = instruction.op.fields
         cache, order, scope = (FIELDS[n].names[FIELDS[n].get(instruction.mods)] if n in fields else "" for n in ("cache", "sem", "scope"))
@@ -757,16 +858,20 @@ class Gpu:
         bypass = instruction.op.space != "local" and (cache in ("cg", "cv") or coherent)
         for line, mask in masks.items():
             if bypass:
-                load.parts.append(self.request(sm, start, line, mask, "read", t))
+                load.parts.append(Level(self.request(sm, start, line, mask, "read", t)))
             else:
                 load.parts += self.look_up_l1(sm, line, mask, start, t)
         for where in ("l1_sectors", ("l1_sectors", sm.number)):
             self.counts[where] += sum(mask.bit_count() for mask in masks.values())
-        if all(part.cycle is not None for part in load.parts):
+        if all(level.part.cycle is not None for level in load.parts):
             load.settle()
+            if instruction.op.semantics == "copy_async":
+                self.write(warp, instruction, load.result, Cause(load.level(), warp.pc, conflict))
+            else:
+                self.write_served(warp, instruction, t, start, load.result.cycle, load.level(), conflict)
         else:
             self.loads.append(load)
-        self.write(warp, instruction, load.result)
+            self.write(warp, instruction, load.result, Cause("l1", warp.pc, conflict))
         if instruction.op.semantics == "copy_async":
             warp.groups[-1].append(load.result)
 
@@ -775,7 +880,7 @@ class Gpu:
         entry = self.cache_line(sm.l1, hashed(line) % self.l1_sets, self.chip.l1_ways, line)
         if entry.pending_until is None or not entry.pending_until.after(start):
             entry.pending = 0
-        parts = [entry.pending_until] if entry.pending & mask else []
+        parts = [Level(entry.pending_until, "pending")] if entry.pending & mask else []
         missing = mask & ~entry.valid
         for where in ("l1_hits", ("l1_hits", sm.number)):
             self.counts[where] += (mask & entry.valid).bit_count()
@@ -784,7 +889,7 @@ class Gpu:
             entry.pending_until = result
             entry.valid |= missing
             entry.pending |= missing
-            parts.append(result)
+            parts.append(Level(result))
         return parts
 
     def cache_line(self, sets, number, ways, line, evict=lambda line, entry: None):
@@ -811,7 +916,7 @@ class Gpu:
         self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, self.asking))
         return result
 
-    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts):
+    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
         passes = self.atomic_passes(op)
@@ -820,11 +925,11 @@ class Gpu:
         parts = [self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes) for line, mask in masks.items()]
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)
-            load.parts += parts
+            load.parts += map(Level, parts)
             self.loads.append(load)
-            self.write(warp, instruction, load.result)
+            self.write(warp, instruction, load.result, Cause("atomic", warp.pc, conflict))
         else:
-            warp.stores += parts
+            self.stored(warp, parts, conflict)
 
     def serve(self, quantum_start):
         """The L2 and DRAM serve what the quantum's instructions asked for."""
@@ -833,16 +938,18 @@ class Gpu:
             r.result.cycle = self.complete(r)
         for load in self.loads:
             load.settle()
+            if load.result.cause:
+                load.result.cause = load.result.cause._replace(kind=load.level())
             if load.landing:
                 self.land(*load.landing, max(load.result.cycle, quantum_start + QUANTUM))
         self.requests, self.loads = [], []
 
-    def land(self, block, key, ends, t):
+    def land(self, block, key, ends, cause, t):
         block.copies -= 1
         if ends:
-            self.end_phases(block, key, ends, t)
+            self.end_phases(block, key, ends, t, cause)
         if block.copies == 0 and block.warps:
-            self.open_if_all_wait(block, t)
+            self.open_if_all_wait(block, t, cause)
 
     def complete(self, r):
         chip, n = self.chip, r.sectors.bit_count()
@@ -859,6 +966,11 @@ class Gpu:
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles
         done = max(math.floor(time) + latency, arrives)
+        r.result.level = "l2" if latency == chip.l2_near_cycles else "l2_far"
+        if arrives > math.floor(time) + latency:
+            r.result.level = "dram"
+        if r.kind == "atomic":
+            r.result.level = "atomic"
         return done + (math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0)
 
     def copies_of(self, half, line, sectors, there):

@@ -12,6 +12,7 @@ from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.simulate import simulate, simulate_batch
+from tests.readable_blame import causes_of
 from tests.readable_grids import Job, time_grids
 from tests.readable_timing import recorded_stalls, stalls_of
 from tests.test_timing import ffma, random_kernel
@@ -220,6 +221,7 @@ def beside_the_twin(chip, kernels, how, resources):
     ledger = np.concatenate([timing.ledger for timing in timings])
     assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(twin.ledger)
     assert recorded_stalls(*timings) == stalls_of(twin)
+    assert causes_of(*timings) == twin.blame.rows()
     for name in ("issue_slots", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits"):
         assert sum(getattr(timing, name) for timing in timings) == twin.counts[name], name
     return timings

@@ -8,6 +8,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.emulate.counters import COUNTER_NAMES
+from gpuprof.records.schema import CAUSES_DTYPE
 from gpuprof.timing.extrapolate import LEAST_BATCHES, Extrapolation, Settling, extrapolated
 from tests.command import gpuprof as command
 from tests.running import SAMPLES, run_file
@@ -79,14 +80,17 @@ def test_extrapolation_counted_by_hand(chip):
     timing = run_file(SAMPLES / "saxpy.cu", launch, chip=chip)[1].launches[0].timing
     ledger = np.zeros((2, 3), np.uint64)
     ledger[1] = 10, 0, 7
+    causes = np.zeros(3, CAUSES_DTYPE)  # of (1, reason 2): 7 cycles of three causes
+    causes["pc"], causes["reason"], causes["kind"], causes["cycles"], causes["stalls"] = 0x510, 2, (1, 2, 3), (3, 3, 1), (2, 3, 1)
     seen = replace(
-        timing, start_cycle=1000, end_cycle=1060, cycles=60, issue_slots=100, ledger=ledger, resident_warp_cycles=17,
+        timing, start_cycle=1000, end_cycle=1060, cycles=60, issue_slots=100, ledger=ledger, resident_warp_cycles=17, causes=causes,
         warps_launched=16, blocks_launched=2, l1_sectors=11, active_cycles_of_sm=np.array([60, 0], np.uint64),
         extrapolation=Extrapolation(2, 6, 4.0, 0.01),
     )  # fmt: skip
-    whole = extrapolated(seen, 300)
+    whole = extrapolated(seen, 300, 0x500)
     assert (whole.start_cycle, whole.end_cycle, whole.cycles) == (1000, 1110, 110)
     assert whole.ledger.tolist() == [[0, 0, 0], [30, 0, 21]]
+    assert whole.causes[["kind", "cycles", "stalls"]].tolist() == [(1, 9, 6), (2, 9, 9), (3, 3, 3)]
     assert (whole.resident_warp_cycles, whole.issue_slots, whole.l1_sectors) == (51, 300, 33)
     assert (whole.warps_launched, whole.blocks_launched) == (48, 6)
     assert whole.active_cycles_of_sm.tolist() == [110, 0]

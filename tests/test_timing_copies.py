@@ -10,6 +10,7 @@ from gpuprof.isa.encoding import encode
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing import Sampling
+from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.timing_support import access, launch, make, run, warp
 
@@ -92,5 +93,6 @@ def test_twin_of_random_pipelines(chip, seed):
     )
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert (timing.end_cycle, timing.issue_slots) == (twin.end, twin.counts["issue_slots"])
     assert (timing.l1_hits, len(records)) == (twin.counts["l1_hits"], len(twin.samples))

@@ -9,6 +9,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing import Sampling
+from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.timing_support import access, launch, make, run, warp
 
@@ -62,6 +63,7 @@ def agree(chip, code, warps, per_block, cluster=1):
     )  # fmt: skip
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert (timing.end_cycle, timing.samples_dropped, timing.issue_slots) == (twin.end, twin.dropped, twin.counts["issue_slots"])
     assert [getattr(timing, name) for name in ("l2_sectors", "l2_hits")] == [twin.counts[name] for name in ("l2_sectors", "l2_hits")]
     found = [(int(r["cycle"]), int(r["warp_slot"]), int(r["pc"]), int(r["stall_sm"]) & 0x3FFFFF, int(r["flags"])) for r in records]

@@ -15,6 +15,7 @@ from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.static import accesses_per_block, static_program
+from tests.readable_blame import causes_of
 from tests.readable_grids import Job, time_grids
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.test_timing import random_kernel
@@ -51,6 +52,7 @@ def test_a_launch(seed):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, cluster=cluster)
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert (timing.end_cycle, timing.issue_slots) == (twin.end, twin.counts["issue_slots"])
     names = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
     assert [getattr(timing, name) for name in names] == [twin.counts[name] for name in names]
@@ -96,6 +98,7 @@ def test_a_batch(seed):
     ledger = np.concatenate([timing.ledger for timing in timings])
     assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(twin.ledger)
     assert recorded_stalls(*timings) == stalls_of(twin)
+    assert causes_of(*timings) == twin.blame.rows()
 
 
 class ToOrder:

@@ -8,6 +8,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.modifiers import pack
 from gpuprof.timing import Sampling
+from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.test_timing import random_kernel
 from tests.timing_support import access, launch, make, run, warp
@@ -36,6 +37,7 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
     )
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert (timing.end_cycle, timing.samples_dropped, timing.issue_slots) == (twin.end, twin.dropped, twin.counts["issue_slots"])
     names = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
     assert [getattr(timing, name) for name in names] == [twin.counts[name] for name in names]
@@ -107,6 +109,7 @@ def test_rarer_instructions(tmp_path: Path):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 64, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end
 
 
@@ -155,6 +158,7 @@ def test_results_on_their_way_between_units(tmp_path: Path, chip_name):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 192, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end
 
 
@@ -193,6 +197,7 @@ def test_matrices(tmp_path: Path):
                        launch(encode(instructions)).function, 128, warps)  # fmt: skip
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end
     hmma = 16 * 8 * 16 // chip.tensor["f16"]
     assert timing.end_cycle > 24 // (4 * chip.sms) * 2 * hmma  # each partition has that many warps' worth
@@ -232,6 +237,7 @@ def test_textures_and_surfaces(tmp_path: Path):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 128, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end
 
 
@@ -256,4 +262,5 @@ def test_two_loads_in_one_folded_register(tmp_path: Path, lines):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
+    assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end

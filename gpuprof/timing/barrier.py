@@ -3,13 +3,16 @@
 A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and not before the
 round that so many warps take from the first one on is over. A block of which every live warp waits is let go, whatever it waits at: the
 trace says that the program got past there (a warp that arrives in two halves looks like that).
+
+What the others waited for is where the last warp stood for longest since it last arrived at a barrier.
 """
 
 import numpy as np
 
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.blame import latecomer, seen_by
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, NEVER
+from gpuprof.timing.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, N_BARRIERS, NEVER
 from gpuprof.timing.mbarrier import let_go
 from gpuprof.timing.rounds import MOST_WARPS
 from gpuprof.timing.scoreboard import hold, sleep
@@ -24,6 +27,8 @@ def arrive(m, wi, barrier, threads, waits, t):
     """Warp `wi` arrives in cycle t, and waits there unless `waits` is 0."""
     w = warp_at(m, wi)
     block = block_at(m, w.block_slot)
+    cause = latecomer(m, wi)
+    w.longest = 0
     if arrived_at(m, w.block_slot, barrier).value == 0:
         begun_at(m, w.block_slot, barrier).value = t
     arrived_at(m, w.block_slot, barrier).value += 1
@@ -37,9 +42,10 @@ def arrive(m, wi, barrier, threads, waits, t):
     if arrived >= wanted:
         arrived_at(m, w.block_slot, barrier).value = 0
         begun = begun_at(m, w.block_slot, barrier).value
-        open_barrier(m, w.block_slot, barrier, max(t + m.barrier_cycles, begun + round_at(m, min(arrived, MOST_WARPS)).value))
+        ready = max(t + m.barrier_cycles, begun + round_at(m, min(arrived, MOST_WARPS)).value)
+        open_barrier(m, w.block_slot, barrier, ready, cause)
     elif block.waiting >= block.live:
-        open_all(m, w.block_slot, t)
+        open_all(m, w.block_slot, t, cause)
 
 
 @cold
@@ -56,31 +62,31 @@ def arrive_at_traced(m, wi, waits, t):
 
 
 @cold
-def arrivals_after_exit(m, block_slot, t):
-    """A warp has left the block at cycle t: those that wait may have waited for it."""
+def arrivals_after_exit(m, wi, block_slot, t):
+    """Warp `wi` has left the block at cycle t: those that wait may have waited for it."""
     block = block_at(m, block_slot)
     if block.waiting == 0:
         return
     for barrier in range(N_BARRIERS):
         if arrived_at(m, block_slot, barrier).value >= block.live:
             arrived_at(m, block_slot, barrier).value = 0
-            open_barrier(m, block_slot, barrier, t + m.barrier_cycles)
+            open_barrier(m, block_slot, barrier, t + m.barrier_cycles, latecomer(m, wi))
     if block.waiting and block.waiting >= block.live:
-        open_all(m, block_slot, t)
+        open_all(m, block_slot, t, latecomer(m, wi))
 
 
 @cold
-def open_all(m, block_slot, t):
-    if grid_at(m, block_at(m, block_slot).grid).has_mbarriers and let_go(m, block_slot, t):
+def open_all(m, block_slot, t, cause):
+    if grid_at(m, block_at(m, block_slot).grid).has_mbarriers and let_go(m, block_slot, t, cause):
         return
     for barrier in range(N_BARRIERS):
         arrived_at(m, block_slot, barrier).value = 0
-    open_barrier(m, block_slot, ANY, t + m.barrier_cycles)
+    open_barrier(m, block_slot, ANY, t + m.barrier_cycles, cause)
 
 
 @cold
-def open_barrier(m, block_slot, barrier, ready):
-    """The block's warps that wait at `barrier` go on at cycle `ready`."""
+def open_barrier(m, block_slot, barrier, ready, cause):
+    """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which itself waits for nobody."""
     slots = m.warp_slots
     first = block_slot // m.max_blocks * slots
     for wi in range(first, first + slots):
@@ -88,5 +94,7 @@ def open_barrier(m, block_slot, barrier, ready):
         waits = w.state == HOLDING and w.hold_reason == BARRIER and w.ready == NEVER and w.block_slot == block_slot
         if waits and (barrier == ANY or w.barrier == barrier):
             w.ready = ready
+            if (cause ^ w.who) >> CAUSE_WHO_SHIFT:
+                w.hold_cause = seen_by(m, wi, cause)
             block_at(m, block_slot).waiting -= 1
             sleep(m, wi, w.ready)

@@ -1,12 +1,12 @@
 """Asynchronous copies: a warp's groups of them, and waiting until all but the newest have landed.
 
 Each of the newest N_GROUPS groups has a scoreboard entry, the open one at `groups` modulo N_GROUPS; one more entry is for all older
-ones. Of each, `board` keeps the latest cycle that is known and `second` a token while copies of this quantum are not served.
+ones. Of each, `board` keeps the latest cycle that is known, `maker` its cause, and `second` a token while copies of this quantum are not served.
 """
 
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import CLASS_LONG, ENTRY_SHIFT, N_GROUPS, TOKEN
-from gpuprof.timing.tables import board_at, second_at, until_at, warp_at
+from gpuprof.timing.tables import board_at, cause_at, maker_at, second_at, until_at, warp_at
 
 
 @hot
@@ -20,21 +20,29 @@ def raise_to(place, value):
     place.value = max(place.value, value)
 
 
+@hot
+def raise_both(place, maker, value, cause):
+    """The later of two, or of the greater cause."""
+    if value > place.value or (value == place.value and cause > maker.value):
+        place.value = value
+        maker.value = cause
+
+
 @cold
-def add_to_group(m, wi, group, cycle):
+def add_to_group(m, wi, group, cycle, cause):
     """A copy of the group lands at `cycle`, which may be a token."""
     entry = cycle << ENTRY_SHIFT | CLASS_LONG
     if cycle >= TOKEN:
         raise_to(second_at(m, wi, group), entry)
     else:
-        raise_to(board_at(m, wi, group), entry)
+        raise_both(board_at(m, wi, group), maker_at(m, wi, group), entry, cause)
 
 
 @cold
-def settle_copy(m, wi, group, done):
+def settle_copy(m, wi, group, done, cause):
     """The quantum is served: its copies are known."""
     second_at(m, wi, group).value = 0
-    raise_to(board_at(m, wi, group), done << ENTRY_SHIFT | CLASS_LONG)
+    raise_both(board_at(m, wi, group), maker_at(m, wi, group), done << ENTRY_SHIFT | CLASS_LONG, cause)
 
 
 @cold
@@ -46,8 +54,10 @@ def commit(m, wi):
         return
     group = open_group(m, wi)
     if second_at(m, wi, group).value == 0:
-        raise_to(board_at(m, wi, m.first_group + N_GROUPS), board_at(m, wi, group).value)
+        older = m.first_group + N_GROUPS
+        raise_both(board_at(m, wi, older), maker_at(m, wi, older), board_at(m, wi, group).value, maker_at(m, wi, group).value)
         board_at(m, wi, group).value = 0
+        maker_at(m, wi, group).value = 0
 
 
 @cold
@@ -55,10 +65,9 @@ def group_waits(m, wi, newest):
     """Raises the end of the long-scoreboard class to where all groups but the open one and the `newest` before it have landed."""
     if m.first_group < 0:
         return
-    until = until_at(m, wi, CLASS_LONG)
+    until, cause = until_at(m, wi, CLASS_LONG), cause_at(m, wi, CLASS_LONG)
     w = warp_at(m, wi)
-    for back in range(newest + 1, N_GROUPS):
-        group = m.first_group + (w.groups + N_GROUPS - back) % N_GROUPS
-        raise_to(until, board_at(m, wi, group).value >> ENTRY_SHIFT)
+    for back in range(newest + 1, N_GROUPS + 1):
+        group = m.first_group + ((w.groups + N_GROUPS - back) % N_GROUPS if back < N_GROUPS else N_GROUPS)
+        raise_both(until, cause, board_at(m, wi, group).value >> ENTRY_SHIFT, maker_at(m, wi, group).value)
         raise_to(until, second_at(m, wi, group).value >> ENTRY_SHIFT)
-    raise_to(until, board_at(m, wi, m.first_group + N_GROUPS).value >> ENTRY_SHIFT)

@@ -6,7 +6,7 @@ all SMs. Its warps go to the partitions with the most free warp slots.
 
 from gpuprof.timing.follow import enter
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import EMPTY, N_BARRIERS, NEVER, QUANTUM, STARTING, TICK_BITS
+from gpuprof.timing.layout import CAUSE_WHO_SHIFT, EMPTY, N_BARRIERS, NEVER, QUANTUM, STARTING, TICK_BITS
 from gpuprof.timing.mbarrier import start_mbarriers
 from gpuprof.timing.pool import pick_head
 from gpuprof.timing.room import blocks_that_fit_since, find_room, next_room, take
@@ -167,5 +167,8 @@ def start_warp(m, grid, sm, slot, number, start):
         board_at(m, wi, register).value = 0
         second_at(m, wi, register).value = 0
     lane_at(m, w.partition, w.lane).age = m.ages
+    w.who = (m.ages + 1) << CAUSE_WHO_SHIFT
+    w.longest = 0
+    w.last_store = 0
     m.ages += 1
     sleep(m, wi, start)

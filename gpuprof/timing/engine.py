@@ -22,7 +22,7 @@ from gpuprof.timing.scheduler import schedule, wake
 from gpuprof.timing.served import settle
 from gpuprof.timing.tables import part_at, row_of, sm_at
 
-DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE = range(7)
+DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE, CAUSES_FULL = range(8)
 
 
 @cold
@@ -106,6 +106,8 @@ def _compiled(sources: int):
                 return TOO_LONG
             if m.n_samples > m.sample_room:
                 return SAMPLES_FULL
+            if m.n_blame > m.blame_room:
+                return CAUSES_FULL
             run_quantum(m, t - (t - m.origin) % QUANTUM)
         return BUDGET_SPENT
 
@@ -115,7 +117,7 @@ def _compiled(sources: int):
 def _checksum() -> int:
     """Of all that is compiled in: this folder, and the files whose numbers and layouts are constants of the code."""
     package = Path(__file__).parent.parent
-    others = ("parts.py", "isa/stalls.py", "isa/opcodes.py", "records/schema.py", "emulate/trace.py", "chips/fields.py")
+    others = ("parts.py", "isa/causes.py", "isa/stalls.py", "isa/opcodes.py", "records/schema.py", "emulate/trace.py", "chips/fields.py")
     value = 0
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *(package / name for name in others)):
         value = zlib.crc32(path.read_bytes(), value)

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.timing.batch import PreparedGrid
+from gpuprof.timing.causes import scaled_causes
 from gpuprof.timing.layout import QUANTUM
 from gpuprof.timing.lengths import scaled_stalls
 from gpuprof.timing.result import LaunchTiming
@@ -82,8 +83,9 @@ def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
     return int(np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"]) @ inst_executed.astype(np.int64))
 
 
-def extrapolated(timing: LaunchTiming, slots: int) -> LaunchTiming:
-    """The timing of the whole launch, which has `slots` issue slots. Ledger, stalls and counts of caches grow as the work does; samples do not."""
+def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTiming:
+    """The timing of the whole launch, which has `slots` issue slots and whose module is loaded at `load_base`. Ledger, stalls and counts of
+    caches grow as the work does; samples do not."""
     known = timing.extrapolation
     more_cycles = round((slots - timing.issue_slots) / known.slots_per_cycle)
     factor = slots / timing.issue_slots
@@ -105,6 +107,7 @@ def extrapolated(timing: LaunchTiming, slots: int) -> LaunchTiming:
         active_cycles_of_sm=active,
         ledger=ledger,
         stalls=scaled_stalls(timing.stalls, factor),
+        causes=scaled_causes(timing.causes, ledger, load_base, factor),
     )
 
 

@@ -1,18 +1,21 @@
 """Instruction and constant fetch: an L0 instruction cache per partition fed by a stream buffer, an L1 instruction cache per SM.
 
-Both are direct-mapped by line number. A lookup also asks for the lines behind it (the stream buffer), so that straight code
+Both are direct-mapped by line number. The cycle in which a line is in the L0 is kept with a bit below it: 1 when the L1 did not have it. A lookup also asks for the lines behind it (the stream buffer), so that straight code
 misses once. What misses the L1 comes from the L2 after a fixed time; it does not compete with data.
 """
 
 import numpy as np
 
 from gpuprof.timing.jit import cold, hot
+from gpuprof.timing.layout import KIND
 from gpuprof.timing.tables import constant_ready_at, constant_tag_at, l0_ready_at, l0_tag_at, l1i_ready_at, l1i_tag_at
+
+L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
 
 
 @hot
 def request_line(m, partition, sm, line, t):
-    """The cycle at which a line is in the L0, asking for it at cycle t when it is not there."""
+    """The cycle at which a line is in the L0 and the bit below, asking for it at cycle t when it is not there."""
     place = line % m.l0i_lines
     if l0_tag_at(m, partition, place).value == line:
         return l0_ready_at(m, partition, place).value
@@ -20,7 +23,8 @@ def request_line(m, partition, sm, line, t):
     if l1i_tag_at(m, sm, place_1).value != line:
         l1i_tag_at(m, sm, place_1).value = line
         l1i_ready_at(m, sm, place_1).value = t + m.l1i_miss_cycles
-    ready = max(t, l1i_ready_at(m, sm, place_1).value) + m.l0i_miss_cycles
+    there = l1i_ready_at(m, sm, place_1).value
+    ready = (max(t, there) + m.l0i_miss_cycles) << 1 | (there > t)
     l0_tag_at(m, partition, place).value = line
     l0_ready_at(m, partition, place).value = ready
     return ready
@@ -28,13 +32,19 @@ def request_line(m, partition, sm, line, t):
 
 @cold
 def fetch(m, partition, line, t, last_line):
-    """The cycle from which a warp can issue from an instruction line it comes to at cycle t. `last_line` is the program's."""
+    """The cycle from which a warp can issue from an instruction line it comes to at cycle t, and the bit below. `last_line` is the program's."""
     sm = partition // m.partitions
     ready = request_line(m, partition, sm, line, t)
     last = min(line + m.prefetch_lines, last_line)
     for ahead in range(line + 1, last + 1):
         request_line(m, partition, sm, ahead, t)
     return ready
+
+
+@hot
+def missed(found):
+    """The kind of cause that `fetch` tells of."""
+    return L1I_MISS if found & 1 else L0_MISS
 
 
 @cold

@@ -42,6 +42,7 @@ def store(m, sm, t):
     place = fifo_at(m, sm, s.stores % m.fifo_depth)
     tick = max(t << TICK_BITS, s.lsu_tick)
     s.lsu_tick = tick + max(max(TICKS, m.lsu_ticks), max(m.tag_pass_ticks, m.tag_lookup_ticks))
+    s.lsu_occupant = 0
     place.leaves = (tick + TICKS - 1) >> TICK_BITS
     leaves_at(m, place.record).value = place.leaves
     m.grid = place.grid

@@ -1,6 +1,7 @@
 """The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one request per line."""
 
 from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.isa.causes import INDEX
 from gpuprof.timing.cache import expect, find, fold_bits, n_sectors, oldest
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
@@ -17,6 +18,8 @@ from gpuprof.timing.tables import (
     warp_at,
     word_at,
 )
+
+L1, PENDING = INDEX["l1"], INDEX["pending"]
 
 
 @cold
@@ -83,36 +86,44 @@ def words_mask(m, first, end):
 
 
 @cold
-def send(m, wi, inst, first, n, start, kind, target, conflicts):
-    """Passes a store or an atomic to the L2, line by line."""
+def send(m, wi, inst, first, n, start, kind, target, conflicts, cause):
+    """Passes a store or an atomic to the L2, line by line. `cause`: a store as one."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     end = first + n * SECTOR_NUMBER_NBYTES
     while first < end:
         line, mask, missing, first = words_mask(m, first, end)
-        request_at(m, request(m, sm, start, line, mask, kind, target, inst.atomic_passes, conflicts)).missing = missing
+        r = request_at(m, request(m, sm, start, line, mask, kind, target, inst.atomic_passes, conflicts))
+        r.missing = missing
+        r.slot = cause
 
 
 @cold
-def load(m, wi, inst, first, n, start, done, group):
-    """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token when some misses."""
+def load(m, wi, inst, first, n, start, done, group, conflict):
+    """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token when some misses.
+    `load_level` gives where its last part came from, when that is known."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     index = m.n_loads
     end = first + n * SECTOR_NUMBER_NBYTES
     before = m.n_requests
     presence_at(m, m.grid, sm).l1_sectors += n
+    load_at(m, index).level = L1
     while first < end:
         line, mask, first = line_mask(m, first, end)
         if inst.bypass_l1:
             sm_at(m, sm).l1_misses += n_sectors(mask)
             request(m, sm, start, line, mask, READ, index, -1, 0)
         else:
-            done = max(done, look_up(m, sm, line, mask, start, index))
+            arrives = look_up(m, sm, line, mask, start, index)
+            if arrives > 0 and arrives >= done:
+                done = arrives
+                load_at(m, index).level = PENDING
     if m.n_requests == before:
         return done
     load_at(m, index).done = done
     load_at(m, index).warp = wi
     load_at(m, index).pc = warp_at(m, wi).pc
     load_at(m, index).group = group
+    load_at(m, index).conflict = conflict >> 16
     m.n_loads = index + 1
     return TOKEN + index
 

@@ -5,6 +5,7 @@ misses, a DRAM channel; so its completion is known at once. A slice is picked by
 half of the chip; each half has copies of what it reads.
 """
 
+from gpuprof.isa.causes import INDEX
 from gpuprof.timing.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.dram import read, write
 from gpuprof.timing.events import count_l2_misses
@@ -26,6 +27,8 @@ from gpuprof.timing.tables import (
     warp_at,
 )
 from gpuprof.timing.triggers import L2_MISS
+
+PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
 
 
 @cold
@@ -61,6 +64,7 @@ def serve(m, index):
     m.grid = r.grid
     if r.kind == MERGE:
         r.done = request_at(m, r.place).done
+        r.level = PENDING
     else:
         r.done = reach_slice(m, r)
     if r.kind == READ:
@@ -69,10 +73,14 @@ def serve(m, index):
         fill_l1(m, r, index)
     if r.target >= 0:
         load = load_at(m, r.target)
-        load.done = max(load.done, r.done)
+        if r.done > load.done or (r.done == load.done and r.level > load.level):
+            load.done = r.done
+            load.level = r.level
     else:
         w = warp_at(m, -1 - r.target)
-        w.stores_done = max(w.stores_done, r.done)
+        if r.done > w.stores_done or (r.done == w.stores_done and r.slot > w.last_store):
+            w.stores_done = r.done
+            w.last_store = r.slot
 
 
 @hot
@@ -103,8 +111,13 @@ def reach_slice(m, r):
     if r.kind == WRITE:
         touch(m, r, n, tick)
         return cycle + latency - m.l2_near_cycles + m.l2_store_cycles
-    done = max(cycle + latency, touch(m, r, n, tick))
+    r.level = L2_FAR if latency > m.l2_near_cycles else L2_NEAR
+    done = touch(m, r, n, tick)
+    if done > cycle + latency:
+        r.level = DRAM
+    done = max(cycle + latency, done)
     if r.kind == ATOMIC_REQUEST:
+        r.level = ATOMIC
         return done + (ticks >> TICK_BITS) + m.atomic_extra_cycles
     return done
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuprof.chips.fields import FIELDS
 from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
@@ -52,6 +53,20 @@ REASON_OF_CLASS = np.array(
 #    +---------------------------+--------+-------+
 ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
+# What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places that other warps
+# read: the warp's age plus one.
+#
+#     63        32  30  29    28      24 23                  0
+#    +-----------+---+-------+----------+---------------------+
+#    | who       | o | conf. | kind     | instruction         |
+#    +-----------+---+-------+----------+---------------------+
+CAUSE_KIND_SHIFT, CAUSE_WHO_SHIFT = 24, 32
+CAUSE_PC_MASK, CAUSE_KIND_MASK, CONFLICT, OTHER = (1 << 24) - 1, 31 << 24, 1 << 29, 1 << 30
+CAUSE_MASK = CAUSE_PC_MASK | CAUSE_KIND_MASK | CONFLICT
+# A row of the table of causes has the stalled instruction, from bit 37 on, and the reason above its cause.
+STALLED_SHIFT, REASON_SHIFT = 37, 32
+KIND = {name: number << CAUSE_KIND_SHIFT for name, number in CAUSE_INDEX.items()}
+
 STARVED = 2
 
 # Warp states.
@@ -75,6 +90,7 @@ INSTRUCTION = np.dtype(
         ("atomic_passes", "i4"),  # of the atomic units
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict
+        ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
         ("result_class", "i4"),
         ("port", "i4"),
         ("bypass_kind", "i4"),  # place in bypass.KINDS
@@ -104,6 +120,11 @@ WARP = np.dtype(
         ("block_slot", "i4"),  # of the whole GPU
         ("in_block", "i4"),  # number in its block
         ("hold_reason", "i4"),
+        ("hold_cause", "i4"),
+        ("last_store", "i4"),  # cause: the store acknowledged last
+        ("longest_pc", "i4"),  # instruction of its longest stall since a barrier, and that
+        ("longest", "i8"),
+        ("who", "i8"),  # it, in causes
         ("barrier", "i4"),  # it waits at
         ("alias", "i4"),  # 1: a folded instruction copied a token
         ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
@@ -137,6 +158,7 @@ PARTITION = np.dtype(
         ("next_event", "i8"),
         ("next_wake", "i8"),
         ("issued", "i8"),  # last cycle with an issue
+        ("occupant", "i8"),  # cause: what it issued last
         ("address_free", "i8"),
         ("queued", "i8"),  # memory instructions so far
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
@@ -149,8 +171,8 @@ PARTITION = np.dtype(
 # One lane (warp slot) of a partition, as the scheduler sees it.
 LANE = np.dtype([("wake", "i8"), ("age", "i8"), ("port", "i4"), ("ready", "i4")], align=True)
 
-# `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction.
-PORT = np.dtype([("free", "i8"), ("tick", "i8"), ("busy", "i8"), ("issued", "i8")], align=True)
+# `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction, `occupant` a cause: that instruction.
+PORT = np.dtype([("free", "i8"), ("tick", "i8"), ("busy", "i8"), ("issued", "i8"), ("occupant", "i8")], align=True)
 
 SM = np.dtype(
     [
@@ -160,6 +182,7 @@ SM = np.dtype(
         ("block_free", "i8"),  # since when the head grid's next block could start, NEVER when it cannot
         ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
         ("lsu_tick", "i8"),
+        ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
         ("noc_tick", "i8"),
         ("l1_use", "i8"),
         ("misses", "i8"),
@@ -304,17 +327,22 @@ REQUEST = np.dtype(
         ("target", "i4"),  # load it belongs to, or -1 - warp
         ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
         ("sm", "i4"),
-        ("slot", "i4"),  # miss register
+        ("slot", "i4"),  # miss register; of a store, its cause
         ("grid", "i4"),  # whose warp asks
         ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
         ("kind", "i1"),
         ("sectors", "i1"),
         ("conflicts", "i1"),
+        ("level", "i1"),  # where it was served, a kind of cause
     ],
     align=True,
 )
+# `level`: where the part that came last was served; `conflict`: CONFLICT or 0, from bit 16 on.
 # `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers; of a bulk copy BULK_LOAD - (key | phases it ended << 8).
-LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4")], align=True)
+LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4"), ("level", "i2"), ("conflict", "i2")], align=True)
+
+# Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
+BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
 
 # The machine's counters and clocks.
 COUNTERS = (
@@ -341,6 +369,8 @@ COUNTERS = (
     "n_samples",
     "n_counted",  # rows of counters
     "n_stall_rows",  # taken of the table of stalls
+    "n_blame",  # rows of causes, the first of which is empty
+    "lsu_behind",  # cause: what the access that has just entered the load/store unit had to wait for, 0 nothing
     "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
 )
@@ -389,6 +419,8 @@ BATCH_NUMBERS = (
     "origin",  # start of the first quantum
     "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
+    "blame_room",  # and with this many rows of causes
+    "blame_mask",  # of the hash
     "lookahead_nbytes",  # of steps, that a warp may run in a quantum
     "n_registers",
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
@@ -417,11 +449,18 @@ TABLES = {
     "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
     "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
     "second": Table(WORD, "n_registers"),  # by warp: the earlier entry of registers that were joined
+    "maker": Table(SHORT, "n_registers"),  # by warp: the causes of those
+    "second_maker": Table(SHORT, "n_registers"),
+    "cause": Table(SHORT, "n_classes"),  # by warp: what ends what keeps it from issuing
+    "blame": Table(BLAME),
+    "blame_latest": Table(SHORT, "n_reasons"),  # by instruction: the row that was used last
+    "blame_bucket": Table(SHORT),  # by hash: the first row
     "blocked": Table(WORD),  # warps that wait for the quantum's requests
     "part": Table(PARTITION),
     "lane": Table(LANE, "warps_per_partition"),  # by partition
     "port": Table(PORT, "n_ports"),  # by partition
     "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
+    "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
@@ -430,6 +469,7 @@ TABLES = {
     "bypass": Table(WORD, "n_kinds"),  # by reader and maker
     "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
     "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
+    "lander": Table(WORD, "n_mbarriers"),  # and what ended it, a cause
     "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
     "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
     "stalls": Table(WORD),

@@ -7,6 +7,7 @@ access takes wavefronts through its banks or lines through its tags. An entry of
 import numpy as np
 
 from gpuprof.timing.barrier import open_all
+from gpuprof.timing.blame import itself, latecomer, seen_by
 from gpuprof.timing.copies import add_to_group, open_group
 from gpuprof.timing.fetch import constant_line
 from gpuprof.timing.jit import cold, hot
@@ -16,6 +17,9 @@ from gpuprof.timing.layout import (
     ATOMIC_REQUEST,
     BULK_LOAD,
     BULK_ROOM,
+    CAUSE_KIND_SHIFT,
+    CONFLICT,
+    KIND,
     PORT_LSU,
     READ,
     SECTOR_NUMBER_NBYTES,
@@ -37,25 +41,36 @@ from gpuprof.timing.tables import (
     port_at,
     prefetch,
     queue_at,
+    queued_at,
+    request_at,
     sm_at,
     warp_at,
     word_at,
 )
 
+QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
+IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
+STORED, ARRIVAL = KIND["store"], KIND["arrival"]
+SECTOR_NBYTES = 32
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
 
 @cold
-def enter(m, partition, t, ticks):
-    """An instruction that keeps the load/store unit for `ticks` issues at t; returns the cycle in which it is served."""
+def enter(m, wi, t, ticks, conflict):
+    """Warp `wi` issues an instruction at t that keeps the load/store unit for `ticks`; returns the cycle in which it is served.
+    `conflict` is CONFLICT when it takes longer than it need."""
+    partition = warp_at(m, wi).partition
     part = part_at(m, partition)
     sm = sm_at(m, part.sm)
     address = max(t, part.address_free)
     part.address_free = address + m.address_cycles
     tick = max(address << TICK_BITS, sm.lsu_tick)
+    m.lsu_behind = sm.lsu_occupant if sm.lsu_tick > address << TICK_BITS else 0
+    sm.lsu_occupant = itself(m, wi, QUEUED) | conflict
     sm.lsu_tick = tick + ticks
     start = (tick + TICKS - 1) >> TICK_BITS
     queue_at(m, partition, part.queued % m.queue_depth).value = start + m.queue_hold_cycles
+    queued_at(m, partition, part.queued % m.queue_depth).value = itself(m, wi, QUEUE) | conflict
     part.queued += 1
     port = port_at(m, partition, PORT_LSU)
     port.free = max(t + 1, queue_at(m, partition, part.queued % m.queue_depth).value)
@@ -64,10 +79,18 @@ def enter(m, partition, t, ticks):
 
 
 @cold
+def write_served(m, wi, inst, t, start, done, cause):
+    """The results of what issued at t, was served at `start` and is done. If the first was longer, what it waited behind is the cause."""
+    if m.lsu_behind and start - t > done - start:
+        cause = seen_by(m, wi, m.lsu_behind)
+    write_results(m, wi, inst, done, cause)
+
+
+@cold
 def shuffle(m, wi, t):
     inst = inst_at(m, warp_at(m, wi).pc)
-    start = enter(m, warp_at(m, wi).partition, t, TICKS)
-    write_results(m, wi, inst, start + inst.latency)
+    start = enter(m, wi, t, TICKS, 0)
+    write_served(m, wi, inst, t, start, start + inst.latency, UNIT | warp_at(m, wi).pc)
 
 
 @cold
@@ -85,13 +108,14 @@ def access(m, wi, t):
     if kind == GENERIC:
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
     if record.lanes == 0:
-        write_results(m, wi, inst, enter(m, w.partition, t, TICKS) + 1)
+        start = enter(m, wi, t, TICKS, 0)
+        write_served(m, wi, inst, t, start, start + 1, UNIT | w.pc)
     elif kind == BULK:
         bulk(m, wi, inst, record, first, t)
     elif kind == MBARRIER:
         shared(m, wi, inst, record, t)
         if record.uniform:
-            end_phases(m, w.block_slot, np.int64(record.conflicts), np.int64(record.uniform), t)
+            end_phases(m, w.block_slot, np.int64(record.conflicts), np.int64(record.uniform), t, itself(m, wi, ARRIVAL))
     elif kind == SHARED:
         shared(m, wi, inst, record, t)
     elif kind == CONSTANT:
@@ -104,23 +128,28 @@ def access(m, wi, t):
 def shared(m, wi, inst, record, t):
     """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
     passes = np.int64(record.wavefronts)
+    conflict = CONFLICT * (passes > inst.least_passes)
     extra = m.shared_wide_cycles if inst.width > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
-        passes = max(passes, np.int64(record.conflicts)) * inst.atomic_passes
+        passes = max(passes, np.int64(record.conflicts))
+        conflict = CONFLICT * (passes > inst.least_passes)
+        passes *= inst.atomic_passes
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
     grid_at(m, m.grid).shared_wavefronts += passes
     sm_at(m, part_at(m, warp_at(m, wi).partition).sm).bank_conflicts += max(0, passes - inst.least_passes)
-    start = enter(m, warp_at(m, wi).partition, t, passes * TICKS)
-    write_results(m, wi, inst, start + inst.latency + extra + max(0, passes - inst.width) * m.shared_wavefront_cycles)
+    start = enter(m, wi, t, passes * TICKS, conflict)
+    done = start + inst.latency + extra + max(0, passes - inst.width) * m.shared_wavefront_cycles
+    write_served(m, wi, inst, t, start, done, SHARED_MEMORY | conflict | warp_at(m, wi).pc)
 
 
 @cold
 def wait_for_phase(m, wi, inst, t):
     """A wait at a memory barrier asks shared memory, then stands still if it must."""
-    write_results(m, wi, inst, enter(m, warp_at(m, wi).partition, t, TICKS) + inst.latency)
+    start = enter(m, wi, t, TICKS, 0)
+    write_served(m, wi, inst, t, start, start + inst.latency, SHARED_MEMORY | warp_at(m, wi).pc)
     if wait(m, wi, t) and block_at(m, warp_at(m, wi).block_slot).waiting >= block_at(m, warp_at(m, wi).block_slot).live:
-        open_all(m, warp_at(m, wi).block_slot, t)
+        open_all(m, warp_at(m, wi).block_slot, t, latecomer(m, wi))
 
 
 @cold
@@ -128,7 +157,7 @@ def bulk(m, wi, inst, record, first, t):
     """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the L2, one a cycle."""
     w = warp_at(m, wi)
     end = first + (np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)) * SECTOR_NUMBER_NBYTES
-    start = enter(m, w.partition, t, max(np.int64(record.wavefronts), 1) * TICKS)
+    start = enter(m, wi, t, max(np.int64(record.wavefronts), 1) * TICKS, 0)
     sm = part_at(m, w.partition).sm
     kind = READ
     target = m.n_loads
@@ -136,6 +165,7 @@ def bulk(m, wi, inst, record, first, t):
         load_at(m, target).done = 0
         load_at(m, target).warp = wi
         load_at(m, target).pc = w.pc
+        load_at(m, target).level = 0
         load_at(m, target).group = BULK_LOAD - (np.int64(record.conflicts) | np.int64(record.uniform) << 8)
         block_at(m, w.block_slot).copies += 1
         m.n_loads += 1
@@ -145,7 +175,9 @@ def bulk(m, wi, inst, record, first, t):
         target = -1 - wi
     while first < end and m.n_bulk < BULK_ROOM:
         line, mask, first = line_mask(m, first, end)
-        request(m, sm, start, line, mask, kind, target, 1 if kind == ATOMIC_REQUEST else -1, 0)
+        index = request(m, sm, start, line, mask, kind, target, 1 if kind == ATOMIC_REQUEST else -1, 0)
+        if target < 0:
+            request_at(m, index).slot = STORED | w.pc
         m.n_bulk += 1
         start += 1
 
@@ -155,12 +187,13 @@ def constant(m, wi, inst, record, first, t):
     """Different constants take turns. Parameters have no sectors: the launch brings them along, first use misses."""
     w = warp_at(m, wi)
     n = max(1, np.int64(record.n_sectors))
-    start = enter(m, w.partition, t, n * TICKS)
+    start = enter(m, wi, t, n * TICKS, 0)
     ready = start
     for k in range(np.int64(record.n_sectors)):
         line = LINES_OF_PARAMETERS + (word_at(first, k).value >> 1)
         ready = max(ready, constant_line(m, part_at(m, w.partition).sm, w.grid, line, start))
-    write_results(m, wi, inst, ready + inst.latency + n - 1)
+    cause = (CONSTANT_MISS if ready > start else IN_CACHE) | w.pc
+    write_served(m, wi, inst, t, start, ready + inst.latency + n - 1, cause)
 
 
 @hot
@@ -172,24 +205,41 @@ def global_memory(m, wi, inst, record, first, t):
     if inst.operation == COPY:  # and through the banks it writes to
         passes = max(passes, np.int64(record.conflicts))
         grid_at(m, m.grid).shared_wavefronts += np.int64(record.conflicts)
-    start = enter(m, w.partition, t, max(inst.width * m.lsu_ticks, max(passes * TICKS, tags)))
+    conflict = CONFLICT * scattered(inst, record)
+    start = enter(m, wi, t, max(inst.width * m.lsu_ticks, max(passes * TICKS, tags)), conflict)
+    here = conflict | w.pc
     if inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
-        write_results(m, wi, inst, load(m, wi, inst, first, n, start, done, -1))
+        index = m.n_loads
+        done = load(m, wi, inst, first, n, start, done, -1, conflict)
+        write_served(m, wi, inst, t, start, done, np.int64(load_at(m, index).level) << CAUSE_KIND_SHIFT | here)
     elif inst.operation == COPY:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * m.l1_wavefront_cycles
         group = open_group(m, wi)
-        add_to_group(m, wi, group, load(m, wi, inst, first, n, start, done, group))
+        index = m.n_loads
+        done = load(m, wi, inst, first, n, start, done, group, conflict)
+        add_to_group(m, wi, group, done, np.int64(load_at(m, index).level) << CAUSE_KIND_SHIFT | here)
     elif inst.operation == ATOMIC:
         index = m.n_loads
         load_at(m, index).done = 0
         load_at(m, index).warp = wi
         load_at(m, index).pc = w.pc
         load_at(m, index).group = -1
+        load_at(m, index).level = 0
         m.n_loads += 1
-        send(m, wi, inst, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts))
-        write_results(m, wi, inst, TOKEN + index)
+        send(m, wi, inst, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts), 0)
+        write_results(m, wi, inst, TOKEN + index, ATOMIC_UNIT | here)
     else:
         w.stores_quantum = m.quantum_number
         kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
-        send(m, wi, inst, first, n, start, kind, -1 - wi, np.int64(record.conflicts))
+        send(m, wi, inst, first, n, start, kind, -1 - wi, np.int64(record.conflicts), STORED | here)
+
+
+@hot
+def scattered(inst, record):
+    """Whether a full warp's access of the size need not touch so many sectors for as many lanes, or lanes compete for a word."""
+    nbytes = np.int64(record.lanes) * inst.lane_nbytes
+    return nbytes > 0 and (
+        np.int64(record.n_sectors) * SECTOR_NBYTES >= nbytes + SECTOR_NBYTES
+        or record.conflicts > (inst.lane_nbytes >> 2 if inst.operation == COPY else 1)
+    )

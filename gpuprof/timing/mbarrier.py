@@ -10,10 +10,11 @@ two objects share a key.
 import numpy as np
 
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.blame import seen_by
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, N_MBARRIERS, NEVER
 from gpuprof.timing.scoreboard import hold, sleep
-from gpuprof.timing.tables import access_of, block_at, ended_at, landed_at, warp_at
+from gpuprof.timing.tables import access_of, block_at, ended_at, landed_at, lander_at, warp_at
 
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
 FEWER = 128  # numbers of phases are kept modulo 256
@@ -25,6 +26,7 @@ def start_mbarriers(m, slot):
     for key in range(N_MBARRIERS):
         ended_at(m, slot, key).value = 0
         landed_at(m, slot, key).value = 0
+        lander_at(m, slot, key).value = 0
 
 
 @cold
@@ -33,7 +35,7 @@ def wait(m, wi, t):
     w = warp_at(m, wi)
     record = access_of(w.access)
     w.access += ACCESS_NBYTES
-    until = t + 1
+    landed = np.int64(0)
     key = np.int64(record.conflicts)
     ahead = (ended_at(m, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF
     if record.lanes and ahead >= FEWER:
@@ -42,8 +44,10 @@ def wait(m, wi, t):
         hold(m, wi, LONG_SCOREBOARD, NEVER)
         return True
     if record.lanes and ahead == 0:
-        until = max(until, landed_at(m, w.block_slot, key).value)
-    hold(m, wi, LONG_SCOREBOARD, until)
+        landed = landed_at(m, w.block_slot, key).value
+    hold(m, wi, LONG_SCOREBOARD, max(t + 1, landed))
+    if landed > t + 1:
+        w.hold_cause = seen_by(m, wi, lander_at(m, w.block_slot, key).value)
     return False
 
 
@@ -54,21 +58,24 @@ def waits_here(m, wi, slot):
 
 
 @cold
-def end_phases(m, slot, key, count, t):
+def end_phases(m, slot, key, count, t, cause):
     """Phases end at cycle t: those who wait for the next one go on."""
     ended_at(m, slot, key).value += count
-    landed_at(m, slot, key).value = max(landed_at(m, slot, key).value, t)
+    if t >= landed_at(m, slot, key).value:
+        landed_at(m, slot, key).value = t
+        lander_at(m, slot, key).value = cause
     first = slot // m.max_blocks * m.warp_slots
     for wi in range(first, first + m.warp_slots):
         w = warp_at(m, wi)
         if waits_here(m, wi, slot) and w.barrier == N_BARRIERS + key:
             w.ready = t + 1  # cycle t has had its issues
+            w.hold_cause = seen_by(m, wi, cause)
             block_at(m, slot).waiting -= 1
             sleep(m, wi, w.ready)
 
 
 @cold
-def let_go(m, slot, t):
+def let_go(m, slot, t, cause):
     """Ends the phases that the block's warps wait for. Returns whether any did, or may soon because a copy is on its way."""
     if block_at(m, slot).copies:
         return True
@@ -77,5 +84,5 @@ def let_go(m, slot, t):
     for wi in range(first, first + m.warp_slots):
         if waits_here(m, wi, slot):
             found = True
-            end_phases(m, slot, warp_at(m, wi).barrier - N_BARRIERS, 1, t)
+            end_phases(m, slot, warp_at(m, wi).barrier - N_BARRIERS, 1, t, cause)
     return found

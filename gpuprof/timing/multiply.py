@@ -6,13 +6,17 @@ have been read, through the banks that loads take, too. `wgmma.wait_group` holds
 The open group has the scoreboard entry number `products` modulo N_GROUPS: when it ends. What a warp starts later ends later.
 """
 
+import numpy as np
+
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.blame import itself
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import ENTRY_SHIFT, N_GROUPS, PORT_TENSOR, TICK_BITS
+from gpuprof.timing.layout import CAUSE_MASK, ENTRY_SHIFT, KIND, N_GROUPS, PORT_TENSOR, TICK_BITS
 from gpuprof.timing.scoreboard import hold, write_results
-from gpuprof.timing.tables import board_at, part_at, port_at, sm_at, warp_at
+from gpuprof.timing.tables import board_at, maker_at, part_at, port_at, sm_at, warp_at
 
 WARPGROUP = INDEX["warpgroup_arrive"]
+PIPE, PRODUCT, QUEUED = KIND["pipe"], KIND["product"], KIND["queued"]
 
 
 @cold
@@ -25,15 +29,21 @@ def multiply(m, wi, inst, t):
     end = begin + inst.port_ticks
     if inst.operand_ticks:
         sm.lsu_tick = max(sm.lsu_tick, t << TICK_BITS) + inst.operand_ticks
+        sm.lsu_occupant = itself(m, wi, QUEUED)
         end = max(end, sm.lsu_tick)
     port.tick = end
+    port.occupant = itself(m, wi, PIPE)
     before = max(port.free, t + 1)
     port.free = max(before, end >> TICK_BITS)
     port.busy += port.free - before
     done = max((begin >> TICK_BITS) + inst.latency, end >> TICK_BITS)
-    write_results(m, wi, inst, done)
-    group = board_at(m, wi, m.first_product + w.products % N_GROUPS)
-    group.value = max(group.value, done << ENTRY_SHIFT)
+    cause = itself(m, wi, PRODUCT) & CAUSE_MASK
+    write_results(m, wi, inst, done, cause)
+    number = m.first_product + w.products % N_GROUPS
+    group = board_at(m, wi, number)
+    if done << ENTRY_SHIFT >= group.value:
+        group.value = done << ENTRY_SHIFT
+        maker_at(m, wi, number).value = cause
 
 
 @cold
@@ -42,16 +52,19 @@ def commit_products(m, wi):
     w = warp_at(m, wi)
     w.products += 1
     if m.first_product >= 0:
-        ended = board_at(m, wi, m.first_product + (w.products - 1) % N_GROUPS).value
-        board_at(m, wi, m.first_product + w.products % N_GROUPS).value = ended
+        closed, opened = m.first_product + (w.products - 1) % N_GROUPS, m.first_product + w.products % N_GROUPS
+        board_at(m, wi, opened).value = board_at(m, wi, closed).value
+        maker_at(m, wi, opened).value = maker_at(m, wi, closed).value
 
 
 @cold
 def wait_for_products(m, wi, newest, t):
     """Holds the warp until all groups but the open one and the `newest` before it have ended."""
     w = warp_at(m, wi)
-    until = t + 1
+    ended = np.int64(0)
     number = w.products - 1 - newest
     if m.first_product >= 0 and number >= 0:
-        until = max(until, board_at(m, wi, m.first_product + number % N_GROUPS).value >> ENTRY_SHIFT)
-    hold(m, wi, WARPGROUP, until)
+        ended = board_at(m, wi, m.first_product + number % N_GROUPS).value >> ENTRY_SHIFT
+    hold(m, wi, WARPGROUP, max(t + 1, ended))
+    if ended > t + 1:
+        w.hold_cause = maker_at(m, wi, m.first_product + number % N_GROUPS).value

@@ -7,12 +7,13 @@ later grids get what earlier ones leave over.
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import ACTIVE, ENDED, HOLDING, NEVER, PENDING, QUANTUM
+from gpuprof.timing.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
 from gpuprof.timing.room import find_room
 from gpuprof.timing.scoreboard import hold, sleep
 from gpuprof.timing.tables import block_at, edge_at, grid_at, warp_at
 
 MEMBAR = INDEX["membar"]
+GRID_BEFORE = KIND["grid"]
 
 
 @cold
@@ -121,6 +122,7 @@ def let_go(m, g, t):
         w = warp_at(m, wi)
         if w.state == HOLDING and w.grid == g and w.hold_reason == MEMBAR and w.ready == NEVER:
             w.ready = t + m.block_launch_cycles
+            w.hold_cause = GRID_BEFORE | w.pc
             sleep(m, wi, w.ready)
 
 

@@ -21,6 +21,9 @@ class LaunchTiming:
 
     losses: records.schema.LOSSES_DTYPE, a row for each SM that was sampled. `samples_due` and `samples_dropped` are sums over them.
     disturbance_cycles: of `cycles`, what sampling cost, 0 but for records that leave through the load/store unit.
+
+    causes: records.schema.CAUSES_DTYPE, what ended the stalls, in the order that a recording has; the ledger's cycles once more, but for those
+    of `selected`.
     """
 
     start_cycle: int
@@ -49,5 +52,6 @@ class LaunchTiming:
     ledger: np.ndarray
     stalls: np.ndarray
     losses: np.ndarray
+    causes: np.ndarray
     disturbance_cycles: int = 0
     extrapolation: "Extrapolation | None" = None  # when not all blocks were timed: how to go on from here

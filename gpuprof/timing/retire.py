@@ -26,6 +26,8 @@ def hold_for_stores(m, wi, reason, least, done):
     if done == TOKEN:
         warp_at(m, wi).ready = least
         block_until_served(m, wi)
+    elif done > least:
+        warp_at(m, wi).hold_cause = warp_at(m, wi).last_store
 
 
 @cold
@@ -58,7 +60,7 @@ def release(m, wi, t):
         presence.active_cycles += t - presence.active_since
     block.live -= 1
     if block.live:
-        arrivals_after_exit(m, w.block_slot, t)
+        arrivals_after_exit(m, wi, w.block_slot, t)
         return
     block_ends(m, w.block_slot, t)
     give_back(m, w.block_slot, part.sm, t)

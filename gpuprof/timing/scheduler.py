@@ -5,10 +5,11 @@ A chip with two dispatch units issues up to two instructions a cycle, both from 
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import arrive, arrive_at_traced
+from gpuprof.timing.blame import itself
 from gpuprof.timing.copies import commit
 from gpuprof.timing.events import count_issue
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import CLASS_WAIT, HOLDING, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
+from gpuprof.timing.layout import CLASS_WAIT, HOLDING, KIND, N_CLASSES, NEVER, PORT_LSU, PORT_NONE, STARTING, TICK_BITS
 from gpuprof.timing.ledger import charge_hold, charge_issue
 from gpuprof.timing.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.multiply import commit_products, multiply, wait_for_products
@@ -32,9 +33,10 @@ from gpuprof.timing.static import (
     SHUFFLE,
     SLEEP,
 )
-from gpuprof.timing.tables import grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.tables import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
+RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "unit", "pipe", "scheduler"))
 
 
 @hot
@@ -127,16 +129,19 @@ def issue(m, p, k, t):
     part = part_at(m, p)
     part.n_ready -= 1
     part.issued = t
+    part.occupant = itself(m, wi, ISSUED)
     m.grid = w.grid
     grid_at(m, w.grid).issue_slots += 1
     if lane.port not in (PORT_LSU, PORT_NONE):
         occupy(port_at(m, p, lane.port), inst.port_ticks, t)
+        port_at(m, p, lane.port).occupant = itself(m, wi, PIPE)
     earliest = t + 2 - m.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
         for c in range(N_CLASSES):
             until_at(m, wi, c).value = 0
         until_at(m, wi, CLASS_WAIT).value = t + inst.chain
+        cause_at(m, wi, CLASS_WAIT).value = SLOT | w.pc
         wait_for_dependencies(m, wi, earliest)
     else:
         execute(m, wi, inst, t)
@@ -170,7 +175,7 @@ def execute(m, wi, inst, t):
     elif kind == SHUFFLE:
         shuffle(m, wi, t)
     else:
-        write_results(m, wi, inst, t + inst.latency)
+        write_results(m, wi, inst, t + inst.latency, (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(m, wi).pc)
     if kind in (BARRIER, ARRIVE):
         if inst.has_access:
             arrive_at_traced(m, wi, kind == BARRIER, t)

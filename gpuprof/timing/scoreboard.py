@@ -1,8 +1,10 @@
 """From one instruction of a warp to the next: what it must wait for, and until when."""
 
+import numpy as np
+
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.copies import group_waits
-from gpuprof.timing.fetch import constant_line, fetch
+from gpuprof.timing.fetch import constant_line, fetch, missed
 from gpuprof.timing.follow import more_steps
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import (
@@ -15,6 +17,7 @@ from gpuprof.timing.layout import (
     ENTRY_MAKER_SHIFT,
     ENTRY_SHIFT,
     HOLDING,
+    KIND,
     N_CLASSES,
     NEVER,
     PORT_LSU,
@@ -31,14 +34,17 @@ from gpuprof.timing.tables import (
     blocked_at,
     board_at,
     bypass_at,
+    cause_at,
     dep_at,
     first_of_block_at,
     grid_at,
     inst_at,
     lane_at,
+    maker_at,
     part_at,
     port_at,
     second_at,
+    second_maker_at,
     sm_at,
     step_of,
     until_at,
@@ -47,24 +53,33 @@ from gpuprof.timing.tables import (
 
 MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
+SELF, BRANCH, CONSTANT_MISS = KIND["self"], KIND["branch"], KIND["constant_miss"]
 
 
 @cold
-def write_results(m, wi, inst, cycle):
-    """The registers an instruction writes are ready at `cycle`, which may be a token."""
+def write_results(m, wi, inst, cycle, maker):
+    """The registers an instruction writes are ready at `cycle`, which may be a token, and `maker` is the cause of that."""
     entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | inst.result_class
-    set_written(m, wi, inst, entry, 0)
+    set_written(m, wi, inst, entry, maker, 0, 0)
 
 
 @hot
-def set_written(m, wi, inst, entry, second):
+def set_written(m, wi, inst, entry, maker, second, second_maker):
     """Gives an instruction's written registers their scoreboard entries."""
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
         board_at(m, wi, dep_at(m, k).value).value = entry
+        maker_at(m, wi, dep_at(m, k).value).value = maker
     if second or warp_at(m, wi).joined:
         for k in range(end - inst.n_writes, end):
             second_at(m, wi, dep_at(m, k).value).value = second
+            second_maker_at(m, wi, dep_at(m, k).value).value = second_maker
+
+
+@hot
+def comes_after(entry, maker, other, other_maker):
+    """Whether one scoreboard entry is the later one: of two at the same time that with the cause of the greater number."""
+    return entry > other or (entry == other and maker > other_maker)
 
 
 @cold
@@ -74,20 +89,38 @@ def fold(m, wi, inst):
     w = warp_at(m, wi)
     entry = 0
     second = 0
+    maker = np.int64(0)
+    second_maker = np.int64(0)
     for k in range(inst.first_dep, inst.first_dep + inst.n_deps - inst.n_writes):
         source = dep_at(m, k).value
-        found = board_at(m, wi, source).value
-        second = max(second, min(entry, found), second_at(m, wi, source).value)
-        entry = max(entry, found)
+        for place in range(2):
+            found = board_at(m, wi, source).value if place == 0 else second_at(m, wi, source).value
+            found_maker = np.int64(maker_at(m, wi, source).value if place == 0 else second_maker_at(m, wi, source).value)
+            if comes_after(found, found_maker, entry, maker):
+                found, entry = entry, found
+                found_maker, maker = maker, found_maker
+            if comes_after(found, found_maker, second, second_maker):
+                second = found
+                second_maker = found_maker
     if (second >> ENTRY_SHIFT) + MOST_BYPASS < w.last:
         second = 0
     w.alias |= entry >> ENTRY_SHIFT >= TOKEN
     w.joined |= second > 0
-    set_written(m, wi, inst, entry, second)
+    set_written(m, wi, inst, entry, maker, second, second_maker)
 
 
 @hot
-def entry_waits(m, wi, inst, entry):
+def raise_until(m, wi, kind, cycle, cause):
+    """A class of waits lasts until `cycle` at least."""
+    until = until_at(m, wi, kind)
+    if cycle >= until.value:
+        if cycle > until.value or cause > cause_at(m, wi, kind).value:
+            cause_at(m, wi, kind).value = cause
+        until.value = cycle
+
+
+@hot
+def entry_waits(m, wi, inst, entry, cause):
     """Raises the end of an entry's class to its cycle."""
     kind = entry & ENTRY_CLASS_MASK
     cycle = entry >> ENTRY_SHIFT
@@ -96,28 +129,28 @@ def entry_waits(m, wi, inst, entry):
         if maker == PORT_TENSOR and inst.kind == MULTIPLY:  # accumulators stay in the pipe
             return
         cycle += bypass_at(m, inst.bypass_kind, maker).value
-    if cycle > until_at(m, wi, kind).value:
-        until_at(m, wi, kind).value = cycle
+    raise_until(m, wi, kind, cycle, cause)
 
 
 @hot
-def guard_waits(m, wi, entry):
+def guard_waits(m, wi, entry, cause):
     """A predicate decides later about an instruction than it is there to be selected by."""
-    cycle = (entry >> ENTRY_SHIFT) + m.guard_cycles
-    if entry & ENTRY_CLASS_MASK == CLASS_WAIT and cycle > until_at(m, wi, CLASS_WAIT).value:
-        until_at(m, wi, CLASS_WAIT).value = cycle
+    if entry & ENTRY_CLASS_MASK == CLASS_WAIT:
+        raise_until(m, wi, CLASS_WAIT, (entry >> ENTRY_SHIFT) + m.guard_cycles, cause)
 
 
 @hot
 def register_waits(m, wi, inst):
     """Raises the ends of the register classes to those of the registers that an instruction names."""
     for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
-        entry_waits(m, wi, inst, board_at(m, wi, dep_at(m, k).value).value)
+        register = dep_at(m, k).value
+        entry_waits(m, wi, inst, board_at(m, wi, register).value, maker_at(m, wi, register).value)
     if warp_at(m, wi).joined:
         for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
-            entry_waits(m, wi, inst, second_at(m, wi, dep_at(m, k).value).value)
+            register = dep_at(m, k).value
+            entry_waits(m, wi, inst, second_at(m, wi, register).value, second_maker_at(m, wi, register).value)
     if inst.guard >= 0:
-        guard_waits(m, wi, board_at(m, wi, inst.guard).value)
+        guard_waits(m, wi, board_at(m, wi, inst.guard).value, maker_at(m, wi, inst.guard).value)
     if inst.kind == COPY_WAIT:
         group_waits(m, wi, inst.newest)
 
@@ -186,10 +219,11 @@ def wait_for_dependencies(m, wi, earliest):
 
 @cold
 def hold(m, wi, reason, cycle):
-    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so."""
+    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so. It does so itself, as far as is known."""
     w = warp_at(m, wi)
     w.state = HOLDING
     w.hold_reason = reason
+    w.hold_cause = SELF | w.pc
     w.ready = cycle
     if cycle < NEVER:
         sleep(m, wi, cycle)
@@ -243,10 +277,14 @@ def next_instruction(m, wi, earliest):
     if jumped:
         asked = w.last + m.branch_cycles
         until_at(m, wi, CLASS_BRANCH).value = asked
+        cause_at(m, wi, CLASS_BRANCH).value = BRANCH | last
     if inst.line != w.line:
         w.line = inst.line
-        until_at(m, wi, CLASS_FETCH).value = fetch(m, w.partition, inst.line, asked, grid_at(m, w.grid).last_line)
+        found = fetch(m, w.partition, inst.line, asked, grid_at(m, w.grid).last_line)
+        until_at(m, wi, CLASS_FETCH).value = found >> 1
+        cause_at(m, wi, CLASS_FETCH).value = missed(found) | w.pc
     if inst.constant_line >= 0:
         until_at(m, wi, CLASS_CONSTANT).value = constant_line(m, part_at(m, w.partition).sm, w.grid, inst.constant_line, asked)
+        cause_at(m, wi, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
     wait_for_dependencies(m, wi, earliest)
     return 1

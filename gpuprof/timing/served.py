@@ -1,12 +1,39 @@
 """When a quantum's memory requests have been served: registers get their cycles, and warps that waited go to sleep until then."""
 
+import numpy as np
+
 from gpuprof.timing.barrier import open_all
 from gpuprof.timing.copies import settle_copy
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import BULK_LOAD, CLASS_CONSTANT, ENTRY_SHIFT, HOLDING, N_CLASSES, QUANTUM, TOKEN
+from gpuprof.timing.layout import (
+    BULK_LOAD,
+    CAUSE_KIND_MASK,
+    CAUSE_KIND_SHIFT,
+    CLASS_CONSTANT,
+    ENTRY_SHIFT,
+    HOLDING,
+    KIND,
+    N_CLASSES,
+    QUANTUM,
+    TOKEN,
+)
 from gpuprof.timing.mbarrier import end_phases
 from gpuprof.timing.scoreboard import register_waits, sleep
-from gpuprof.timing.tables import block_at, blocked_at, board_at, dep_at, inst_at, load_at, second_at, until_at, warp_at
+from gpuprof.timing.tables import (
+    block_at,
+    blocked_at,
+    board_at,
+    dep_at,
+    inst_at,
+    load_at,
+    maker_at,
+    second_at,
+    second_maker_at,
+    until_at,
+    warp_at,
+)
+
+COPY = KIND["copy"]
 
 
 @cold
@@ -28,41 +55,47 @@ def settle_load(m, index):
     inst = inst_at(m, load.pc)
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
-        settle_entry(board_at(m, wi, dep_at(m, k).value), index, load.done)
+        register = dep_at(m, k).value
+        settle_entry(board_at(m, wi, register), maker_at(m, wi, register), index, load)
     if load.group >= 0:
-        settle_copy(m, wi, load.group, load.done)
+        conflict = np.int64(load.conflict) << 16
+        settle_copy(m, wi, load.group, load.done, np.int64(load.level) << CAUSE_KIND_SHIFT | conflict | load.pc)
     elif load.group <= BULK_LOAD:
-        settle_bulk(m, warp_at(m, wi).block_slot, BULK_LOAD - load.group, load.done)
+        settle_bulk(m, wi, BULK_LOAD - load.group, load.done, warp_at(m, wi).who | COPY | load.pc)
     if warp_at(m, wi).alias:
         for register in range(m.n_registers):
-            settle_entry(board_at(m, wi, register), index, load.done)
-            settle_entry(second_at(m, wi, register), index, load.done)
+            settle_entry(board_at(m, wi, register), maker_at(m, wi, register), index, load)
+            settle_entry(second_at(m, wi, register), second_maker_at(m, wi, register), index, load)
 
 
 @cold
-def settle_bulk(m, slot, ended, done):
+def settle_bulk(m, wi, ended, done, cause):
     """A bulk copy lands; `ended` is its memory barrier's key and, from bit 8 on, the phases it ended."""
+    slot = warp_at(m, wi).block_slot
     block = block_at(m, slot)
     block.copies -= 1
     done = max(done, m.now + QUANTUM)  # nothing was to be read: what waits has been simulated up to here
     if ended >> 8:
-        end_phases(m, slot, ended & 0xFF, ended >> 8, done)
+        end_phases(m, slot, ended & 0xFF, ended >> 8, done, cause)
     if block.copies == 0 and block.live and block.waiting >= block.live:
-        open_all(m, slot, done)
+        open_all(m, slot, done, cause)
 
 
 @hot
-def settle_entry(place, index, done):
+def settle_entry(place, maker, index, load):
     entry = place.value
     if entry >> ENTRY_SHIFT == TOKEN + index:
-        place.value = done << ENTRY_SHIFT | (entry & ((1 << ENTRY_SHIFT) - 1))
+        place.value = load.done << ENTRY_SHIFT | (entry & ((1 << ENTRY_SHIFT) - 1))
+        maker.value = (maker.value & ~CAUSE_KIND_MASK) | np.int64(load.level) << CAUSE_KIND_SHIFT
 
 
 @cold
 def unblock(m, wi):
     w = warp_at(m, wi)
     if w.state == HOLDING:
-        w.ready = max(w.ready, w.stores_done)
+        if w.stores_done > w.ready:
+            w.ready = w.stores_done
+            w.hold_cause = w.last_store
     else:
         inst = inst_at(m, w.pc)
         for c in range(CLASS_CONSTANT):

@@ -12,6 +12,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
+from gpuprof.timing.causes import causes_of, grow, new_blame
 from gpuprof.timing.extrapolate import Extrapolation, Settling
 from gpuprof.timing.filter import ALL
 from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
@@ -19,7 +20,7 @@ from gpuprof.timing.lengths import stalls_of
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.state import SECTOR_NBYTES, Machine, Program, State, machine_record, new_cell, new_core, new_memory
+from gpuprof.timing.state import SECTOR_NBYTES, Machine, Program, State, machine_record, most_causes, new_cell, new_core, new_memory
 from gpuprof.timing.static import StaticProgram
 
 if TYPE_CHECKING:
@@ -77,7 +78,13 @@ def _new_state(
     machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int, record_nbytes: int
 ) -> State:
     fits = [grid.fit for grid in grids]
+    blame = new_blame(machine.chip, program)
     record = machine_record(machine, program, fits, sampling, record_nbytes)
+    record["blame_room"], record["blame_mask"], record["n_blame"] = (
+        len(blame.blame) - most_causes(machine.chip),
+        len(blame.blame_bucket) - 1,
+        1,
+    )
     records, edges = grid_records(grids, machine)
     record["origin"] = origin = records["ready"][records["waits"] == 0].min()
     record["now"] = origin - QUANTUM  # a quantum has just ended
@@ -96,6 +103,7 @@ def _new_state(
         machine.fetch,
         new_memory(machine, fits),
         new_cell(machine.chip, sampling, filters),
+        blame,
     ).link()
 
 
@@ -114,6 +122,8 @@ def _run(
                 live.feed_warps(state)
             elif status == engine.SAMPLES_FULL:
                 outlet.flush()
+            elif status == engine.CAUSES_FULL:
+                grow(state)
             elif status == engine.TOO_LONG:
                 raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
             assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
@@ -146,6 +156,9 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray) -
     ledger = state.core.ledger[own].astype(np.uint64)
     resident = counts["resident_warp_cycles"]
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
+    causes = causes_of(state, number)
+    stalled = resident - int(ledger[:, SELECTED].sum())
+    assert int(causes["cycles"].sum()) == stalled, f"causes of {int(causes['cycles'].sum())} warp-cycles of {stalled} stalled ones"
     due, dropped = int(losses["due"].sum()), int(losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum())
     presence = state.core.presence[number]
     active_cycles = presence["active_cycles"].astype(np.uint64)
@@ -176,6 +189,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray) -
         ledger=ledger,
         stalls=stalls_of(state.core.stall_row[own], state.core.stalls),
         losses=losses,
+        causes=causes,
     )
 
 

@@ -46,10 +46,14 @@ class Core(NamedTuple):
     until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
     board: np.ndarray  # int64 (warps, registers): scoreboard entries
     second: np.ndarray  # the same shape: further entries of joined registers
+    maker: np.ndarray  # int32, the same shape, as the next: the causes of both
+    second_maker: np.ndarray
+    cause: np.ndarray  # int32 (warps, N_CLASSES)
     part: np.ndarray
     lane: np.ndarray  # (partitions, warps of a partition)
     port: np.ndarray  # (partitions, N_PORTS)
     queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
+    queued: np.ndarray  # the same shape: what they are, as causes
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
@@ -58,6 +62,7 @@ class Core(NamedTuple):
     bypass: np.ndarray  # int64 (readers, makers)
     ended: np.ndarray  # int32 (block slots, memory barriers)
     landed: np.ndarray  # int64, the same shape
+    lander: np.ndarray  # int64, the same shape: what ended the last phase, a cause
     blocked: np.ndarray  # int64: warps that wait for the quantum's requests
     ledger: np.ndarray  # int64 (instructions, N_REASONS)
     stall_row: np.ndarray  # int32, the same shape
@@ -99,6 +104,14 @@ class Cell(NamedTuple):
     fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
 
 
+class Blame(NamedTuple):
+    """The table of causes, a hash with chains. Row 0 is empty, and places without a row have its number."""
+
+    blame: np.ndarray
+    blame_latest: np.ndarray  # int32 (instructions, N_REASONS)
+    blame_bucket: np.ndarray  # int32 (hashes,), a power of two
+
+
 class State(NamedTuple):
     """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them there."""
 
@@ -108,6 +121,7 @@ class State(NamedTuple):
     fetch: Fetch
     memory: Memory
     cell: Cell
+    causes: Blame
 
     def link(self) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables alive."""
@@ -198,10 +212,14 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         until=np.zeros((warps, layout.N_CLASSES), np.int64),
         board=np.zeros((warps, program.n_registers), np.int64),
         second=np.zeros((warps, program.n_registers), np.int64),
+        maker=np.zeros((warps, program.n_registers), np.int32),
+        second_maker=np.zeros((warps, program.n_registers), np.int32),
+        cause=np.zeros((warps, layout.N_CLASSES), np.int32),
         part=np.zeros(partitions, layout.PARTITION),
         lane=np.zeros((partitions, chip.warps_per_partition), layout.LANE),
         port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
         queue=np.zeros((partitions, chip.queue_depth), np.int64),
+        queued=np.zeros((partitions, chip.queue_depth), np.int64),
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
@@ -210,6 +228,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         bypass=bypass_cycles(chip),
         ended=np.zeros((slots, layout.N_MBARRIERS), np.int32),
         landed=np.zeros((slots, layout.N_MBARRIERS), np.int64),
+        lander=np.zeros((slots, layout.N_MBARRIERS), np.int64),
         blocked=np.zeros(warps, np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
         **new_stall_rows(len(program.inst)),
@@ -360,3 +379,9 @@ def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:
 
 def sector_ticks(nbytes_per_cycle: float) -> int:
     return max(1, round(SECTOR_NBYTES * TICKS / nbytes_per_cycle))
+
+
+def most_causes(chip: Chip) -> int:
+    """Rows of causes that one quantum can bring, at most: with each issue those of its dependencies, of its turn and of a hold."""
+    issues = chip.sms * chip.partitions * QUANTUM * chip.dispatch_units
+    return issues * (layout.N_CLASSES + 3) + chip.sms * chip.warp_slots

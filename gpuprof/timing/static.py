@@ -79,6 +79,7 @@ SCOREBOARD = {
 }  # fmt: skip
 BULK_REDUCTIONS = frozenset(("bulk_red", "bulk_tensor_red"))
 STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store", "surface_put", "store_matrix"))
+MATRIX_ACCESSES = ("load_matrix", "store_matrix")
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -206,7 +207,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else chip.latency.get(op.latency, 1)
     row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
     row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
-    row["least_passes"] = int(op.name[-1]) if op.semantics in ("load_matrix", "store_matrix") else row["width"]
+    row["least_passes"] = int(op.name[-1]) if op.semantics in MATRIX_ACCESSES else row["width"]
+    row["lane_nbytes"] = op.nbytes if op.space in ("global", "local", "generic") and op.semantics not in MATRIX_ACCESSES else 0
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)

@@ -1,0 +1,64 @@
+"""What ended each stall: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
+
+A cause is one number (see layout). Whoever makes another wait leaves its own where that one looks: with the registers that it writes, the
+port that it takes, the queue, the block's memory barriers; its age with it where the other may be another warp. Rows of the table are
+found by what they say; each place of the ledger remembers the row that it used last, which is mostly the next one, too.
+"""
+
+import numpy as np
+
+from gpuprof.timing.jit import cold, hot
+from gpuprof.timing.layout import CAUSE_MASK, CAUSE_WHO_SHIFT, KIND, OTHER, REASON_SHIFT, STALLED_SHIFT
+from gpuprof.timing.tables import blame_at, blame_bucket_at, blame_latest_at, warp_at
+
+BARRIER = KIND["barrier"]
+SPREAD = -7046029254386353131  # 2^64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
+
+
+@hot
+def seen_by(m, wi, carried):
+    """A cause with its warp, as warp `wi` sees it."""
+    other = (carried ^ warp_at(m, wi).who) >> CAUSE_WHO_SHIFT != 0
+    return (carried & CAUSE_MASK) | OTHER * other
+
+
+@hot
+def itself(m, wi, kind):
+    """The instruction that a warp is at, as a cause that others can see."""
+    w = warp_at(m, wi)
+    return w.who | kind | w.pc
+
+
+@cold
+def latecomer(m, wi):
+    """The cause that a barrier's last warp is: where it has stood for longest since the one before."""
+    w = warp_at(m, wi)
+    return w.who | BARRIER | (w.longest_pc if w.longest else w.pc)
+
+
+@hot
+def blame(m, pc, reason, cause, cycles):
+    """One stall of some cycles."""
+    key = pc << STALLED_SHIFT | reason << REASON_SHIFT | cause
+    row = blame_at(m, blame_latest_at(m, pc, reason).value)
+    if row.key != key:
+        row = blame_at(m, find_row(m, pc, reason, key))
+    row.cycles += cycles
+    row.stalls += 1
+
+
+@cold
+def find_row(m, pc, reason, key):
+    """The number of the row of `key`, a new one if there is none. The next look is at it first."""
+    bucket = blame_bucket_at(m, (key * SPREAD) >> 32 & m.blame_mask)
+    number = np.int64(bucket.value)
+    while number and blame_at(m, number).key != key:
+        number = np.int64(blame_at(m, number).next)
+    if number == 0:
+        number = m.n_blame
+        m.n_blame += 1
+        blame_at(m, number).key = key
+        blame_at(m, number).next = bucket.value
+        bucket.value = number
+    blame_latest_at(m, pc, reason).value = number
+    return number

@@ -1,0 +1,84 @@
+"""The table of causes (see `blame`) from outside: how large it is, and what it says of a launch in the end."""
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.isa.stalls import N_REASONS
+from gpuprof.records.schema import CAUSES_DTYPE
+from gpuprof.timing import layout
+from gpuprof.timing.state import Blame, State, most_causes
+from gpuprof.timing.static import StaticProgram
+
+ROOM = 1 << 14  # rows beside those that a quantum may bring
+MOST_HASHES = 1 << 18
+HASHES_OF_INSTRUCTION = 16
+
+
+def new_blame(chip: Chip, program: StaticProgram) -> Blame:
+    n = len(program.inst)
+    assert n <= layout.CAUSE_PC_MASK, f"{n} instructions in a batch: causes have room for {layout.CAUSE_PC_MASK}"
+    return Blame(
+        blame=np.zeros(ROOM + most_causes(chip), layout.BLAME),
+        blame_latest=np.zeros((n, N_REASONS), np.int32),
+        blame_bucket=np.zeros(min(MOST_HASHES, 1 << (HASHES_OF_INSTRUCTION * n).bit_length()), np.int32),
+    )
+
+
+def grow(state: State) -> None:
+    """Makes room for twice as many causes."""
+    rows = len(state.causes.blame)
+    state.causes.blame.resize(2 * rows, refcheck=False)  # nobody else looks at it
+    state.machine["blame_room"] += rows
+    state.link()
+
+
+def causes_of(state: State, number: int) -> np.ndarray:
+    """records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind, flags): what ended the stalls of grid `number`."""
+    rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
+    first_inst, pc_base = (state.core.grid[name] for name in ("first_inst", "pc_base"))
+    stalled, cause = rows["key"] >> layout.STALLED_SHIFT, rows["key"] & layout.CAUSE_PC_MASK
+    mine = np.searchsorted(first_inst, stalled, side="right") - 1 == number
+    rows, stalled, cause = rows[mine], stalled[mine], cause[mine]
+    grid_of_cause = np.searchsorted(first_inst, cause, side="right") - 1
+    flags = (
+        OTHER_WARP * (rows["key"] & layout.OTHER != 0)
+        + OTHER_LAUNCH * (grid_of_cause != number)
+        + CONFLICT * (rows["key"] & layout.CONFLICT != 0)
+    )
+    found = np.zeros(len(rows), CAUSES_DTYPE)
+    found["pc"] = pc_base[number] + INSTRUCTION_NBYTES * stalled
+    found["cause_pc"] = pc_base[grid_of_cause] + INSTRUCTION_NBYTES * cause
+    found["reason"] = rows["key"] >> layout.REASON_SHIFT & (1 << layout.STALLED_SHIFT - layout.REASON_SHIFT) - 1
+    found["kind"] = (rows["key"] & layout.CAUSE_KIND_MASK) >> layout.CAUSE_KIND_SHIFT
+    found["flags"] = flags
+    found["cycles"], found["stalls"] = rows["cycles"], rows["stalls"]
+    return _merged(found)
+
+
+def _merged(rows: np.ndarray) -> np.ndarray:
+    """The rows in order, those that say the same (of a cause in several other launches of one module) as one."""
+    names = ["pc", "reason", "cause_pc", "kind", "flags"]
+    rows = rows[np.lexsort([rows[name] for name in reversed(names)])]
+    first = np.flatnonzero(np.append(True, rows[names][1:] != rows[names][:-1])) if len(rows) else np.zeros(0, np.int64)
+    found = rows[first]
+    for name in ("cycles", "stalls"):
+        found[name] = np.add.reduceat(rows[name], first) if len(rows) else 0
+    return found
+
+
+def scaled_causes(causes: np.ndarray, ledger: np.ndarray, load_base: int, factor: float) -> np.ndarray:
+    """`causes` grown as the ledger (instructions, reasons), of a program at `load_base`, has been: rows of a (pc, reason) sum to its cycles again.
+    Their stalls grow by `factor`."""
+    found = causes.copy()
+    place = (causes["pc"].astype(np.int64) - load_base) // INSTRUCTION_NBYTES * ledger.shape[1] + causes["reason"]
+    first = np.flatnonzero(np.diff(place, prepend=-1))
+    ends = np.append(first[1:], len(causes))
+    for begin, end in zip(first.tolist(), ends.tolist(), strict=True):
+        total = int(ledger.flat[place[begin]])
+        so_far = np.cumsum(causes["cycles"][begin:end].astype(np.float64))
+        marks = np.rint(so_far * (total / so_far[-1])).astype(np.uint64)
+        found["cycles"][begin:end] = np.diff(marks, prepend=np.uint64(0))
+    found["stalls"] = np.rint(causes["stalls"] * factor).astype(np.uint64)
+    return found
