@@ -2,14 +2,16 @@
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
-from recordings import META, SAMPLES, launch_fields, write_saxpy
+from recordings import META, SAMPLES, launch_fields, timing, write_saxpy
 
 from gpuprof.errors import CompileError, GpuprofError, KernelFault, UsageError
 from gpuprof.records.reader import read_chunks, read_recording
@@ -106,6 +108,90 @@ def test_a_bad_place_is_refused_before_anything_is_measured(tmp_path):
         RecordWriter(tmp_path / "none" / "a.gprec")
     with pytest.raises(UsageError, match="record format 'narrow' is unknown: wide or compact"):
         RecordWriter(tmp_path / "a.gprec", "narrow")
+
+
+def complete_file(path: Path, **sizes) -> bytes:
+    """Two launches, with more than one chunk of samples if `n_samples` says so; the bytes."""
+    with RecordWriter(path) as writer:
+        two_launches(writer, **sizes)
+    return path.read_bytes()
+
+
+def two_launches(writer: RecordWriter, n_samples: int = 3) -> None:
+    writer.meta(META)
+    writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")
+    for launch in range(2):
+        writer.launch_begin(launch_fields(launch))
+        rows = np.resize(SAMPLES, n_samples)
+        rows["launch"] = launch
+        writer.samples(launch, rows)
+        writer.launch_end(launch, timing(samples_due=n_samples, samples_kept=n_samples))
+
+
+def chunk_ends(data: bytes) -> list[int]:
+    ends = [16]
+    while ends[-1] < len(data):
+        ends.append(ends[-1] + 12 + struct.unpack_from("<I", data, ends[-1] + 4)[0])
+    return ends
+
+
+@contextmanager
+def disk_of(nbytes: int):
+    """Files can have so many bytes and no more: the system takes the part of a write that fits, and refuses the next."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
+def test_a_disk_that_is_full_at_any_byte(tmp_path):
+    """Before the first launch is there nothing is left, and the previous file is back; from then on whole chunks are, which are those of a
+    disk with room, and the error says so. No byte of the file is special but chunks' ends: each is tried, and some between."""
+    path, previous = tmp_path / "a.gprec", b"the recording of yesterday"
+    whole = complete_file(tmp_path / "whole.gprec")
+    ends = chunk_ends(whole)
+    begun = ends[3]  # META, MODL, LNCH
+    for room in sorted({*range(0, len(whole), 41), *ends[:-1], *(end - 1 for end in ends), *(end + 1 for end in ends[:-1])}):
+        (tmp_path / "a.gprec.old").unlink(missing_ok=True)
+        path.write_bytes(previous)
+        writer = RecordWriter(path)
+        with disk_of(room), pytest.raises(GpuprofError, match=r"a\.gprec: cannot write the recording: File too large"), writer:
+            two_launches(writer)
+        left = max(end for end in ends if end <= room) if room >= begun else 0
+        assert writer.cut_short == (left > 0)
+        assert path.read_bytes() == (whole[:left] if left else previous), room
+        if left:
+            assert read_recording(path).damage == f"it ends at byte {left} without an ENDF chunk: the recording was cut off"
+            assert (tmp_path / "a.gprec.old").read_bytes() == previous
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
+def test_nothing_goes_behind_a_part_of_a_chunk(tmp_path):
+    """A script that catches the error and goes on gets it again, also where there is room by then."""
+    writer = RecordWriter(tmp_path / "a.gprec")
+    with pytest.raises(GpuprofError, match="File too large"), writer:
+        with disk_of(1000), pytest.raises(GpuprofError, match="File too large"):
+            two_launches(writer)
+        with pytest.raises(GpuprofError, match="File too large"):
+            writer.mark("more")
+    assert read_recording(tmp_path / "a.gprec").damage.endswith("without an ENDF chunk: the recording was cut off")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
+def test_an_interrupt_on_a_full_disk(tmp_path):
+    """There is no room for the note that it was interrupted: whole chunks stay without it."""
+    whole = complete_file(tmp_path / "whole.gprec")
+    ends = chunk_ends(whole)
+    writer = RecordWriter(tmp_path / "a.gprec")
+    with disk_of(ends[-3] + 5), pytest.raises(GpuprofError, match="File too large"), writer:
+        with pytest.raises(GpuprofError):
+            two_launches(writer)
+        raise KeyboardInterrupt
+    assert (tmp_path / "a.gprec").read_bytes() == whole[: ends[-3]]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")

@@ -55,7 +55,8 @@ def command(
     from gpuprof.wording import plural
 
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
-    with RecordWriter(output, record) as recorder, Terminal() as terminal:
+    recorder = RecordWriter(output, record)
+    with _what_is_left(recorder, output), recorder, Terminal() as terminal:
         settings = Settings(
             chip_name=chip_name,
             sampling=sampling,
@@ -75,6 +76,19 @@ def command(
             _run_launches(file, launches, sampling.seed, settings)
     samples, launches_made = plural(recorder.n_records, "sample", "samples"), plural(recorder.n_launches, "launch", "launches")
     terminal.say(f"{samples} of {launches_made} -> {output}")
+
+
+@contextmanager
+def _what_is_left(recorder, output: Path):
+    """An error that cuts the recording short says what can be had of it."""
+    from gpuprof.errors import GpuprofError
+
+    try:
+        yield
+    except GpuprofError as error:
+        if not recorder.cut_short:
+            raise
+        raise GpuprofError(f"{error}; what it took can be read: gpuprof report {output}") from None
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""An output file that is appended to chunk by chunk, keeps the file it replaces, and can be taken back."""
+"""An output file that is appended to chunk by chunk, keeps the file it replaces, and can be taken back.
+
+At every moment what is on disk is whole chunks and at most a part of one more. Whoever is killed leaves that, and a reader takes the whole ones.
+"""
 
 import os
 import stat
@@ -25,6 +28,7 @@ class ChunkFile:
         self._file = None
         self._moved_aside = False
         self._whole_nbytes = 0  # end of the last whole chunk
+        self.refused: GpuprofError | None = None  # why the disk took no more of a file that had begun well: nothing goes behind a part
 
     @property
     def created(self) -> bool:
@@ -44,13 +48,22 @@ class ChunkFile:
             raise self._disk_error(error) from None
         held, self._held = self._held, []
         for chunk in held:
-            self.append(chunk)
+            self._write(chunk)
 
     def append(self, chunk: bytes | memoryview) -> None:
         """A whole chunk, in one write call as long as the system takes it."""
         if not self.created:
             self._held.append(bytes(chunk))
             return
+        if self.refused:
+            raise self.refused
+        try:
+            self._write(chunk)
+        except GpuprofError as error:
+            self.refused = error
+            raise
+
+    def _write(self, chunk: bytes | memoryview) -> None:
         rest = memoryview(chunk)
         try:
             while rest:  # a full disk can take part of a chunk before it refuses the rest

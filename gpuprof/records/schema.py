@@ -12,7 +12,8 @@ All numbers are little-endian. A payload is one of three kinds:
 
 What is long comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG chunks of one id, SRCF
 chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was recorded is
-complete only when the file ends in an ENDF chunk.
+complete only when the file ends in an ENDF chunk. A run that is killed leaves the chunks written by then, under the file's own name, and
+perhaps a part of one more; a full disk leaves them without. Commands read that up to its end, and say that it was cut off.
 
 The command stream, where it is saved, is in STRM chunks, each a zlib stream of its own that holds at most 2^20 bytes. Those of id 0 are lines
 of JSON, one for each command in the order asked; stream/codec.py says what they are. Those of id 1, 2, ... are blocks of what was copied into

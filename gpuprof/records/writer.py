@@ -34,6 +34,7 @@ class RecordWriter:
 
     * the block ends: the file is completed;
     * KeyboardInterrupt: the records so far stay, with a MARK chunk that says why they end;
+    * the disk is full: the records so far stay, up to the last whole chunk, and `cut_short` says so;
     * any other exception, a KernelFault too: no file is left, and a previous one is back.
 
     Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
@@ -62,12 +63,20 @@ class RecordWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:
-            self.end()
-        elif issubclass(kind, KeyboardInterrupt):
-            self.keep("interrupted")
-        else:
-            self.discard()
+        try:
+            if kind is None:
+                self.end()
+            elif issubclass(kind, KeyboardInterrupt):
+                self.keep("interrupted")
+        finally:
+            if self.cut_short:
+                self._close_whole()
+            self.discard()  # which leaves a finished file alone
+
+    @property
+    def cut_short(self) -> bool:
+        """The disk refused more; the file has what came before, and no last chunk."""
+        return self._file.refused is not None
 
     # What is measured on.
 
@@ -194,6 +203,13 @@ class RecordWriter:
             self.mark(reason)
         self._file.close()
         self._finished = True
+
+    def _close_whole(self) -> None:
+        """Leave whole chunks alone. A reader says that the recording was cut off: there is no room for a MARK chunk."""
+        if not self._finished:
+            self._finished = True
+            self._file.drop_partial_chunk()
+            self._file.close()
 
     def discard(self) -> None:
         """Take everything back: no file is left, and a previous one has its name again."""
