@@ -83,7 +83,8 @@ def test_isa_csv_says_what_the_tables_say(database):
     assert heading[: len(NCU)] == NCU
     assert heading[len(NCU) :] == [
         *("File", "Line", "Function", "Warp Cycles (Exact)", "Exact Share", "Warp Cycles With Inlined (Exact)"),
-        *("Sampled Share", "Sampled Share Low 95%", "Sampled Share High 95%", "stall_gmma", "stall_gmma (Not Issued)"),
+        *("Sampled Share", "Sampled Share Low 95%", "Sampled Share High 95%"),
+        *("Estimated Share", "Estimated Share Low 95%", "Estimated Share High 95%", "stall_gmma", "stall_gmma (Not Issued)"),
         *(f"{column} (Exact)" for column in COLUMNS),
     ]
     assert len(rows) == len(CODE)
@@ -150,6 +151,8 @@ def test_json_source_page(database):
         "samples": 1176,
         "sampled_share": round(1176 / 1832, 6),
         "sampled_share_95": [round(end, 6) for end in wilson(1176, 1832)],  # itself tested against the score test
+        "estimated_share": round(1176 / 1832, 6),  # all samples weigh the same here
+        "estimated_share_95": [round(end, 6) for end in wilson(1176, 1832)],
         "samples_by_reason": {"selected": 20, "wait": 8, "long_scoreboard": 540, "lg_throttle": 600, "drain": 8},
         "samples_not_issued_by_reason": {"wait": 4, "long_scoreboard": 270, "lg_throttle": 300, "drain": 4},
         "counters": {
@@ -161,7 +164,7 @@ def test_json_source_page(database):
     }
 
 
-@pytest.mark.parametrize("page", ["summary", "source", "ptx", "isa", "launches"])
+@pytest.mark.parametrize("page", ["summary", "source", "ptx", "isa", "launches", "samples"])
 def test_every_page_in_every_format(database, page):
     assert run(database, "--page", page).stdout.startswith("# gpuprof    0.1.0, model 1, chip a100\n")
     assert json.loads(run(database, "--page", page, "--json").stdout)["page"] == page

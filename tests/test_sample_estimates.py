@@ -56,7 +56,12 @@ def test_sms_in_step_are_one_sample():
 def test_which_samples_have_a_weight():
     wide = np.zeros(3, WIDE_DTYPE)
     wide["resident"] = 4, 1, 9
-    assert weights(wide, "random").tolist() == [4, 1, 9] and weights(wide, "all").tolist() == [1, 1, 1]
-    assert weights(wide, "stalled") is None and weights(np.zeros(3, COMPACT_DTYPE), "random") is None
+    random = {"mode": "random"}
+    assert weights(wide, random).tolist() == [4, 1, 9]
+    assert weights(wide, {"mode": "all"}).tolist() == weights(wide, {"mode": "round-robin"}).tolist() == [1, 1, 1]
+    assert weights(wide, {"mode": "stalled"}) is None and weights(wide, {}) is None
+    assert weights(wide, random | {"trigger": "l1_miss"}) is None and weights(wide, random | {"trigger": "cycles"}) is not None
+    assert weights(wide, random | {"filter": "block=0"}) is None and weights(wide, random | {"filter": ""}) is not None
+    assert weights(np.zeros(3, COMPACT_DTYPE), random) is None
     wide["resident"][1] = 0
-    assert weights(wide, "random") is None
+    assert weights(wide, random) is None

@@ -15,7 +15,7 @@ from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.files import replacing
 from gpuprof.isa.stalls import N_REASONS, REASONS
-from gpuprof.records.reader import Launch, Recording, read_chunks, read_recording
+from gpuprof.records.reader import Launch, Recording, read_recording
 from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, OTHER_WARP, STALL_LENGTHS_DTYPE, STALLS_DTYPE
 
 # Fixed, so that the file's bytes do not depend on how SQLite was built.
@@ -56,8 +56,8 @@ def correlate(recording: Path, database: Path) -> Recording:
 def build_database(db: sqlite3.Connection, path: Path) -> Recording:
     """Fill an empty database from the recording at `path`; see `correlate`."""
     try:
-        counts = SampleCounts(sampling_mode(path))
-        recording = read_recording(path, counts.add)
+        counts = SampleCounts()
+        recording = read_recording(path, counts.add, counts.begin)
         db.executescript(PRAGMAS + DDL)
         db.execute("BEGIN")
         fill(db, recording, counts)
@@ -67,13 +67,6 @@ def build_database(db: sqlite3.Connection, path: Path) -> Recording:
     except UnicodeEncodeError as error:
         raise FileFormatError(f"{path}: a name or text in one of its modules is not valid Unicode: {error.reason}") from None
     return recording
-
-
-def sampling_mode(path: Path) -> str:
-    """The sampler's mode, from the recording's first chunk; empty when it is cut off before."""
-    for chunk, payload in read_chunks(path):
-        return str(payload["sampling"].get("mode", "")) if chunk.type == b"META" else ""
-    return ""
 
 
 def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> None:

@@ -33,8 +33,8 @@ def first_reasons(words: np.ndarray) -> np.ndarray:
 class LaunchCounts:
     """The counts of one launch: `keys` distinct and ascending after `merge`, `counts` int64 (n, 3): samples, of these not issued, weight."""
 
-    def __init__(self, mode: str):
-        self.mode = mode
+    def __init__(self, registers: dict):
+        self.registers = registers
         self.has_flags = self.has_weights = True
         self._spread = Spread()
         self._keys = [np.empty(0, np.uint64)]
@@ -55,7 +55,7 @@ class LaunchCounts:
             self.merge()
 
     def _weigh(self, rows: np.ndarray) -> np.ndarray:
-        weight = weights(rows, self.mode) if self.has_weights else None
+        weight = weights(rows, self.registers) if self.has_weights else None
         if weight is None:
             self.has_weights = False
             return np.zeros(len(rows), np.int64)
@@ -76,15 +76,19 @@ class LaunchCounts:
 
 
 class SampleCounts:
-    """Takes sample chunks; gives the rows of the tables `samples` and `sample_sizes`. `mode` is the sampler's."""
+    """Takes sample chunks; gives the rows of the tables `samples` and `sample_sizes`."""
 
-    def __init__(self, mode: str = ""):
-        self._mode = mode
+    def __init__(self):
+        self._registers: dict[int, dict] = {}
         self._launches: dict[int, LaunchCounts] = {}
+
+    def begin(self, launch: int, registers: dict) -> None:
+        """A launch whose samples are to come, and the sampler's registers."""
+        self._registers[launch] = registers
 
     def add(self, chunk: Chunk, payload: Rows) -> None:
         """A chunk of compact or wide samples; raises FileFormatError for a stall word without a known reason."""
-        self._launches.setdefault(payload.launch, LaunchCounts(self._mode)).add(payload.rows)
+        self._launches.setdefault(payload.launch, LaunchCounts(self._registers.get(payload.launch, {}))).add(payload.rows)
 
     def rows(self) -> Iterator[tuple[int, int, int, int, int | None, int | None]]:
         """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None where the records do not tell."""

@@ -96,7 +96,7 @@ CREATE TABLE samples (         -- counted by the first (highest-priority) reason
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
     samples INTEGER NOT NULL,  -- never 0
     samples_not_issued INTEGER, -- of these, taken when the warp's scheduler issued nothing; NULL for compact records
-    weight INTEGER,            -- warps they stand for: times the period, an estimate of ledger.cycles; NULL where the records do not tell
+    weight INTEGER,            -- warps they stand for: in the mean in proportion to ledger.cycles; NULL where the records do not tell
     PRIMARY KEY (launch, pc, reason)
 ) WITHOUT ROWID;
 CREATE TABLE sample_sizes (    -- of launches whose samples have a weight

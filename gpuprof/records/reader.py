@@ -178,17 +178,19 @@ class Recording:
 
 
 SampleSink = Callable[[Chunk, Rows], None]
+BeginSink = Callable[[int, dict[str, Any]], None]
 
 
-def read_recording(path: Path | str, sample_sink: SampleSink | None = None) -> Recording:
+def read_recording(path: Path | str, sample_sink: SampleSink | None = None, begin_sink: BeginSink | None = None) -> Recording:
     """The recording up to its end or its damage.
 
-    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded.
+    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded. A `begin_sink` hears of each launch
+    before its first sample: its index, and the sampler's registers in force for it.
     Raises UsageError for a file that is not there, FileFormatError for one that is no recording, is newer, contradicts
     itself, or is damaged before its META chunk.
     """
     stream = read_chunks(path)
-    builder = _Builder(Recording(stream.path), sample_sink)
+    builder = _Builder(Recording(stream.path), sample_sink, begin_sink)
     for chunk, payload in stream:
         builder.add(chunk, payload)
     recording = builder.finish()
@@ -201,8 +203,9 @@ def read_recording(path: Path | str, sample_sink: SampleSink | None = None) -> R
 class _Builder:
     """Puts chunks into a Recording; array pieces are gathered and joined at the end."""
 
-    def __init__(self, recording: Recording, sample_sink: SampleSink | None):
+    def __init__(self, recording: Recording, sample_sink: SampleSink | None, begin_sink: BeginSink | None):
         self.recording = recording
+        self.begin_sink = begin_sink
         self.sample_sink = sample_sink or self._keep_rows
         self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
         self.images: dict[int, list[bytes]] = {}  # pieces, joined at the end: to add each to what is there takes the square of the time
@@ -249,6 +252,9 @@ class _Builder:
         if fields["module"] not in self.recording.modules:
             raise self._contradiction(f"a launch of module {fields['module']}, which it has not named")
         self.recording.launches[fields["launch"]] = Launch(fields)
+        if self.begin_sink:
+            own = fields.get("sampling", {})
+            self.begin_sink(fields["launch"], self.recording.meta["sampling"] | (own if isinstance(own, dict) else {}))
 
     def _launch_end(self, chunk: Chunk, fields: dict) -> None:
         launch = self._begun(fields["launch"])

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from gpuprof.report.bars import legend
 from gpuprof.report.cells import Cells, View, columns_for
+from gpuprof.report.estimates import scale_of
 from gpuprof.report.figures import base_name, near_name, percent
 from gpuprof.report.listing import LISTINGS, hottest, select_lines
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
@@ -27,7 +28,7 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
     sections = LISTINGS[name](kernel)
     hot = {id(row) for row in hottest(sections)}
     rows = [row for section in sections for row in section.rows]
-    cells = Cells(name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look)
+    cells = Cells(name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look, scale_of(kernel))
     everything = isa or lines is not None
     if lines is not None:
         sections = select_lines(sections, *lines)

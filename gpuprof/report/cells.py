@@ -8,8 +8,8 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.bars import bar, ranked
+from gpuprof.report.estimates import Scale
 from gpuprof.report.figures import base_name, count, percent
-from gpuprof.report.intervals import wilson
 from gpuprof.report.look import DIM, HOT, WARM, Look, shown
 from gpuprof.report.model import SELECTED, Cost, Row
 from gpuprof.report.syntax import coloured
@@ -41,6 +41,7 @@ class Cells:
     whole: Cost  # the kernel's
     largest: float  # the largest row's cycles, or samples where there is no ledger
     look: Look
+    scale: Scale  # of its samples
 
     def mark(self, view: View) -> Text:
         return Text(">>", HOT) if view.hot else Text("")
@@ -59,21 +60,21 @@ class Cells:
         return share(sum(view.row.inclusive.reasons), sum(self.whole.reasons), strong=True)
 
     def sampled(self, view: View) -> Text:
-        return share(view.cost.n_samples, self.whole.n_samples, strong=not self.whole.warp_cycles and not view.nested)
+        """The estimate of the exact share, from what the samples stand for."""
+        return share(self.scale.part(view.cost), self.scale.whole, strong=not self.whole.warp_cycles and not view.nested)
 
     def sampled_with_margin(self, view: View) -> Text:
         """The share and the farther end of its 95 % interval: "64.2% ±2.2"."""
         text = self.sampled(view)
         if text.plain:
-            low, high = wilson(view.cost.n_samples, self.whole.n_samples)
-            mean = view.cost.n_samples / self.whole.n_samples
+            mean, low, high, _ = self.scale.estimate(view.cost)
             text.append(f" {'±' if self.look.blocks else '+-'}{100 * max(high - mean, mean - low):.1f}", DIM)
         return text
 
     def interval(self, view: View) -> Text:
         if not view.cost.n_samples:
             return Text("")
-        low, high = wilson(view.cost.n_samples, self.whole.n_samples)
+        _, low, high, _ = self.scale.estimate(view.cost)
         return Text(f"{100 * low:.1f}-{100 * high:.1f}", DIM)
 
     def stalls(self, view: View) -> Text:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
+from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.launches import launch_rows, own_registers
 from gpuprof.report.listing import LISTINGS, select_lines
@@ -28,6 +29,7 @@ class Line(NamedTuple):
     section: Section
     kernel: Kernel
     report: Report
+    scale: Scale  # of the kernel's samples
 
     @property
     def counters(self) -> Counters:
@@ -89,6 +91,11 @@ def bound(end: int) -> Callable[[Line], object]:
     return cell
 
 
+def estimated(field: int) -> Callable[[Line], object]:
+    """A field of the row's `Estimate`; empty without samples."""
+    return lambda line: round(line.scale.estimate(line.row.cost)[field], 6) if line.scale.whole else ""
+
+
 # stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
 NCU_REASONS = tuple(sorted(column for column in COLUMNS if column != "stall_gmma"))
 
@@ -139,6 +146,9 @@ OUR_FACTS = (
     CsvColumn("Sampled Share", lambda line: ratio(line.row.cost.n_samples, line.kernel.cost.n_samples)),
     CsvColumn("Sampled Share Low 95%", bound(0)),
     CsvColumn("Sampled Share High 95%", bound(1)),
+    CsvColumn("Estimated Share", estimated(0)),
+    CsvColumn("Estimated Share Low 95%", estimated(1)),
+    CsvColumn("Estimated Share High 95%", estimated(2)),
 )
 OUR_COLUMNS = (
     *OUR_FACTS,
@@ -172,10 +182,10 @@ def listing(report: Report, name: str, lines: tuple[int, int] | None = None) -> 
     for kernel in report.kernels:
         yield ["Kernel Name", printable(kernel.name)]
         yield [column.name for column in columns]
-        sections = LISTINGS[name](kernel)
+        sections, scale = LISTINGS[name](kernel), scale_of(kernel)
         for section in select_lines(sections, *lines) if lines else sections:
             for row in section.rows:
-                line = Line(row, section, kernel, report)
+                line = Line(row, section, kernel, report, scale)
                 yield [column.cell(line) for column in columns]
 
 

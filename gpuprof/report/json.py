@@ -6,6 +6,8 @@ Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count 
 import json
 
 from gpuprof.isa.vocabularies import Vocabulary
+from gpuprof.report import samples
+from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.listing import LISTINGS, select_lines
 from gpuprof.report.model import Cost, Kernel, Launch, Report, Row, Section
@@ -34,7 +36,7 @@ def text_of(report: Report, page: str, lines: tuple[int, int] | None = None) -> 
 
 
 def kernel_object(kernel: Kernel, report: Report, page: str, lines: tuple[int, int] | None) -> dict:
-    whole = kernel.cost
+    whole, scale = kernel.cost, scale_of(kernel)
     found = {
         "name": kernel.name,
         "symbol": kernel.symbol,
@@ -45,14 +47,16 @@ def kernel_object(kernel: Kernel, report: Report, page: str, lines: tuple[int, i
         "spill_nbytes": kernel.spill_nbytes,
         "cycles": kernel.cycles,
         "totals": dict(vars(totals(kernel, report.chip))),
-        "cost": cost_object(whole, whole, report),
+        "cost": cost_object(whole, whole, scale, report),
         "findings": [finding._asdict() for finding in findings(kernel, report.chip, report.header, report.vocabulary)],
         "launches": [launch_object(launch) for launch in kernel.launches],
     }
+    if page == "samples":
+        found |= samples.objects(kernel, report.vocabulary, lines)
     if page in LISTINGS:
         sections = LISTINGS[page](kernel)
         chosen = select_lines(sections, *lines) if lines else sections
-        found["sections"] = [section_object(section, whole, report, page) for section in chosen]
+        found["sections"] = [section_object(section, whole, scale, report, page) for section in chosen]
     return found
 
 
@@ -60,7 +64,7 @@ def launch_object(launch: Launch) -> dict:
     return dict(vars(launch)) | {"grid": list(launch.grid), "block": list(launch.block)}
 
 
-def section_object(section: Section, whole: Cost, report: Report, page: str) -> dict:
+def section_object(section: Section, whole: Cost, scale: Scale, report: Report, page: str) -> dict:
     return {
         "function": section.function,
         "path": section.path,
@@ -68,24 +72,24 @@ def section_object(section: Section, whole: Cost, report: Report, page: str) -> 
             {"path": site.path, "line": site.line, "function": site.function, "warp_cycles": cost.warp_cycles, "samples": cost.n_samples}
             for site, cost in section.call_sites
         ],
-        "rows": [row_object(row, whole, report, page) for row in section.rows],
+        "rows": [row_object(row, whole, scale, report, page) for row in section.rows],
     }
 
 
-def row_object(row: Row, whole: Cost, report: Report, page: str) -> dict:
+def row_object(row: Row, whole: Cost, scale: Scale, report: Report, page: str) -> dict:
     found = {"address" if page == "isa" else "line": row.number, "text": row.text}
     if page != "isa":
         found["addresses"] = [i.pc for i in row.instructions]
     else:
         inner = row.instructions[0].positions[0]
         found |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}
-    found |= cost_object(row.cost, whole, report)
+    found |= cost_object(row.cost, whole, scale, report)
     if row.inclusive != row.cost:
         found["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
     return found
 
 
-def cost_object(cost: Cost, whole: Cost, report: Report) -> dict:
+def cost_object(cost: Cost, whole: Cost, scale: Scale, report: Report) -> dict:
     found: dict = {
         "warp_cycles": cost.warp_cycles,
         "exact_share": share(cost.warp_cycles, whole.warp_cycles),
@@ -95,6 +99,8 @@ def cost_object(cost: Cost, whole: Cost, report: Report) -> dict:
         found["samples"] = cost.n_samples
         found["sampled_share"] = share(cost.n_samples, whole.n_samples)
         found["sampled_share_95"] = [round(end, 6) for end in wilson(cost.n_samples, whole.n_samples)]
+        found["estimated_share"] = round(scale.estimate(cost).share, 6)
+        found["estimated_share_95"] = [round(end, 6) for end in scale.estimate(cost)[1:3]]
         found["samples_by_reason"] = by_reason(cost.samples, report.vocabulary)
     if report.has_not_issued:
         found["samples_not_issued_by_reason"] = by_reason(cost.not_issued, report.vocabulary)

@@ -41,6 +41,7 @@ class Cost:
     not_issued: tuple[int, ...] = ZEROS  # of the samples, those taken while the warp's scheduler issued nothing
     cycles: tuple[int, ...] = ZEROS  # warp-cycles, from the ledger
     counters: Counters = NO_COUNTS
+    weights: tuple[int, ...] = ZEROS  # warps that the samples stand for; zeros where the records do not tell
 
     @cached_property
     def n_samples(self) -> int:
@@ -49,6 +50,10 @@ class Cost:
     @cached_property
     def warp_cycles(self) -> int:
         return sum(self.cycles)
+
+    @cached_property
+    def weight(self) -> int:
+        return sum(self.weights)
 
     @property
     def reasons(self) -> tuple[int, ...]:
@@ -66,6 +71,7 @@ def total(costs: Iterable[Cost]) -> Cost:
         tuple(map(sum, zip(*(c.not_issued for c in costs), strict=True))),
         tuple(map(sum, zip(*(c.cycles for c in costs), strict=True))),
         Counters(*map(sum, zip(*(c.counters for c in costs), strict=True))),
+        tuple(map(sum, zip(*(c.weights for c in costs), strict=True))),
     )
 
 
@@ -112,6 +118,8 @@ class Launch:
     complete: bool
     metrics: dict[str, int | float | str]
     sampling: dict[str, int | str] = field(default_factory=dict)  # registers of the sampler that were other than the header's
+    sample_weight: int | None = None  # sum of the samples' weights; None where the records do not tell
+    effective_samples: float | None = None  # independent samples that would be as sure; None likewise
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,13 @@ def read_launches(db: sqlite3.Connection, key: dict, meta: dict[str, str]) -> It
     metrics: dict[int, dict] = {}
     for number, metric, value in db.execute(f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key):
         metrics.setdefault(number, {})[metric] = value
+    sizes = {
+        number: size
+        for number, *size in db.execute(
+            f"SELECT l.launch, SUM(s.weight), z.effective FROM samples s JOIN sample_sizes z USING (launch) {OF_LAUNCHES} GROUP BY l.launch",
+            key,
+        )
+    }
     for row in db.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, samples_due, "
         "samples_kept, samples_dropped, buffer_full, complete FROM launches l "
@@ -153,6 +160,7 @@ def read_launches(db: sqlite3.Connection, key: dict, meta: dict[str, str]) -> It
         yield Launch(
             number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete), metrics.get(number, {}),
             registers.get(number, {}),
+            *sizes.get(number, ()),
         )  # fmt: skip
 
 
@@ -209,10 +217,11 @@ def positions_of(function: str, path: str, line: int, frames: list[tuple[str, st
 
 
 def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:
-    samples, not_issued, cycles, counters = {}, {}, {}, {}
-    for pc, reason, n, n_not_issued in db.execute(
-        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued) FROM samples {OF_LAUNCHES} GROUP BY pc, reason", key
+    samples, not_issued, weights, cycles, counters = {}, {}, {}, {}, {}
+    for pc, reason, n, n_not_issued, weight in db.execute(
+        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued), SUM(weight) FROM samples {OF_LAUNCHES} GROUP BY pc, reason", key
     ):
+        weights.setdefault(pc, [0] * N_REASONS)[reason] = weight or 0
         samples.setdefault(pc, [0] * N_REASONS)[reason] = n
         not_issued.setdefault(pc, [0] * N_REASONS)[reason] = n_not_issued or 0
     for pc, reason, n in db.execute(f"SELECT pc, reason, SUM(ledger.cycles) FROM ledger {OF_LAUNCHES} GROUP BY pc, reason", key):
@@ -227,6 +236,7 @@ def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:
             tuple(not_issued.get(pc, zeros.not_issued)),
             tuple(cycles.get(pc, zeros.cycles)),
             counters.get(pc, zeros.counters),
+            tuple(weights.get(pc, zeros.weights)),
         )
         for pc in sorted(samples.keys() | cycles.keys() | counters.keys())
     }

@@ -1,0 +1,58 @@
+"""The shares that samples estimate, with their 95 % intervals, beside the exact ones.
+
+A kernel's samples weigh what they stand for (see `correlate.estimate`); where the records do not tell, as compact ones, each counts
+for one, and the interval knows nothing but their number.
+"""
+
+from typing import NamedTuple
+
+from gpuprof.report.intervals import wilson
+from gpuprof.report.model import Cost, Kernel
+
+
+class Estimate(NamedTuple):
+    """Shares, 0..1. `exact` is None without a ledger."""
+
+    share: float
+    low: float
+    high: float
+    exact: float | None
+
+    @property
+    def error(self) -> float | None:
+        return None if self.exact is None else self.share - self.exact
+
+    @property
+    def holds(self) -> bool:
+        """The exact share is inside the interval."""
+        return self.exact is not None and self.low <= self.exact <= self.high
+
+
+class Scale(NamedTuple):
+    """What shares of a kernel's samples are taken of."""
+
+    weighted: bool
+    whole: int  # sum of the weights, or the number of samples
+    effective: float  # independent samples that would be as sure
+    warp_cycles: int  # exact
+
+    def part(self, cost: Cost) -> int:
+        return cost.weight if self.weighted else cost.n_samples
+
+    def estimate(self, cost: Cost) -> Estimate:
+        return self.of(self.part(cost), cost.warp_cycles)
+
+    def of(self, part: int, cycles: int) -> Estimate:
+        share = part / self.whole if self.whole else 0.0
+        return Estimate(share, *wilson(share * self.effective, self.effective), cycles / self.warp_cycles if self.warp_cycles else None)
+
+
+def scale_of(kernel: Kernel) -> Scale:
+    """The launches' samples together: their estimates are averaged by weight, so their variances add by its square."""
+    cost = kernel.cost
+    sampled = [launch for launch in kernel.launches if launch.samples_kept]
+    if not sampled or any(launch.effective_samples is None for launch in sampled):
+        return Scale(False, cost.n_samples, cost.n_samples, cost.warp_cycles)
+    variance = sum(launch.sample_weight**2 / launch.effective_samples for launch in sampled)
+    whole = sum(launch.sample_weight for launch in sampled)
+    return Scale(True, whole, whole * whole / variance, cost.warp_cycles)
