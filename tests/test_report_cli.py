@@ -84,7 +84,8 @@ def test_isa_csv_says_what_the_tables_say(database):
     assert heading[len(NCU) :] == [
         *("File", "Line", "Function", "Warp Cycles (Exact)", "Exact Share", "Warp Cycles With Inlined (Exact)"),
         *("Sampled Share", "Sampled Share Low 95%", "Sampled Share High 95%"),
-        *("Estimated Share", "Estimated Share Low 95%", "Estimated Share High 95%", "stall_gmma", "stall_gmma (Not Issued)"),
+        *("Estimated Share", "Estimated Share Low 95%", "Estimated Share High 95%"),
+        *("Stalls (Exact)", "Mean Stall Cycles (Exact)", "Longest Stall Cycles (Exact)", "stall_gmma", "stall_gmma (Not Issued)"),
         *(f"{column} (Exact)" for column in COLUMNS),
     ]
     assert len(rows) == len(CODE)
@@ -200,7 +201,10 @@ def test_nothing_measured(tmp_path, bend):
         (["--source-lines", "ten"], "--source-lines 'ten': expected a line or a range of lines, as in 10 or 10-20"),
         (["--source-lines", "1-2"], "--source-lines 1-2: no kernel has code there; transpose_naive is in lines 5-16"),
         (["--source-lines", "10", "--page", "isa"], "--source-lines picks lines of the source page; it does not go with --page isa"),
-        (["--isa", "--csv"], "--isa puts instructions under the source page's lines as text; for all instructions give --page isa"),
+        (
+            ["--isa", "--csv"],
+            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all instructions give --page isa",
+        ),
         (["--csv", "--json"], "--csv and --json exclude each other: give one"),
         (["--kernel", "x"], "--kernel 'x' finds no kernel; the file has: transpose_naive"),
     ],

@@ -8,7 +8,7 @@ import click
 
 from gpuprof.errors import UsageError
 
-PAGES = ("summary", "source", "ptx", "isa", "launches", "samples")
+PAGES = ("summary", "source", "ptx", "isa", "stalls", "launches", "samples")
 
 
 @click.command("report", short_help="Show where the cycles went.")
@@ -17,7 +17,7 @@ PAGES = ("summary", "source", "ptx", "isa", "launches", "samples")
 @click.option("--kernel", metavar="RE", help="Only kernels whose name this regular expression finds.")
 @click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Only launch N.")
 @click.option("--source-lines", metavar="A-B", help="Only these lines, with all their instructions.")
-@click.option("--isa", is_flag=True, help="Show the instructions under every line.")
+@click.option("--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV, as Nsight Compute exports its source page.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 @click.option(
@@ -35,8 +35,10 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, voca
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and page not in (None, "source"):
         raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
-    if isa and (as_csv or as_json or page not in (None, "source")):
-        raise UsageError("--isa puts instructions under the source page's lines as text; for all instructions give --page isa")
+    if isa and (as_csv or as_json or page not in (None, "source", "stalls")):
+        raise UsageError(
+            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all instructions give --page isa"
+        )
 
     from dataclasses import replace
 

@@ -25,6 +25,12 @@ QUERIES = (
         "GROUP BY launch, reason ORDER BY kernel, warp_cycles DESC;",
     ),
     (
+        "Long stalls or many short ones: the ten lines and reasons that cost most",
+        "SELECT path, line, name, SUM(cycles) AS warp_cycles, SUM(stalls) AS stalls, SUM(cycles) / SUM(stalls) AS mean, MAX(longest_cycles) AS longest\n"
+        "FROM stalls JOIN ledger USING (launch, pc, reason) JOIN stall_reasons USING (reason) JOIN instructions USING (pc) JOIN sources USING (source)\n"
+        "GROUP BY path, line, reason ORDER BY warp_cycles DESC LIMIT 10;",
+    ),
+    (
         "Global accesses that touch more sectors than they need",
         "SELECT path, line, text, SUM(l2_sectors_global - l2_sectors_global_ideal) AS excess\n"
         "FROM counters JOIN instructions i USING (pc) JOIN sources USING (source)\n"

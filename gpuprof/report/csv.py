@@ -17,8 +17,9 @@ from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.launches import launch_rows, own_registers
 from gpuprof.report.listing import LISTINGS, select_lines
-from gpuprof.report.model import Cost, Counters, Instruction, Kernel, Report, Row, Section
+from gpuprof.report.model import SELECTED, Cost, Counters, Instruction, Kernel, Report, Row, Section
 from gpuprof.report.rules import findings
+from gpuprof.report.stalls import joined
 from gpuprof.report.totals import theoretical_occupancy, totals
 
 
@@ -60,6 +61,14 @@ def not_issued(number: Callable[[Cost], int]) -> Callable[[Line], object]:
 
 def counter(name: str) -> Callable[[Line], object]:
     return lambda line: getattr(line.counters, name)
+
+
+def n_stalls(row: Row) -> int:
+    return sum(some.stalls for some in joined(row.instructions).values())
+
+
+def longest_stall(row: Row) -> int:
+    return max((some.longest_cycles for some in joined(row.instructions).values()), default=0)
 
 
 def reason_of(column: str) -> int:
@@ -149,6 +158,11 @@ OUR_FACTS = (
     CsvColumn("Estimated Share", estimated(0)),
     CsvColumn("Estimated Share Low 95%", estimated(1)),
     CsvColumn("Estimated Share High 95%", estimated(2)),
+    CsvColumn("Stalls (Exact)", lambda line: n_stalls(line.row)),
+    CsvColumn(
+        "Mean Stall Cycles (Exact)", lambda line: ratio(sum(line.row.cost.cycles) - line.row.cost.cycles[SELECTED], n_stalls(line.row))
+    ),
+    CsvColumn("Longest Stall Cycles (Exact)", lambda line: longest_stall(line.row)),
 )
 OUR_COLUMNS = (
     *OUR_FACTS,

@@ -6,7 +6,7 @@ Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count 
 import json
 
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report import samples
+from gpuprof.report import samples, stalls
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.listing import LISTINGS, select_lines
@@ -57,6 +57,8 @@ def kernel_object(kernel: Kernel, report: Report, page: str, lines: tuple[int, i
         sections = LISTINGS[page](kernel)
         chosen = select_lines(sections, *lines) if lines else sections
         found["sections"] = [section_object(section, whole, scale, report, page) for section in chosen]
+    if page == "stalls":
+        found["stalls"] = stalls.of_kernel(kernel, report.vocabulary)
     return found
 
 
@@ -84,6 +86,8 @@ def row_object(row: Row, whole: Cost, scale: Scale, report: Report, page: str) -
         inner = row.instructions[0].positions[0]
         found |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}
     found |= cost_object(row.cost, whole, scale, report)
+    if waits := stalls.of_row(row, report.vocabulary):
+        found["stalls"] = waits
     if row.inclusive != row.cost:
         found["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
     return found

@@ -83,6 +83,15 @@ class Position(NamedTuple):
     line: int
 
 
+class Stalls(NamedTuple):
+    """An instruction's stalls for one reason. `lengths`: (least cycles of a bin: 1, 2, 4, ..., stalls in it), ascending, none of them 0."""
+
+    reason: int
+    stalls: int
+    longest_cycles: int
+    lengths: tuple[tuple[int, int], ...]
+
+
 @dataclass(frozen=True)
 class Instruction:
     pc: int
@@ -95,6 +104,7 @@ class Instruction:
     access_nbytes: int
     positions: tuple[Position, ...]  # innermost first; the last one is in `function` itself
     cost: Cost
+    stalls: tuple[Stalls, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
-from gpuprof.report.model import ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report
+from gpuprof.report.model import ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report, Stalls
 from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
@@ -170,7 +170,7 @@ def dimensions(text: str) -> tuple[int, ...]:
 
 def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction]:
     """The kernel's instructions, and those of every function its launches spent a cycle, a sample or an issue in."""
-    costs = read_costs(db, key)
+    costs, stalls = read_costs(db, key), read_stalls(db, key)
     functions = {key["function"]} | {function for (function,) in touched_functions(db, costs)}
     frames = read_frames(db, functions)
     marks = ",".join("?" * len(functions))
@@ -181,10 +181,12 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
         sorted(functions),
     ):
         positions = positions_of(display, path or "", line, frames.get(pc, []))
-        yield Instruction(pc, display, text, opcode, ptx_line, space, operation, nbytes, positions, costs.pop(pc, Cost()))
+        yield Instruction(
+            pc, display, text, opcode, ptx_line, space, operation, nbytes, positions, costs.pop(pc, Cost()), stalls.get(pc, ())
+        )
     name = db.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
     for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
-        yield Instruction(pc, name, OUTSIDE, "", 0, "", "", 0, (Position(name, "", 0),), cost)
+        yield Instruction(pc, name, OUTSIDE, "", 0, "", "", 0, (Position(name, "", 0),), cost, stalls.get(pc, ()))
 
 
 OUTSIDE = "(an address outside every module)"
@@ -214,6 +216,20 @@ def positions_of(function: str, path: str, line: int, frames: list[tuple[str, st
     names = [name for name, _, _ in frames] + [function]
     places = [(path, line)] + [(path, line) for _, path, line in frames]
     return tuple(Position(name, *place) for name, place in zip(names, places, strict=True))
+
+
+def read_stalls(db: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ...]]:
+    lengths: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for pc, reason, least, n in db.execute(
+        f"SELECT pc, reason, least_cycles, SUM(stalls) FROM stall_lengths {OF_LAUNCHES} GROUP BY pc, reason, least_cycles", key
+    ):
+        lengths.setdefault((pc, reason), []).append((least, n))
+    found: dict[int, tuple[Stalls, ...]] = {}
+    for pc, reason, n, longest in db.execute(
+        f"SELECT pc, reason, SUM(stalls), MAX(longest_cycles) FROM stalls {OF_LAUNCHES} GROUP BY pc, reason", key
+    ):
+        found[pc] = (*found.get(pc, ()), Stalls(reason, n, longest, tuple(lengths.get((pc, reason), ()))))
+    return found
 
 
 def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:

@@ -12,6 +12,7 @@ from gpuprof.report.listing import hottest, source_sections
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row
 from gpuprof.report.rules import Finding, findings
+from gpuprof.report.stalls import sentence, waits_of
 from gpuprof.report.table import Column, table
 from gpuprof.report.totals import Totals, totals
 
@@ -78,6 +79,8 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
         share = percent(sum(row.cost.reasons), sum(reasons))
         place = Text(f"{share:>5}  {shown(position)}:{row.number}  ").append(shown(row.text).strip(), DIM)
         yield "hottest" if index == 0 or look.plain else "", [place]
+        if index == 0 and (waits := waits_of("", row, look.vocabulary)):
+            yield "lengths", [f"{look.vocabulary.word(waits[0].stalls.reason)}: {sentence(waits[0])}"]
 
 
 def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
