@@ -147,9 +147,18 @@ class Cells:
             32 * (counts["dram_read_sectors"] + counts["dram_write_sectors"]),
         )
 
+    def wanted(self, sm, warp, t):
+        """Each number of the sample is in the filter's range for it, or in one of them. The launch starts in cycle 0."""
+        filter = self.sampling.filter
+        numbers = {"sm": sm.number, "block": warp.block.index, "warp": warp.number, "cycles": t, "launch_cycles": t}
+        spans = {name: getattr(filter, name) for name in numbers}
+        return not filter.off and all(not spans[name] or any(a <= n <= b for a, b in spans[name]) for name, n in numbers.items())
+
     def write(self, sm, one, n, t, pc):
-        """Whether the record has a place."""
+        """Whether the record is wanted and has a place."""
         partition, lane, warp, reasons, stands_at, mask = one
+        if not self.wanted(sm, warp, t):
+            return False
         issued, scheduler = warp.issued == t, partition.issued == t
         numbers = [INDEX["selected"]] if issued else sorted(INDEX[name] for name in reasons)
         field = numbers[0] if self.sampling.stall == "index" else sum(1 << number for number in numbers)

@@ -114,13 +114,13 @@ def record(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chips")
     jobs = [(*random_kernel(seed, 72, 4), seed) for seed in (5, 6)]
 
-    def run(filters=(None, None), mode="all", period=64, filter=ALL, **fifo):
+    def run(filters=(None, None), mode="all", period=64, filter=ALL, **more):
         grids = [
             Grid(launch(encode(code), blocks=72 // per, threads=32 * per, index=k), iter([piece(warps, per)]), filter=filters[k])
             for k, (code, warps, per, _) in enumerate(jobs)
         ]
         records = []
-        sampling = Sampling(period, mode, seed=3, filter=filter, **(fifo or DEEP))
+        sampling = Sampling(period, mode, seed=3, filter=filter, **DEEP | more)
         timings = simulate_batch(power_on(chip(folder)), grids, sampling, lambda some: records.append(some.copy()), 1 << 40)
         return np.concatenate(records) if records else np.zeros(0, "V32"), timings
 
@@ -168,14 +168,19 @@ def some_filters():
     return [*singles, *(text for text in several if text)]
 
 
-@pytest.mark.parametrize("mode, period", [("all", 64), ("random", 32)])
-def test_filters_select_what_the_unfiltered_recording_holds(record, mode, period):
-    everything, timings = record(mode=mode, period=period)
+@pytest.mark.parametrize(
+    "cell",
+    [{"mode": "all", "period": 64}, {"mode": "random", "period": 32}, {"mode": "round-robin", "period": 32}, {"mode": "stalled", "period": 32},
+     {"mode": "trigger", "period": 0, "trigger": "inst_issued", "every": 5}, {"mode": "random", "period": 0, "trigger": "l1_miss", "every": 3}],
+    ids=lambda cell: f"{cell['mode']}-{cell.get('trigger', 'cycles')}",
+)  # fmt: skip
+def test_filters_select_what_the_unfiltered_recording_holds(record, cell):
+    everything, timings = record(**cell)
     sizes = []
     for text in some_filters():
         filter = filter_of_text(text)
         wanted = selected(everything, timings, filter)
-        found, filtered = record(filter=filter, mode=mode, period=period)
+        found, filtered = record(filter=filter, **cell)
         assert found.tobytes() == wanted.tobytes(), text
         assert [timing.samples_due for timing in filtered] == [int((wanted["launch"] == k).sum()) for k in (0, 1)], text
         assert [timing.cycles for timing in filtered] == [timing.cycles for timing in timings]

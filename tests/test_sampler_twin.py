@@ -9,6 +9,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.filter import filter_of_text
 from gpuprof.timing.sampling import COUNTERS, MODES
 from gpuprof.timing.triggers import NAMES
 from tests.readable_timing import time_launch
@@ -88,6 +89,14 @@ def test_random_kernels(tmp_path: Path, chip_name):
 
 def test_one_partition_and_the_index_of_the_first_reason(tmp_path: Path):
     assert sum(compare(tmp_path, "a100", random_kernel(11, 24, 3), settings(partition=1, stall="index")).values()) > 100
+
+
+def test_filters(tmp_path: Path):
+    """What does not pass takes no place in the FIFO, has no counter record and is not due; triggers count it all the same."""
+    wanted = filter_of_text("sm=0 block=1-9 warp=0-1 cycles=100-2500 launch-cycles=200-")
+    kernel = random_kernel(12, 36, 3)
+    counts = compare(tmp_path, "a100", kernel, settings(filter=wanted))
+    assert 100 < sum(counts.values()) < 0.5 * sum(compare(tmp_path, "a100", kernel, settings()).values())
 
 
 def winding_kernel():

@@ -38,6 +38,10 @@ class Vocabulary(NamedTuple):
         """Number of the first reason that a term has: its place in a sum, and its colour."""
         return next(number for number, name in enumerate(NAMES) if self.terms[name] == term)
 
+    def place(self, reason: int) -> int:
+        """Where a reason's numbers stand among merged ones."""
+        return self.first(self.word(reason))
+
     def numbers(self) -> tuple[int, ...]:
         """`first` of every term, ascending."""
         return tuple(dict.fromkeys(self.first(self.terms[name]) for name in NAMES))
@@ -48,7 +52,7 @@ class Vocabulary(NamedTuple):
             return tuple(per_reason)
         sums = [0] * len(NAMES)
         for reason, number in enumerate(per_reason):
-            sums[self.first(self.word(reason))] += number
+            sums[self.place(reason)] += number
         return tuple(sums)
 
     def reasons_of(self, term: str) -> list[str]:
