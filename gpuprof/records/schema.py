@@ -173,7 +173,11 @@ META_FIELDS = (
     Field("model_version", "text", "the timing model's version: numbers of different models do not compare"),
     Field("command", "text", "the command line, without the machine's own paths"),
     Field("chip", "text", "the chip's name"),
-    Field("sampling", "map", "period_cycles (0 = no samples), mode, seed, record (wide or compact)"),
+    Field(
+        "sampling",
+        "map",
+        "period_cycles (0 = no samples), mode, seed, record (wide or compact), and what else was not as usual, such as filter",
+    ),
     Field("fidelity", "text", "how far its numbers can be trusted", optional=True),
 )
 MODULE_FIELDS = (

@@ -90,7 +90,9 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
 
 
 def set_periods(launches: list[Launch]) -> list[int]:
-    return [int(launch.sampling["period_cycles"]) for launch in launches if launch.sampling.get("period_cycles")]
+    """Periods that a script has set."""
+    periods = [launch.sampling.get("period_cycles") for launch in launches]
+    return [period for period in periods if isinstance(period, int) and period > 0]
 
 
 def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
