@@ -6,32 +6,47 @@ Chip, sampling and load bases may be others. The stream comes from a file, and n
 """
 
 import os
+from dataclasses import replace
 from typing import Any
 
+from gpuprof.chips import Chip, described
 from gpuprof.device import commands as cmd
 from gpuprof.device.bind import parameter_nbytes
 from gpuprof.device.images import check_image
 from gpuprof.device.limits import check_dependent, check_limits, cluster_of
 from gpuprof.device.load_map import PAGE_NBYTES
-from gpuprof.errors import DeviceMemoryError, GpuprofError
+from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, Program
 from gpuprof.session import Session, Settings, open_session
 from gpuprof.stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
 from gpuprof.stream.read import SavedStream
-from gpuprof.timing.registers import registers
+from gpuprof.timing.registers import changed, registers
+from gpuprof.timing.sampling import Sampling
 
 MOST_STREAMS = 1 << 31
 
 
-def replay(stream: SavedStream, settings: Settings, saved_load_bases: bool = True) -> None:
-    """Carries out the stream as `settings` say. `saved_load_bases`: modules lie where they lay; otherwise where the settings say.
+def replay(
+    stream: SavedStream,
+    settings: Settings,
+    *,
+    saved_load_bases: bool = True,
+    fixed: frozenset[str] | None = None,
+    number: int = 0,
+    of: int = 1,
+) -> None:
+    """Carries out the stream as `settings` say, as pass `number` of so many.
 
+    saved_load_bases: modules lie where they lay; otherwise where the settings say. fixed: registers of the sampler that stay as the settings
+    have them, also where the stream sets them; None for those that are set otherwise than when it was recorded.
     Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels raise.
     """
-    session = open_session(settings)
+    session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)))
     session.memory.limit_nbytes = memory_limit_nbytes()
-    player = _Player(stream, session, saved_load_bases)
+    if fixed is None:
+        fixed = _changed_registers(stream.header.sampling, settings.sampling)
+    player = _Player(stream, session, saved_load_bases, _Sampler(settings.sampling, fixed, number, of))
     try:
         for command, failed in stream.commands():
             try:
@@ -45,26 +60,59 @@ def replay(stream: SavedStream, settings: Settings, saved_load_bases: bool = Tru
         raise
 
 
+def shifted(sampling: Sampling, number: int, of: int) -> Sampling:
+    """How pass `number` of so many samples: with another seed, and a part of the period later."""
+    period = sampling.every or sampling.period_cycles
+    if not number or not period:
+        return sampling
+    phase = (sampling.phase_cycles + number * period // of) % period
+    return replace(sampling, seed=sampling.seed + number, phase_cycles=phase)
+
+
+def _changed_registers(before: Sampling, after: Sampling) -> frozenset[str]:
+    return frozenset(name for name, value in registers(before).items() if value != registers(after)[name])
+
+
+def chip_of(stream: SavedStream) -> Chip:
+    """The chip that the stream was recorded on. Raises FileFormatError when the recording describes none."""
+    try:
+        return described(stream.chip, f"{stream.path}: its chip")
+    except UsageError as error:
+        raise FileFormatError(str(error)) from None
+
+
 def memory_limit_nbytes() -> int:
     """What a stream may allocate: half of the host's memory, so that a damaged one cannot take it all."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
+class _Sampler:
+    """What the stream sets of the sampler, in a pass where some of it is fixed."""
+
+    def __init__(self, sampling: Sampling, fixed: frozenset[str], number: int, of: int):
+        self._sampling, self._fixed, self._number, self._of = sampling, fixed, number, of
+
+    def command(self, saved: cmd.SetSampler) -> cmd.SetSampler:
+        free = tuple((name, value) for name, value in saved.registers if name not in self._fixed)
+        self._sampling = changed(self._sampling, free)
+        if self._number == 0:
+            return cmd.SetSampler(free)
+        return cmd.SetSampler(tuple(registers(shifted(self._sampling, self._number, self._of)).items()))
+
+
 class _Player:
     """Turns what was saved into commands of a session."""
 
-    def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool):
+    def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool, sampler: _Sampler):
         self.stream, self.session, self.saved_load_bases = stream, session, saved_load_bases
         self._events: set[int] = set()
-        saved, wanted = registers(stream.header.sampling), registers(session.settings.sampling)
-        self._given = {name for name in saved if saved[name] != wanted[name]}
         self._ways = {
             SavedLoad: self._load,
             SavedCopyIn: self._copy_in,
             SavedLaunch: self._launch,
             cmd.Fill: self._fill,
-            cmd.SetSampler: self._set_sampler,
             cmd.MakeImage: self._make_image,
+            cmd.SetSampler: sampler.command,
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
         }
@@ -128,10 +176,6 @@ class _Player:
         if not saved.pattern or saved.nbytes % len(saved.pattern):
             raise self.stream.damaged(f"a fill of {saved.nbytes} bytes has a pattern of {len(saved.pattern)}")
         return saved
-
-    def _set_sampler(self, saved: cmd.SetSampler) -> cmd.SetSampler:
-        """What the settings say otherwise than the saved run goes before what its script set."""
-        return cmd.SetSampler(tuple((name, value) for name, value in saved.registers if name not in self._given))
 
     def _make_image(self, saved: cmd.MakeImage) -> cmd.MakeImage:
         if not check_image(saved.image):

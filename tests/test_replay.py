@@ -90,7 +90,7 @@ def again(original: Path, path: Path, **changes) -> Path:
     saved_load_bases = "load_base" not in changes
     with RecordWriter(path) as recorder:
         settings = Settings(chip=chip, sampling=stream.header.sampling, recorder=recorder, save_stream=True, command="the command")
-        replay(stream, replace(settings, **changes), saved_load_bases)
+        replay(stream, replace(settings, **changes), saved_load_bases=saved_load_bases)
     return path
 
 

@@ -8,6 +8,7 @@ import click
 
 from gpuprof.build import SOURCES, BuildOptions
 from gpuprof.cli.building import build_options
+from gpuprof.cli.recording import load_settings, recorded_text, recording_flags, recording_options
 from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
@@ -22,6 +23,10 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
 @click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
+@recording_options
+@click.option(
+    "--save-stream", is_flag=True, help="Save what was asked of the GPU, data and all, so that `gpuprof replay` can run it again."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gprec, in this folder.")
 @build_options
 def command(
@@ -33,6 +38,9 @@ def command(
     record: str,
     max_cycles: int | None,
     sample_blocks: bool,
+    passes: int | None,
+    load_base: int | str | None,
+    save_stream: bool,
     output: Path | None,
     options: BuildOptions,
 ):
@@ -48,47 +56,38 @@ def command(
 
     with _nothing_is_garbage():
         from gpuprof.cli.progress import Terminal
-        from gpuprof.records.writer import RecordWriter
+        from gpuprof.passes import record as record_passes
         from gpuprof.session import Settings
     from gpuprof.timing.registers import changed
     from gpuprof.timing.sampling import Sampling
-    from gpuprof.wording import plural
 
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
-    recorder = RecordWriter(output, record)
-    with _what_is_left(recorder, output), recorder, Terminal() as terminal:
-        settings = Settings(
-            chip_name=chip_name,
-            sampling=sampling,
-            recorder=recorder,
-            record=record,
-            max_cycles=max_cycles,
-            sample_blocks=sample_blocks,
-            options=options,
-            observer=terminal,
-            command=_command_text(file, launches, chip_name, sampling, sample_blocks, options, script_args),
-        )
+
+    def run(settings):
         if file.suffix == ".py":
             from gpuprof.script import run_script
 
             run_script(file, script_args, settings)
         else:
             _run_launches(file, launches, sampling.seed, settings)
-    samples, launches_made = plural(recorder.n_records, "sample", "samples"), plural(recorder.n_launches, "launch", "launches")
-    terminal.say(f"{samples} of {launches_made} -> {output}")
 
-
-@contextmanager
-def _what_is_left(recorder, output: Path):
-    """An error that cuts the recording short says what can be had of it."""
-    from gpuprof.errors import GpuprofError
-
-    try:
-        yield
-    except GpuprofError as error:
-        if not recorder.cut_short:
-            raise
-        raise GpuprofError(f"{error}; what it took can be read: gpuprof report {output}") from None
+    with Terminal() as terminal:
+        settings = Settings(
+            chip_name=chip_name,
+            sampling=sampling,
+            record=record,
+            max_cycles=max_cycles,
+            sample_blocks=sample_blocks,
+            save_stream=save_stream,
+            options=options,
+            observer=terminal,
+            command=_command_text(
+                file, launches, chip_name, sampling, sample_blocks, recording_flags(passes, load_base), options, script_args
+            ),
+            **load_settings(load_base),
+        )
+        recorder = record_passes(output, settings, run, passes or 1)
+    terminal.say(recorded_text(recorder, passes or 1, output))
 
 
 @contextmanager
@@ -122,7 +121,7 @@ def _check_output(file: Path, output: Path) -> None:
         raise UsageError(f"{output}: the recording would replace the file it is made from; give another name with -o")
 
 
-def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, options, script_args) -> str:
+def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, others, options, script_args) -> str:
     """The command line as the report shows it: what decides the numbers, and no folders of this machine."""
     import shlex
 
@@ -134,6 +133,7 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, opti
     words += sampler_flags(sampling)
     if sample_blocks:
         words += ["--sample-blocks"]
+    words += others
     if options.max_registers:
         words += ["--max-registers", str(options.max_registers)]
     if options.compiler != BuildOptions.compiler:
@@ -161,3 +161,4 @@ def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) ->
         module = device.load(file, instantiate=kernel_names(requests))
     requests = requests or embedded_requests(file, module.sources, module.kernels)
     run_requests(device, module, requests, seed=seed, folder=Path() if launches else file.parent)
+    device.executor.finish()

@@ -13,6 +13,8 @@ COMMANDS = {
     "compile": "Compile CUDA C++ or PTX to a gpubin (ELF).",
     "disasm": "Print the instructions of a gpubin.",
     "collect": "Run kernels on the emulated GPU and record a profile.",
+    "replay": "Run a saved command stream again, with other settings.",
+    "merge": "Put recordings together: passes add up, others follow.",
     "records": "Print a recording, one record per line.",
     "correlate": "Turn a recording into a database (SQLite).",
     "report": "Show where the cycles went.",

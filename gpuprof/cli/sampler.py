@@ -49,8 +49,11 @@ FLAGS = (
 )
 
 
-def sampler_options(command: Callable) -> Callable:
-    """Gives a command the flags, and what was given of them as its argument `registers`: a dict of register and value."""
+def sampler_options(command: Callable, with_defaults: bool = True) -> Callable:
+    """Gives a command the flags, and what was given of them as its argument `registers`: a dict of register and value.
+
+    with_defaults: whether the help says what holds where a flag is not given.
+    """
 
     @wraps(command)
     def with_registers(**given):
@@ -63,17 +66,21 @@ def sampler_options(command: Callable) -> Callable:
 
     with_registers = filter_options(with_registers)
     for flag in reversed(FLAGS):
-        with_registers = click.option(flag.name, flag.register, type=flag.type, metavar=flag.metavar, help=flag.text)(with_registers)
+        text = flag.text if with_defaults else flag.text.partition("  [default")[0]
+        with_registers = click.option(flag.name, flag.register, type=flag.type, metavar=flag.metavar, help=text)(with_registers)
     return with_registers
 
 
 def sampler_flags(sampling) -> list[str]:
     """The flags as words of a command line: the period, and what is not as usual."""
+    from gpuprof.timing.registers import registers
     from gpuprof.timing.sampling import Sampling
 
-    words = []
-    for flag in FLAGS:
-        value = getattr(sampling, flag.register)
-        if value != getattr(Sampling(), flag.register) or flag.register == "period_cycles":
-            words += [flag.name, str(value)]
-    return words + filter_flags(sampling.filter)
+    usual = registers(Sampling())
+    return register_flags({name: value for name, value in registers(sampling).items() if value != usual[name] or name == "period_cycles"})
+
+
+def register_flags(registers: dict) -> list[str]:
+    """The same of some registers, by name."""
+    words = [word for flag in FLAGS if flag.register in registers for word in (flag.name, str(registers[flag.register]))]
+    return words + filter_flags(registers.get("filter", ""))

@@ -11,6 +11,7 @@ Memory holds what is in an index, and a chunk of rows of each recording.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.files import replacing
@@ -23,8 +24,15 @@ from gpuprof.records.writer import SAMPLE_TYPES, RecordWriter
 BETWEEN_COMMANDS = "; "
 
 
-def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True) -> RecordWriter:
-    """Writes `output`, which may be one of `paths`, and gives its writer, closed. Nothing is left behind on an error.
+class Merged(NamedTuple):
+    """What was written: its writer, closed, and its sampling, as in META."""
+
+    writer: RecordWriter
+    sampling: dict[str, Any]
+
+
+def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True) -> Merged:
+    """Writes `output`, which may be one of `paths`. Nothing is left behind on an error.
 
     `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's command stream, where
     all are passes of it. Raises NotComparable, which says why, for recordings that cannot be one, and FileFormatError for a damaged one.
@@ -39,7 +47,7 @@ def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_strea
                 writer.keep(interrupted)
         except MalformedPayload as error:
             raise FileFormatError(f"{output}: a sum is too large for a recording: it {error}") from None
-    return writer
+    return Merged(writer, runs[0].sampling)
 
 
 def _write(writer: RecordWriter, runs: list[Passes], with_stream: bool) -> None:

@@ -60,6 +60,9 @@ class SavedStream:
     def damaged(self, what: str) -> FileFormatError:
         return FileFormatError(f"{self.path}: its command stream is damaged: {what}")
 
+    def stopped(self) -> FileFormatError:
+        return FileFormatError(f"{self.path}: its command stream has no end: the run was stopped; collect it again")
+
     def check(self) -> None:
         """Reads the header; raises FileFormatError unless the stream begins and ends as one does."""
         try:
@@ -71,7 +74,7 @@ class SavedStream:
         with open_file(self.path) as file:
             last = self._piece(file, self.lines[-1])
         if not isinstance(self._value(last.splitlines()[-1]), End):
-            raise FileFormatError(f"{self.path}: its command stream has no end: the run was stopped; collect it again")
+            raise self.stopped()
 
     def _values(self) -> Iterator[Any]:
         with open_file(self.path) as file:
@@ -136,6 +139,8 @@ def read_stream(path: Path | str) -> SavedStream:
                 stream.blocks[payload.id] = place
     if chunks.damage:
         raise FileFormatError(f"{path}: {chunks.damage}")
+    if stream.blocks and not stream.lines:
+        raise stream.stopped()
     if not stream.lines:
         raise NotComparable(f"{path}: no command stream is saved in it: collect with --save-stream")
     stream.check()

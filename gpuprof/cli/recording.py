@@ -1,0 +1,66 @@
+"""What `collect` and `replay` have in common: passes, load bases, and the line that says what was recorded."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+RANDOM = "random"
+
+
+class LoadBase(click.ParamType):
+    """A code address, as 0x7f000000 or in decimal, or "random"."""
+
+    name = "address"
+
+    def convert(self, value, param, ctx):
+        if value == RANDOM or isinstance(value, int):
+            return value
+        try:
+            return int(value, 0)
+        except ValueError:
+            self.fail(f"{value!r} is no address, such as 0x200000, and not {RANDOM}", param, ctx)
+
+
+_FLAGS = (
+    click.option(
+        "--replay",
+        "passes",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Run N times, each with another seed and a phase of its own, and put the samples together.",
+    ),
+    click.option(
+        "--load-base", type=LoadBase(), metavar="ADDRESS", help="Load the code at another address, or at random ones, by the --seed."
+    ),
+)
+
+
+def recording_options(command: Callable) -> Callable:
+    """Gives a command --replay and --load-base, as its arguments `passes` and `load_base`: None where they are not given."""
+    for flag in reversed(_FLAGS):
+        command = flag(command)
+    return command
+
+
+def recording_flags(passes: int | None, load_base: int | str | None) -> list[str]:
+    """The flags as words of a command line."""
+    words = ["--replay", str(passes)] if passes else []
+    return words if load_base is None else [*words, "--load-base", load_base if load_base == RANDOM else hex(load_base)]
+
+
+def load_settings(load_base: int | str | None) -> dict:
+    """The session.Settings that --load-base makes."""
+    if load_base is None:
+        return {}
+    return {"load_base": None if load_base == RANDOM else load_base}
+
+
+def recorded_text(recorder, passes: int, output: Path) -> str:
+    """The last line of a run: "1,024 samples of 3 launches in 4 passes -> saxpy.gprec"."""
+    from gpuprof.wording import plural
+
+    in_passes = f" in {passes:,} passes" if passes > 1 else ""
+    return (
+        f"{plural(recorder.n_records, 'sample', 'samples')} of {plural(recorder.n_launches, 'launch', 'launches')}{in_passes} -> {output}"
+    )

@@ -1,0 +1,98 @@
+"""gpuprof replay: run a saved command stream again, with another chip or another sampler."""
+
+import shlex
+from functools import partial
+from pathlib import Path
+
+import click
+
+from gpuprof.cli.recording import load_settings, recorded_text, recording_flags, recording_options
+from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
+
+
+@click.command("replay", short_help="Run a saved command stream again, with other settings.")
+@click.argument("file", metavar="FILE.gprec", type=click.Path(path_type=Path))
+@click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: as recorded]")
+@partial(sampler_options, with_defaults=False)
+@click.option("--record", type=click.Choice(["wide", "compact"]), help="32 or 8 bytes a sample.")
+@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.")
+@recording_options
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE-replay.gprec, in this folder.")
+def command(
+    file: Path,
+    chip_name: str | None,
+    registers: dict,
+    record: str | None,
+    max_cycles: int | None,
+    passes: int | None,
+    load_base: int | str | None,
+    output: Path | None,
+):
+    """Run the command stream of FILE again: the same code, the same data, the same launches, without the source or the script.
+
+    FILE is a recording of `collect --save-stream`. What no flag says stays as it was recorded; what a flag says of the sampler holds
+    throughout, also where the script has set it. The new recording has the stream, too.
+
+    \b
+    gpuprof replay train.gprec --chip h200
+    gpuprof replay train.gprec --period 64 --mode all -o close.gprec
+    """
+    output = output or Path(f"{file.stem}-replay.gprec")
+
+    from gpuprof.chips import load_chip
+    from gpuprof.cli.progress import Terminal
+    from gpuprof.errors import UsageError
+    from gpuprof.passes import passes_of
+    from gpuprof.passes import record as record_passes
+    from gpuprof.replay import chip_of, replay
+    from gpuprof.session import Settings
+    from gpuprof.stream.read import read_stream
+    from gpuprof.timing.registers import changed
+
+    if output.exists() and file.exists() and output.samefile(file):
+        raise UsageError(f"{output}: the recording would replace the one that it is made from; give another name with -o")
+    stream = read_stream(file)
+    given, registers = registers, _completed(registers)
+    others = recording_flags(passes, load_base)
+    passes = passes or passes_of(stream.meta["sampling"])
+    with Terminal() as terminal:
+        settings = Settings(
+            chip=load_chip(chip_name) if chip_name else chip_of(stream),
+            sampling=changed(stream.header.sampling, registers.items()),
+            record=record or stream.header.record,
+            max_cycles=max_cycles or stream.header.max_cycles,
+            sample_blocks=stream.header.sample_blocks,
+            save_stream=True,
+            observer=terminal,
+            command=_command_text(file, chip_name, given, record, max_cycles, others),
+            **load_settings(load_base),
+        )
+        _notice_model(terminal, stream)
+        fixed = frozenset(registers)
+        recorder = record_passes(
+            output, settings, lambda given: replay(stream, given, saved_load_bases=load_base is None, fixed=fixed), passes, fixed
+        )
+    terminal.say(recorded_text(recorder, passes, output))
+
+
+def _completed(registers: dict) -> dict:
+    """Another period has another phase, and one in cycles has no event."""
+    if "period_cycles" in registers and "trigger" not in registers:
+        registers = {"trigger": "cycles", "every": 0} | registers
+    return {"phase_cycles": 0} | registers if {"period_cycles", "trigger"} & registers.keys() else registers
+
+
+def _command_text(file: Path, chip_name: str | None, given: dict, record: str | None, max_cycles: int | None, others: list[str]) -> str:
+    words = ["gpuprof", "replay", file.name, *(["--chip", Path(chip_name).name] if chip_name else [])]
+    words += register_flags(given)
+    words += ["--record", record] if record else []
+    words += ["--max-cycles", str(max_cycles)] if max_cycles else []
+    return shlex.join([*words, *others])
+
+
+def _notice_model(terminal, stream) -> None:
+    from gpuprof.timing.version import MODEL_VERSION
+
+    recorded = stream.meta["model_version"]
+    if recorded != MODEL_VERSION:
+        terminal.notice(f"{stream.path} was recorded by model {recorded}, this is model {MODEL_VERSION}: cycles may differ")

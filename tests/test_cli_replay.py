@@ -1,0 +1,219 @@
+"""collect --replay, --save-stream and --load-base, gpuprof replay and gpuprof merge, as users run them."""
+
+from pathlib import Path
+
+import pytest
+
+import gpuprof.passes
+from gpuprof.records.reader import read_chunks, read_recording
+from tests.command import gpuprof as run
+from tests.command import masked, names, write_files
+
+KERNELS = """\
+#include <cstdio>
+// LAUNCH: work<<<16, 128>>>(x: f32[2048]=random, 20)
+// LAUNCH: work<<<4, 64, 0, 1>>>(y: f32[256]=ones, 30)
+// LAUNCH: work<<<8, 64, 0, 2>>>(z: f32[512]=random, 10)
+// LAUNCH: show<<<1, 1>>>(y, 9)
+__global__ void work(float *x, int n)
+{
+    float v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    for (int i = 0; i < n; i++) v = v * 0.5f + 1;
+    x[blockIdx.x * blockDim.x + threadIdx.x] = v;
+}
+__global__ void show(const float *x, int i) { printf("x[%d] = %f\\n", i, x[i]); }
+"""
+SCRIPT = """\
+import numpy as np
+import gpuprof
+
+gpu = gpuprof.Device("t4")
+mod = gpu.load("kernels.cu")
+x = gpu.to_device(np.linspace(0, 1, 4096, dtype=np.float32))
+mod.work[32, 128](x, 30)
+gpu.sampler.set(period_cycles=64)
+with gpu.task("second"):
+    mod.work[32, 128](x, 30)
+if not 0 < x.copy_to_host()[7] < 3:
+    raise SystemExit("wrong")
+print("the host")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path, {"kernels.cu": KERNELS, "script.py": SCRIPT})
+
+
+def told(folder: Path, *arguments: str) -> str:
+    """stdout, of a run that goes well."""
+    code, out, error = run(folder, *arguments)
+    assert (code, error) == (0, ""), error
+    return out
+
+
+def refused(folder: Path, code: int, *arguments: str) -> str:
+    """The one line of stderr, of a run that does not."""
+    before = names(folder)
+    found, _, error = run(folder, *arguments)
+    assert found == code and error.startswith("gpuprof: ") and error.count("\n") == 1
+    assert names(folder) == before
+    return error.removeprefix("gpuprof: ").removesuffix("\n")
+
+
+def beside_command(path: Path) -> list:
+    """All that is in a recording, the command that made it aside."""
+    chunks = [(chunk.type, payload) for chunk, payload in read_chunks(path)]
+    chunks[0][1].pop("command")
+    return [(type_, str(payload) if isinstance(payload, dict) else (payload[0], bytes(payload[1]))) for type_, payload in chunks]
+
+
+def test_passes_are_merged_replays(folder):
+    """One command, or its parts: the same bytes but for the text of the commands. The kernels' output is there once."""
+    out = told(folder, "collect", "kernels.cu", "--period", "32", "--replay", "3", "--save-stream", "-o", "whole.gprec")
+    assert masked(out).splitlines()[-3:] == [
+        "x[9] = 2.000000",
+        "show<<<1, 1>>>  N cycles  N warp instructions  N samples",
+        "N samples of 4 launches in 3 passes -> whole.gprec",
+    ]
+    assert out.count("x[9]") == 1
+    told(folder, "collect", "kernels.cu", "--period", "32", "--save-stream", "-o", "0.gprec")
+    told(folder, "replay", "0.gprec", "--seed", "1", "--phase", "10", "-o", "1.gprec")
+    told(folder, "replay", "0.gprec", "--seed", "2", "--phase", "21", "-o", "2.gprec")
+    assert masked(told(folder, "merge", "0.gprec", "1.gprec", "2.gprec", "-o", "merged.gprec")) == (
+        "N samples of 4 launches in 3 passes -> merged.gprec\n"
+    )
+    assert beside_command(folder / "merged.gprec") == beside_command(folder / "whole.gprec")
+    assert read_recording(folder / "merged.gprec").meta["command"] == (
+        "gpuprof collect kernels.cu --period 32; gpuprof replay 0.gprec --seed 1 --phase 10; gpuprof replay 0.gprec --seed 2 --phase 21"
+    )
+    told(folder, "replay", "whole.gprec")
+    assert beside_command(folder / "whole-replay.gprec") == beside_command(folder / "whole.gprec")
+    told(folder, "collect", "kernels.cu", "--period", "32", "--replay", "3", "-o", "plain.gprec")
+    plain = [chunk for chunk in beside_command(folder / "whole.gprec") if chunk[0] != b"STRM"]
+    assert beside_command(folder / "plain.gprec") == plain
+    assert names(folder) == sorted(
+        ["kernels.cu", "script.py", *(f"{name}.gprec" for name in ("0", "1", "2", "merged", "plain", "whole", "whole-replay"))]
+    )
+
+
+def test_a_script_is_replayed_without_it(folder):
+    """On its own chip, with the sampler that it sets; and with another, which then holds throughout."""
+    assert "the host" in told(folder, "collect", "script.py", "--save-stream")
+    original = read_recording(folder / "script.gprec")
+    (folder / "script.py").unlink()
+    (folder / "kernels.cu").unlink()
+    assert "the host" not in told(folder, "replay", "script.gprec")
+    assert beside_command(folder / "script-replay.gprec") == beside_command(folder / "script.gprec")
+    assert original.launches[1].begin["sampling"]["period_cycles"] == 64
+    told(folder, "replay", "script.gprec", "--period", "128", "--mode", "all", "-o", "other.gprec")
+    other = read_recording(folder / "other.gprec")
+    assert [launch.begin.get("sampling") for launch in other.launches.values()] == [None, None]
+    assert (other.meta["sampling"]["period_cycles"], other.chip["name"]) == (128, "t4")
+    for number, launch in other.launches.items():
+        assert set(launch.samples["cycle"] % 128) == {0}
+        assert launch.ledger.tolist() == original.launches[number].ledger.tolist()
+    told(folder, "replay", "script.gprec", "--chip", "h200", "--record", "compact", "-o", "h200.gprec")
+    moved = read_recording(folder / "h200.gprec")
+    assert moved.chip["name"] == "h200" and moved.launches[0].samples.dtype.itemsize == 8
+    assert [launch.counters.tolist() for launch in moved.launches.values()] == [
+        launch.counters.tolist() for launch in original.launches.values()
+    ]
+
+
+def test_passes_of_a_script_that_sets_the_sampler(folder):
+    """Pass k of 2 is half a period later, whatever the period is."""
+    told(folder, "collect", "script.py", "--period", "32", "--replay", "2")
+    recording = read_recording(folder / "script.gprec")
+    for number, period in ((0, 32), (1, 64)):
+        cycles = recording.launches[number].samples["cycle"]
+        assert set(cycles % period) == {0, period // 2} and (cycles[1:] >= cycles[:-1]).all()
+
+
+def test_load_bases(folder):
+    told(folder, "collect", "kernels.cu", "--load-base", "0x200000", "-o", "a.gprec")
+    recording = read_recording(folder / "a.gprec")
+    assert recording.modules[0].fields["load_base"] == 0x200000
+    assert recording.meta["command"].endswith(" --load-base 0x200000")
+    bases = set()
+    for seed in ("1", "2", "2"):
+        told(folder, "collect", "kernels.cu", "--load-base", "random", "--seed", seed, "--save-stream", "-o", "b.gprec")
+        bases.add(read_recording(folder / "b.gprec").modules[0].fields["load_base"])
+    assert len(bases) == 2
+    told(folder, "replay", "b.gprec", "--load-base", "0x200000", "-o", "c.gprec")
+    assert read_recording(folder / "c.gprec").modules[0].fields["load_base"] == 0x200000
+
+
+def test_an_interrupt_in_a_later_pass(folder, monkeypatch):
+    """The passes before are there, and the recording says that there were to be more."""
+    replay, finished = gpuprof.passes.replay, []
+
+    def interrupted(*arguments, number, **others):
+        replay(*arguments, number=number, **others)
+        finished.append(number)
+        if number == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(gpuprof.passes, "replay", interrupted)
+    code, _, error = run(folder, "collect", "kernels.cu", "--replay", "4")
+    assert (code, error.strip(), finished) == (130, "gpuprof: interrupted", [1, 2])
+    recording = read_recording(folder / "kernels.gprec")
+    assert (recording.complete, recording.damage) == (False, None)
+    assert recording.marks[-1]["text"] == "interrupted in pass 3 of 4"
+    assert recording.meta["sampling"]["pass_seeds"] == "0+0 1+64"
+    assert all(len(launch.samples) == launch.end["samples_kept"] for launch in recording.launches.values())
+    assert names(folder) == ["kernels.cu", "kernels.gprec", "script.py"]
+
+
+def test_an_interrupt_in_the_second_pass(folder, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gpuprof.passes, "replay", interrupted)
+    assert run(folder, "collect", "kernels.cu", "--replay", "2")[0] == 130
+    recording = read_recording(folder / "kernels.gprec")
+    assert recording.marks[-1]["text"] == "interrupted in pass 2 of 2"
+    assert (len(recording.launches), recording.meta["sampling"].get("passes"), recording.has_stream) == (4, None, False)
+
+
+def test_what_cannot_be_done(folder):
+    told(folder, "collect", "kernels.cu", "-o", "plain.gprec")
+    told(folder, "collect", "kernels.cu", "--save-stream", "-o", "saved.gprec")
+    for code, words, message in (
+        (4, "replay plain.gprec", "plain.gprec: no command stream is saved in it: collect with --save-stream"),
+        (2, "replay none.gprec", "none.gprec: there is no such file"),
+        (1, "replay kernels.cu", "kernels.cu: is not a gpuprof recording (.gprec)"),
+        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace the one that it is made from; give another name with -o"),
+        (2, "replay saved.gprec --period 31", "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
+        (2, "collect kernels.cu --replay 2 --period 0", "2 passes with the sampling off: each would be the same; give a --period"),
+        (2, "collect kernels.cu --load-base 0x1001", "load base 0x1001: it must be a multiple of 0x1000 between 0x1000 and 0xfffff000"),
+        (2, "merge saved.gprec -o x.gprec", "saved.gprec: one recording alone; give two or more to merge"),
+        (4, "merge saved.gprec plain.gprec -o x.gprec", "plain.gprec and saved.gprec: the same launches, sampled with the same seed 0 and phase 0: the samples are the same, too; replay one of them with another --seed or --phase"),
+    ):  # fmt: skip
+        assert refused(folder, code, *words.split()) == message
+    assert "invalid value for '--load-base': 'here' is no address, such as 0x200000, and not random" in refused(
+        folder, 2, "collect", "kernels.cu", "--load-base", "here"
+    )
+
+
+def test_a_chip_that_is_too_small(folder):
+    """What the first chip allows and the second does not is an error, with the launch's kernel and the limit."""
+    write_files(
+        folder,
+        {"large.cu": "__global__ void large() { extern __shared__ int s[]; s[threadIdx.x] = 1; }\n// LAUNCH: large<<<1, 32, 150000>>>()\n"},
+    )
+    told(folder, "collect", "large.cu", "--chip", "h200", "--save-stream")
+    assert refused(folder, 2, "replay", "large.gprec", "--chip", "t4") == (
+        "large: 150000 bytes of shared memory per block (0 static, 150000 dynamic); t4 allows 65536"
+    )
+
+
+def test_a_run_that_was_stopped_is_not_replayed(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gpuprof.session.Session.finish", interrupted)
+    assert run(folder, "collect", "kernels.cu", "--save-stream")[0] == 130
+    assert refused(folder, 1, "replay", "kernels.gprec") == (
+        "kernels.gprec: its command stream has no end: the run was stopped; collect it again"
+    )
