@@ -13,6 +13,7 @@ from gpuprof.correlate.metrics import METRICS
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import COLUMNS, NAMES
 from gpuprof.report.causes import CAUSES
+from gpuprof.timing.triggers import TRIGGERS
 
 
 def run(command, *arguments):
@@ -28,6 +29,7 @@ def first_words(text: str) -> list[str]:
 def test_stalls_metrics_and_chips():
     assert first_words(run(list_module.command, "stalls")) == ["name", *NAMES]
     assert first_words(run(list_module.command, "metrics")) == ["name", *(metric.name for metric in METRICS)]
+    assert first_words(run(list_module.command, "triggers")) == ["name", *(trigger.name for trigger in TRIGGERS)]
     instructions = run(list_module.command, "instructions").splitlines()
     assert instructions[0].split() == ["kind", "name", "status", "refused"]
     assert "warp matrix               mma                                partly   .kind, .block_scale" in instructions

@@ -137,7 +137,7 @@ def test_json_source_page(database):
             "samples": 1832,
             "dropped": 0,
         },
-        **{"buffer_full": False, "period_cycles": 512, "mode": "random", "filter": "", "notes": [], "complete": True},
+        **{"buffer_full": False, "period_cycles": 512, "mode": "random", "filter": "", "notes": [], "complete": True, "trigger": ""},
     }
     (kernel,) = document["kernels"]
     rows = {(section["path"], row["line"]): row for section in kernel["sections"] for row in section["rows"]}

@@ -12,6 +12,7 @@ from gpuprof.cli.recording import load_settings, recorded_text, recording_flags,
 from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
+WITH_COUNTERS = "wide+counters"
 
 
 @click.command("collect", short_help="Run kernels on the emulated GPU and record a profile.")
@@ -20,7 +21,13 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
 @click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]")
 @sampler_options
-@click.option("--record", type=click.Choice(["wide", "compact"]), default="wide", show_default=True, help="32 or 8 bytes a sample.")
+@click.option(
+    "--record",
+    type=click.Choice(["wide", "compact", WITH_COUNTERS]),
+    default="wide",
+    show_default=True,
+    help="32 or 8 bytes a sample; with a record of counters for each SM and sampled cycle.",
+)
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
 @click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
 @recording_options
@@ -59,8 +66,11 @@ def command(
         from gpuprof.passes import record as record_passes
         from gpuprof.session import Settings
     from gpuprof.timing.registers import changed
-    from gpuprof.timing.sampling import Sampling
+    from gpuprof.timing.sampling import COUNTERS, Sampling
 
+    if record == WITH_COUNTERS:
+        record = "wide"
+        registers.setdefault("counters", ",".join(COUNTERS))
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
 
     def run(settings):

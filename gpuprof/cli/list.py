@@ -62,6 +62,13 @@ def stalls_in(name: str) -> Table:
     return ("term", "reasons"), [*terms, *((term, f"none: {why}") for term, why in vocabulary.missing.items())]
 
 
+def triggers() -> Table:
+    """What may start the sampler."""
+    from gpuprof.timing.triggers import TRIGGERS
+
+    return ("name", "text"), [(trigger.name, trigger.text) for trigger in TRIGGERS]
+
+
 def metrics() -> Table:
     """The exact numbers of a launch that `check` can gate on."""
     from gpuprof.correlate.metrics import METRICS
@@ -103,13 +110,14 @@ def instructions() -> Table:
 KINDS: dict[str, Callable[[], Table]] = {
     "chips": chips,
     "stalls": stalls,
+    "triggers": triggers,
     "metrics": metrics,
     "samples": samples,
     "instructions": instructions,
 }
 
 
-@click.command("list", short_help="List chips, stall reasons, metrics, samples or instructions.")
+@click.command("list", short_help="List chips, stall reasons, triggers, metrics, samples or instructions.")
 @click.argument("kind", type=click.Choice(tuple(KINDS)))
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
 @click.option("--verbose", is_flag=True, help="Of chips: every number with its unit, meaning and source.")
@@ -121,6 +129,7 @@ def command(kind, names, verbose, vocabulary, as_json):
     \b
     chips         machines that --chip takes
     stalls        reasons a warp waits for; see `gpuprof explain`
+    triggers      what may start the sampler: see --trigger of `gpuprof collect`
     metrics       exact numbers of a launch that `gpuprof check` compares
     samples       kernels to try
     instructions  those of PTX ISA 9.0; the forms that stop a program before it starts

@@ -1,4 +1,4 @@
-"""gpuprof records: the samples of a recording, one per line."""
+"""gpuprof records: the samples of a recording, or its counter records, one per line."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ import click
 @click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 @click.option("--launch", type=click.IntRange(min=0), help="Only the samples of this launch.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after this many records.")
-def command(recording: Path, format_: str, launch: int | None, limit: int | None):
+@click.option("--counters", is_flag=True, help="The counter records (collect --record wide+counters), not the samples.")
+def command(recording: Path, format_: str, launch: int | None, limit: int | None, counters: bool):
     """Print a recording, one record per line.
 
     A damaged file is printed up to the damage; what is wrong goes to stderr, and the exit code is 1.
@@ -18,7 +19,7 @@ def command(recording: Path, format_: str, launch: int | None, limit: int | None
     from gpuprof.errors import FileFormatError, NotComparable
     from gpuprof.records.dump import LINES, csv_header
 
-    stream = _Samples(recording, launch)
+    stream = _Records(recording, launch, counters)
     header = None
     for payload in stream.chunks(limit):
         if format_ == "csv" and csv_header(payload) != header:
@@ -28,15 +29,21 @@ def command(recording: Path, format_: str, launch: int | None, limit: int | None
     if stream.damage:
         raise FileFormatError(f"{recording}: {stream.damage}; the records above are whole")
     if not stream.n_records:
-        raise NotComparable(f"{recording}: no samples in it: collect with a --period, or a shorter one")
+        advice = (
+            "counter records in it: collect with --record wide+counters"
+            if counters
+            else "samples in it: collect with a --period, or a shorter one"
+        )
+        raise NotComparable(f"{recording}: no {advice}")
 
 
-class _Samples:
-    """The sample chunks of a recording, with the filters applied."""
+class _Records:
+    """The chunks of samples or counter records of a recording, with the filters applied."""
 
-    def __init__(self, path: Path, launch: int | None):
+    def __init__(self, path: Path, launch: int | None, counters: bool):
         self.path = path
         self.launch = launch
+        self.counters = counters
         self.n_records = 0
         self.damage: str | None = None
 
@@ -44,17 +51,24 @@ class _Samples:
         """Payloads that are not empty. Raises UsageError for a launch that a whole file does not have."""
         from gpuprof.records.encoding import Rows
         from gpuprof.records.reader import SAMPLE_CHUNKS, read_chunks
+        from gpuprof.records.stalls import as_vectors, holds_numbers
 
-        launches = set()
+        wanted = (b"SMCN",) if self.counters else SAMPLE_CHUNKS
+        meta: dict = {"sampling": {}}
+        launches: dict[int, dict] = {}
         stream = read_chunks(self.path)
         for chunk, payload in stream:
+            if chunk.type == b"META":
+                meta = payload
             if chunk.type == b"LNCH":
-                launches.add(payload["launch"])
-            if chunk.type not in SAMPLE_CHUNKS or self.launch not in (None, payload.launch):
+                launches[payload["launch"]] = payload
+            if chunk.type not in wanted or self.launch not in (None, payload.launch):
                 continue
             rows = payload.rows if limit is None else payload.rows[: limit - self.n_records]
             self.n_records += len(rows)
             if len(rows):
+                if not self.counters and holds_numbers(meta, launches.get(payload.launch, {})):
+                    rows = as_vectors(rows)
                 yield Rows(payload.launch, rows)
             if self.n_records == limit:
                 return
@@ -62,7 +76,7 @@ class _Samples:
         if not self.damage:
             self._check_launch(launches)
 
-    def _check_launch(self, launches: set[int]) -> None:
+    def _check_launch(self, launches: dict[int, dict]) -> None:
         from gpuprof.errors import UsageError
 
         if self.launch is not None and self.launch not in launches:

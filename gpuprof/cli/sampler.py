@@ -31,6 +31,22 @@ class Cycles(click.ParamType):
         return cycles
 
 
+class Events(click.ParamType):
+    """KIND:K, a kind of event and how many of them; makes the registers of a cell that counts events, or cycles, if these are the kind."""
+
+    name = "trigger"
+
+    def convert(self, value, param, ctx):
+        kind, _, number = str(value).partition(":")
+        every = Cycles(1).convert(number, param, ctx) if number else self.fail(f"{value!r} says not how many: give l1_miss:100", param, ctx)
+        if kind == "cycles":
+            return {"trigger": kind, "every": 0, "period_cycles": every}
+        return {"trigger": kind, "every": every, "period_cycles": 0, "mode": "trigger"}
+
+
+MODES = ("random", "round-robin", "all", "stalled", "trigger")
+
+
 class Flag(NamedTuple):
     """`type` may make a dict of registers and values, where a flag sets several; `register` is then the one it is named after."""
 
@@ -41,11 +57,28 @@ class Flag(NamedTuple):
     metavar: str | None = None
 
 
-FLAGS = (
+FLAGS = (  # what a later one sets goes before what an earlier one does
+    Flag("--trigger", "trigger", Events(), "Sample with every K-th event on an SM, not by cycles: see `gpuprof list triggers`.", "KIND:K"),
     Flag("--period", "period_cycles", Cycles(0), f"Sampling period, 2^5 to 2^31; 0 = off.  [default: {DEFAULT_PERIOD_CYCLES}]", "CYCLES"),
-    Flag("--mode", "mode", click.Choice(["random", "all"]), "One random warp of each SM, or every warp.  [default: random]"),
+    Flag(
+        "--mode",
+        "mode",
+        click.Choice(MODES),
+        "What is written of an SM: one random warp, the warp in the next slot, every warp, of each "
+        "partition that issued nothing one, or the warp whose event it was.  [default: random; with --trigger: trigger]",
+    ),
     Flag("--seed", "seed", click.IntRange(min=0), "For random data and random sampling.  [default: 0]"),
     Flag("--phase", "phase_cycles", Cycles(0), "Sample so many cycles later, less than the period.  [default: 0]", "CYCLES"),
+    Flag("--partition", "partition", click.IntRange(min=0), "Sample only this partition of each SM.  [default: all]", "P"),
+    Flag("--stall", "stall", click.Choice(["vector", "index"]), "A sample has all reasons that hold, or the first one.  [default: vector]"),
+    Flag(
+        "--counters",
+        "counters",
+        str,
+        "Record these counters beside the samples of a cycle: issued, eligible, active, pipes, l1, l2, dram."
+        "  [default: none; with --record wide+counters: all]",
+        "NAMES",
+    ),
 )
 
 
@@ -82,5 +115,10 @@ def sampler_flags(sampling) -> list[str]:
 
 def register_flags(registers: dict) -> list[str]:
     """The same of some registers, by name."""
-    words = [word for flag in FLAGS if flag.register in registers for word in (flag.name, str(registers[flag.register]))]
+    words = []
+    for flag in FLAGS:
+        value = registers.get(flag.register)
+        if value is None or (flag.register == "period_cycles" and "trigger" in registers):  # of events the trigger says how many
+            continue
+        words += [flag.name, f"{value}:{registers['every']}" if flag.register == "trigger" else str(value)]
     return words + filter_flags(registers.get("filter", ""))

@@ -117,7 +117,7 @@ CREATE TABLE sample_losses (   -- by SM
     dropped_buffer INTEGER NOT NULL, -- lost to the full event buffer
     PRIMARY KEY (launch, sm)
 ) WITHOUT ROWID;
-CREATE TABLE sampled_counters (-- what an SM's counters say in the cycle of a sample; the last five count from the launch's start, over the whole GPU
+CREATE TABLE sampled_counters (-- what an SM's counters say in the cycle of a sample; the last five count from the launch's start: L1 of the SM, the rest of the GPU
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     cycle INTEGER NOT NULL,    -- GPU cycles from power-on
     sm INTEGER NOT NULL,       -- number of the SM

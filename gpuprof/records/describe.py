@@ -30,7 +30,8 @@ def _page() -> Iterator[str]:
             yield f"{chunk.dtype.itemsize} bytes a row.\n"
             yield from _table(("field", "offset", "type", "meaning"), _column_rows(chunk))
     yield "## The stall word (`stall_sm`)\n"
-    yield f"Bit r is set when reason r held in the cycle of the sample; bits {schema.SM_SHIFT} to 31 are the SM.\n"
+    yield f"Bit r is set when reason r held in the cycle of the sample; bits {schema.SM_SHIFT} to 31 are the SM. Where the register `stall` of META or"
+    yield "LNCH is `index`, the field is the number of the first reason that held instead.\n"
     yield from _table(("bit", "reason", "meaning"), [(str(bit), f"`{reason.name}`", reason.text) for bit, reason in enumerate(REASONS)])
 
 

@@ -1,4 +1,4 @@
-"""Sample records as text, JSON lines or CSV. The columns follow from the record's dtype."""
+"""Sample and counter records as text, JSON lines or CSV. The columns follow from the record's dtype."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import NAMES
 from gpuprof.records.encoding import Rows
 from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT, STALL_MASK
@@ -43,19 +44,27 @@ def _stalls(words: np.ndarray) -> list:
     return [names[index] for index in where.tolist()]
 
 
+def _pipes(bits: np.ndarray) -> list:
+    return ["+".join(name for place, name in enumerate(PIPES) if value >> place & 1) or "none" for value in bits.tolist()]
+
+
+NAMED = ("stalls", "pipes_busy")  # columns of names, joined by "+" in text: lists in JSON, and last since they are as long as they like
+
+
 # A field of the dtype that is not here is one column of its own name, as a plain number.
 COLUMNS_OF_FIELD = {
     "pc": (Column("pc", _plain, "{:#010x}"),),
     "stall_sm": (Column("sm", _sm), Column("stalls", _stalls)),
+    "pipes_busy": (Column("pipes_busy", _pipes),),
     "mask": (Column("mask", _plain, "{:#010x}"),),
     "flags": (Column("issued", _flag(ISSUED)), Column("scheduler_issued", _flag(SCHEDULER_ISSUED))),
 }
 
 
 def columns(dtype: np.dtype) -> list[tuple[str, Column]]:
-    """(field, column) pairs, `stalls` last since it is as long as it likes. The launch of compact records is not in their rows."""
+    """(field, column) pairs, the one of names last. The launch of compact records is not in their rows."""
     pairs = [(name, column) for name in dtype.names for column in COLUMNS_OF_FIELD.get(name, (Column(name, _plain),))]
-    return sorted(pairs, key=lambda pair: pair[1].name == "stalls")
+    return sorted(pairs, key=lambda pair: pair[1].name in NAMED)
 
 
 def values(payload: Rows) -> tuple[list[Column], Iterator[tuple]]:
@@ -84,16 +93,16 @@ def csv_header(payload: Rows) -> str:
 
 
 def json_lines(payload: Rows) -> Iterator[str]:
-    """One JSON object per record; numbers are numbers, `stalls` is a list of names. Nothing in it needs JSON's escapes."""
+    """One JSON object per record; numbers are numbers, `stalls` and `pipes_busy` lists of names. Nothing in it needs JSON's escapes."""
     header, records = values(payload)
     fields = ", ".join(f'"{column.name}": {{}}' for column in header)
-    assert header[-1].name == "stalls"
-    return (f"{{{fields.format(*numbers, _json_list(stalls))}}}" for *numbers, stalls in records)
+    assert header[-1].name in NAMED
+    return (f"{{{fields.format(*numbers, _json_list(names))}}}" for *numbers, names in records)
 
 
 @lru_cache(maxsize=4096)
-def _json_list(stalls: str) -> str:
-    return json.dumps(stalls.split("+"))
+def _json_list(names: str) -> str:
+    return json.dumps(names.split("+"))
 
 
 LINES = {"text": text_lines, "csv": csv_lines, "json": json_lines}

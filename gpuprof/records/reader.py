@@ -27,6 +27,7 @@ from gpuprof.records.schema import (
     WIDE_DTYPE,
     Chunk,
 )
+from gpuprof.records.stalls import as_vectors, holds_numbers
 
 SAMPLE_CHUNKS = (b"SMPC", b"SMPW")
 
@@ -264,8 +265,10 @@ class _Builder:
         launch.end = fields
 
     def _samples(self, chunk: Chunk, rows: Rows) -> None:
-        self._begun(rows.launch)
+        launch = self._begun(rows.launch)
         self.n_samples[rows.launch] += len(rows.rows)
+        if holds_numbers(self.recording.meta, launch.begin):
+            rows = rows._replace(rows=as_vectors(rows.rows))
         self.sample_sink(chunk, rows)
 
     def _keep_rows(self, chunk: Chunk, rows: Rows) -> None:

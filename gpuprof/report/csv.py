@@ -52,7 +52,7 @@ def distinct(instructions: Sequence[Instruction], fact: Callable[[Instruction], 
 
 def sampled(number: Callable[[Cost], int]) -> Callable[[Line], object]:
     """A number of samples; empty when there was no sampling."""
-    return lambda line: number(line.row.cost) if line.report.header.period_cycles else ""
+    return lambda line: number(line.row.cost) if line.report.header.is_sampled else ""
 
 
 def not_issued(number: Callable[[Cost], int]) -> Callable[[Line], object]:
@@ -236,9 +236,7 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
         facts |= {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
         facts |= {f"warp_cycles.{name}": number for name, number in terms(report.vocabulary, kernel.cost.cycles)}
-        facts |= {
-            f"samples.{name}": number for name, number in terms(report.vocabulary, kernel.cost.samples) if report.header.period_cycles
-        }
+        facts |= {f"samples.{name}": number for name, number in terms(report.vocabulary, kernel.cost.samples) if report.header.is_sampled}
         facts |= kernel.cost.counters._asdict()
         for name, value in facts.items():
             yield [printable(kernel.name), name, cell(value)]

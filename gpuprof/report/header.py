@@ -26,9 +26,10 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         Text(f"dropped {grouped(header.dropped)}", WARM if header.dropped else ""),
         f"buffer full: {'yes' if header.buffer_full else 'no'}",
     ]
-    if header.period_cycles:
+    if header.is_sampled:
         mode = f" ({shown(header.mode)})" if header.mode else ""
-        yield "samples", [grouped(header.samples), f"period {header.period_cycles} cycles{mode}", *dropped]
+        when = f"trigger {shown(header.trigger)}" if header.trigger else f"period {header.period_cycles} cycles"
+        yield "samples", [grouped(header.samples), f"{when}{mode}", *dropped]
     else:
         yield "samples", ["no sampling", *dropped]
     if header.filter:

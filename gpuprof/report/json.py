@@ -99,7 +99,7 @@ def cost_object(cost: Cost, whole: Cost, scale: Scale, report: Report) -> dict:
         "exact_share": share(cost.warp_cycles, whole.warp_cycles),
         "cycles": by_reason(cost.cycles, report.vocabulary),
     }
-    if report.header.period_cycles:
+    if report.header.is_sampled:
         found["samples"] = cost.n_samples
         found["sampled_share"] = share(cost.n_samples, whole.n_samples)
         found["sampled_share_95"] = [round(end, 6) for end in wilson(cost.n_samples, whole.n_samples)]

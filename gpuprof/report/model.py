@@ -189,6 +189,11 @@ class Header:
     filter: str  # which samples were wanted, "" all; where launches differ, each filter and of how many
     notes: tuple[str, ...]  # what the recording says about itself: an interrupt, damage
     complete: bool
+    trigger: str = ""  # kind and number of the events that started the sampler
+
+    @property
+    def is_sampled(self) -> bool:
+        return bool(self.period_cycles or self.trigger)
 
 
 @dataclass(frozen=True)

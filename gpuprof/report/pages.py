@@ -81,6 +81,8 @@ def check_measured(report: Report) -> None:
 def check_sampled(report: Report) -> None:
     """Raise NotComparable when samples were asked for and none was taken."""
     header = report.header
+    if header.trigger and not header.samples:
+        raise NotComparable(f"no samples were taken: no SM counted the events of --trigger {header.trigger} (the exact columns are right)")
     if header.period_cycles and not header.samples:
         if header.filter:
             raise NotComparable(

@@ -79,6 +79,7 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
         buffer_full=any(launch.buffer_full for launch in launches),
         period_cycles=int(meta["period_cycles"]) or min(set_periods(launches), default=0),
         mode=meta.get("mode", ""),
+        trigger=f"{meta['trigger']}:{meta.get('every', '?')}" if "trigger" in meta else "",
         filter=filters_in_force(meta, launches),
         notes=(
             *chip_notes(meta),

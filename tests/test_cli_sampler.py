@@ -1,0 +1,107 @@
+"""The trace cell's flags, from the command line to the database and back."""
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from gpuprof.records.reader import read_chunks, read_recording
+from tests.command import gpuprof, write_files
+
+KERNEL = """
+__global__ void turn(int *data, int n) {
+    __shared__ int tile[32 * 32];
+    int k = threadIdx.x;
+    for (int i = 0; i < n; i++) {
+        tile[k * 32] = data[k + i * 32];
+        __syncthreads();
+        data[k] = tile[(31 - k) * 32];
+        __syncthreads();
+    }
+}
+"""
+LAUNCH = ("--launch", "turn<<<4, 32>>>(i32[512], 8)", "--seed", "3")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_files(tmp_path, {"turn.cu": KERNEL})
+
+
+def told(folder, *words) -> str:
+    code, out, error = gpuprof(folder, *words)
+    assert (code, error) == (0, "")
+    return out
+
+
+def rows(path, query) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute(query).fetchall()
+
+
+def test_index_and_vector_have_the_same_totals(folder):
+    found = {}
+    for stall in ("vector", "index"):
+        told(folder, "collect", "turn.cu", *LAUNCH, "--period", "32", "--mode", "all", "--stall", stall, "-o", "k.gprec")
+        told(folder, "correlate", "k.gprec", "-o", "k.gpudb")
+        found[stall] = rows(folder / "k.gpudb", "SELECT * FROM samples"), read_recording(folder / "k.gprec")
+        fields = [
+            int(row["stall_sm"]) & 0x3FFFFF
+            for chunk, payload in read_chunks(folder / "k.gprec")
+            if chunk.type == b"SMPW"
+            for row in payload.rows
+        ]
+        assert fields and (max(fields) < 22) == (stall == "index")
+    assert found["index"][0] == found["vector"][0]
+    named = [json.loads(line)["stalls"] for line in told(folder, "records", "k.gprec", "--format", "json").splitlines()]
+    assert all(len(names) == 1 for names in named)
+    first = [int(row["stall_sm"]) & -int(row["stall_sm"]) for row in found["vector"][1].launches[0].samples]
+    assert [int(row["stall_sm"]) & 0x3FFFFF for row in found["index"][1].launches[0].samples] == first
+
+
+def test_events_of_the_command_line(folder):
+    """Of 4 blocks, a warp each, every eighth conflict: 8 turns, each with a store and a load of 31 passes too many."""
+    out = told(folder, "collect", "turn.cu", *LAUNCH, "--trigger", "bank_conflict:8")
+    assert "64 samples" in out  # of each warp, 2 * 8 instructions, each of which has at least one eighth event
+    recording = read_recording(folder / "turn.gprec")
+    sampling = recording.meta["sampling"]
+    assert (sampling["trigger"], sampling["every"], sampling["mode"], sampling["period_cycles"]) == ("bank_conflict", 8, "trigger", 0)
+    assert "--trigger bank_conflict:8 --mode trigger --seed 3" in recording.meta["command"]
+    told(folder, "correlate", "turn.gprec")
+    lines = {text for (text,) in rows(folder / "turn.gpudb", "SELECT DISTINCT line FROM samples JOIN instructions USING (pc)")}
+    assert lines == {6, 8}
+    report = told(folder, "report", "turn.gprec")
+    assert "64, trigger bank_conflict:8 (trigger), dropped 0" in report
+
+
+def test_counters(folder):
+    told(folder, "collect", "turn.cu", *LAUNCH, "--period", "64", "--record", "wide+counters", "--counters", "active,pipes,l1")
+    text = told(folder, "records", "turn.gprec", "--counters", "--format", "csv")
+    found = list(csv.DictReader(io.StringIO(text)))
+    kept = {(int(row["cycle"]), int(row["stall_sm"]) >> 22) for row in read_recording(folder / "turn.gprec").launches[0].samples}
+    assert {(int(row["cycle"]), int(row["sm"])) for row in found} == kept and len(found) == len(kept)
+    assert {row["active"] for row in found} == {"1"} and {row["issued"] for row in found} == {"0"}
+    assert [
+        json.loads(line)["l1_sectors"] for line in told(folder, "records", "turn.gprec", "--counters", "--format", "json").splitlines()
+    ] == [int(row["l1_sectors"]) for row in found]
+    told(folder, "correlate", "turn.gprec")
+    assert rows(folder / "turn.gpudb", "SELECT COUNT(*), MAX(l2_sectors) FROM sampled_counters") == [(len(found), 0)]
+
+
+def test_what_does_not_go_together(folder):
+    for words, message in (
+        (["--trigger", "l1_miss"], "'l1_miss' says not how many: give l1_miss:100"),
+        (["--trigger", "l1_miss:5", "--period", "64"], "sampling trigger l1_miss: a period in cycles does not go with it"),
+        (["--mode", "trigger"], "it goes with a trigger, such as l1_miss"),
+        (["--partition", "4"], "sampling of partition 4: an SM of a100 has 4, from 0 on"),
+        (["--counters", "l3"], "sampling counter 'l3': it must be one of issued, eligible, active, pipes, l1, l2, dram"),
+    ):
+        code, _, error = gpuprof(folder, "collect", "turn.cu", *LAUNCH, *words)
+        assert code == 2 and message in error
+    told(folder, "collect", "turn.cu", *LAUNCH)
+    assert gpuprof(folder, "records", "turn.gprec", "--counters")[2] == (
+        "gpuprof: turn.gprec: no counter records in it: collect with --record wide+counters\n"
+    )
