@@ -318,7 +318,20 @@ def test_list_and_explain(tmp_path):
 
 def test_every_command_has_help(tmp_path):
     commands = re.findall(r"^  ([a-z]+)  ", told(tmp_path, "--help").partition("Commands:")[2], re.MULTILINE)
-    assert commands == ["compile", "disasm", "collect", "records", "correlate", "report", "check", "sweep", "fidelity", "list", "explain"]
+    assert commands == [
+        "compile",
+        "disasm",
+        "collect",
+        "records",
+        "correlate",
+        "report",
+        "quality",
+        "check",
+        "sweep",
+        "fidelity",
+        "list",
+        "explain",
+    ]
     for command in commands:
         assert told(tmp_path, command, "--help").startswith(f"Usage: gpuprof {command} ")
         assert told(tmp_path, command, "-h") == told(tmp_path, command, "--help")

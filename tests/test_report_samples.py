@@ -40,7 +40,7 @@ def with_sizes(kernel, *sizes):
 def test_launches_together_are_as_sure_as_their_weights_say(report):
     """Shares 3/4 and 1/4 of the weight, 30 and 10 samples: variances 9/16 / 30 + 1/16 / 10 = 1/40."""
     scale = scale_of(with_sizes(report.kernels[0], (300, 30), (100, 10)))
-    assert (scale.weighted, scale.whole, scale.effective) == (True, 400, 40)
+    assert (scale.weighted, scale.effective) == (True, 40)
     assert scale_of(with_sizes(report.kernels[0], (300, 30), (None, None)))[:3] == (False, 1832, 1832)
 
 
@@ -88,6 +88,8 @@ def test_period_that_is_enough():
     assert [(each.upper, each.lower, each.enough_cycles) for each in overlaps([("a", other), ("b", one)], 8, 256)] == [("b", "a", 128)]
     assert enough_period(one, other, 8, 32) is None  # the sampler's shortest is 32
     assert enough_period(one, one, 8, 256) is None
+    whole, none = (Estimate(share, 0.0, 1.0, share) for share in (1.0, 0.0))
+    assert enough_period(whole, none, 8, 256) == 128  # shares that do not spread: any period parts them
 
 
 def test_too_thin(report):

@@ -101,7 +101,7 @@ class SampleCounts:
     def sizes(self) -> Iterator[tuple[int, float]]:
         """(launch, effective number of samples) of the launches whose samples have weights."""
         for launch, counted in sorted(self._launches.items()):
-            if counted.has_weights:
+            if counted.has_weights and len(counted.merge()[0]):  # a chunk may have no rows
                 yield launch, counted.effective()
 
 

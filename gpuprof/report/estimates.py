@@ -4,10 +4,11 @@ A kernel's samples weigh what they stand for (see `correlate.estimate`); where t
 for one, and the interval knows nothing but their number.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gpuprof.report.intervals import wilson
-from gpuprof.report.model import Cost, Kernel
+from gpuprof.report.model import Cost, Kernel, Launch
 
 
 class Estimate(NamedTuple):
@@ -48,11 +49,16 @@ class Scale(NamedTuple):
 
 
 def scale_of(kernel: Kernel) -> Scale:
-    """The launches' samples together: their estimates are averaged by weight, so their variances add by its square."""
-    cost = kernel.cost
-    sampled = [launch for launch in kernel.launches if launch.samples_kept]
-    if not sampled or any(launch.effective_samples is None for launch in sampled):
+    cost, effective = kernel.cost, effective_of(kernel.launches)
+    if effective is None:
         return Scale(False, cost.n_samples, cost.n_samples, cost.warp_cycles)
+    return Scale(True, cost.weight, effective, cost.warp_cycles)
+
+
+def effective_of(launches: Iterable[Launch]) -> float | None:
+    """Of the launches' samples together: estimates are averaged by weight, so their variances add by its square. None where not all tell."""
+    sampled = [launch for launch in launches if launch.samples_kept]
+    if not sampled or any(launch.effective_samples is None for launch in sampled):
+        return None
     variance = sum(launch.sample_weight**2 / launch.effective_samples for launch in sampled)
-    whole = sum(launch.sample_weight for launch in sampled)
-    return Scale(True, whole, whole * whole / variance, cost.warp_cycles)
+    return sum(launch.sample_weight for launch in sampled) ** 2 / variance

@@ -37,5 +37,5 @@ def enough_period(one: Estimate, other: Estimate, effective: float, period_cycle
     if p == q or not period_cycles:
         return None
     needed = (Z95 * (sqrt(p * (1 - p)) + sqrt(q * (1 - q))) / (p - q)) ** 2
-    enough = min(int(period_cycles * effective / needed), period_cycles // 2)  # here they overlap
+    enough = int(min(period_cycles * effective / needed, period_cycles // 2)) if needed else period_cycles // 2  # here they overlap
     return 1 << enough.bit_length() - 1 if enough >= MIN_PERIOD_CYCLES else None

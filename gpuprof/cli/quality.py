@@ -1,0 +1,82 @@
+"""gpuprof quality: how far off the sampled profile is, at this period and others."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from gpuprof.errors import UsageError
+
+
+@click.command("quality", short_help="Show how far off samples are, by period.")
+@click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
+@click.option("--kernel", metavar="RE", help="Only kernels whose name this regular expression finds.")
+@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Only launch N.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV.")
+@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Cells per line; default: the terminal's.")
+def command(recording, kernel, launch, as_csv, as_json, width):
+    """Compare the samples of a recording with its exact ledger, at its period and at others, 2^5 to 2^20.
+
+    \b
+    Longer periods are samples of this one left out, as recorded with that period;
+    shorter ones are predicted. Columns, as shares:
+      mix         distance of the stall reasons (half the sum of the differences)
+      counted     the same when every sample counts for one, as other tools count
+      formula     mix, as independent samples would have it
+      worst line  largest error of a line's share
+      ranked      lines of 1% and more that are at their place in the order
+      hottest     recordings of this period that find the hottest line
+    """
+    if as_csv and as_json:
+        raise UsageError("--csv and --json exclude each other: give one")
+
+    from gpuprof.report.quality import csv_text, json_text, page
+    from gpuprof.report.screen import console_for, look_for, tolerant, write
+
+    quality = judge(recording, kernel, launch)
+    tolerant(sys.stdout)
+    if as_csv or as_json:
+        click.echo((csv_text if as_csv else json_text)(quality), nl=False)
+        return
+    console = console_for(sys.stdout)
+    write(page(quality, look_for(console, width)), console)
+    sys.stdout.flush()
+
+
+def judge(recording: Path, kernel: str | None, launch: int | None):
+    """The `Quality` of the launches asked for."""
+    from gpuprof.correlate.database import ensure_database, read_start
+    from gpuprof.correlate.profile import read_profile
+    from gpuprof.correlate.thinning import rows_of
+    from gpuprof.records.schema import MAGIC
+    from gpuprof.report.estimates import effective_of
+    from gpuprof.report.pages import check_measured, check_sampled
+    from gpuprof.report.quality import Quality
+    from gpuprof.report.queries import read_report
+
+    if not read_start(recording).startswith(MAGIC[:5]):
+        raise UsageError(f"{recording}: quality needs the samples themselves, which are in the recording (.gprec), not in a database")
+    with closing(ensure_database(recording)) as db:
+        report = read_report(db, kernel, launch)
+        check_measured(report)
+        check_sampled(report)
+        launches = [each for k in report.kernels for each in k.launches]
+        samples, truth, period_cycles, can_thin = read_profile(recording, db, sorted(each.launch for each in launches))
+    size = effective_of(launches)
+    effective = len(samples.line) if size is None else size
+    return Quality(
+        report.header, effective, rows_of(samples, truth, period_cycles, effective, can_thin), notes(report.header, size, can_thin)
+    )
+
+
+def notes(header, size: float | None, can_thin: bool) -> list[str]:
+    found = []
+    if size is None:
+        found.append("compact records tell neither cycle nor what a sample stands for; each counts for one")
+    if not can_thin:
+        found.append("longer periods cannot be had from these records and are predicted, too")
+    if header.dropped:
+        found.append(f"{header.dropped:,} samples were dropped; longer periods would have dropped fewer than the table has left out")
+    return found

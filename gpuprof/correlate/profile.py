@@ -1,0 +1,98 @@
+"""Samples and ledger of a recording as the arrays that `thinning` compares."""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+
+from gpuprof.correlate.estimate import CYCLES, weights
+from gpuprof.correlate.samples import first_reasons
+from gpuprof.correlate.thinning import Samples, Truth
+from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.isa.stalls import N_REASONS
+from gpuprof.records.encoding import is_count
+from gpuprof.records.reader import Launch, Recording, read_recording
+
+SAMPLES_OF_TIME = ("random", "all", "round-robin")
+THINNED_MODES = ("random", "all")  # the slot that round-robin looks at depends on the period
+
+
+def registers_of(recording: Recording, launch: Launch) -> dict:
+    """The sampler's registers in force for a launch."""
+    return recording.meta["sampling"] | launch.begin.get("sampling", {})
+
+
+def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tuple[Samples, Truth, int, bool]:
+    """Samples and exact shares of these launches, the period, and whether longer periods can be had by thinning.
+
+    `db` is the database of the same recording. Raises NotComparable when the launches have no samples or no ledger, or were not
+    sampled alike, or by something other than time.
+    """
+    recording = read_recording(path)
+    chosen = [recording.launches[number] for number in launches if len(recording.launches[number].samples)]
+    if not chosen:
+        raise NotComparable(f"{path}: no samples to judge: collect with a --period, or a shorter one")
+    registers = common_registers(path, [registers_of(recording, launch) for launch in chosen])
+    pcs, line_of_pc = lines_of(db)
+    parts = [samples_of(launch.samples, registers, pcs, line_of_pc) for launch in chosen]
+    truth = truth_of([recording.launches[number].ledger for number in launches], pcs, line_of_pc)
+    if truth is None:
+        raise NotComparable(f"{path}: no ledger to compare the samples with: collect again")
+    wide = all("cycle" in launch.samples.dtype.names for launch in chosen)
+    samples = Samples(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return samples, truth, registers["period_cycles"], wide and registers["mode"] in THINNED_MODES
+
+
+def common_registers(path: Path, found: list[dict]) -> dict:
+    """The registers of all launches; raises NotComparable where they differ in what matters, or do not sample all warps' time."""
+    first = found[0]
+    if not is_count(first["period_cycles"]):
+        raise FileFormatError(f"{path}: a sampling period is {first['period_cycles']!r}, which is no number of cycles")
+    for name in ("period_cycles", "mode", "phase_cycles", "filter", "trigger"):
+        values = {str(registers.get(name, "")) for registers in found}
+        if len(values) > 1:
+            raise NotComparable(f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch")
+    if first["mode"] not in SAMPLES_OF_TIME or not first["period_cycles"] or first.get("trigger", CYCLES) != CYCLES:
+        raise NotComparable(
+            f"{path}: mode {first['mode']} with trigger {first.get('trigger', CYCLES)} does not sample the warps' time, so the ledger is no measure of it"
+        )
+    if first.get("filter"):
+        raise NotComparable(f"{path}: only samples of {first['filter']} were taken, and the ledger is of everything")
+    return first
+
+
+def lines_of(db: sqlite3.Connection) -> tuple[np.ndarray, np.ndarray]:
+    """Code addresses, ascending, and the number of each one's line. The last number, of none of them, is for what lies elsewhere."""
+    rows = db.execute("SELECT pc, COALESCE(source, -1), line FROM instructions ORDER BY pc").fetchall()
+    numbers: dict[tuple, int] = {}
+    lines = [numbers.setdefault(tuple(place), len(numbers)) for _, *place in rows]
+    return np.array([pc for pc, *_ in rows], np.int64), np.array([*lines, len(numbers)], np.int64)
+
+
+def line_numbers(pc: np.ndarray, pcs: np.ndarray, line_of_pc: np.ndarray) -> np.ndarray:
+    at = np.searchsorted(pcs, pc.astype(np.int64))
+    known = at < len(pcs)
+    known[known] = pcs[at[known]] == pc[known]
+    return line_of_pc[np.where(known, at, len(pcs))]
+
+
+def samples_of(rows: np.ndarray, registers: dict, pcs: np.ndarray, line_of_pc: np.ndarray) -> Samples:
+    """A sample that does not say what it stands for counts for one."""
+    weight = weights(rows, registers)
+    turn = rows["cycle"].astype(np.int64) // registers["period_cycles"] if "cycle" in rows.dtype.names else np.zeros(len(rows), np.int64)
+    return Samples(
+        line_numbers(rows["pc"], pcs, line_of_pc),
+        first_reasons(rows["stall_sm"]).astype(np.int64),
+        turn,
+        np.ones(len(rows), np.int64) if weight is None else weight,
+    )
+
+
+def truth_of(ledgers: list[np.ndarray], pcs: np.ndarray, line_of_pc: np.ndarray) -> Truth | None:
+    ledger = np.concatenate(ledgers) if ledgers else np.empty(0)
+    if not len(ledger):
+        return None
+    cycles = ledger["cycles"].astype(float)
+    lines = np.bincount(line_numbers(ledger["pc"], pcs, line_of_pc), cycles, int(line_of_pc[-1]) + 1)
+    reasons = np.bincount(ledger["reason"], cycles, N_REASONS)
+    return Truth(lines / cycles.sum(), reasons / cycles.sum())

@@ -1,0 +1,119 @@
+"""Error against period as a table with a small chart, as CSV and as JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from rich.text import Text
+
+from gpuprof.correlate.thinning import Row
+from gpuprof.report.figures import count, grouped
+from gpuprof.report.header import header_lines
+from gpuprof.report.look import DIM, Look, flow
+from gpuprof.report.model import Header
+from gpuprof.report.table import Column, table
+
+VERSION = 1
+BAR_CELLS = 20
+SURE = 0.95  # the hottest line is found in so many of the recordings of a period
+
+
+class Quality(NamedTuple):
+    header: Header
+    effective: float  # independent samples that would be as sure
+    rows: list[Row]
+    notes: list[str]
+
+
+def percent1(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}%"
+
+
+def page(quality: Quality, look: Look) -> Iterator[Text]:
+    yield from header_lines(quality.header, look)
+    yield Text("")
+    yield from table(columns(quality, look), quality.rows, look)
+    yield Text("")
+    mark = Text("# " if look.plain else "")
+    for note in [*verdicts(quality), *quality.notes]:
+        yield from flow(mark, note.split("; "), look)
+
+
+def columns(quality: Quality, look: Look) -> list[Column]:
+    largest = max((row.error.mix or 0 for row in quality.rows), default=0)
+
+    def cell(text: str, row: Row) -> Text:
+        return Text(text, DIM if row.how == "predicted" else "")
+
+    def chart(row: Row) -> Text:
+        cells = round(BAR_CELLS * row.error.mix / largest) if row.error.mix and largest else 0
+        return cell(("█" if look.blocks and not look.plain else "#") * cells, row)
+
+    return [
+        Column("period", lambda r: cell(str(r.period_cycles), r), gap=0),
+        Column("samples", lambda r: cell(count(round(r.samples), look.plain), r), 1),
+        Column("mix", lambda r: cell(percent1(r.error.mix), r)),
+        Column("counted", lambda r: cell(percent1(r.error.counted), r), 5),
+        Column("formula", lambda r: cell(percent1(r.expected_mix), r), 6),
+        Column("worst line", lambda r: cell(percent1(r.error.worst_line), r), 2),
+        Column("ranked", lambda r: cell(percent1(r.error.ranked), r), 3),
+        Column("hottest", lambda r: cell(percent1(r.error.hottest), r), 1),
+        Column("from", lambda r: cell(r.how, r), 4, left=True),
+        Column("error of the mix", chart, left=True),
+    ]
+
+
+def verdicts(quality: Quality) -> list[str]:
+    """What follows from the table."""
+    sure = []
+    for row in (row for row in quality.rows if row.period_cycles >= quality.header.period_cycles):
+        if row.error.hottest is None or row.error.hottest < SURE:
+            break
+        sure.append(row.period_cycles)
+    found = [f"the samples are as sure as {quality.effective:,.0f} independent ones"]
+    if sure:
+        found.append(
+            f"the hottest line is found in {100 * SURE:.0f}% of the recordings or more up to a period of {grouped(sure[-1])} cycles"
+        )
+    else:
+        found.append(f"the hottest line is found in less than {100 * SURE:.0f}% of the recordings of this period")
+    return found
+
+
+FIELDS: tuple[tuple[str, Callable[[Row], object]], ...] = (
+    ("period_cycles", lambda r: r.period_cycles),
+    ("how", lambda r: r.how),
+    ("samples", lambda r: round(r.samples, 3)),
+    ("mix_error", lambda r: rounded(r.error.mix)),
+    ("mix_error_counted", lambda r: rounded(r.error.counted)),
+    ("mix_error_formula", lambda r: rounded(r.expected_mix)),
+    ("worst_line_error", lambda r: rounded(r.error.worst_line)),
+    ("lines_ranked_right", lambda r: rounded(r.error.ranked)),
+    ("hottest_line_right", lambda r: rounded(r.error.hottest)),
+)
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def csv_text(quality: Quality) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([name for name, _ in FIELDS])
+    writer.writerows(["" if (value := cell(row)) is None else value for _, cell in FIELDS] for row in quality.rows)
+    return out.getvalue()
+
+
+def json_text(quality: Quality) -> str:
+    header = dict(vars(quality.header))
+    document = {
+        "version": VERSION,
+        "header": header | {"kernels": list(quality.header.kernels), "notes": list(quality.header.notes)},
+        "effective_samples": round(quality.effective, 3),
+        "notes": quality.notes,
+        "periods": [{name: cell(row) for name, cell in FIELDS} for row in quality.rows],
+    }
+    return json.dumps(document, indent=1) + "\n"
