@@ -138,6 +138,7 @@ def test_json_source_page(database):
             "dropped": 0,
         },
         **{"buffer_full": False, "period_cycles": 512, "mode": "random", "filter": "", "notes": [], "complete": True, "trigger": ""},
+        **{"losses": [], "cycles": 10_000, "disturbance_cycles": 0},
     }
     (kernel,) = document["kernels"]
     rows = {(section["path"], row["line"]): row for section in kernel["sections"] for row in section["rows"]}

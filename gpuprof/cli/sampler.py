@@ -47,6 +47,22 @@ class Events(click.ParamType):
 MODES = ("random", "round-robin", "all", "stalled", "trigger")
 
 
+class Size(click.ParamType):
+    """A number of bytes; K, M and G stand for powers of 1,024."""
+
+    name = "size"
+
+    def convert(self, value, param, ctx):
+        text = str(value)
+        number, factor = (text[:-1], UNITS[text[-1].upper()]) if text[-1:].upper() in UNITS else (text, 1)
+        if not (number.isascii() and number.isdecimal() and len(number) < 19):
+            self.fail(f"{text!r} is no number of bytes, such as 4096, 512K or 32M", param, ctx)
+        return int(number) * factor
+
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
 class Flag(NamedTuple):
     """`type` may make a dict of registers and values, where a flag sets several; `register` is then the one it is named after."""
 
@@ -57,6 +73,7 @@ class Flag(NamedTuple):
     metavar: str | None = None
 
 
+STREAM_TEXT = "Records leave over a port of their own, or as stores of the kernel's SM, which disturbs it: the report says by how much.  [default: aux]"
 FLAGS = (  # what a later one sets goes before what an earlier one does
     Flag("--trigger", "trigger", Events(), "Sample with every K-th event on an SM, not by cycles: see `gpuprof list triggers`.", "KIND:K"),
     Flag("--period", "period_cycles", Cycles(0), f"Sampling period, 2^5 to 2^31; 0 = off.  [default: {DEFAULT_PERIOD_CYCLES}]", "CYCLES"),
@@ -79,6 +96,17 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "  [default: none; with --record wide+counters: all]",
         "NAMES",
     ),
+    Flag("--fifo", "fifo_depth", click.IntRange(1, 4096), "Records that an SM's FIFO holds; more are dropped.  [default: 16]", "RECORDS"),
+    Flag("--drain", "drain_cycles", Cycles(1), "A record leaves the FIFO in so many cycles.  [default: the chip's]", "CYCLES"),
+    Flag("--stream", "stream", click.Choice(["aux", "lsu"]), STREAM_TEXT),
+    Flag(
+        "--buffer",
+        "buffer_nbytes",
+        Size(),
+        "Event buffer of all SMs, such as 32M; what finds it full is dropped.  [default: 512M]",
+        "BYTES",
+    ),
+    Flag("--poll", "poll_cycles", Cycles(1), "The host empties the buffer every so many cycles.  [default: 100 ms]", "CYCLES"),
 )
 
 

@@ -7,6 +7,9 @@ from rich.text import Text
 from gpuprof.report.figures import grouped
 from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.model import Header
+from gpuprof.wording import plural
+
+NAMED_SMS = 2  # of those that lost samples
 
 
 def header_lines(header: Header, look: Look) -> Iterator[Text]:
@@ -14,6 +17,19 @@ def header_lines(header: Header, look: Look) -> Iterator[Text]:
     words = () if look.vocabulary.is_own else [("stalls", [f"in the terms of {look.vocabulary.title}", *look.vocabulary.map.split("; ")])]
     for label, parts in (*facts(header), *words):
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), parts, look)
+
+
+def loss_facts(header: Header) -> Iterator[str]:
+    """Where samples were lost, and what they cost the kernel."""
+    if header.losses:
+        fifo, buffer = (sum(row[column] for row in header.losses) for column in (1, 2))
+        yield f"{grouped(fifo)} by full FIFOs"
+        yield f"{grouped(buffer)} by the full event buffer"
+        most = " and ".join(f"SM {sm} ({grouped(fifo + buffer)})" for sm, fifo, buffer in header.losses[:NAMED_SMS])
+        others = len(header.losses) - NAMED_SMS
+        yield f"most by {most}" + (f"; {others} more lost some" if others > 0 else "")
+    if header.disturbance_cycles:
+        yield f"sampling cost {grouped(header.disturbance_cycles)} of {plural(header.cycles, 'cycle', 'cycles')}"
 
 
 def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
@@ -25,6 +41,7 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
     dropped = [
         Text(f"dropped {grouped(header.dropped)}", WARM if header.dropped else ""),
         f"buffer full: {'yes' if header.buffer_full else 'no'}",
+        *loss_facts(header),
     ]
     if header.is_sampled:
         mode = f" ({shown(header.mode)})" if header.mode else ""

@@ -184,6 +184,9 @@ class Header:
     samples: int
     dropped: int
     buffer_full: bool
+    losses: tuple[tuple[int, int, int], ...]  # (SM, dropped by its FIFO, by the event buffer), who lost most first; empty in old recordings
+    cycles: int  # of the launches
+    disturbance_cycles: int  # of these, what sampling cost
     period_cycles: int  # 0: no sampling
     mode: str
     filter: str  # which samples were wanted, "" all; where launches differ, each filter and of how many

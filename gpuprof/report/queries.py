@@ -29,7 +29,7 @@ def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int |
     kernels = [read_kernel(db, function, launch, sources) for function in chosen]
     kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
     not_issued = db.execute("SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)").fetchone()[0]
-    return Report(read_header(meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
+    return Report(read_header(db, meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
 
 
 def check_reasons(db: sqlite3.Connection) -> None:
@@ -65,7 +65,7 @@ def choose_functions(db: sqlite3.Connection, pattern: str | None, launch: int | 
     return chosen
 
 
-def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
+def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
     launches = [launch for kernel in kernels for launch in kernel.launches]
     return Header(
         tool_version=meta["tool_version"],
@@ -77,6 +77,9 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
         samples=sum(launch.samples_kept for launch in launches),
         dropped=sum(launch.samples_dropped for launch in launches),
         buffer_full=any(launch.buffer_full for launch in launches),
+        losses=read_losses(db, launches),
+        cycles=sum(launch.cycles for launch in launches),
+        disturbance_cycles=sum(int(launch.metrics.get("disturbance_cycles", 0)) for launch in launches),
         period_cycles=int(meta["period_cycles"]) or min(set_periods(launches), default=0),
         mode=meta.get("mode", ""),
         trigger=f"{meta['trigger']}:{meta.get('every', '?')}" if "trigger" in meta else "",
@@ -88,6 +91,18 @@ def read_header(meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
         ),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
     )
+
+
+def read_losses(db: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:
+    rows: dict[int, list[int]] = {}
+    chosen = {launch.launch for launch in launches}
+    query = "SELECT launch, sm, dropped_fifo, dropped_buffer FROM sample_losses WHERE dropped_fifo + dropped_buffer > 0"
+    for launch, sm, fifo, buffer in db.execute(query):
+        if launch in chosen:
+            row = rows.setdefault(sm, [0, 0])
+            row[0] += fifo
+            row[1] += buffer
+    return tuple(sorted(((sm, *row) for sm, row in rows.items()), key=lambda row: (-row[1] - row[2], row[0])))
 
 
 def set_periods(launches: list[Launch]) -> list[int]:

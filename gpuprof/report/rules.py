@@ -224,7 +224,9 @@ def sampling(case: Case) -> Iterator[Finding]:
     launches = case.kernel.launches
     kept, dropped = sum(launch.samples_kept for launch in launches), sum(launch.samples_dropped for launch in launches)
     if dropped:
-        yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since the buffer was full: collect with a longer --period.")
+        buffer = sum(row[2] for row in case.header.losses)
+        remedy = "a larger --buffer, a shorter --poll or a longer --period" if buffer else "a longer --period"
+        yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since the buffer was full: collect with {remedy}.")
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
         sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
         yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")

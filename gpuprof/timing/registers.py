@@ -8,7 +8,7 @@ from gpuprof.timing.filter import Filter, filter_of_text
 from gpuprof.timing.sampling import Sampling
 
 USUAL = Sampling()
-REGISTERS = tuple(field.name for field in fields(Sampling) if field.name != "record_nbytes")  # that follows from the form of the records
+REGISTERS = tuple(field.name for field in fields(Sampling))
 ALWAYS = ("period_cycles", "mode", "seed")  # a recording has these; the others where they are not the default
 
 
