@@ -25,10 +25,30 @@ from recordings import META, SAMPLES, gpuprof, launch_fields, saxpy_program, tim
 from gpuprof.assemble.elf import write_gpubin
 from gpuprof.cli.main import COMMANDS
 from gpuprof.cli.report import PAGES
+from gpuprof.device import commands as cmd
+from gpuprof.errors import GpuprofError
 from gpuprof.records.encoding import file_header, frame
+from gpuprof.records.merge import merge
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.stream.codec import VERSION as STREAM_VERSION
+from gpuprof.stream.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
+from gpuprof.stream.pieces import pack, unpack
+from gpuprof.stream.read import read_stream
+from gpuprof.timing.sampling import Sampling
 
+COMMANDS_SAVED = (
+    Header(STREAM_VERSION, Sampling(64), "wide"),
+    SavedLoad(0x1000),
+    cmd.Allocate(64, "x, f32[16]"),
+    SavedCopyIn(0x7_0000_0000, 64, (1,)),
+    cmd.TaskBegin("step"),
+    SavedLaunch(0, "_Z5saxpyifPfS_", (2, 1, 1), (64, 1, 1)),
+    Failed(),
+    cmd.TaskEnd("step"),
+    cmd.Wait(0),
+    End(),
+)
 Chunks = list[tuple[bytes, bytes]]
 LAUNCH_NUMBERS = {
     "resident_warp_cycles": 664, "sm_active_cycles": 400, "issue_slots": 8, "blocks_per_sm": 2, "l1_sectors": 8, "l1_hits": 4,
@@ -74,7 +94,8 @@ def write_everything(path: Path) -> Path:
                 writer.exact_rows(type_, launch, rows)
             writer.launch_end(launch, timing(samples_dropped=launch, **LAUNCH_NUMBERS))
         writer.mark("a note", launch=1, cycle=7)
-        writer.stream(0, b"no stream at all")
+        writer.stream(1, pack(bytes(64)))
+        writer.stream(0, pack(b"".join(line_of(command) for command in COMMANDS_SAVED)))
     return path
 
 
@@ -191,12 +212,25 @@ def damage_bytes(payload: bytes, rng: random.Random) -> bytes:
     return rng.choice((flip, cut, spliced, absurd_word))(payload, rng) if len(payload) > 4 else b""
 
 
+def damage_stream(payload: bytes, rng: random.Random) -> bytes:
+    """A line of it, or all of them, with the compression made right again."""
+    try:
+        lines = unpack(payload[4:]).splitlines(keepends=True)
+        at = rng.randrange(len(lines))
+        lines[at] = damage_json(lines[at], rng) + b"\n" if rng.random() < 0.8 else rng.choice((b"", lines[0], lines[-1], b"[" * 99_999))
+        return payload[:4] + pack(b"".join(lines))
+    except ValueError:
+        return payload[:4] + rng.choice((pack(bytes(1 << 21)), pack(b""), damage_bytes(payload[4:], rng)))
+
+
 def damage_payload(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
     kind = BY_TYPE[type_].kind
     if rng.random() < 0.05:
         return damage_bytes(payload, rng)
     if kind == "json":
         return damage_json(payload, rng)
+    if type_ == b"STRM" and rng.random() < 0.9:
+        return damage_stream(payload, rng)
     return damage_rows(type_, payload, rng) if kind == "array" else damage_bytes(payload, rng)
 
 
@@ -259,6 +293,22 @@ READERS = [
     ("replay", "a.gprec", "-o", "replayed.gprec"),
 ]
 READERS = [command for command in READERS if command[0] in COMMANDS]
+
+
+def take_stream(folder: Path) -> None:
+    """What replay reads before it runs anything."""
+    stream = read_stream(folder / "a.gprec")
+    for command, _ in stream.commands():
+        if isinstance(command, SavedCopyIn):
+            stream.content(command.blocks, command.nbytes)
+
+
+def merge_both(folder: Path) -> None:
+    merge([folder / "a.gprec", folder / "everything"], folder / "merged.gprec")
+    merge([folder / "everything", folder / "a.gprec"], folder / "merged.gprec")
+
+
+FUNCTIONS = (take_stream, merge_both)
 CODES = {0: "read", 1: "refused", 2: "refused", 3: "refused", 4: "refused"}
 
 
@@ -279,6 +329,11 @@ def judge(folder: Path, data: bytes, rng: random.Random, most: int = len(READERS
     code, error = run(folder, ("correlate", "a.gprec"))
     if code == 1 and "holds what comes before" in error:
         code = 0
+    for function in FUNCTIONS:
+        try:
+            function(folder)
+        except GpuprofError as refused:
+            assert str(refused), function
     for command in rng.sample(READERS, min(most, len(READERS))):
         run(folder, command)
     return CODES[code]

@@ -129,7 +129,7 @@ def register_notes(launches: list[Launch]) -> list[str]:
 def chip_notes(meta: dict[str, str]) -> list[str]:
     """How the chip is expressed, where the model has no words of its own for it."""
     chip = json.loads(meta.get("chip_json", "null")) or {}
-    return [f"chip {meta['chip']}: {chip['notes']}"] if chip.get("maker", OWN_WORDS) != OWN_WORDS else []
+    return [f"chip {meta['chip']}: {chip.get('notes', 'of another maker')}"] if chip.get("maker", OWN_WORDS) != OWN_WORDS else []
 
 
 def chip_facts(meta: dict[str, str]) -> ChipFacts:

@@ -146,7 +146,7 @@ def _value(kind: Any, plain: Any, where: str) -> Any:
         return _object(kind, plain, where)
     if kind is bytes and type(plain) is str:
         return bytes.fromhex(plain)
-    if kind is float and type(plain) is int:
+    if kind is float and type(plain) is int and -LIMIT < plain < LIMIT:
         return float(plain)
     if type(plain) is not kind or (kind is int and not -LIMIT < plain < LIMIT):
         raise ValueError(f"{where} is {str(plain)[:40]!r}, not {kind.__name__}")

@@ -105,7 +105,10 @@ def check_version(path: Path, line: bytes) -> None:
     """Raises FileFormatError for a stream of a newer version, before its fields are looked at."""
     import json
 
-    version = json.loads(line).get("version")
+    try:
+        version = json.loads(line).get("version")
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
     if type(version) is int and version > VERSION:
         raise FileFormatError(
             f"{path}: its command stream has version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof"
