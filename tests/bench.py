@@ -105,6 +105,37 @@ def sample_figures(folder: Path):
     yield "sample.cycles", cycles[0] - cycles[1], "cycles", "simulated cycles of the same two runs, on minus off"
 
 
+# A compute-bound and a memory-bound launch, each long enough that collecting is mostly emulating and timing.
+COSTS = {
+    "compute": ("matmul.cu", "naive<<<(24, 24), (16, 16)>>>(a: f32[384,384]=random, b: f32[384,384]=random, c: f32[384,384], 384)"),
+    "memory": ("saxpy.cu", "saxpy<<<4096, 256>>>(1048576, 2.0, x: f32[1048576]=random, y: f32[1048576]=random)"),
+}
+SAMPLINGS = {"1024": ("--period", "1024"), "all.32": ("--period", "32", "--mode", "all")}
+
+
+def sampling_cost_figures(folder: Path):
+    """Collecting with samples against collecting without: pairs of runs, one after the other, since the machine is others' too."""
+    for kind, (file, launch) in COSTS.items():
+        command = ("collect", str(ROOT / "samples" / file), "--launch", launch, "-o", "cost.gprec")
+        _run(*command, "--period", "0", cwd=folder)
+        for name, flags in SAMPLINGS.items():
+            ratios = [_run(*command, *flags, cwd=folder) / _run(*command, "--period", "0", cwd=folder) for _ in range(REPEATS)]
+            overhead = round(100 * (statistics.median(ratios) - 1), 2)
+            yield f"sample.{kind}.{name}", overhead, "%", f"collect samples/{file}, {' '.join(flags)}, against --period 0"
+
+
+def record_figures(_: Path):
+    """In a process of its own for each form, whose memory is that of writing and correlating alone."""
+    for record in ("wide", "compact"):
+        command = [sys.executable, "-m", "tests.bench_records", "10000000", record]
+        text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        rate, seconds, peak = map(float, text.split())
+        what = f"ten million {record} records, tests/bench_records.py"
+        yield f"records.{record}.write", rate, "MB/s", f"{what}: written"
+        yield f"records.{record}.read", seconds, "s", f"{what}: read and correlated"
+        yield f"records.{record}.memory", peak, "MiB", f"{what}: most memory"
+
+
 def _total_cycles(path: Path) -> int:
     from gpuprof.records.reader import read_recording
 
@@ -142,7 +173,18 @@ def long_figures(_: Path):
         yield f"memory.long.{kind}.{millions}", float(text.split()[-2]), "MiB", f"python -m tests.long_run {kind} {millions}"
 
 
-GROUPS = (assemble_figures, emulate_figures, time_figures, cli_figures, sample_figures, correlate_figures, memory_figures, long_figures)
+GROUPS = (
+    assemble_figures,
+    emulate_figures,
+    time_figures,
+    cli_figures,
+    sample_figures,
+    correlate_figures,
+    memory_figures,
+    long_figures,
+    sampling_cost_figures,
+    record_figures,
+)
 
 
 def main() -> None:

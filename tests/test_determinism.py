@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.command import PROGRAM, SAMPLES, process, write_files
+from tests.command import PROGRAM, SAMPLES, gpuprof, process, write_files
 
 KERNELS = """\
 // LAUNCH: histogram<<<40, 128>>>(data: u32[5000]=random, 5000, bins: u32[64])
@@ -77,6 +77,27 @@ def test_a_cold_compile_cache_another_temporary_folder_another_locale(tmp_path, 
 def test_one_core(tmp_path, plain):
     core = min(os.sched_getaffinity(0))
     assert chain(tmp_path, prefix=["taskset", "-c", str(core)], NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1") == plain
+
+
+FORMS = {
+    "compact": ("--record", "compact", "--period", "32"),
+    "counters of every warp": ("--record", "wide+counters", "--mode", "all", "--period", "32"),
+}
+
+
+@pytest.mark.skipif(not shutil.which("taskset"), reason="needs taskset")
+@pytest.mark.parametrize("form", FORMS)
+def test_one_core_in_every_form_of_records(tmp_path, form):
+    """In this process on all cores, and in one of its own on one core with another seed for hashes."""
+    arguments = ("collect", str(SAMPLES / "saxpy.cu"), *FORMS[form])
+    for folder in ("all", "one"):
+        (tmp_path / folder).mkdir()
+    assert gpuprof(tmp_path / "all", *arguments)[0] == 0
+    core = str(min(os.sched_getaffinity(0)))
+    command = ["taskset", "-c", core, *PROGRAM, *arguments]
+    subprocess.run(command, cwd=tmp_path / "one", env=os.environ | {"PYTHONHASHSEED": "12"}, check=True, capture_output=True, timeout=300)
+    found = [(tmp_path / folder / "saxpy.gprec").read_bytes() for folder in ("all", "one")]
+    assert found[0] == found[1]
 
 
 def test_files_made_in_another_order(tmp_path, plain):

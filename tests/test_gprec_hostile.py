@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from recordings import gpuprof, launch_fields
 
+from gpuprof.cli.report import PAGES
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import BY_TYPE
@@ -92,6 +93,7 @@ BEYOND = {
     # The report made an integer of it.
     "a sampling period of '-0.0', which is no number of cycles": with_json(b"META", sampling={"period_cycles": "-0.0"}),
     "a sampling period of None, which is no number of cycles": with_json(b"META", sampling={}),
+    "launch 0 has a cause of kind 60000; there are": with_rows(b"CAUS", kind=60000),
     "launch 0 has stalls of 2^63 cycles and more": with_rows(b"STLH", bin=63),
 }
 
@@ -104,6 +106,22 @@ def test_what_no_run_can_have_said(tmp_path, what):
     code, _, error = gpuprof(tmp_path, "correlate", "a.gprec")
     assert code == 1 and what in error, error
     assert gpuprof(tmp_path, "report", "a.gprec")[0] in (1, 4)  # 4: nothing was measured before the damage
+
+
+def test_stalls_whose_lengths_are_missing(tmp_path):
+    """A recording that is cut between the two: the page of stalls took the longest of no lengths."""
+    chunks = chunks_of(write_everything(tmp_path / "a.gprec").read_bytes())
+    (tmp_path / "a.gprec").write_bytes(sealed([chunk for chunk in chunks if chunk[0] != b"STLH"]))
+    for page in PAGES:
+        code, _, error = gpuprof(tmp_path, "report", "a.gprec", "--page", page)
+        assert code in (0, 4), error
+
+
+def test_a_stream_without_the_first_chunk(tmp_path):
+    """Replay looked for the sampling of a recording that says nothing of it."""
+    chunks = chunks_of(write_everything(tmp_path / "a.gprec").read_bytes())
+    (tmp_path / "a.gprec").write_bytes(sealed([chunk for chunk in chunks if chunk[0] != b"META"]))
+    assert gpuprof(tmp_path, "replay", "a.gprec", "-o", "b.gprec") == (1, "", "gpuprof: a.gprec: it has no META chunk\n")
 
 
 def test_a_number_too_large_for_any_float_is_no_json(tmp_path):

@@ -14,6 +14,7 @@ from gpuprof.correlate.samples import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.files import replacing
+from gpuprof.isa.causes import KINDS as CAUSE_KINDS
 from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
 from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, OTHER_WARP, STALL_LENGTHS_DTYPE, STALLS_DTYPE
@@ -143,6 +144,8 @@ def length_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable
 
 
 def cause_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    if len(rows) and int(rows["kind"].max()) >= len(CAUSE_KINDS):
+        raise FileFormatError(f"{recording.path}: launch {number} has a cause of kind {rows['kind'].max()}; there are {len(CAUSE_KINDS)}")
     found = reason_rows(recording, number, rows, "causes", ("pc", "reason", "cause_pc", "kind", "flags", "cycles", "stalls"))
     return ((*row[:5], row[5] & OTHER_WARP, *row[6:]) for row in found)
 

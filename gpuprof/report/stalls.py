@@ -150,7 +150,7 @@ def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list
         word = look.vocabulary.word if look.plain else look.vocabulary.short
         return Text(word(some.stalls.reason), look.of_reason(NAMES[some.stalls.reason]))
 
-    n_bins = max(LEAST_BINS, *(some.stalls.lengths[-1][0].bit_length() for some in waits))
+    n_bins = max([LEAST_BINS, *(some.stalls.lengths[-1][0].bit_length() for some in waits if some.stalls.lengths)])
     return [
         Column("share", lambda w: Text(percent(w.cycles, stalled)), gap=0),
         Column("reason", reason, left=True),

@@ -144,6 +144,8 @@ def read_stream(path: Path | str) -> SavedStream:
         raise FileFormatError(f"{path}: {chunks.damage}")
     if stream.blocks and not stream.lines:
         raise stream.stopped()
+    if not stream.meta:
+        raise FileFormatError(f"{path}: it has no META chunk")
     if not stream.lines:
         raise NotComparable(f"{path}: no command stream is saved in it: collect with --save-stream")
     stream.check()
