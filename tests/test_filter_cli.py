@@ -3,11 +3,17 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
+from gpuprof.correlate.database import ensure_database
 from gpuprof.records.reader import read_recording
+from gpuprof.report.queries import read_report
+from gpuprof.report.rules import findings
 from tests.command import gpuprof
+from tests.test_nested import ORDER
+from tests.test_report_samples import LOOP, in_step
 
 SOURCE = """
 extern "C" __global__ void first(float *x, int n) { for (int i = 0; i < n; i++) x[threadIdx.x] += 1.0f; }
@@ -133,3 +139,44 @@ def test_a_script_that_turns_sampling_on(folder):
     code, out, error = gpuprof(folder, "report", "k.gprec", "--page", "source", "--kernel", "second")
     assert code == 0, error
     assert "period 32 cycles" in out and "no sampling" not in out
+
+
+def test_launches_of_kernels_are_chosen_like_others(tmp_path):
+    """Grids that a kernel launches have the filter of the moment in which the host launched it."""
+    (tmp_path / "order.cu").write_text(ORDER)
+
+    def kernels(*flags):
+        flags = ("--launch", "one<<<1, 1>>>(i32[32])", "--period", "32", "--mode", "all", *flags)
+        code, _, error = gpuprof(tmp_path, "collect", "order.cu", *flags)
+        assert code == 0, error
+        launches = read_recording(tmp_path / "order.gprec").launches.values()
+        return {launch.begin["kernel"] for launch in launches if len(launch.samples)}
+
+    everything = kernels()
+    assert len(everything) > 1 and "one" in everything
+    assert kernels("--filter", "kernel=^one$") == {"one"}
+    assert kernels("--filter", "launch=1-") == everything - {"one"}
+
+
+def test_a_replay_with_another_filter(folder):
+    collect(folder, "--save-stream", "--filter", "launch=0-1")
+    code, _, error = gpuprof(folder, "replay", "k.gprec", "-o", "again.gprec")
+    assert code == 0, error
+    assert sampled(read_recording(folder / "again.gprec")) == [0, 1]
+    code, _, error = gpuprof(folder, "replay", "k.gprec", "--filter", "block=3", "-o", "again.gprec")
+    assert code == 0, error
+    again = read_recording(folder / "again.gprec")
+    assert sampled(again) == [0, 1, 2] and again.meta["sampling"]["filter"] == "block=3"
+    assert {int(block) for launch in again.launches.values() for block in launch.samples["block"]} == {3}
+
+
+def test_no_rule_holds_filtered_samples_against_the_ledger(tmp_path):
+    """A period in step with a loop is told, but not where the filter alone may have put the samples off."""
+    (tmp_path / "loop.cu").write_text(LOOP)
+    (tmp_path / "chip.toml").write_text('inherits = "a100"\nsms = 4\n')
+    cycles = [in_step(tmp_path, 0, n)[1] for n in (100, 200)]
+    (told,), _ = in_step(tmp_path, (cycles[1] - cycles[0]) // 100)
+    report = read_report(ensure_database(tmp_path / "a.gprec"))
+    filtered = findings(report.kernels[0], report.chip, replace(report.header, filter="block=0"))
+    assert told in findings(report.kernels[0], report.chip, report.header)
+    assert not {finding.rule for finding in filtered} & {"in_step", "sampled_beside_exact"}

@@ -254,7 +254,7 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
 def too_thin(case: Case) -> Iterator[Finding]:
     """Lines that the samples cannot put in order."""
     scale = scale_of(case.kernel)
-    if not scale.whole or resonances(case.kernel, case.header.period_cycles):
+    if not scale.whole or (not case.header.filter and resonances(case.kernel, case.header.period_cycles)):
         return
     lines = {place(path, row): scale.estimate(row.cost) for path, row in case.lines()}
     worth = [(name, found) for name, found in lines.items() if max(found.share, found.exact or 0) >= RANKED_SHARE]
@@ -291,8 +291,8 @@ def place_of(case: Case, name: str) -> tuple[str, int]:
 
 def in_step(case: Case) -> Iterator[Finding]:
     """The sampling period resonates with a loop."""
-    if sum(launch.samples_dropped for launch in case.kernel.launches):
-        return  # what was lost is off by itself
+    if sum(launch.samples_dropped for launch in case.kernel.launches) or case.header.filter:
+        return  # what was lost, or not wanted, is off by itself
     for found in resonances(case.kernel, case.header.period_cycles)[:LINES_PER_RULE]:
         where = f"the loop at {base_name(found.path)}:{found.first_line}-{found.last_line}" if found.path else "a loop"
         yield Finding(
