@@ -144,6 +144,14 @@ def test_the_ledger_is_the_resident_warp_cycles(database):
         assert database.execute(query, (launch,)).fetchone() == database.execute(metric, (launch,)).fetchone()
 
 
+def test_causes_have_the_cycles_of_the_ledger_and_the_stalls(database):
+    query = "SELECT launch, pc, reason, SUM(cycles), SUM(stalls) FROM causes GROUP BY launch, pc, reason"
+    exact = "SELECT l.launch, l.pc, l.reason, l.cycles, s.stalls FROM ledger l JOIN stalls s USING (launch, pc, reason) ORDER BY 1, 2, 3"
+    assert database.execute(query).fetchall() == database.execute(exact).fetchall()
+    kinds = {name for (name,) in database.execute("SELECT DISTINCT k.name FROM causes JOIN cause_kinds k USING (kind)")}
+    assert {"result", "dram", "branch", "store"} <= kinds
+
+
 def test_stalls_are_the_ledger_in_pieces(database):
     """For every (launch, pc, reason) but issues: as many stalls as their lengths count, which can have just the ledger's cycles."""
     lengths = (

@@ -7,10 +7,11 @@ from recordings import HEADER_PATH, SOURCE, write_saxpy
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database
 from gpuprof.correlate.program_tables import MEMORY_SPACES, access
+from gpuprof.isa.causes import KINDS
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import CAUSES_DTYPE, LOSSES_DTYPE, OTHER_WARP, SAMPLED_COUNTERS_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from gpuprof.records.schema import CAUSES_DTYPE, LOSSES_DTYPE, SAMPLED_COUNTERS_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
 
@@ -34,6 +35,7 @@ TABLES = {
         (0, "shared_nbytes", 0),
     ],
     "stall_reasons": [(number, reason.name, reason.text) for number, reason in enumerate(REASONS)],
+    "cause_kinds": [(number, *kind) for number, kind in enumerate(KINDS)],
     # The second sample held two reasons, long_scoreboard and drain: the first counts.
     "samples": [(0, 0x1000, SELECTED, 1, 0, 4), (0, 0x1010, WAIT, 1, 0, 1), (0, 0x1010, LONG, 1, 1, 3)],
     # Weights 4, 3 and 1 are worth 8^2 / (16 + 9 + 1) = 2.4615 samples. Half the weight is at each of two instructions, so a cycle's excess over
@@ -86,7 +88,7 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         b"SMCN": np.array([(132, 0, 5, 1, 2, 3, 9, 64, 16, 48, 40, 256)], SAMPLED_COUNTERS_DTYPE),
         b"STLN": np.array([(0x1010, LONG, 2, 400)], STALLS_DTYPE),
         b"STLH": np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS_DTYPE),
-        b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, OTHER_WARP, 600, 2)], CAUSES_DTYPE),
+        b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES_DTYPE),
         b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
     }
     path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
@@ -100,7 +102,7 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         "sampled_counters": [(0, 132, 1, 2, 3, 9, 5, 64, 16, 48, 40, 256)],
         "stalls": [(0, 0x1010, LONG, 2, 400)],
         "stall_lengths": [(0, 0x1010, LONG, 128, 1), (0, 0x1010, LONG, 256, 1)],
-        "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 600, 2)],
+        "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 0, 1, 600, 2)],
         "sample_losses": [(0, 1, 9, 5, 1)],
     }
 

@@ -14,10 +14,11 @@ from gpuprof.correlate.samples import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.files import replacing
+from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.causes import KINDS as CAUSE_KINDS
 from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
-from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, OTHER_WARP, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
 
 # Fixed, so that the file's bytes do not depend on how SQLite was built.
 PRAGMAS = f"""
@@ -82,6 +83,7 @@ def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> 
     insert(db, "instructions", (row for code in codes for row in instruction_rows(code, numbers)))
     insert(db, "inline_frames", (row for code in codes for row in frame_rows(code, numbers)))
     insert(db, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
+    insert(db, "cause_kinds", ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(CAUSE_KINDS)))
     insert(db, "samples", counts.rows())
     insert(db, "sample_sizes", counts.sizes())
     kept = dict(db.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
@@ -143,11 +145,14 @@ def length_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable
     return ((launch, pc, reason, 1 << bin_, stalls) for launch, pc, reason, bin_, stalls in found)
 
 
+FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)
+
+
 def cause_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
     if len(rows) and int(rows["kind"].max()) >= len(CAUSE_KINDS):
         raise FileFormatError(f"{recording.path}: launch {number} has a cause of kind {rows['kind'].max()}; there are {len(CAUSE_KINDS)}")
     found = reason_rows(recording, number, rows, "causes", ("pc", "reason", "cause_pc", "kind", "flags", "cycles", "stalls"))
-    return ((*row[:5], row[5] & OTHER_WARP, *row[6:]) for row in found)
+    return ((*row[:5], *(int(row[5] & flag != 0) for flag in FLAGS), *row[6:]) for row in found)
 
 
 def integer_rows(recording: Recording, number: int, rows: np.ndarray, columns: tuple[str, ...]) -> Iterable[tuple]:

@@ -154,16 +154,24 @@ CREATE TABLE stall_lengths (   -- exact: histogram of the same stalls
     stalls INTEGER NOT NULL,   -- how many, never 0
     PRIMARY KEY (launch, pc, reason, least_cycles)
 ) WITHOUT ROWID;
+CREATE TABLE cause_kinds (
+    kind INTEGER PRIMARY KEY,  -- number in recordings
+    name TEXT NOT NULL,        -- of our own
+    label TEXT NOT NULL,       -- beside the cause's line
+    text TEXT NOT NULL         -- what it means
+);
 CREATE TABLE causes (          -- exact: what ended the stalls; cycles of one (pc, reason) sum to the ledger's
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- of the instruction that waits
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
     cause_pc INTEGER NOT NULL, -- of the instruction that ended the stall; pc itself where it is no other's doing
-    kind INTEGER NOT NULL,     -- of cause
+    kind INTEGER NOT NULL REFERENCES cause_kinds, -- of cause
     other_warp INTEGER NOT NULL, -- 1 when the cause is in another warp
+    other_launch INTEGER NOT NULL, -- 1 when it is of another launch
+    conflict INTEGER NOT NULL, -- 1 when it is an access that takes more passes or sectors than it need
     cycles INTEGER NOT NULL,   -- warp-cycles
     stalls INTEGER NOT NULL,   -- how many
-    PRIMARY KEY (launch, pc, reason, cause_pc, kind, other_warp)
+    PRIMARY KEY (launch, pc, reason, cause_pc, kind, other_warp, other_launch, conflict)
 ) WITHOUT ROWID;
 CREATE TABLE counters (        -- exact, per launch and instruction
     launch INTEGER NOT NULL REFERENCES launches, -- measured in

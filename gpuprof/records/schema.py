@@ -118,7 +118,11 @@ CAUSES_COLUMNS = (
     Column("cause_pc", "<u4", "code address of the instruction that ended the stall; pc itself where it is no other's doing"),
     Column("reason", "<u2", "number of the stall reason"),
     Column("kind", "<u2", "number of the kind of cause"),
-    Column("flags", "<u4", "1: the cause is in another warp"),
+    Column(
+        "flags",
+        "<u4",
+        "bits: 1 the cause is in another warp, 2 of another launch, 4 an access that takes more passes or sectors than it need",
+    ),
     Column("cycles", "<u8", "warp-cycles charged to it; over all causes of a (pc, reason) they are the ledger's"),
     Column("stalls", "<u8", "how many it ended"),
 )
@@ -134,7 +138,6 @@ LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 STALLS_DTYPE, STALL_LENGTHS_DTYPE, CAUSES_DTYPE = _dtype(STALLS_COLUMNS), _dtype(STALL_LENGTHS_COLUMNS), _dtype(CAUSES_COLUMNS)
 assert COMPACT_DTYPE.itemsize == 8 and WIDE_DTYPE.itemsize == 32
-OTHER_WARP = 1  # bit of a cause's flags
 
 
 class Field(NamedTuple):
