@@ -112,6 +112,7 @@ def test_what_cannot_be_judged(folder):
         ([time | {"mode": "stalled"}], "does not sample the warps' time"),
         ([time | {"trigger": "l1_miss"}], "does not sample the warps' time"),
         ([time | {"filter": "block=0"}], "only samples of block=0 were taken"),
+        ([time | {"partition": 2}], "only partition 2 of the SMs was sampled"),
         ([time, time | {"period_cycles": 128}], "period_cycles 128 and 64: choose one"),
     ]:
         with pytest.raises(NotComparable, match=said):

@@ -101,6 +101,13 @@ def test_too_thin(report):
     assert "too_thin" not in {f.rule for f in findings(sure, report.chip, report.header)}
 
 
+@pytest.mark.parametrize("other", [{"mode": "stalled"}, {"trigger": "branch:10"}, {"filter": "block=0"}])
+def test_samples_that_are_not_of_all_time_are_not_ranked(report, other):
+    header = replace(report.header, **other)
+    assert "too_thin" not in {f.rule for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, header)}
+    assert "not of all warps' time" in "".join(line.plain for line in text_page(replace(report, header=header), PIPE, Request("samples")))
+
+
 @pytest.mark.parametrize("shares, n, expected", [
     ([(0.5, 0.5), (0.5, 0.5)], 10_000, False),
     ([(0.6, 0.5), (0.4, 0.5)], 200, False),  # chi-square 8.0; 10.83 is the 99.9 % quantile of one degree of freedom

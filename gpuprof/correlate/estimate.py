@@ -29,10 +29,8 @@ MODE_WEIGHTS = {
 
 def weights(rows: np.ndarray, registers: dict) -> np.ndarray | None:
     """Warps that each sample stands for, int64 (n,). None when the records do not tell, or are by the sampler's registers no sample of all warp-cycles."""
-    mode, partial = (
-        registers.get("mode", ""),
-        registers.get("trigger", CYCLES) != CYCLES or registers.get("filter") or registers.get("partition", -1) != -1,
-    )
+    mode = registers.get("mode", "")
+    partial = registers.get("trigger", CYCLES) != CYCLES or registers.get("filter") or registers.get("partition", -1) != -1
     if mode not in MODE_WEIGHTS or partial or "resident" not in rows.dtype.names:
         return None
     found = MODE_WEIGHTS[mode](rows).astype(np.int64)

@@ -10,16 +10,36 @@ from gpuprof.correlate.samples import first_reasons
 from gpuprof.correlate.thinning import Samples, Truth
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.encoding import is_count
-from gpuprof.records.reader import Launch, Recording, read_recording
+from gpuprof.records.encoding import Rows, is_count
+from gpuprof.records.reader import read_recording
+from gpuprof.records.schema import Chunk
 
 SAMPLES_OF_TIME = ("random", "all", "round-robin")
 THINNED_MODES = ("random", "all")  # the slot that round-robin looks at depends on the period
 
 
-def registers_of(recording: Recording, launch: Launch) -> dict:
-    """The sampler's registers in force for a launch."""
-    return recording.meta["sampling"] | launch.begin.get("sampling", {})
+class Gathered:
+    """Takes the sample chunks of the launches wanted; keeps 14 bytes of each record."""
+
+    def __init__(self, launches: list[int], pcs: np.ndarray, line_of_pc: np.ndarray):
+        self.registers: dict[int, dict] = {}  # of the launches that have samples
+        self.has_cycles = True
+        self._wanted, self._pcs, self._line_of_pc = set(launches), pcs, line_of_pc
+        self._known: dict[int, dict] = {}
+        self._parts: list[Samples] = []
+
+    def begin(self, launch: int, registers: dict) -> None:
+        self._known[launch] = registers
+
+    def add(self, chunk: Chunk, payload: Rows) -> None:
+        if payload.launch not in self._wanted or not len(payload.rows):
+            return
+        self.registers[payload.launch] = registers = self._known[payload.launch]
+        self.has_cycles &= "cycle" in payload.rows.dtype.names
+        self._parts.append(samples_of(payload.rows, registers, self._pcs, self._line_of_pc))
+
+    def samples(self) -> Samples:
+        return Samples(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
 
 
 def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tuple[Samples, Truth, int, bool]:
@@ -28,19 +48,16 @@ def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tup
     `db` is the database of the same recording. Raises NotComparable when the launches have no samples or no ledger, or were not
     sampled alike, or by something other than time.
     """
-    recording = read_recording(path)
-    chosen = [recording.launches[number] for number in launches if len(recording.launches[number].samples)]
-    if not chosen:
-        raise NotComparable(f"{path}: no samples to judge: collect with a --period, or a shorter one")
-    registers = common_registers(path, [registers_of(recording, launch) for launch in chosen])
     pcs, line_of_pc = lines_of(db)
-    parts = [samples_of(launch.samples, registers, pcs, line_of_pc) for launch in chosen]
+    gathered = Gathered(launches, pcs, line_of_pc)
+    recording = read_recording(path, gathered.add, gathered.begin)
+    if not gathered.registers:
+        raise NotComparable(f"{path}: no samples to judge: collect with a --period, or a shorter one")
+    registers = common_registers(path, [gathered.registers[launch] for launch in sorted(gathered.registers)])
     truth = truth_of([recording.launches[number].ledger for number in launches], pcs, line_of_pc)
     if truth is None:
         raise NotComparable(f"{path}: no ledger to compare the samples with: collect again")
-    wide = all("cycle" in launch.samples.dtype.names for launch in chosen)
-    samples = Samples(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-    return samples, truth, registers["period_cycles"], wide and registers["mode"] in THINNED_MODES
+    return gathered.samples(), truth, registers["period_cycles"], gathered.has_cycles and registers["mode"] in THINNED_MODES
 
 
 def common_registers(path: Path, found: list[dict]) -> dict:
@@ -48,7 +65,7 @@ def common_registers(path: Path, found: list[dict]) -> dict:
     first = found[0]
     if not is_count(first["period_cycles"]):
         raise FileFormatError(f"{path}: a sampling period is {first['period_cycles']!r}, which is no number of cycles")
-    for name in ("period_cycles", "mode", "phase_cycles", "filter", "trigger"):
+    for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
         values = {str(registers.get(name, "")) for registers in found}
         if len(values) > 1:
             raise NotComparable(f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch")
@@ -56,6 +73,8 @@ def common_registers(path: Path, found: list[dict]) -> dict:
         raise NotComparable(
             f"{path}: mode {first['mode']} with trigger {first.get('trigger', CYCLES)} does not sample the warps' time, so the ledger is no measure of it"
         )
+    if first.get("partition", -1) != -1:
+        raise NotComparable(f"{path}: only partition {first['partition']} of the SMs was sampled, and the ledger is of all")
     if first.get("filter"):
         raise NotComparable(f"{path}: only samples of {first['filter']} were taken, and the ledger is of everything")
     return first
@@ -77,14 +96,14 @@ def line_numbers(pc: np.ndarray, pcs: np.ndarray, line_of_pc: np.ndarray) -> np.
 
 
 def samples_of(rows: np.ndarray, registers: dict, pcs: np.ndarray, line_of_pc: np.ndarray) -> Samples:
-    """A sample that does not say what it stands for counts for one."""
-    weight = weights(rows, registers)
-    turn = rows["cycle"].astype(np.int64) // registers["period_cycles"] if "cycle" in rows.dtype.names else np.zeros(len(rows), np.int64)
+    """A sample that does not say what it stands for counts for one. Where a period is none, `common_registers` says so."""
+    weight, period = weights(rows, registers), registers["period_cycles"]
+    cycle = rows["cycle"] if "cycle" in rows.dtype.names else np.zeros(len(rows), np.uint64)
     return Samples(
-        line_numbers(rows["pc"], pcs, line_of_pc),
-        first_reasons(rows["stall_sm"]).astype(np.int64),
-        turn,
-        np.ones(len(rows), np.int64) if weight is None else weight,
+        line_numbers(rows["pc"], pcs, line_of_pc).astype(np.int32),
+        first_reasons(rows["stall_sm"]).astype(np.uint8),
+        (cycle // np.uint64(period if is_count(period) and period else 1)).astype(np.int64),
+        np.ones(len(rows), np.uint8) if weight is None else weight.astype(np.uint8),
     )
 
 

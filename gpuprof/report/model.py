@@ -198,6 +198,11 @@ class Header:
     def is_sampled(self) -> bool:
         return bool(self.period_cycles or self.trigger)
 
+    @property
+    def samples_time(self) -> bool:
+        """The samples are of all warps' time, so that the ledger has what they estimate."""
+        return self.mode in ("", "random", "all", "round-robin") and not self.trigger and not self.filter
+
 
 @dataclass(frozen=True)
 class Report:

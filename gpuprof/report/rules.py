@@ -254,7 +254,7 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
 def too_thin(case: Case) -> Iterator[Finding]:
     """Lines that the samples cannot put in order."""
     scale = scale_of(case.kernel)
-    if not scale.whole or (not case.header.filter and resonances(case.kernel, case.header.period_cycles)):
+    if not scale.whole or not case.header.samples_time or resonances(case.kernel, case.header.period_cycles):
         return
     lines = {place(path, row): scale.estimate(row.cost) for path, row in case.lines()}
     worth = [(name, found) for name, found in lines.items() if max(found.share, found.exact or 0) >= RANKED_SHARE]

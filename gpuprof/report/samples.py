@@ -12,7 +12,7 @@ from gpuprof.report.estimates import Estimate, Scale, scale_of
 from gpuprof.report.figures import base_name, count, grouped
 from gpuprof.report.listing import select_lines, source_sections
 from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
-from gpuprof.report.model import Cost, Kernel, Report
+from gpuprof.report.model import Cost, Header, Kernel, Report
 from gpuprof.report.rules import findings
 from gpuprof.report.summary import finding_lines
 from gpuprof.report.table import Column, table
@@ -71,7 +71,9 @@ def charges_of(name: str, path: str, line: int, pc: int, cost: Cost, scale: Scal
 def page(report: Report, look: Look, lines: Lines = None) -> Iterator[Text]:
     for kernel in report.kernels:
         yield Text("")
-        yield from flow(Text("# " if look.plain else "").append(shown(kernel.name), BOLD), ["", *scale_facts(scale_of(kernel))], look)
+        yield from flow(
+            Text("# " if look.plain else "").append(shown(kernel.name), BOLD), ["", *scale_facts(scale_of(kernel), report.header)], look
+        )
         worth = [c for c in charges(kernel, False, report.vocabulary, lines) if max(c.estimate.share, c.estimate.exact or 0) >= LEAST_SHARE]
         yield from table(columns(look), worth, look)
         told = [finding for finding in findings(kernel, report.chip, report.header, report.vocabulary) if finding.rule in OWN_RULES]
@@ -79,9 +81,11 @@ def page(report: Report, look: Look, lines: Lines = None) -> Iterator[Text]:
             yield from finding_lines(number, finding, look)
 
 
-def scale_facts(scale: Scale) -> list[str]:
+def scale_facts(scale: Scale, header: Header) -> list[str]:
     if not scale.whole:
         return ["no samples"]
+    if not header.samples_time:
+        return [f"{grouped(scale.whole)} samples, not of all warps' time", "the exact shares are of all, and no measure of them"]
     if not scale.weighted:
         return [f"{grouped(scale.whole)} samples, each counted as one: the records do not tell what they stand for"]
     return [f"the samples are as sure as {scale.effective:,.0f} independent ones"]
