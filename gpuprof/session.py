@@ -41,6 +41,7 @@ from gpuprof.records.writer import RECORD_NBYTES, RecordWriter
 from gpuprof.stream.codec import VERSION as STREAM_VERSION
 from gpuprof.stream.codec import Header
 from gpuprof.stream.write import StreamWriter
+from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.compiled import Compilation, is_compiled
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
@@ -351,7 +352,8 @@ class Session:
         record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
         if self.undisturbed is not None:
             return simulate_twice(self.machine, self.undisturbed, grids, self.sampling, self._sink, limit, record_nbytes)
-        return simulate_batch(self.machine, grids, self.sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes)
+        simulate = simulate_with_period if self.sampling.auto_period else simulate_batch
+        return simulate(self.machine, grids, self.sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes)
 
     def _grid(self, flight: Flight) -> Grid:
         launch = flight.launch

@@ -105,3 +105,17 @@ def test_what_does_not_go_together(folder):
     assert gpuprof(folder, "records", "turn.gprec", "--counters")[2] == (
         "gpuprof: turn.gprec: no counter records in it: collect with --record wide+counters\n"
     )
+
+
+def test_period_auto_says_what_it_found(folder):
+    told(folder, "collect", "turn.cu", *LAUNCH, "--period", "auto")
+    recording = read_recording(folder / "turn.gprec")
+    assert (recording.meta["sampling"]["period_cycles"], recording.meta["sampling"]["auto_period"]) == (0, 1)
+    assert "--period auto" in recording.meta["command"]
+    assert recording.launches[0].begin["sampling"] == {"period_cycles": 32}  # a block, one warp, on each SM: a record in 32 cycles fits
+    found = recording.launches[0].samples
+    told(folder, "collect", "turn.cu", *LAUNCH, "--period", "32", "-o", "set.gprec")
+    assert found.tolist() == read_recording(folder / "set.gprec").launches[0].samples.tolist()
+    told(folder, "correlate", "turn.gprec")
+    assert rows(folder / "turn.gpudb", "SELECT * FROM samplers") == [(0, "period_cycles", 32)]
+    assert "period 32 cycles (random), dropped 0" in told(folder, "report", "turn.gprec")

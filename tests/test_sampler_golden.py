@@ -11,8 +11,11 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing import Sampling
-from tests.timing_support import access, make, run, warp
+from gpuprof.timing import Sampling, power_on
+from gpuprof.timing.auto import simulate_with_period
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.simulate import simulate_batch
+from tests.timing_support import access, encode, launch, make, piece, run, warp
 
 LDS, FFMA, EXIT = 0x1000, 0x1010, 0x1020
 A64 = 1 << 6
@@ -198,3 +201,30 @@ def test_longer_periods_keep_some_of_the_samples(chip):
 def test_settings_that_no_cell_has(settings, message):
     with pytest.raises(UsageError, match=message):
         Sampling(**settings)
+
+
+@pytest.mark.parametrize("mode, fifo_depth, drain_cycles", [("random", 2, 200), ("all", 16, 7), ("random", 16, 1)])
+def test_period_auto_is_the_shortest_that_loses_nothing(chip, mode, fifo_depth, drain_cycles):
+    """What it records is what a run with that period records; half of it loses records, unless it is less than there is."""
+    code = [make("FFMA", dst=k % 7, a=k % 7, b=20, c=21) for k in range(400)] + [make("EXIT")]
+    warps = [warp([0]) for _ in range(24)]
+    usual = {"mode": mode, "seed": 3, "phase_cycles": 7, "fifo_depth": fifo_depth, "drain_cycles": drain_cycles}
+
+    def simulated(simulate, sampling):
+        got = []
+        job = launch(encode(code), blocks=6, threads=128)
+        (timing,) = simulate(
+            power_on(chip), [Grid(job, iter([piece(warps, 4)]))], sampling, lambda rows: got.append(rows.copy()), 1 << 40, False, 32
+        )
+        return timing, np.concatenate(got)
+
+    timing, records = simulated(simulate_with_period, Sampling(auto_period=1, **usual))
+    period = timing.sampling_period_cycles
+    same, wanted = simulated(simulate_batch, Sampling(period, **usual))
+    np.testing.assert_array_equal(records, wanted)
+    assert (timing.samples_due, timing.samples_dropped) == (same.samples_due, 0) == (len(records), same.samples_dropped)
+    np.testing.assert_array_equal(timing.losses, same.losses)
+    shortest = {"random": 32, "all": 64}[mode]
+    assert period == shortest if drain_cycles == 1 else period > shortest
+    if period > shortest:
+        assert simulated(simulate_batch, Sampling(period // 2, **usual))[0].samples_dropped > 0

@@ -31,6 +31,15 @@ class Cycles(click.ParamType):
         return cycles
 
 
+class Period(Cycles):
+    """A number of cycles, or `auto`; makes the registers."""
+
+    def convert(self, value, param, ctx):
+        if value == "auto":
+            return {"period_cycles": 0, "auto_period": 1}
+        return {"period_cycles": super().convert(value, param, ctx), "auto_period": 0}
+
+
 class Events(click.ParamType):
     """KIND:K, a kind of event and how many of them; makes the registers of a cell that counts events, or cycles, if these are the kind."""
 
@@ -40,8 +49,8 @@ class Events(click.ParamType):
         kind, _, number = str(value).partition(":")
         every = Cycles(1).convert(number, param, ctx) if number else self.fail(f"{value!r} says not how many: give l1_miss:100", param, ctx)
         if kind == "cycles":
-            return {"trigger": kind, "every": 0, "period_cycles": every}
-        return {"trigger": kind, "every": every, "period_cycles": 0, "mode": "trigger"}
+            return {"trigger": kind, "every": 0, "period_cycles": every, "auto_period": 0}
+        return {"trigger": kind, "every": every, "period_cycles": 0, "auto_period": 0, "mode": "trigger"}
 
 
 MODES = ("random", "round-robin", "all", "stalled", "trigger")
@@ -76,7 +85,13 @@ class Flag(NamedTuple):
 STREAM_TEXT = "Records leave over a port of their own, or as stores of the kernel's SM, which disturbs it: the report says by how much.  [default: aux]"
 FLAGS = (  # what a later one sets goes before what an earlier one does
     Flag("--trigger", "trigger", Events(), "Sample with every K-th event on an SM, not by cycles: see `gpuprof list triggers`.", "KIND:K"),
-    Flag("--period", "period_cycles", Cycles(0), f"Sampling period, 2^5 to 2^31; 0 = off.  [default: {DEFAULT_PERIOD_CYCLES}]", "CYCLES"),
+    Flag(
+        "--period",
+        "period_cycles",
+        Period(0),
+        f"Sampling period, 2^5 to 2^31; 0 = off; auto = the shortest without losses.  [default: {DEFAULT_PERIOD_CYCLES}]",
+        "CYCLES",
+    ),
     Flag(
         "--mode",
         "mode",
@@ -148,5 +163,7 @@ def register_flags(registers: dict) -> list[str]:
         value = registers.get(flag.register)
         if value is None or (flag.register == "period_cycles" and "trigger" in registers):  # of events the trigger says how many
             continue
-        words += [flag.name, f"{value}:{registers['every']}" if flag.register == "trigger" else str(value)]
+        if flag.register == "trigger":
+            value = f"{value}:{registers['every']}"
+        words += [flag.name, "auto" if flag.register == "period_cycles" and registers.get("auto_period") else str(value)]
     return words + filter_flags(registers.get("filter", ""))

@@ -263,6 +263,9 @@ class _Builder:
         if fields["samples_kept"] != n_samples:
             raise self._contradiction(f"{n_samples} samples of launch {fields['launch']}, which kept {fields['samples_kept']}")
         launch.end = fields
+        if "sampling_period_cycles" in fields["counters"]:  # it was found while the launch ran
+            found = {"period_cycles": fields["counters"]["sampling_period_cycles"]}
+            launch.begin["sampling"] = launch.begin.get("sampling", {}) | found
 
     def _samples(self, chunk: Chunk, rows: Rows) -> None:
         launch = self._begun(rows.launch)

@@ -54,4 +54,5 @@ class LaunchTiming:
     losses: np.ndarray
     causes: np.ndarray
     disturbance_cycles: int = 0
+    sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
     extrapolation: "Extrapolation | None" = None  # when not all blocks were timed: how to go on from here

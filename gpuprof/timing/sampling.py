@@ -46,7 +46,7 @@ class Sampling:
     Raises UsageError for a setting that no cell has.
     """
 
-    period_cycles: int = 0  # 0: off
+    period_cycles: int = 0  # 0: off, or found by `auto_period`
     mode: str = "random"
     seed: int = 0
     fifo_depth: int = 16
@@ -60,11 +60,12 @@ class Sampling:
     phase_cycles: int = 0
     partition: int = -1  # -1: all
     stall: str = "vector"
+    auto_period: int = 0  # 1: the shortest period at which nothing is lost (timing.auto)
     counters: tuple[str, ...] = ()  # of COUNTERS: what stands beside the samples of a cycle
 
     @property
     def is_on(self) -> bool:
-        return bool(self.every or self.period_cycles)
+        return bool(self.every or self.period_cycles or self.auto_period)
 
     def __post_init__(self):
         self._check_trigger()
@@ -109,5 +110,7 @@ class Sampling:
                 raise UsageError(f"sampling trigger {self.trigger}: a period in cycles does not go with it")
             if not 1 <= self.every <= MAX_PERIOD_CYCLES:
                 raise UsageError(f"sampling trigger {self.trigger}:{self.every}: it must be 1 to {MAX_PERIOD_CYCLES} events")
-        if not 0 <= self.phase_cycles < max(1, self.every or self.period_cycles):
+        if self.auto_period and (self.every or self.period_cycles):
+            raise UsageError("sampling period auto: a period, or a trigger of events, does not go with it")
+        if not 0 <= self.phase_cycles < max(1, self.every or self.period_cycles or self.auto_period * MIN_PERIOD_CYCLES):
             raise UsageError(f"sampling phase {self.phase_cycles}: it must be 0 or more, and less than the period")

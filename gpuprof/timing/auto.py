@@ -1,0 +1,97 @@
+"""A period that fits: the shortest, of those that are the shortest there is times a power of two, at which nothing is lost.
+
+Draws depend on the cycle alone, so the samples of twice a period are every second cycle's of the period. The launches are sampled at the
+shortest period by cells whose FIFOs and buffer lose nothing; what comes is thinned whenever it grows too much for the event
+buffer, and at the end until it would have found room in the FIFOs, too. That is what a run with the period found would have recorded.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof.errors import UsageError
+from gpuprof.records.schema import LOSSES_DTYPE, SM_SHIFT, WIDE_DTYPE
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.buffer import Sink
+from gpuprof.timing.result import LaunchTiming
+from gpuprof.timing.sampling import MAX_BUFFER_NBYTES, MIN_PERIOD_CYCLES, Sampling
+from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state import Machine
+
+THINNED_MODES = ("random", "all", "stalled")
+MOST_RECORDS = 1 << 21  # held at a time
+
+
+def simulate_with_period(
+    machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int, sample_blocks: bool, record_nbytes: int
+) -> list[LaunchTiming]:
+    """As simulate_batch, with the period found, which each timing has. Raises UsageError for a sampler whose samples cannot be thinned."""
+    if sampling.mode not in THINNED_MODES or sampling.stream != "aux":
+        raise UsageError(f"sampling period auto: it goes with modes {', '.join(THINNED_MODES)} and stream aux")
+    chip = machine.chip
+    # A record leaves the FIFO in each cycle: with this period all of a cycle's have left when the next come.
+    shortest = MIN_PERIOD_CYCLES
+    while shortest < chip.warp_slots and sampling.mode == "all":
+        shortest *= 2
+    places = min(sampling.buffer_nbytes // record_nbytes, MOST_RECORDS)
+    held = _Held(shortest, sampling.phase_cycles, places)
+    lossless = replace(sampling, auto_period=0, period_cycles=shortest, fifo_depth=4096, drain_cycles=1, buffer_nbytes=MAX_BUFFER_NBYTES)
+    try:
+        timings = simulate_batch(machine, grids, lossless, held.take, max_cycles, sample_blocks, record_nbytes)
+    finally:
+        while held.overflows(sampling.fifo_depth, sampling.drain_cycles or chip.sampler_drain_cycles):
+            held.thin()
+        held.hand_over(sink)
+    return [held.of(grid.launch.index, timing) for grid, timing in zip(grids, timings, strict=True)]
+
+
+class _Held:
+    """The rows so far, of both kinds: those of the cycles that are `phase` modulo `period`."""
+
+    def __init__(self, period: int, phase: int, places: int):
+        self.period, self.phase, self.places = period, phase, places
+        self.rows: dict[np.dtype, list[np.ndarray]] = {}
+
+    def take(self, rows: np.ndarray) -> None:
+        self.rows.setdefault(rows.dtype, []).append(self._thinned(rows))
+        while sum(map(len, self.rows.get(WIDE_DTYPE, []))) > self.places:
+            self.thin()
+
+    def thin(self) -> None:
+        self.period *= 2
+        self.rows = {dtype: [self._thinned(np.concatenate(parts))] for dtype, parts in self.rows.items()}
+
+    def _thinned(self, rows: np.ndarray) -> np.ndarray:
+        return rows[rows["cycle"] % self.period == self.phase]
+
+    def samples(self) -> np.ndarray:
+        return np.concatenate(self.rows.get(WIDE_DTYPE) or [np.zeros(0, WIDE_DTYPE)])
+
+    def overflows(self, depth: int, drain_cycles: int) -> bool:
+        """Whether a FIFO of so many places, which drains one record in so many cycles, would have been full once."""
+        samples = self.samples()
+        sms = samples["stall_sm"] >> SM_SHIFT
+        return any(_overflows(samples["cycle"][sms == sm].astype(np.int64), depth, drain_cycles) for sm in np.unique(sms))
+
+    def hand_over(self, sink: Sink) -> None:
+        for parts in self.rows.values():
+            for rows in parts:
+                if len(rows):
+                    sink(rows)
+
+    def of(self, launch: int, timing: LaunchTiming) -> LaunchTiming:
+        """The launch's timing with what was recorded of it: nothing was lost."""
+        samples = self.samples()
+        samples = samples[samples["launch"] == launch]
+        sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
+        losses = np.zeros(len(sm), LOSSES_DTYPE)
+        losses["sm"], losses["due"] = sm, due
+        n = len(samples)
+        return replace(timing, samples_due=n, samples_kept=n, losses=losses, sampling_period_cycles=self.period)
+
+
+def _overflows(cycles: np.ndarray, depth: int, drain_cycles: int) -> bool:
+    """Record i leaves at max over j <= i of cycles[j] + (i - j + 1) drain_cycles; it needs the place of record i - depth."""
+    i = np.arange(len(cycles))
+    leaves = drain_cycles * (i + 1) + np.maximum.accumulate(cycles - drain_cycles * i)
+    return bool((leaves[:-depth] > cycles[depth:]).any()) if len(cycles) > depth else False
