@@ -66,7 +66,7 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     code, out, error = gpuprof(folder, "report", "k.gprec", "--kernel", "first")
     assert code == 0, error
     (line,) = [line for line in out.splitlines() if line.startswith("# filter")]
-    assert line == "# filter     block=1-2 'kernel=^first$', no other samples were taken; exact numbers are of everything"
+    assert line == "# filter     block=1-2 'kernel=^first$', no other samples were taken, exact numbers are of everything"
     assert "A sampler sees" not in out
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--kernel", "first", "--json")
     assert json.loads(out)["header"]["filter"] == "block=1-2 'kernel=^first$'"
@@ -74,6 +74,7 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     assert ["first", "filter", "block=1-2 'kernel=^first$'"] in list(csv.reader(io.StringIO(out)))
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--width", "60", "--page", "launches")
     assert all(len(line) <= 60 for line in out.splitlines())
+    assert "no other samples were taken" in out and "exact numbers are of everything" in out
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_a_script_that_sets_the_sampler(folder):
     assert sampled(recording) == [0, 1, 2] and set(recording.launches[0].samples["block"]) == {0}
     code, out, error = gpuprof(folder, "report", "k.gprec", "--page", "launches")
     assert code == 0, error
-    assert "# filter     block=0 (1 launch); none (2 launches)" in out
+    assert "# filter     block=0 (1 launch), none (2 launches), no other" in out
     assert "# note       the sampler's period_cycles was 32 for 1 of 3 launches" in out
     rows = [line.split() for line in out.splitlines() if line and not line.startswith("#")]
     place = rows[0].index("sampler")

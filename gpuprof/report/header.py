@@ -50,7 +50,14 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
     else:
         yield "samples", ["no sampling", *dropped]
     if header.filter:
-        yield "filter", [Text(shown(header.filter), WARM), "no other samples were taken; exact numbers are of everything"]
+        yield (
+            "filter",
+            [
+                *(Text(shown(part), WARM) for part in header.filter.split("; ")),
+                "no other samples were taken",
+                "exact numbers are of everything",
+            ],
+        )
     if header.complete:
         yield "recording", ["complete"]
     else:
