@@ -121,7 +121,8 @@ class _Player:
         """Raises FileFormatError for what the stream cannot have saved."""
         way = self._ways.get(type(saved))
         command = way(saved) if way else saved
-        if not cmd.HOST <= getattr(command, "stream", 0) < MOST_STREAMS:
+        least = cmd.HOST if isinstance(command, cmd.Wait) else 0
+        if not least <= getattr(command, "stream", 0) < MOST_STREAMS:
             raise self.stream.damaged(f"there is no stream {command.stream}")
         return command
 

@@ -102,6 +102,10 @@ LINES = {
 NAMES = {kind: name for name, kind in LINES.items()}
 
 
+class NewerStream(ValueError):
+    """A stream of a version that this gpuprof does not know; its fields may be others."""
+
+
 def line_of(value: Any) -> bytes:
     """A value of one of LINES' classes as its line, "\\n" included."""
     plain = {"do": NAMES[type(value)]} | _plain(value)
@@ -111,11 +115,13 @@ def line_of(value: Any) -> bytes:
 def value_of(line: bytes) -> Any:
     """The inverse of `line_of`; raises ValueError for what is no line of a stream."""
     try:
-        plain = json.loads(line)
+        plain = json.loads(line.decode("ascii"))
     except RecursionError as error:
         raise ValueError(str(error)) from None
     if type(plain) is not dict or not isinstance(name := plain.pop("do", None), str):
         raise ValueError(f"the line {line[:40]!r} is no command")
+    if LINES.get(name) is Header and type(version := plain.get("version")) is int and version > VERSION:
+        raise NewerStream(f"has version {version}, and this gpuprof reads up to {VERSION}")
     if name not in LINES:
         raise ValueError(f"there is no command {name[:40]!r}")
     return _value(LINES[name], plain, name)

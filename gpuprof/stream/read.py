@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
 from gpuprof.records.reader import Module, open_file, read_chunks
-from gpuprof.stream.codec import VERSION, End, Failed, Header, value_of
+from gpuprof.stream.codec import End, Failed, Header, NewerStream, value_of
 from gpuprof.stream.pieces import COMMANDS, unpack
-
-HEADER_NBYTES = 1 << 16  # a first line longer than that is damage
 
 
 class Place(NamedTuple):
@@ -84,9 +82,9 @@ class SavedStream:
 
     def _value(self, line: bytes) -> Any:
         try:
-            if line.startswith(b'{"do":"stream"'):
-                check_version(self.path, line)
             return value_of(line)
+        except NewerStream as error:
+            raise FileFormatError(f"{self.path}: its command stream {error}: use a newer gpuprof") from None
         except (ValueError, UsageError) as error:  # a setting that no sampler has is a UsageError
             raise self.damaged(str(error)) from None
 
@@ -99,20 +97,6 @@ class SavedStream:
         if not data:
             raise self.damaged("a piece is empty")
         return data
-
-
-def check_version(path: Path, line: bytes) -> None:
-    """Raises FileFormatError for a stream of a newer version, before its fields are looked at."""
-    import json
-
-    try:
-        version = json.loads(line).get("version")
-    except RecursionError as error:
-        raise ValueError(str(error)) from None
-    if type(version) is int and version > VERSION:
-        raise FileFormatError(
-            f"{path}: its command stream has version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof"
-        )
 
 
 def read_stream(path: Path | str) -> SavedStream:
