@@ -6,8 +6,8 @@ import pytest
 
 import gpuprof.passes
 from gpuprof.records.reader import read_chunks, read_recording
+from tests.command import SAMPLES, masked, names, write_files
 from tests.command import gpuprof as run
-from tests.command import masked, names, write_files
 
 KERNELS = """\
 #include <cstdio>
@@ -217,3 +217,68 @@ def test_a_run_that_was_stopped_is_not_replayed(folder, monkeypatch):
     assert refused(folder, 1, "replay", "kernels.gprec") == (
         "kernels.gprec: its command stream has no end: the run was stopped; collect it again"
     )
+
+
+SORT = """
+// LAUNCH: sort<<<1, 1>>>(x: i32[60]=random, 60)
+__global__ void sort(int *x, int n)
+{
+    if (n <= 8) return;
+    int pivot = x[n / 2], i = 0, j = n - 1;
+    while (i <= j) {
+        while (x[i] < pivot) i++;
+        while (x[j] > pivot) j--;
+        if (i <= j) { int t = x[i]; x[i] = x[j]; x[j] = t; i++; j--; }
+    }
+    sort<<<1, 1, 0, cudaStreamFireAndForget>>>(x, j + 1);
+    sort<<<1, 1, 0, cudaStreamFireAndForget>>>(x + i, n - i);
+}
+"""
+SMALL_CHIP = 'inherits = "a100"\nsms = 2\n'
+SAXPY = "saxpy<<<2048, 256>>>(524288, 2.0, f32[524288]=random, f32[524288])"
+
+
+FAULT = """\
+import numpy as np
+import gpuprof
+from gpuprof.errors import KernelFault
+
+gpu = gpuprof.Device("t4")
+mod = gpu.load("kernels.cu")
+x = gpu.device_array(128, np.float32)
+try:
+    mod.work[2, 128](x, 3)
+except KernelFault:
+    mod.work[1, 128](x, 3)
+"""
+
+
+def test_kernels_that_launch_kernels(folder):
+    """What kernels launch is no command of the stream, and comes again."""
+    write_files(folder, {"sort.cu": SORT})
+    told(folder, "collect", "sort.cu", "--save-stream", "--replay", "2")
+    assert len(read_recording(folder / "sort.gprec").launches) > 4
+    told(folder, "replay", "sort.gprec")
+    assert beside_command(folder / "sort-replay.gprec") == beside_command(folder / "sort.gprec")
+
+
+def test_some_blocks_of_a_chip_of_ones_own(folder):
+    """The recording has the chip's numbers, so that its file is not needed, and knows that not all blocks were timed."""
+    write_files(folder, {"small.toml": SMALL_CHIP, "saxpy.cu": (SAMPLES / "saxpy.cu").read_text()})
+    told(folder, "collect", "saxpy.cu", "--chip", "small.toml", "--sample-blocks", "--save-stream", "--launch", SAXPY)
+    (folder / "small.toml").unlink()
+    assert "blocks" in told(folder, "replay", "saxpy.gprec", "--replay", "2", "-o", "two.gprec").splitlines()[0]
+    told(folder, "replay", "saxpy.gprec")
+    assert beside_command(folder / "saxpy-replay.gprec") == beside_command(folder / "saxpy.gprec")
+    assert read_recording(folder / "two.gprec").marks == read_recording(folder / "saxpy.gprec").marks
+
+
+def test_a_fault_that_a_script_lives_on_after(folder):
+    """Its launch has no end, in a pass and in what the passes make."""
+    write_files(folder, {"fault.py": FAULT})
+    told(folder, "collect", "fault.py", "--save-stream", "--replay", "2")
+    recording = read_recording(folder / "fault.gprec")
+    assert [launch.end is None for launch in recording.launches.values()] == [True, False]
+    assert len(recording.marks) == 1 and "work" in recording.marks[0]["text"]
+    told(folder, "replay", "fault.gprec")
+    assert beside_command(folder / "fault-replay.gprec") == beside_command(folder / "fault.gprec")

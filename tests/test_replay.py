@@ -47,6 +47,7 @@ def script(gpu: Device, folder: Path) -> list[np.ndarray]:
     mod.symbol("weights", np.float32).copy_to_device(np.arange(1, 5, dtype=np.float32))
     x = gpu.to_device(np.linspace(-1, 1, 5000, dtype=np.float32))
     y = gpu.device_array(5000, np.float32)
+    gpu.to_device(np.zeros(0, np.float32)).fill(0)
     y.fill(2.5)
     left, right, event = gpu.stream(), gpu.stream(-1), gpu.event()
     with gpu.task("step"), gpu.task("inner"):
