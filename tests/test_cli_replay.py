@@ -128,6 +128,7 @@ def test_passes_of_a_script_that_sets_the_sampler(folder):
     for number, period in ((0, 32), (1, 64)):
         cycles = recording.launches[number].samples["cycle"]
         assert set(cycles % period) == {0, period // 2} and (cycles[1:] >= cycles[:-1]).all()
+    assert ", 2 passes, " in told(folder, "report", "script.gprec")
 
 
 def test_load_bases(folder):

@@ -46,7 +46,8 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
     if header.is_sampled:
         mode = f" ({shown(header.mode)})" if header.mode else ""
         when = f"trigger {shown(header.trigger)}" if header.trigger else f"period {header.period_cycles} cycles"
-        yield "samples", [grouped(header.samples), f"{when}{mode}", *dropped]
+        passes = [f"{grouped(header.passes)} passes"] if header.passes > 1 else []
+        yield "samples", [grouped(header.samples), f"{when}{mode}", *passes, *dropped]
     else:
         yield "samples", ["no sampling", *dropped]
     if header.filter:

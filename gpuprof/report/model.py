@@ -193,6 +193,7 @@ class Header:
     notes: tuple[str, ...]  # what the recording says about itself: an interrupt, damage
     complete: bool
     trigger: str = ""  # kind and number of the events that started the sampler
+    passes: int = 1  # of one run, each sampled by another seed and at another phase
 
     @property
     def is_sampled(self) -> bool:

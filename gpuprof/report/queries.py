@@ -82,6 +82,7 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         disturbance_cycles=sum(int(launch.metrics.get("disturbance_cycles", 0)) for launch in launches),
         period_cycles=int(meta["period_cycles"]) or min(set_periods(launches), default=0),
         mode=meta.get("mode", ""),
+        passes=int(passes) if (passes := meta.get("passes", "")).isdecimal() else 1,
         trigger=f"{meta['trigger']}:{meta.get('every', '?')}" if "trigger" in meta else "",
         filter=filters_in_force(meta, launches),
         notes=(
