@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
-from gpuprof.timing import Sampling
+from gpuprof.timing import Sampling, power_on, simulate
 from gpuprof.timing.buffer import EventBuffer, worker_cycles
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import random_kernel
-from tests.timing_support import access, encode, launch, make, run, warp
+from tests.timing_support import access, encode, launch, make, piece, run, warp
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +187,25 @@ def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbyte
     engine, twin = of_twin(crowded, sampling, record_nbytes)
     assert engine == twin
     assert engine[3] and sum(lost[1] for lost in engine[4]) > 100
+
+
+@pytest.mark.parametrize("stream", ["aux", "lsu"])
+@pytest.mark.parametrize("room", [0, 7, 100])
+def test_handed_over_in_pieces(crowded, monkeypatch, stream, room):
+    """A table that is soon full, so that records are handed over while others are in their FIFOs: the same ones, in the same order, are lost and kept."""
+    code, warps, per_block = random_kernel(5, 60, 3)
+    sampling = Sampling(32, "all", fifo_depth=12, drain_cycles=11, stream=stream, buffer_nbytes=960, poll_cycles=500)
+    whole, records = run(crowded, code, warps, warps_per_block=per_block, sampling=sampling)
+    monkeypatch.setattr("gpuprof.timing.state.SAMPLE_ROOM", room)
+    pieces = []
+    again = simulate(
+        power_on(crowded),
+        launch(encode(code), blocks=len(warps) // per_block, threads=32 * per_block),
+        iter([piece(warps, per_block)]),
+        sampling,
+        lambda rows: pieces.append(rows.copy()),
+        1 << 40,
+    )
+    assert len(pieces) > 3 and np.concatenate(pieces).tobytes() == records.tobytes()
+    assert again.losses.tolist() == whole.losses.tolist()
+    assert whole.losses["dropped_fifo"].sum() and whole.losses["dropped_buffer"].sum()
