@@ -24,11 +24,12 @@ def add_meetings(body: Body) -> None:
         return
     apart = _different_registers(body)
     meeting = _immediate([block.successors for block in blocks], _exits(blocks), reverse=True)
+    ending = _ending(blocks)
     above = _immediate([block.predecessors for block in blocks], [0], reverse=False)
     branches: dict[int, list[int]] = {}  # where lanes meet -> the blocks where they part
     for index, block in enumerate(blocks):
         last = block.insts[-1] if block.insts else None
-        if last is not None and last.op.name == "BRA" and last.guard in apart:
+        if last is not None and last.op.name == "BRA" and last.guard in apart and ending.issuperset(block.successors):
             place = _behind_empty(meeting[index], blocks)
             if place is not None:
                 branches.setdefault(place, []).append(index)
@@ -82,6 +83,17 @@ def _different_registers(body: Body) -> set[int]:
 
 def _exits(blocks: list[Block]) -> list[int]:
     return [index for index, block in enumerate(blocks) if not block.successors]
+
+
+def _ending(blocks: list[Block]) -> set[int]:
+    """Blocks from which some way leads to an exit. Lanes that turn for ever meet nobody, and ptxas 13.0 has no mark where some may."""
+    found, todo = set(), _exits(blocks)
+    while todo:
+        index = todo.pop()
+        if index not in found:
+            found.add(index)
+            todo += blocks[index].predecessors
+    return found
 
 
 def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list[int | None]:

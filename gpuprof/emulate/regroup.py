@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from gpuprof.emulate.trace import join_sectors
 from gpuprof.kept import kept
 from gpuprof.parts import part
+
+join = part(join_sectors)
 
 
 @kept
@@ -19,8 +22,8 @@ def starts(warp, n_warps):
 
 @part
 def n_sectors(access):
-    """Of an access record: the low byte, and 256s in the high one."""
-    return np.int64(access & np.uint64(0xFF)) + (np.int64(access >> np.uint64(56)) << 8)
+    """Of an access record: its first field is the low byte, its last the high one."""
+    return join(access & np.uint64(0xFF), access >> np.uint64(56))
 
 
 @kept

@@ -1,4 +1,4 @@
-"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see docs/contracts.md).
+"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see docs/architecture.md).
 
 A `TraceLog` takes events as they happen, each for many warps; `TraceLog.piece` sorts them by warp, in order.
 """
@@ -23,6 +23,13 @@ ACCESS_DTYPE = np.dtype(
     ]
 )
 MOST_SECTORS = 0xFFFF
+
+
+def join_sectors(n_sectors, more_sectors):
+    """The sectors of an access, int64, from the two fields that count them; of arrays, and in compiled code, too."""
+    return np.int64(n_sectors) + (np.int64(more_sectors) << 8)
+
+
 # A sector that a store does not cover has a bit from here on for each of its eight 4-byte words that it leaves out, wholly or in part.
 MISSING_SHIFT = 48
 SECTOR_MASK = (1 << MISSING_SHIFT) - 1
@@ -136,7 +143,7 @@ class TraceLog:
         warps, records = self.access_warp.values.copy(), self.access.values.copy()
         goes, stays = np.isin(warps, leaving), np.isin(warps, staying)
         views = records.view(ACCESS_DTYPE)
-        owner = np.repeat(np.arange(len(records)), views["n_sectors"].astype(np.int64) + (views["more_sectors"].astype(np.int64) << 8))
+        owner = np.repeat(np.arange(len(records)), join_sectors(views["n_sectors"], views["more_sectors"]))
         sectors = self.sectors.values.copy()
         other = TraceLog(self.n_warps, max(len(records), 1))
         other.access_warp.append(warps[goes])

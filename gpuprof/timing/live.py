@@ -11,13 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from gpuprof.emulate.trace import Order, TracePiece
+from gpuprof.emulate.trace import Order, TracePiece, join_sectors
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.layout import EMPTY, PIECE, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state import State
 from gpuprof.timing.static import accesses_per_block
 
-SECTOR_COUNTS = (("n_sectors", 1), ("more_sectors", 256))
 CHUNKS_AHEAD = 2  # of blocks that have not started yet
 
 
@@ -207,9 +206,8 @@ class _Source:
         )
         due = np.diff(np.concatenate([[0], np.cumsum(self.accesses[piece.steps["block"]])])[piece.step_start])
         assert (due == np.diff(piece.access_start)).all(), "access records that do not match the steps"
-        assert int(sum(scale * piece.accesses[name].sum(dtype=np.int64) for name, scale in SECTOR_COUNTS)) == len(piece.sectors), (
-            "sectors that do not match the access records"
-        )
+        n_sectors, more_sectors = (piece.accesses[name].sum(dtype=np.int64) for name in ("n_sectors", "more_sectors"))
+        assert join_sectors(n_sectors, more_sectors) == len(piece.sectors), "sectors that do not match the access records"
 
 
 def _contiguous(piece: TracePiece) -> TracePiece:

@@ -6,6 +6,7 @@ access takes wavefronts through its banks or lines through its tags. An entry of
 
 import numpy as np
 
+from gpuprof.emulate.trace import join_sectors
 from gpuprof.timing.barrier import open_all
 from gpuprof.timing.blame import itself, latecomer, seen_by
 from gpuprof.timing.copies import add_to_group, open_group
@@ -52,6 +53,7 @@ QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"]
 IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
 STORED, ARRIVAL = KIND["store"], KIND["arrival"]
 SECTOR_NBYTES = 32
+join = hot(join_sectors)
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
 
@@ -101,7 +103,7 @@ def access(m, wi, t):
     record = access_of(w.access)
     first = w.sector
     w.access += ACCESS_NBYTES
-    w.sector += (np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)) * SECTOR_NUMBER_NBYTES
+    w.sector += join(record.n_sectors, record.more_sectors) * SECTOR_NUMBER_NBYTES
     prefetch(w.access, 0)
     prefetch(w.sector, 0)
     kind = inst.kind
@@ -156,7 +158,7 @@ def wait_for_phase(m, wi, inst, t):
 def bulk(m, wi, inst, record, first, t):
     """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the L2, one a cycle."""
     w = warp_at(m, wi)
-    end = first + (np.int64(record.n_sectors) + (np.int64(record.more_sectors) << 8)) * SECTOR_NUMBER_NBYTES
+    end = first + join(record.n_sectors, record.more_sectors) * SECTOR_NUMBER_NBYTES
     start = enter(m, wi, t, max(np.int64(record.wavefronts), 1) * TICKS, 0)
     sm = part_at(m, w.partition).sm
     kind = READ

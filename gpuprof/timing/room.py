@@ -4,10 +4,12 @@ A grid that is alone on an SM has as many blocks there as the occupancy rules gi
 what the others left. How much of the L1 is shared memory is settled while an SM is empty, and stays while it has blocks.
 """
 
-from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.layout import NEVER
+from gpuprof.timing.state import sets_of_l1
 from gpuprof.timing.tables import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
+
+sets = hot(sets_of_l1)
 
 
 @hot
@@ -132,4 +134,4 @@ def divide(m, sm):
             l1_line_at(m, place).pending_until = 0
     if s.blocks == 0:
         s.carve_out = m.carve_out
-        s.l1_sets = max(1, (m.l1_nbytes - m.l1_shared_pool * s.carve_out) // LINE_NBYTES // m.l1_ways)
+        s.l1_sets = sets(m.l1_nbytes, m.l1_shared_pool, s.carve_out, m.l1_ways)

@@ -192,8 +192,12 @@ def copy_sets(chip: Chip) -> int:
 
 def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
     """Sets of the L1 that remain beside the shared memory that a full SM needs."""
-    shared = chip.l1_shared_pool * carve_out(chip, occupancy)
-    return max(1, (chip.l1_nbytes - shared) // LINE_NBYTES // chip.l1_ways)
+    return sets_of_l1(chip.l1_nbytes, chip.l1_shared_pool, carve_out(chip, occupancy), chip.l1_ways)
+
+
+def sets_of_l1(l1_nbytes, l1_shared_pool, shared_nbytes, l1_ways):
+    """Sets of the L1 beside so much shared memory; in compiled code, too."""
+    return max(1, (l1_nbytes - l1_shared_pool * shared_nbytes) // LINE_NBYTES // l1_ways)
 
 
 def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
