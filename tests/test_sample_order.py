@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gpuprof.records.schema import SM_SHIFT, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.session import by_launch
-from gpuprof.timing.simulate import in_order
+from gpuprof.timing.buffer import in_order
 
 # (cycle, SM, slot, launch), few values of each, so that equal ones are drawn; and the largest there can be
 PLACES = st.lists(

@@ -78,7 +78,7 @@ class Outlet:
             rows = np.concatenate([self.held, rows])
         waiting = np.flatnonzero(~out)
         safe = rows["cycle"] < records["cycle"][waiting].min(initial=NO_CYCLE)
-        self.held, rows = rows[~safe], _of(rows, safe)
+        self.held, rows = np.take(rows, np.flatnonzero(~safe)), _of(rows, safe)
         rows = np.take(rows, in_order(rows)) if len(rows) else rows
         self._keep(waiting)
         if len(rows):
@@ -103,7 +103,7 @@ class Outlet:
             number = np.full(len(cell.record), -1, np.int64)
             number[waiting] = np.arange(len(waiting))
             cell.fifo["record"] = number[cell.fifo["record"]]
-        cell.record[: len(waiting)] = cell.record[waiting]
+        cell.record[: len(waiting)] = np.take(cell.record, waiting)
         cell.leaves[: len(waiting)] = cell.leaves[waiting]
         self.state.machine[0]["n_samples"] = len(waiting)
 
@@ -128,5 +128,5 @@ def in_order(records: np.ndarray) -> np.ndarray:
 
 
 def _of(rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The rows chosen: a copy, or when it is all of them, themselves."""
-    return rows if chosen.all() else rows[chosen]
+    """The rows chosen: a copy, or when it is all of them, themselves. (numpy takes rows of fields many times faster than it indexes them.)"""
+    return rows if chosen.all() else np.take(rows, np.flatnonzero(chosen))
