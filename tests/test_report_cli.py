@@ -84,7 +84,7 @@ def test_isa_csv_says_what_the_tables_say(database):
     assert heading[len(NCU) :] == [
         *("File", "Line", "Function", "Warp Cycles (Exact)", "Exact Share", "Warp Cycles With Inlined (Exact)"),
         *("Sampled Share", "Sampled Share Low 95%", "Sampled Share High 95%"),
-        *("Estimated Share", "Estimated Share Low 95%", "Estimated Share High 95%"),
+        *("Estimated Share", "Estimated Share Low 95%", "Estimated Share High 95%", "Attributed Stalls"),
         *("Stalls (Exact)", "Mean Stall Cycles (Exact)", "Longest Stall Cycles (Exact)", "stall_gmma", "stall_gmma (Not Issued)"),
         *(f"{column} (Exact)" for column in COLUMNS),
     ]

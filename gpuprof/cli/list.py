@@ -69,6 +69,13 @@ def triggers() -> Table:
     return ("name", "text"), [(trigger.name, trigger.text) for trigger in TRIGGERS]
 
 
+def causes() -> Table:
+    """What may end a stall."""
+    from gpuprof.isa.causes import KINDS
+
+    return ("name", "label", "text"), [tuple(kind) for kind in KINDS]
+
+
 def metrics() -> Table:
     """The exact numbers of a launch that `check` can gate on."""
     from gpuprof.correlate.metrics import METRICS
@@ -110,6 +117,7 @@ def instructions() -> Table:
 KINDS: dict[str, Callable[[], Table]] = {
     "chips": chips,
     "stalls": stalls,
+    "causes": causes,
     "triggers": triggers,
     "metrics": metrics,
     "samples": samples,
@@ -130,6 +138,7 @@ def command(kind, names, verbose, vocabulary, as_json):
     chips         machines that --chip takes
     stalls        reasons a warp waits for; see `gpuprof explain`
     triggers      what may start the sampler: see --trigger of `gpuprof collect`
+    causes        what may end a stall; see `gpuprof report --page blame`
     metrics       exact numbers of a launch that `gpuprof check` compares
     samples       kernels to try
     instructions  those of PTX ISA 9.0; the forms that stop a program before it starts

@@ -8,7 +8,7 @@ import click
 
 from gpuprof.errors import UsageError
 
-PAGES = ("summary", "source", "ptx", "isa", "stalls", "launches", "samples")
+PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samples")
 
 
 @click.command("report", short_help="Show where the cycles went.")

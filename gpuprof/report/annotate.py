@@ -28,7 +28,7 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
     sections = LISTINGS[name](kernel)
     hot = {id(row) for row in hottest(sections)}
     rows = [row for section in sections for row in section.rows]
-    cells = Cells(name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look, scale_of(kernel))
+    cells = Cells(name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look, scale_of(kernel), kernel)
     everything = isa or lines is not None
     if lines is not None:
         sections = select_lines(sections, *lines)

@@ -8,10 +8,11 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.bars import bar, ranked
+from gpuprof.report.blame import attributed
 from gpuprof.report.estimates import Scale
 from gpuprof.report.figures import base_name, count, percent
 from gpuprof.report.look import DIM, HOT, WARM, Look, shown
-from gpuprof.report.model import SELECTED, Cost, Row
+from gpuprof.report.model import SELECTED, Cost, Kernel, Row
 from gpuprof.report.syntax import coloured
 from gpuprof.report.table import Column
 
@@ -42,6 +43,7 @@ class Cells:
     largest: float  # the largest row's cycles, or samples where there is no ledger
     look: Look
     scale: Scale  # of its samples
+    kernel: Kernel | None = None  # whose stalls' causes are known
 
     def mark(self, view: View) -> Text:
         return Text(">>", HOT) if view.hot else Text("")
@@ -76,6 +78,10 @@ class Cells:
             return Text("")
         _, low, high, _ = self.scale.estimate(view.cost)
         return Text(f"{100 * low:.1f}-{100 * high:.1f}", DIM)
+
+    def attributed(self, view: View) -> Text:
+        """What other lines wait for this one."""
+        return share(attributed(self.kernel, view.row), self.whole.warp_cycles, strong=not view.nested)
 
     def stalls(self, view: View) -> Text:
         return bar(view.cost.reasons, sum(view.cost.reasons) / self.largest if self.largest else 0, BAR_CELLS, self.look)
@@ -148,6 +154,7 @@ def columns_for(cells: Cells) -> list[Column]:
     columns += [
         Column("stalls", filled(cells.stalls), 4, left=True),
         Column("why", filled(cells.why), 5, left=True, gap=1),
+        *([Column("attrib.", filled(cells.attributed), 6)] if cells.kernel and cells.kernel.blames else []),
         Column("inst", filled(cells.executed), 7),
         Column("lanes", filled(cells.lanes), 8),
     ]

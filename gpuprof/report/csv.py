@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
+from gpuprof.report.blame import attributed
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.launches import launch_rows, own_registers
@@ -158,6 +159,7 @@ OUR_FACTS = (
     CsvColumn("Estimated Share", estimated(0)),
     CsvColumn("Estimated Share Low 95%", estimated(1)),
     CsvColumn("Estimated Share High 95%", estimated(2)),
+    CsvColumn("Attributed Stalls", lambda line: attributed(line.kernel, line.row) if line.kernel.blames else ""),
     CsvColumn("Stalls (Exact)", lambda line: n_stalls(line.row)),
     CsvColumn(
         "Mean Stall Cycles (Exact)", lambda line: ratio(sum(line.row.cost.cycles) - line.row.cost.cycles[SELECTED], n_stalls(line.row))

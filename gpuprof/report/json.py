@@ -7,6 +7,7 @@ import json
 
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report import samples, stalls
+from gpuprof.report.blame import attributed, entries, entry_object
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.listing import LISTINGS, select_lines
@@ -53,10 +54,12 @@ def kernel_object(kernel: Kernel, report: Report, page: str, lines: tuple[int, i
     }
     if page == "samples":
         found |= samples.objects(kernel, report.vocabulary, lines)
+    if page == "blame":
+        found["causes"] = [entry_object(kernel, entry, report) for entry in entries(kernel)]
     if page in LISTINGS:
         sections = LISTINGS[page](kernel)
         chosen = select_lines(sections, *lines) if lines else sections
-        found["sections"] = [section_object(section, whole, scale, report, page) for section in chosen]
+        found["sections"] = [section_object(section, kernel, scale, report, page) for section in chosen]
     if page == "stalls":
         found["stalls"] = stalls.of_kernel(kernel, report.vocabulary)
     return found
@@ -66,7 +69,7 @@ def launch_object(launch: Launch) -> dict:
     return dict(vars(launch)) | {"grid": list(launch.grid), "block": list(launch.block)}
 
 
-def section_object(section: Section, whole: Cost, scale: Scale, report: Report, page: str) -> dict:
+def section_object(section: Section, kernel: Kernel, scale: Scale, report: Report, page: str) -> dict:
     return {
         "function": section.function,
         "path": section.path,
@@ -74,20 +77,22 @@ def section_object(section: Section, whole: Cost, scale: Scale, report: Report, 
             {"path": site.path, "line": site.line, "function": site.function, "warp_cycles": cost.warp_cycles, "samples": cost.n_samples}
             for site, cost in section.call_sites
         ],
-        "rows": [row_object(row, whole, scale, report, page) for row in section.rows],
+        "rows": [row_object(row, kernel, scale, report, page) for row in section.rows],
     }
 
 
-def row_object(row: Row, whole: Cost, scale: Scale, report: Report, page: str) -> dict:
+def row_object(row: Row, kernel: Kernel, scale: Scale, report: Report, page: str) -> dict:
     found = {"address" if page == "isa" else "line": row.number, "text": row.text}
     if page != "isa":
         found["addresses"] = [i.pc for i in row.instructions]
     else:
         inner = row.instructions[0].positions[0]
         found |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}
-    found |= cost_object(row.cost, whole, scale, report)
+    found |= cost_object(row.cost, kernel.cost, scale, report)
     if waits := stalls.of_row(row, report.vocabulary):
         found["stalls"] = waits
+    if kernel.blames:
+        found["attributed_cycles"] = attributed(kernel, row)
     if row.inclusive != row.cost:
         found["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
     return found

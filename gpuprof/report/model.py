@@ -107,6 +107,21 @@ class Instruction:
     stalls: tuple[Stalls, ...] = ()
 
 
+class Blame(NamedTuple):
+    """What ended stalls of an instruction for one reason: rows of the `causes` table, summed over launches."""
+
+    pc: int
+    reason: int
+    cause_pc: int
+    kind: str
+    label: str
+    other_warp: bool
+    other_launch: bool
+    conflict: bool
+    cycles: int
+    stalls: int
+
+
 @dataclass(frozen=True)
 class Launch:
     """A row of the `launches` table, and its `launch_metrics` by name."""
@@ -147,10 +162,26 @@ class Kernel:
     instructions: tuple[Instruction, ...]  # of the kernel and of every function it called, by address
     ptx: str
     sources: dict[str, str | None] = field(repr=False)  # path -> text, None when it was not to be had
+    blames: tuple[Blame, ...] = ()  # empty where the recording does not say
+    others: dict[int, Position] = field(default_factory=dict)  # where causes are that are not of this kernel, by address
 
     @cached_property
     def cost(self) -> Cost:
         return total(i.cost for i in self.instructions)
+
+    @cached_property
+    def positions(self) -> dict[int, Position]:
+        """The innermost position of every instruction that costs or is a cause, by address."""
+        return self.others | {instruction.pc: instruction.positions[0] for instruction in self.instructions}
+
+    @cached_property
+    def waiting_for(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """(instruction that waits, warp-cycles) by the instruction that it waits for."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for blame in self.blames:
+            if not blame.other_launch:
+                found.setdefault(blame.cause_pc, []).append((blame.pc, blame.cycles))
+        return {pc: tuple(some) for pc, some in found.items()}
 
     @cached_property
     def cycles(self) -> int:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.errors import NotComparable, UsageError
-from gpuprof.report import annotate, csv, json, launches, samples, stalls, summary
+from gpuprof.report import annotate, blame, csv, json, launches, samples, stalls, summary
 from gpuprof.report.header import header_lines
 from gpuprof.report.listing import select_lines, source_sections
 from gpuprof.report.look import Look
@@ -38,6 +38,7 @@ PAGES: dict[str, Page] = {
     "source": listing("source"),
     "ptx": listing("ptx"),
     "isa": listing("isa"),
+    "blame": Page(lambda report, look, request: blame.page(report, look), blame.csv_rows),
     "stalls": Page(lambda report, look, request: stalls.page(report, look, request.isa), stalls.rows),
     "launches": Page(lambda report, look, request: launches.page(report, look), csv.launches),
     "samples": Page(lambda report, look, request: samples.page(report, look, request.lines), samples.rows),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
-from gpuprof.report.model import ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report, Stalls
+from gpuprof.report.model import Blame, ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report, Stalls
 from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
@@ -148,7 +148,33 @@ def read_kernel(db: sqlite3.Connection, function: int, launch: int | None, sourc
         "FROM functions f JOIN modules m USING (module) WHERE f.function = ?",
         (function,),
     ).fetchone()
-    return Kernel(display, symbol, module, *sizes, tuple(read_launches(db, key, meta)), tuple(read_instructions(db, key)), ptx, sources)
+    instructions, blames = tuple(read_instructions(db, key)), tuple(read_blames(db, key))
+    others = read_places(db, {blame.cause_pc for blame in blames} - {instruction.pc for instruction in instructions})
+    return Kernel(display, symbol, module, *sizes, tuple(read_launches(db, key, meta)), instructions, ptx, sources, blames, others)
+
+
+def read_blames(db: sqlite3.Connection, key: dict) -> Iterator[Blame]:
+    for pc, reason, cause_pc, kind, label, other_warp, other_launch, conflict, *counts in db.execute(
+        "SELECT pc, reason, cause_pc, k.name, k.label, other_warp, other_launch, conflict, SUM(causes.cycles), SUM(stalls) "
+        f"FROM causes JOIN cause_kinds k USING (kind) {OF_LAUNCHES} "
+        "GROUP BY pc, reason, cause_pc, kind, other_warp, other_launch, conflict ORDER BY 1, 2, 3, 4, 6, 7, 8",
+        key,
+    ):
+        yield Blame(pc, reason, cause_pc, kind, label, bool(other_warp), bool(other_launch), bool(conflict), *counts)
+
+
+def read_places(db: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
+    """Innermost positions of instructions, by address; those outside every module are left out."""
+    found = {}
+    for pc in sorted(pcs):
+        row = db.execute(
+            "SELECT f.display, COALESCE(s.path, ''), i.line FROM instructions i JOIN functions f USING (function) "
+            "LEFT JOIN sources s USING (source) WHERE i.pc = ?",
+            (pc,),
+        ).fetchone()
+        if row:
+            found[pc] = Position(*row)
+    return found
 
 
 OF_LAUNCHES = "JOIN launches l USING (launch) WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch)"

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.bars import bar, ranked
+from gpuprof.report.blame import most_waited_for
 from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.listing import hottest, source_sections
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
@@ -81,6 +82,7 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
         yield "hottest" if index == 0 or look.plain else "", [place]
         if index == 0 and (waits := waits_of("", row, look.vocabulary)):
             yield "lengths", [f"{look.vocabulary.word(waits[0].stalls.reason)}: {sentence(waits[0])}"]
+    yield "waited for", waited_facts(kernel)
 
 
 def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
@@ -156,6 +158,15 @@ def shared_facts(kernel: Kernel) -> list[str]:
     if not used:
         return []
     return [f"{grouped(used)} wavefronts", f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})"]
+
+
+def waited_facts(kernel: Kernel) -> list[str | Text]:
+    """The line that others wait for most."""
+    found = most_waited_for(kernel)
+    if not found:
+        return []
+    place, cycles, how, text = found
+    return [Text(f"{percent(cycles, kernel.cost.warp_cycles):>5}  {place}  ({how})  ").append(shown(text), DIM)]
 
 
 def hot_rows(kernel: Kernel) -> list[tuple[str, Row]]:
