@@ -119,3 +119,28 @@ def test_period_auto_says_what_it_found(folder):
     told(folder, "correlate", "turn.gprec")
     assert rows(folder / "turn.gpudb", "SELECT * FROM samplers") == [(0, "period_cycles", 32)]
     assert "period 32 cycles (random), dropped 0" in told(folder, "report", "turn.gprec")
+
+
+WINDING = """
+__global__ void collatz(int *data, int n) {
+    int k = blockIdx.x * blockDim.x + threadIdx.x, steps = 0;
+    for (int x = k + 1; x != 1 && k < n; steps++)
+        if (x % 2) x = 3 * x + 1;
+        else x /= 2;
+    data[k] = steps;
+}
+"""
+
+
+def test_every_event_is_a_sample_where_one_issues_at_a_time(tmp_path):
+    """On SMs of one partition no two events share a cycle: as many samples are due as the exact counters say."""
+    chip = 'inherits = "v100"\npartitions = 1\nwarp_slots = 32\n'
+    write_files(tmp_path, {"collatz.cu": WINDING, "one.toml": chip})
+    for trigger, counted in (
+        ("divergent_branch", lambda launch: launch.counters["divergent_branches"].sum()),
+        ("inst_issued", lambda launch: launch.end["counters"]["issue_slots"]),
+    ):
+        launched = ("--launch", "collatz<<<3, 96>>>(i32[288], 280)", "--chip", "one.toml")
+        told(tmp_path, "collect", "collatz.cu", *launched, "--trigger", f"{trigger}:1")
+        launch = read_recording(tmp_path / "collatz.gprec").launches[0]
+        assert launch.end["samples_due"] == counted(launch) > 100
