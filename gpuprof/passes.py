@@ -44,7 +44,7 @@ def record(
         first(replace(settings, recorder=recorder, save_stream=settings.save_stream or passes > 1))
     if passes == 1:
         return recorder
-    save_stream, stream = settings.save_stream, read_stream(output)
+    n_launches, save_stream, stream = recorder.n_launches, settings.save_stream, read_stream(output)
     settings = replace(settings, chip=chip_of(stream), save_stream=False, observer=_Quiet(settings.observer))
     with _temporary(output, passes) as paths:
         for number, path in enumerate(paths, 1):
@@ -55,7 +55,9 @@ def record(
                 stopped = f"interrupted in pass {number + 1} of {passes}"
                 merge([output, *paths[: number - 1]], output, stopped, save_stream)
                 raise
-        return merge([output, *paths], output, save_stream=save_stream).writer
+        merged = merge([output, *paths], output, save_stream=save_stream).writer
+        assert merged.n_launches == n_launches, "what is exact differs between passes"
+        return merged
 
 
 def passes_of(sampling: dict[str, Any]) -> int:
@@ -67,6 +69,8 @@ def passes_of(sampling: dict[str, Any]) -> int:
 def _check(output: Path, settings: Settings, passes: int) -> None:
     if not settings.sampling.is_on:
         raise UsageError(f"{passes} passes with the sampling off: each would be the same; give a --period")
+    if settings.sampling.auto_period:
+        raise UsageError(f"{passes} passes with --period auto: each may find another period; give the one that a single pass finds")
     if settings.sampling.stream == "lsu":
         raise UsageError(
             f"{passes} passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use --stream aux"

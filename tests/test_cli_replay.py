@@ -187,6 +187,8 @@ def test_what_cannot_be_done(folder):
         (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace the one that it is made from; give another name with -o"),
         (2, "replay saved.gprec --period 31", "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
         (2, "collect kernels.cu --replay 2 --period 0", "2 passes with the sampling off: each would be the same; give a --period"),
+        (2, "collect kernels.cu --replay 2 --period auto", "2 passes with --period auto: each may find another period; give the one that a single pass finds"),
+        (2, "collect kernels.cu --replay 2 --stream lsu", "2 passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use --stream aux"),
         (2, "collect kernels.cu --load-base 0x1001", "load base 0x1001: it must be a multiple of 0x1000 between 0x1000 and 0xfffff000"),
         (2, "merge saved.gprec -o x.gprec", "saved.gprec: one recording alone; give two or more to merge"),
         (4, "merge saved.gprec plain.gprec -o x.gprec", "plain.gprec and saved.gprec: the same launches, sampled with the same seed 0 and phase 0: the samples are the same, too; replay one of them with another --seed or --phase"),
@@ -283,3 +285,22 @@ def test_a_fault_that_a_script_lives_on_after(folder):
     assert len(recording.marks) == 1 and "work" in recording.marks[0]["text"]
     told(folder, "replay", "fault.gprec")
     assert beside_command(folder / "fault-replay.gprec") == beside_command(folder / "fault.gprec")
+
+
+@pytest.mark.parametrize("flags", ["--record wide+counters", "--record compact", "--trigger l1_miss:5 --mode trigger", "--mode stalled"])
+def test_passes_of_every_kind(folder, flags):
+    """Merged, replayed and at once: the same."""
+    words = flags.split()
+    out = folder / "a.gprec", folder / "b.gprec"
+    told(folder, "collect", "kernels.cu", "--chip", "t4", *words, "--replay", "2", "--save-stream", "-o", "a.gprec")
+    told(folder, "replay", "a.gprec", "-o", "b.gprec")
+    assert beside_command(out[0]) == beside_command(out[1])
+    recording = read_recording(out[0])
+    n_passes = [recording.meta["sampling"]["passes"], len(recording.meta["sampling"]["pass_seeds"].split())]
+    assert n_passes == [2, 2] and sum(len(launch.samples) for launch in recording.launches.values()) > 20
+    told(folder, "replay", "a.gprec", "--record", "wide+counters", "--replay", "1", "-o", "b.gprec")
+    told(folder, "replay", "b.gprec", "--record", "wide", "-o", "c.gprec")
+    with_and_without = [read_recording(folder / name).launches[0].sampled_counters for name in ("b.gprec", "c.gprec")]
+    assert [len(rows) > 0 for rows in with_and_without] == [True, False]
+    counted = sum(len(launch.sampled_counters) for launch in recording.launches.values())
+    assert (counted > 20) == ("counters" in flags)

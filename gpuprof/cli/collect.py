@@ -8,11 +8,10 @@ import click
 
 from gpuprof.build import SOURCES, BuildOptions
 from gpuprof.cli.building import build_options
-from gpuprof.cli.recording import load_settings, recorded_text, recording_flags, recording_options
+from gpuprof.cli.recording import RECORDS, form_and_registers, load_settings, recorded_text, recording_flags, recording_options
 from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
-WITH_COUNTERS = "wide+counters"
 
 
 @click.command("collect", short_help="Run kernels on the emulated GPU and record a profile.")
@@ -23,7 +22,7 @@ WITH_COUNTERS = "wide+counters"
 @sampler_options
 @click.option(
     "--record",
-    type=click.Choice(["wide", "compact", WITH_COUNTERS]),
+    type=click.Choice(RECORDS),
     default="wide",
     show_default=True,
     help="32 or 8 bytes a sample; with a record of counters for each SM and sampled cycle.",
@@ -66,11 +65,9 @@ def command(
         from gpuprof.passes import record as record_passes
         from gpuprof.session import Settings
     from gpuprof.timing.registers import changed
-    from gpuprof.timing.sampling import COUNTERS, Sampling
+    from gpuprof.timing.sampling import Sampling
 
-    if record == WITH_COUNTERS:
-        record = "wide"
-        registers.setdefault("counters", ",".join(COUNTERS))
+    record, registers = form_and_registers(record, registers)
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
 
     def run(settings):

@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 RANDOM = "random"
+WITH_COUNTERS = "wide+counters"
+RECORDS = ("wide", "compact", WITH_COUNTERS)
 
 
 class LoadBase(click.ParamType):
@@ -47,6 +49,13 @@ def recording_flags(passes: int | None, load_base: int | str | None) -> list[str
     """The flags as words of a command line."""
     words = ["--replay", str(passes)] if passes else []
     return words if load_base is None else [*words, "--load-base", load_base if load_base == RANDOM else hex(load_base)]
+
+
+def form_and_registers(record: str, registers: dict) -> tuple[str, dict]:
+    """What --record says: the form of samples, and the sampler's registers, with all counters where it asks for them and --counters does not."""
+    from gpuprof.timing.sampling import COUNTERS
+
+    return ("wide", {"counters": ",".join(COUNTERS)} | registers) if record == WITH_COUNTERS else (record, registers)
 
 
 def load_settings(load_base: int | str | None) -> dict:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.recording import load_settings, recorded_text, recording_flags, recording_options
+from gpuprof.cli.recording import RECORDS, form_and_registers, load_settings, recorded_text, recording_flags, recording_options
 from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
 
 
@@ -14,7 +14,7 @@ from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
 @click.argument("file", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: as recorded]")
 @partial(sampler_options, with_defaults=False)
-@click.option("--record", type=click.Choice(["wide", "compact"]), help="32 or 8 bytes a sample.")
+@click.option("--record", type=click.Choice(RECORDS), help="32 or 8 bytes a sample; with counters, or without.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.")
 @recording_options
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE-replay.gprec, in this folder.")
@@ -52,14 +52,17 @@ def command(
     if output.exists() and file.exists() and output.samefile(file):
         raise UsageError(f"{output}: the recording would replace the one that it is made from; give another name with -o")
     stream = read_stream(file)
-    given, registers = registers, _completed(registers)
+    given, form = registers, None
+    if record:
+        form, registers = form_and_registers(record, {"counters": ""} | registers if record in ("wide", "compact") else registers)
+    registers = _completed(registers)
     others = recording_flags(passes, load_base)
     passes = passes or passes_of(stream.meta["sampling"])
     with Terminal() as terminal:
         settings = Settings(
             chip=load_chip(chip_name) if chip_name else chip_of(stream),
             sampling=changed(stream.header.sampling, registers.items()),
-            record=record or stream.header.record,
+            record=form or stream.header.record,
             max_cycles=max_cycles or stream.header.max_cycles,
             sample_blocks=stream.header.sample_blocks,
             save_stream=True,
