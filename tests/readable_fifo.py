@@ -58,6 +58,7 @@ class Way:
         """The record goes to the load/store unit in cycle t. Each SM has an equal part of the buffer, and fills it over and over."""
         chip = self.gpu.chip
         begin = max(Fraction(t), sm.lsu)
+        sm.lsu_occupant = None  # no warp's
         sm.lsu = begin + max(Fraction(1), *(in_ticks(cycles) for cycles in (chip.lsu_cycles, chip.tag_pass_cycles, chip.tag_lookup_cycles)))
         part = max(128, self.sampling.buffer_nbytes // chip.sms // 128 * 128)
         apart = next(size for size in (8, 16, 32, 64, 128) if size >= self.record_nbytes)

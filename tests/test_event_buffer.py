@@ -11,6 +11,7 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.timing import Sampling, power_on, simulate
 from gpuprof.timing.buffer import EventBuffer, worker_cycles
+from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import random_kernel
 from tests.timing_support import access, encode, launch, make, piece, run, warp
@@ -150,7 +151,7 @@ def test_settings_that_no_buffer_has(setting, says):
 
 
 def of_twin(chip, sampling, record_nbytes):
-    """A kernel of loads, stores, shared loads and sleeps, on engine and twin: ((ledger, end, counts, samples, losses) of each)."""
+    """A kernel of loads, stores, shared loads and sleeps, on engine and twin: ((ledger, causes, end, counts, samples, losses) of each)."""
     code, warps, per_block = random_kernel(7, 15, 3)
     timing, records = run(chip, code, warps, warps_per_block=per_block, sampling=sampling, record_nbytes=record_nbytes)
     job = launch(encode(code))
@@ -163,8 +164,8 @@ def of_twin(chip, sampling, record_nbytes):
     lost = [(n, way.due[n], way.lost_in_fifo[n], way.lost_in_buffer[n]) for n in sorted(way.due)]
     counts_of_twin = (twin.counts["l2_sectors"], twin.counts["l2_hits"], 32 * twin.counts["dram_write_sectors"])
     return (
-        (ledger_of(timing), timing.end_cycle, counts, samples, [(sm, *rest) for sm, _, *rest in timing.losses.tolist()]),
-        (dict(twin.ledger), twin.end, counts_of_twin, sorted(sample[:4] for sample in way.samples), lost),
+        (ledger_of(timing), causes_of(timing), timing.end_cycle, counts, samples, [(sm, *rest) for sm, _, *rest in timing.losses.tolist()]),
+        (dict(twin.ledger), twin.blame.rows(), twin.end, counts_of_twin, sorted(sample[:4] for sample in way.samples), lost),
     )
 
 
@@ -186,7 +187,7 @@ def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbyte
     )
     engine, twin = of_twin(crowded, sampling, record_nbytes)
     assert engine == twin
-    assert engine[3] and sum(lost[1] for lost in engine[4]) > 100
+    assert engine[4] and sum(lost[1] for lost in engine[5]) > 100
 
 
 @pytest.mark.parametrize("stream", ["aux", "lsu"])

@@ -147,6 +147,16 @@ def test_every_spelling_finds_the_reason(number, name):
         assert explain.find_reason(spelling) == number
 
 
+def test_causes_are_listed_and_explained():
+    assert "dram" in run(list_module.command, "causes")
+    assert run(explain.command, "dram") == (
+        "dram  (a cause: DRAM)\n\n"
+        "what it is  The load that brings an operand, out of device memory.\n"
+        "where       gpuprof report --page blame has it for every line that stalls\n"
+    )
+    assert run(explain.command, "barrier").startswith("barrier  (stall_barrier)")  # the reason; both have that name
+
+
 @pytest.mark.parametrize(
     "typed, message",
     [

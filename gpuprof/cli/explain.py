@@ -16,7 +16,8 @@ def command(reason, vocabulary):
     \b
     REASON is a name (long_scoreboard), Nsight Compute's column (stall_long_sb),
     its short form (long_sb), or another maker's term (MEMORY_DEPENDENCY, SBID).
-    `gpuprof list stalls` shows all.
+    `gpuprof list stalls` shows all. A kind of cause (dram) is explained, too;
+    `gpuprof list causes` shows these.
     """
     from gpuprof.isa.stalls import INDEX
 
@@ -33,6 +34,8 @@ def command(reason, vocabulary):
         raise UsageError(
             f"{vocabulary} has no term {reason!r}; it has: {', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
         )
+    elif is_cause(reason):
+        explain_cause(_plain(reason))
     else:
         explain(find_reason(reason))
 
@@ -49,6 +52,21 @@ def explain(number: int) -> None:
     facts += [("what to do", found.advice)]
     facts += [(f"in {name}", vocabulary.word(number)) for name, vocabulary in sorted(VOCABULARIES.items()) if not vocabulary.is_own]
     echo(facts)
+
+
+def is_cause(text: str) -> bool:
+    """Whether it is a kind of cause that is not also a reason's name."""
+    from gpuprof.isa.causes import INDEX
+
+    return _plain(text) in INDEX and not is_reason(text)
+
+
+def explain_cause(name: str) -> None:
+    from gpuprof.isa.causes import INDEX, KINDS
+
+    found = KINDS[INDEX[name]]
+    click.echo(f"{found.name}  (a cause: {found.label})\n")
+    echo([("what it is", found.text), ("where", "gpuprof report --page blame has it for every line that stalls")])
 
 
 def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> None:
