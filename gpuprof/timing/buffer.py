@@ -18,8 +18,6 @@ from gpuprof.timing.state import State
 Sink = Callable[[np.ndarray], None]
 WORKER_SECONDS = 0.1  # CUPTI's workers wake up so often, unless told otherwise: CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN
 SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
-
-
 NO_CYCLE = np.iinfo(np.uint64).max  # later than that of any record
 
 
@@ -103,7 +101,8 @@ class Outlet:
             number = np.full(len(cell.record), -1, np.int64)
             number[waiting] = np.arange(len(waiting))
             cell.fifo["record"] = number[cell.fifo["record"]]
-        cell.record[: len(waiting)] = np.take(cell.record, waiting)
+        whole = cell.record.view(f"V{cell.record.itemsize}")  # numpy copies rows of fields field by field
+        whole[: len(waiting)] = np.take(whole, waiting)
         cell.leaves[: len(waiting)] = cell.leaves[waiting]
         self.state.machine[0]["n_samples"] = len(waiting)
 
