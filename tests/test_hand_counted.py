@@ -1,5 +1,9 @@
 """Sectors, lines, wavefronts, instructions and branches of small kernels, counted by hand. Arrays start at multiples of 256 bytes."""
 
+import csv
+import io
+import json
+
 import numpy as np
 import pytest
 
@@ -8,6 +12,7 @@ from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.stalls import INDEX
 from gpuprof.session import LaunchResult
 from gpuprof.timing.sampling import Sampling
+from tests.command import gpuprof, write_files
 from tests.running import SAMPLES, run_file, run_source
 
 
@@ -367,3 +372,36 @@ def kept_by_queue(due: int, depth: int, drain_cycles: int) -> int:
             waiting.append(drain_cycles)
             kept += 1
     return kept
+
+
+# --- the same counts wherever they are shown
+
+
+def test_excess_on_every_page(tmp_path):
+    """A column of a 32 x 32 tile of floats, and one store in 128-byte steps: counted by hand, in text, CSV and JSON of a line.
+
+    Line 4: 32 lanes in 128-byte steps store to 32 sectors, where their 128 bytes fill 4: 28 too many; they load from one bank, 32 passes for
+    one: 31 too many. One warp, 32 threads, all of them on.
+    """
+    source = (
+        "__global__ void k(float *out) {\n    __shared__ float tile[32][32];\n    tile[0][threadIdx.x] = 1.0f;\n"
+        "    out[32 * threadIdx.x] = tile[threadIdx.x][0];\n}\n"
+    )
+    write_files(tmp_path, {"k.cu": source})
+    assert gpuprof(tmp_path, "collect", "k.cu", "--launch", "k<<<1, 32>>>(f32[1024])", "--period", "32")[0] == 0
+    page = ("report", "k.gprec", "--page", "source")
+    (text,) = (line.split() for line in gpuprof(tmp_path, *page)[1].splitlines() if "out[32" in line)
+    lanes = text.index("32.0")
+    assert text[lanes + 1 : lanes + 3] == ["28", "31"]
+    rows = list(csv.reader(io.StringIO(gpuprof(tmp_path, *page, "--csv")[1])))
+    (line,) = (dict(zip(rows[1], row, strict=True)) for row in rows[2:] if "out[32" in row[1])
+    sectors, passes = "L2 Theoretical Sectors Global", "L1 Wavefronts Shared"
+    assert [line[f"{sectors}{end}"] for end in ("", " Ideal", " Excessive")] == ["32", "4", "28"]
+    assert [line[f"{passes}{end}"] for end in ("", " Ideal", " Excessive")] == ["32", "1", "31"]
+    executed = int(line["Instructions Executed"])
+    assert text[lanes - 1] == str(executed) and int(line["Thread Instructions Executed"]) == 32 * executed
+    (kernel,) = json.loads(gpuprof(tmp_path, *page, "--json")[1])["kernels"]
+    (counters,) = (row["counters"] for section in kernel["sections"] for row in section["rows"] if "out[32" in row["text"])
+    assert counters["inst_executed"] == executed and counters["thread_inst_executed_pred_on"] == 32 * executed
+    for name, counts in (("l2_sectors_global", (32, 4, 28)), ("l1_wavefronts_shared", (32, 1, 31))):
+        assert tuple(counters[name + end] for end in ("", "_ideal", "_excess")) == counts

@@ -161,6 +161,7 @@ def test_json_source_page(database):
             **{"inst_executed": 2048, "thread_inst_executed": 65_536, "thread_inst_executed_pred_on": 65_536, "divergent_branches": 0},
             **{"l1_tag_requests_global": 1024, "l2_sectors_global": 32_768, "l2_sectors_global_ideal": 4096, "l2_sectors_local": 0},
             **{"l1_wavefronts_shared": 0, "l1_wavefronts_shared_ideal": 0},
+            **{"l2_sectors_global_excess": 28_672, "l1_wavefronts_shared_excess": 0},
         },
         "with_inlined": {"warp_cycles": 118_000 + 2 * 4 * 712, "samples": 1176 + 2 * 4 * 7},
     }

@@ -37,26 +37,26 @@ SOURCE_IN_A_PIPE = """\
 # recording  complete
 
 # transpose_naive  samples/transpose.cu:5-16  93.8%
-   line  exact  incl.  sampled   interval  stalls   why                inst  lanes  source
--     5      -      -        -          -  -        -                     -      -  __global__ void transpose_naive(int n, const float* in, float* out) {
--     6   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   32.0      int x = blockIdx.x * 32 + threadIdx.x;
--     7   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   32.0      int y = blockIdx.y * 32 + threadIdx.y;
--     8      -      -        -          -  -        -                     -      -
->>    9  13.9%      -    13.8%  12.3-15.4  #w       wait:28           18432   32.0      for (int i = 0; i < 32; i += 8) {
--    10   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   28.0          if (x >= n || y + i >= n) {
--    11      -      -        -          -  -        -                     -      -              return;
--    12      -      -        -          -  -        -                     -      -          }
--    13   4.7%   7.8%     4.6%    3.7-5.6  L        long_sb:70         2048   32.0          float value = in[at(y + i, x, n)];
->>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   32.0          out[at(x, y + i, n)] = value;
--    15      -      -        -          -  -        -                     -      -      }
--    16      -      -        -          -  -        -                     -      -  }
--     -   4.5%      -     4.5%    3.6-5.5  D        drain:97           1024   32.0  (code without a source line)
+   line  exact  incl.  sampled   interval  stalls   why                inst  lanes  excess  conflicts  source
+-     5      -      -        -          -  -        -                     -      -       -          -  __global__ void transpose_naive(int n, const float* in, float* out) {
+-     6   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   32.0       -          -      int x = blockIdx.x * 32 + threadIdx.x;
+-     7   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   32.0       -          -      int y = blockIdx.y * 32 + threadIdx.y;
+-     8      -      -        -          -  -        -                     -      -       -          -
+>>    9  13.9%      -    13.8%  12.3-15.4  #w       wait:28           18432   32.0       -          -      for (int i = 0; i < 32; i += 8) {
+-    10   2.3%      -     2.3%    1.7-3.1  #        wait:28            3072   28.0       -          -          if (x >= n || y + i >= n) {
+-    11      -      -        -          -  -        -                     -      -       -          -              return;
+-    12      -      -        -          -  -        -                     -      -       -          -          }
+-    13   4.7%   7.8%     4.6%    3.7-5.6  L        long_sb:70         2048   32.0       -          -          float value = in[at(y + i, x, n)];
+>>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   32.0   28672          -          out[at(x, y + i, n)] = value;
+-    15      -      -        -          -  -        -                     -      -       -          -      }
+-    16      -      -        -          -  -        -                     -      -       -          -  }
+-     -   4.5%      -     4.5%    3.6-5.5  D        drain:97           1024   32.0       -          -  (code without a source line)
 
 # at  samples/index.cuh:3-5  6.2%
 # inlined at transpose.cu:13 (3.1%), transpose.cu:14 (3.1%)
--     3      -      -        -          -  -        -                     -      -  __device__ inline int at(int row, int column, int n) {
--     4   6.2%      -     6.1%    5.1-7.3  #        wait:28            8192   32.0      return row * n + column;
--     5      -      -        -          -  -        -                     -      -  }
+-     3      -      -        -          -  -        -                     -      -       -          -  __device__ inline int at(int row, int column, int n) {
+-     4   6.2%      -     6.1%    5.1-7.3  #        wait:28            8192   32.0       -          -      return row * n + column;
+-     5      -      -        -          -  -        -                     -      -       -          -  }
 
 # L long_scoreboard, g lg_throttle, # selected, w wait, D drain
 """
@@ -168,10 +168,10 @@ def test_a_launch_that_was_cut_off(tmp_path):
 def test_source_lines_bring_their_instructions(tmp_path):
     assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[6:] == [
         "# transpose_naive  samples/transpose.cu:13-13  4.7%",
-        "    line  exact  incl.  sampled  interval  stalls why         inst  lanes  source",
-        "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   32.0          float value = in[at(y + i, x, n)];",
-        "- 0x10e0   0.8%      -     0.8%   0.5-1.3  #      wait:28     1024   32.0      | IMAD.WIDE D4, R10, 4, c[0x8]",
-        "- 0x10f0   3.9%      -     3.8%   3.0-4.8  L      long_sb:83  1024   32.0      | LDG.32 R14, [D4]",
+        "    line  exact  incl.  sampled  interval  stalls why         inst  lanes  excess  conflicts  source",
+        "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   32.0       -          -          float value = in[at(y + i, x, n)];",
+        "- 0x10e0   0.8%      -     0.8%   0.5-1.3  #      wait:28     1024   32.0       -          -      | IMAD.WIDE D4, R10, 4, c[0x8]",
+        "- 0x10f0   3.9%      -     3.8%   3.0-4.8  L      long_sb:83  1024   32.0       -          -      | LDG.32 R14, [D4]",
         "",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
     ]
@@ -252,8 +252,8 @@ def test_code_without_lines(tmp_path):
         report = read_report(db)
     assert lines_of(report, PIPE)[6:] == [
         "# transpose_naive  100.0%",
-        "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  source",
-        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7  (code without a source line)",
+        "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  excess  conflicts  source",
+        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7   28672          -  (code without a source line)",
         "",
         "# the code has no line information: see --page ptx or --page isa",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",

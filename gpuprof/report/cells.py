@@ -110,6 +110,17 @@ class Cells:
         mean = counters.thread_inst_executed / counters.inst_executed
         return Text(f"{mean:.1f}", WARM if mean < FEW_LANES else DIM)
 
+    def excess(self, view: View) -> Text:
+        """Sectors of global memory beyond the ideal."""
+        return self.surplus(view.cost.counters.l2_sectors_global_excess, view)
+
+    def conflicts(self, view: View) -> Text:
+        """Wavefronts of shared memory beyond the ideal."""
+        return self.surplus(view.cost.counters.l1_wavefronts_shared_excess, view)
+
+    def surplus(self, n: int, view: View) -> Text:
+        return Text(count(n, self.look.plain) if n > 0 else "", DIM if view.nested else "")
+
     def position(self, view: View) -> Text:
         """Where an instruction, or the first one of a PTX line, comes from."""
         places = [p for i in view.row.instructions[:1] for p in i.positions[:1] if p.line]
@@ -157,6 +168,8 @@ def columns_for(cells: Cells) -> list[Column]:
         *([Column("attrib.", filled(cells.attributed), 6)] if cells.kernel and cells.kernel.blames else []),
         Column("inst", filled(cells.executed), 7),
         Column("lanes", filled(cells.lanes), 8),
+        Column("excess", filled(cells.excess), 10),
+        Column("conflicts", filled(cells.conflicts), 11),
     ]
     if not by_line:
         columns.append(Column("from", filled(cells.position), 9, left=True))

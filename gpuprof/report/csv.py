@@ -130,12 +130,10 @@ NCU_FACTS = (
     CsvColumn(
         "L1 Conflicts Shared N-Way", lambda line: ratio(line.counters.l1_wavefronts_shared, line.counters.l1_wavefronts_shared_ideal)
     ),
-    CsvColumn("L1 Wavefronts Shared Excessive", lambda line: line.counters.l1_wavefronts_shared - line.counters.l1_wavefronts_shared_ideal),
+    CsvColumn("L1 Wavefronts Shared Excessive", lambda line: line.counters.l1_wavefronts_shared_excess),
     CsvColumn("L1 Wavefronts Shared", counter("l1_wavefronts_shared")),
     CsvColumn("L1 Wavefronts Shared Ideal", counter("l1_wavefronts_shared_ideal")),
-    CsvColumn(
-        "L2 Theoretical Sectors Global Excessive", lambda line: line.counters.l2_sectors_global - line.counters.l2_sectors_global_ideal
-    ),
+    CsvColumn("L2 Theoretical Sectors Global Excessive", lambda line: line.counters.l2_sectors_global_excess),
     CsvColumn("L2 Theoretical Sectors Global", counter("l2_sectors_global")),
     CsvColumn("L2 Theoretical Sectors Global Ideal", counter("l2_sectors_global_ideal")),
     CsvColumn("L2 Theoretical Sectors Local", counter("l2_sectors_local")),
@@ -239,7 +237,7 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
         facts |= {f"warp_cycles.{name}": number for name, number in terms(report.vocabulary, kernel.cost.cycles)}
         facts |= {f"samples.{name}": number for name, number in terms(report.vocabulary, kernel.cost.samples) if report.header.is_sampled}
-        facts |= kernel.cost.counters._asdict()
+        facts |= kernel.cost.counters.facts()
         for name, value in facts.items():
             yield [printable(kernel.name), name, cell(value)]
         for finding in findings(kernel, report.chip, report.header, report.vocabulary):

@@ -113,7 +113,7 @@ def cost_object(cost: Cost, whole: Cost, scale: Scale, report: Report) -> dict:
         found["samples_by_reason"] = by_reason(cost.samples, report.vocabulary)
     if report.has_not_issued:
         found["samples_not_issued_by_reason"] = by_reason(cost.not_issued, report.vocabulary)
-    found["counters"] = cost.counters._asdict()
+    found["counters"] = cost.counters.facts()
     return found
 
 

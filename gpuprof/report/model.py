@@ -29,6 +29,20 @@ class Counters(NamedTuple):
     l1_wavefronts_shared: int = 0
     l1_wavefronts_shared_ideal: int = 0
 
+    @property
+    def l2_sectors_global_excess(self) -> int:
+        """Sectors that would not be asked for, had the lanes' bytes been packed."""
+        return self.l2_sectors_global - self.l2_sectors_global_ideal
+
+    @property
+    def l1_wavefronts_shared_excess(self) -> int:
+        """Passes through the banks that only their conflicts make."""
+        return self.l1_wavefronts_shared - self.l1_wavefronts_shared_ideal
+
+    def facts(self) -> dict[str, int]:
+        """All of them, and the excess of those that have an ideal."""
+        return self._asdict() | {name: getattr(self, name) for name in ("l2_sectors_global_excess", "l1_wavefronts_shared_excess")}
+
 
 NO_COUNTS = Counters()
 

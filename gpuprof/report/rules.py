@@ -127,7 +127,7 @@ def asynchronous_copies(case: Case) -> Iterator[Finding]:
 
 
 def uncoalesced(case: Case) -> Iterator[Finding]:
-    for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_global - row.cost.counters.l2_sectors_global_ideal):
+    for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_global_excess):
         counters = row.cost.counters
         asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
         times = f"{asked / ideal:.3g} times the ideal" if ideal else "none would do"
@@ -141,10 +141,10 @@ def uncoalesced(case: Case) -> Iterator[Finding]:
 
 def bank_conflicts(case: Case) -> Iterator[Finding]:
     counters = case.kernel.cost.counters
-    excess = counters.l1_wavefronts_shared - counters.l1_wavefronts_shared_ideal
+    excess = counters.l1_wavefronts_shared_excess
     if excess <= BANK_CONFLICT_SHARE * counters.l1_wavefronts_shared:
         return
-    for path, row in case.worst(lambda row: row.cost.counters.l1_wavefronts_shared - row.cost.counters.l1_wavefronts_shared_ideal):
+    for path, row in case.worst(lambda row: row.cost.counters.l1_wavefronts_shared_excess):
         used, ideal = row.cost.counters.l1_wavefronts_shared, row.cost.counters.l1_wavefronts_shared_ideal
         text = (
             f"Bank conflicts in {place(path, row)}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} would do. "
