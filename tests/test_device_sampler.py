@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.errors import UsageError
 from gpuprof.records.reader import read_recording
@@ -28,6 +29,11 @@ extern "C" __global__ void other(float *x, int n)
 {
     for (int i = 0; i < n; i++) x[threadIdx.x] += 1.0f;
 }
+extern "C" __global__ void one_spins(float *x, int n)
+{
+    if (blockIdx.x == 0 && blockIdx.y == 1 && blockIdx.z == 1)
+        for (int i = 0; i < n; i++) x[threadIdx.x] += 1.0f;
+}
 """
 
 
@@ -49,10 +55,10 @@ def recording(folder: Path, program, script, sampling=Sampling(32, "all", fifo_d
         module = gpu.submit(cmd.Load(compiled))
         x = gpu.device_array(64, np.float32)
 
-        def launch(name="spin", stream=0, n=40):
+        def launch(name="spin", stream=0, n=40, grid=(2, 1, 1), cluster=(1, 1, 1)):
             (function,) = [function for function in compiled.functions if function.name == name]
             params = x.address.to_bytes(8, "little") + n.to_bytes(4, "little")
-            arguments = (gpu.executor.n_launches, module, function, (2, 1, 1), (64, 1, 1), 0, params, stream, name)
+            arguments = (gpu.executor.n_launches, module, function, grid, (64, 1, 1), 0, params, stream, name, cluster)
             return gpu.submit(cmd.Launch(*arguments))
 
         script(gpu, launch)
@@ -153,6 +159,24 @@ def test_launches_keep_the_filter_they_were_asked_for_with(tmp_path, program):
         assert other.ledger.tobytes() == one.ledger.tobytes()
         assert other.end["samples_due"] == len(other.samples)
     assert len(filtered.launches[1].samples) > 5
+
+
+def test_blocks_have_their_linear_index_wherever_their_cluster_stands(tmp_path, program):
+    """Clusters of 2 x 2 x 2 run one after the other: block (0, 1, 1) of a grid of 2 x 4 x 2 is the 11th by index, the 7th to run."""
+    chip = load_chip("h200")
+
+    def plain(gpu, launch):
+        launch("one_spins", n=200, grid=(2, 4, 2), cluster=(2, 2, 2))
+
+    def only(gpu, launch):
+        with gpu.sampler.only(block=0 + 2 * 1 + 2 * 4 * 1):
+            plain(gpu, launch)
+
+    everything, filtered = (recording(tmp_path, program, script, chip=chip).launches[0].samples for script in (plain, only))
+    blocks, counts = np.unique(everything["block"], return_counts=True)
+    assert blocks.tolist() == list(range(16))
+    assert counts[10] > 5 * np.delete(counts, 10).max()
+    assert filtered.tobytes() == everything[everything["block"] == 10].tobytes()
 
 
 def test_other_registers_wait_for_what_is_in_flight(tmp_path, program):

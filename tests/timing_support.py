@@ -1,5 +1,6 @@
 """Programs and traces written by hand, for the tests of the timing model."""
 
+import math
 from collections import Counter
 from types import SimpleNamespace
 
@@ -51,18 +52,19 @@ def piece(warps, warps_per_block=1, first_block=0):
     )
 
 
-def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0, cluster=1):
-    """What simulate needs of a device.Launch."""
+def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0, cluster=1, grid=None):
+    """What simulate needs of a device.Launch. `blocks` and `cluster` are extents along x, when `cluster` is a number; else `grid` has them."""
     function = Function("k", "k", 0, len(code), True, registers=registers, shared_nbytes=shared)
     module = SimpleNamespace(code=code, load_base=0x1000)
     return SimpleNamespace(
         index=index,
         module=module,
         function=function,
-        grid=(blocks, 1, 1),
+        grid=grid or (blocks, 1, 1),
         block=(threads, 1, 1),
         dynamic_shared_nbytes=0,
-        blocks_of_cluster=cluster,
+        cluster=cluster if isinstance(cluster, tuple) else (cluster, 1, 1),
+        blocks_of_cluster=math.prod(cluster) if isinstance(cluster, tuple) else cluster,
     )
 
 

@@ -145,6 +145,8 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "total_blocks": grid.n_blocks,
             "launched": grid.grid.launched_by is None,
         }
+        numbers |= zip(("cluster_x", "cluster_y", "cluster_z"), launch.cluster, strict=True)
+        numbers |= {"clusters_x": launch.grid[0] // launch.cluster[0], "clusters_y": launch.grid[1] // launch.cluster[1]}
         numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
         for name, value in numbers.items():
             record[name] = value

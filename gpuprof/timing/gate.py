@@ -1,6 +1,8 @@
 """The filter of a trace cell: which of the samples that it takes are wanted. What does not pass is not due and takes no room anywhere."""
 
-from gpuprof.timing.jit import hot
+import numpy as np
+
+from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.tables import gate_at, grid_at, warp_at, watched_at
 
 
@@ -14,8 +16,23 @@ def passes(m, sm, wi, t):
     since = t - grid_at(m, w.grid).start_cycle
     return (
         watched_at(m, w.grid, sm).value != 0
-        and gate.first_block <= w.block <= gate.last_block
+        and gate.first_block <= linear_block(m, wi) <= gate.last_block
         and gate.first_warp <= w.in_block <= gate.last_warp
         and gate.first_cycle <= t <= gate.last_cycle
         and gate.first_launch_cycle <= since <= gate.last_launch_cycle
     )
+
+
+@cold
+def linear_block(m, wi):
+    """The linear index in the grid of a warp's block. Blocks run cluster by cluster, which is another order where clusters extend along y or z."""
+    w = warp_at(m, wi)
+    grid = grid_at(m, w.grid)
+    number = np.int64(w.block)
+    if grid.cluster_y == 1 and grid.cluster_z == 1:
+        return number
+    cluster, rank = divmod(number, grid.cluster_x * grid.cluster_y * grid.cluster_z)
+    x = cluster % grid.clusters_x * grid.cluster_x + rank % grid.cluster_x
+    y = cluster // grid.clusters_x % grid.clusters_y * grid.cluster_y + rank // grid.cluster_x % grid.cluster_y
+    z = cluster // (grid.clusters_x * grid.clusters_y) * grid.cluster_z + rank // (grid.cluster_x * grid.cluster_y)
+    return x + grid.clusters_x * grid.cluster_x * (y + grid.clusters_y * grid.cluster_y * z)

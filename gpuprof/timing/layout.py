@@ -131,7 +131,7 @@ WARP = np.dtype(
         ("mask", "u4"),
         ("issued_mask", "u4"),  # active lanes of what it issued last, and where that was
         ("issued_pc", "i4"),
-        ("block", "u4"),
+        ("block", "u4"),  # in the order they run
         ("grid", "i4"),  # of the batch
         ("final", "i4"),  # 1: the trace ends with the piece
         ("step", "i8"),  # addresses: next step, where to look further (see `follow`), the end of the piece's steps
@@ -240,6 +240,11 @@ GRID_NUMBERS = (
     "shared_nbytes",
     "carve_out",  # shared memory of an SM that is full of its blocks
     "cluster",  # blocks that start together
+    "cluster_x",  # extents of a cluster
+    "cluster_y",
+    "cluster_z",
+    "clusters_x",  # of the grid
+    "clusters_y",
     "has_mbarriers",  # 0 or 1
     "total_blocks",
     "launcher",  # the grid whose kernel launches it, -1: the host does

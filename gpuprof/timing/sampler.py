@@ -9,7 +9,7 @@ import numpy as np
 from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.counted import write_counters
 from gpuprof.timing.fifo import enter
-from gpuprof.timing.gate import passes
+from gpuprof.timing.gate import linear_block, passes
 from gpuprof.timing.jit import cold, hot
 from gpuprof.timing.ledger import SELECTED
 from gpuprof.timing.reasons import holding_reasons, resident
@@ -102,7 +102,7 @@ def take(m, sm, wi, n, t):
     r.stall_sm = stall_field(m, 1 << SELECTED if issued else holding_reasons(m, wi, t)) | sm << SM_SHIFT
     r.cycle = t
     r.launch = grid.launch
-    r.block = w.block
+    r.block = linear_block(m, wi)
     r.mask = w.issued_mask if issued else w.mask
     r.warp_slot = w.lane * m.partitions + w.partition % m.partitions
     r.flags = issued * ISSUED | (part_at(m, w.partition).issued == t) * SCHEDULER_ISSUED
