@@ -34,13 +34,18 @@ def grow(state: State) -> None:
     state.link()
 
 
-def causes_of(state: State, number: int) -> np.ndarray:
-    """records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind, flags): what ended the stalls of grid `number`."""
+def causes_of_grids(state: State) -> list[np.ndarray]:
+    """Of each grid what ended its stalls: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind, flags)."""
     rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
+    rows = rows[np.argsort(rows["key"])]  # so a grid's follow each other: the instruction that stalled is above all else
+    begins = np.searchsorted(rows["key"] >> layout.STALLED_SHIFT, state.core.grid["first_inst"])
+    return [_causes(state, number, some) for number, some in enumerate(np.split(rows, begins[1:]))]
+
+
+def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
+    """The same of grid `number`, whose stalls are in these rows."""
     first_inst, pc_base = (state.core.grid[name] for name in ("first_inst", "pc_base"))
     stalled, cause = rows["key"] >> layout.STALLED_SHIFT, rows["key"] & layout.CAUSE_PC_MASK
-    mine = np.searchsorted(first_inst, stalled, side="right") - 1 == number
-    rows, stalled, cause = rows[mine], stalled[mine], cause[mine]
     grid_of_cause = np.searchsorted(first_inst, cause, side="right") - 1
     flags = (
         OTHER_WARP * (rows["key"] & layout.OTHER != 0)

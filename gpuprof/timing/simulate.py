@@ -12,7 +12,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
-from gpuprof.timing.causes import causes_of, grow, new_blame
+from gpuprof.timing.causes import causes_of_grids, grow, new_blame
 from gpuprof.timing.extrapolate import Extrapolation, Settling
 from gpuprof.timing.filter import ALL
 from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
@@ -137,7 +137,8 @@ def _run(
 
 def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray) -> list[LaunchTiming]:
     machine.cycle, machine.l2_uses = int(state.core.grid["end_cycle"].max()), int(state.machine[0]["l2_uses"])
-    return [_timing(state, number, grid, _losses(state, number, lost)) for number, grid in enumerate(grids)]
+    causes = causes_of_grids(state)
+    return [_timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)]
 
 
 def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:
@@ -149,14 +150,13 @@ def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:
     return rows[due > 0]
 
 
-def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray) -> LaunchTiming:
+def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, causes: np.ndarray) -> LaunchTiming:
     counts = dict(zip(state.core.grid.dtype.names, state.core.grid[number].tolist(), strict=True))
     start, end = counts["start_cycle"], counts["end_cycle"]
     own = slice(grid.first_inst, grid.first_inst + len(grid.program.inst))
     ledger = state.core.ledger[own].astype(np.uint64)
     resident = counts["resident_warp_cycles"]
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
-    causes = causes_of(state, number)
     stalled = resident - int(ledger[:, SELECTED].sum())
     assert int(causes["cycles"].sum()) == stalled, f"causes of {int(causes['cycles'].sum())} warp-cycles of {stalled} stalled ones"
     due, dropped = int(losses["due"].sum()), int(losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum())
