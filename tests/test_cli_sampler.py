@@ -144,3 +144,10 @@ def test_every_event_is_a_sample_where_one_issues_at_a_time(tmp_path):
         told(tmp_path, "collect", "collatz.cu", *launched, "--trigger", f"{trigger}:1")
         launch = read_recording(tmp_path / "collatz.gprec").launches[0]
         assert launch.end["samples_due"] == counted(launch) > 100
+
+
+def test_a_slot_whose_turn_never_came_is_said_to_be_why_there_are_no_samples(folder):
+    """Few periods in a launch of one warp: the counter stands at slots that are empty."""
+    told(folder, "collect", "turn.cu", *LAUNCH, "--period", "2048", "--mode", "round-robin", "-o", "k.gprec")
+    code, _, error = gpuprof(folder, "report", "k.gprec")
+    assert code == 4 and "in mode round-robin each warp slot of an SM has its turn once" in error

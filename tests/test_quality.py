@@ -137,6 +137,15 @@ def test_error_by_hand():
     assert found == (0.25, pytest.approx(0.05), pytest.approx(0.2), pytest.approx(1 / 3), 0.0)
 
 
+def test_lines_that_no_sample_saw_are_not_in_order_by_chance():
+    """One sample, of the first line: it is at its place; the other two share the places 2 and 3, so each is right half the time. Of no
+    two lines that tie for the first place is one known to be the hottest."""
+    found = error_of(np.array([1, 0, 0]), np.array([1, 0]), np.array([1, 0]), TRUTH)
+    assert (found.ranked, found.hottest) == (pytest.approx((1 + 1 / 2 + 1 / 2) / 3), 1.0)
+    found = error_of(np.array([2, 2, 0]), np.array([1, 0]), np.array([1, 0]), TRUTH)
+    assert (found.ranked, found.hottest) == (pytest.approx((1 / 2 + 1 / 2 + 1) / 3), 0.5)
+
+
 def test_formula_against_many_draws():
     rng, n = np.random.default_rng(0), 200
     lines, reasons = (rng.multinomial(n, shares, 20_000) / n for shares in TRUTH)

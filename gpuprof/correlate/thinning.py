@@ -98,9 +98,18 @@ def error_of(lines: np.ndarray, reasons: np.ndarray, counts: np.ndarray, truth: 
         distance(reasons, truth.reasons),
         distance(counts, truth.reasons),
         float(np.abs(found - truth.lines).max()),
-        float(np.mean(order[np.argsort(-found[order], kind="stable")] == order)) if len(order) else None,
-        float(np.argmax(found) == np.argmax(truth.lines)),
+        float(np.mean(at_place(found[order]))) if len(order) else None,
+        float(found[np.argmax(truth.lines)] == found.max()) / np.count_nonzero(found == found.max()),
     )
+
+
+def at_place(shares: np.ndarray) -> np.ndarray:
+    """For each line, hottest first in truth, whether the order of the found shares has it there: 1, 0, or the chance of it among equals,
+    such as lines that no sample saw."""
+    ahead = (shares[None, :] > shares[:, None]).sum(axis=1)
+    equal = (shares[None, :] == shares[:, None]).sum(axis=1)
+    place = np.arange(len(shares))
+    return np.where((ahead <= place) & (place < ahead + equal), 1 / equal, 0.0)
 
 
 def distance(sums: np.ndarray, exact: np.ndarray) -> float:

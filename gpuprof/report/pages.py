@@ -89,6 +89,11 @@ def check_sampled(report: Report) -> None:
             raise NotComparable(
                 f"no samples were taken: none passed the filter, {header.filter}; collect with another --filter (the exact columns are right)"
             )
+        if header.mode == "round-robin":
+            raise NotComparable(
+                "no samples were taken: in mode round-robin each warp slot of an SM has its turn once in as many periods as there are slots, "
+                "and none met a warp in its turn; collect with a shorter --period or another --mode (the exact columns are right)"
+            )
         cycles = max(launch.cycles for kernel in report.kernels for launch in kernel.launches)
         raise NotComparable(
             f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is {header.period_cycles}; "
