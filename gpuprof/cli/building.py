@@ -17,7 +17,9 @@ _COMPILER_FLAGS = (
     ),
     click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in."),
     click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro."),
-    click.option("-O", "optimize", type=click.IntRange(0, 3), default=3, show_default=True, help="How much the compiler optimizes."),
+    click.option(
+        "-O", "optimize", type=click.IntRange(0, 3), metavar="0..3", default=3, show_default=True, help="How much the compiler optimizes."
+    ),
     click.option("--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"),
 )
 

@@ -8,13 +8,14 @@ import click
 
 from gpuprof.build import SOURCES, BuildOptions
 from gpuprof.cli.building import build_options
+from gpuprof.cli.grouping import GroupedCommand
 from gpuprof.cli.recording import RECORDS, form_and_registers, load_settings, recorded_text, recording_flags, recording_options
 from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
 
 
-@click.command("collect", short_help="Run kernels on the emulated GPU and record a profile.")
+@click.command("collect", cls=GroupedCommand, short_help="Run kernels on the emulated GPU and record a profile.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("script_args", nargs=-1)
 @click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
@@ -25,7 +26,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     type=click.Choice(RECORDS),
     default="wide",
     show_default=True,
-    help="32 or 8 bytes a sample; with a record of counters for each SM and sampled cycle.",
+    help="32 or 8 bytes a sample; +counters: and a record of counters for each SM and sampled cycle.",
 )
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
 @click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")

@@ -125,7 +125,7 @@ KINDS: dict[str, Callable[[], Table]] = {
 }
 
 
-@click.command("list", short_help="List chips, stall reasons, triggers, metrics, samples or instructions.")
+@click.command("list", short_help="List chips, stalls, causes, triggers, metrics, samples.")
 @click.argument("kind", type=click.Choice(tuple(KINDS)))
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
 @click.option("--verbose", is_flag=True, help="Of chips: every number with its unit, meaning and source.")

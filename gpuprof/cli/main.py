@@ -22,7 +22,7 @@ COMMANDS = {
     "check": "Compare with a committed baseline; exit 3 on a regression.",
     "sweep": "Run one file on a table of chips and parameters.",
     "fidelity": "Show the model's figures beside published ones.",
-    "list": "List chips, stall reasons, metrics or samples.",
+    "list": "List chips, stalls, causes, triggers, metrics, samples.",
     "explain": "Explain a stall reason in words.",
 }
 

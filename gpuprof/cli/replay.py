@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.grouping import GroupedCommand
 from gpuprof.cli.recording import RECORDS, form_and_registers, load_settings, recorded_text, recording_flags, recording_options
 from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
 
 
-@click.command("replay", short_help="Run a saved command stream again, with other settings.")
+@click.command("replay", cls=GroupedCommand, short_help="Run a saved command stream again, with other settings.")
 @click.argument("file", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: as recorded]")
 @partial(sampler_options, with_defaults=False)

@@ -96,10 +96,10 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "--mode",
         "mode",
         click.Choice(MODES),
-        "What is written of an SM: one random warp, the warp in the next slot, every warp, of each "
-        "partition that issued nothing one, or the warp whose event it was.  [default: random; with --trigger: trigger]",
+        "What is written of an SM: one random warp, the warp in the next slot, every warp, one of each "
+        "partition that issued nothing, or the warp whose event it was.  [default: random; with --trigger: trigger]",
     ),
-    Flag("--seed", "seed", click.IntRange(min=0), "For random data and random sampling.  [default: 0]"),
+    Flag("--seed", "seed", click.IntRange(min=0), "For random data and random sampling.  [default: 0]", "N"),
     Flag("--phase", "phase_cycles", Cycles(0), "Sample so many cycles later, less than the period.  [default: 0]", "CYCLES"),
     Flag("--partition", "partition", click.IntRange(min=0), "Sample only this partition of each SM.  [default: all]", "P"),
     Flag("--stall", "stall", click.Choice(["vector", "index"]), "A sample has all reasons that hold, or the first one.  [default: vector]"),
