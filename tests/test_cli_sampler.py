@@ -118,7 +118,10 @@ def test_period_auto_says_what_it_found(folder):
     assert found.tolist() == read_recording(folder / "set.gprec").launches[0].samples.tolist()
     told(folder, "correlate", "turn.gprec")
     assert rows(folder / "turn.gpudb", "SELECT * FROM samplers") == [(0, "period_cycles", 32)]
-    assert "period 32 cycles (random), dropped 0" in told(folder, "report", "turn.gprec")
+    page = told(folder, "report", "turn.gprec")
+    assert "period 32 cycles (random), dropped 0" in page
+    assert "# note       --period auto found 32 cycles to be the shortest without losses, throughout\n" in page
+    assert told(folder, "quality", "turn.gprec", "--csv") == told(folder, "quality", "set.gprec", "--csv")
 
 
 WINDING = """

@@ -114,6 +114,7 @@ def test_what_cannot_be_judged(folder):
         ([time | {"filter": "block=0"}], "only samples of block=0 were taken"),
         ([time | {"partition": 2}], "only partition 2 of the SMs was sampled"),
         ([time, time | {"period_cycles": 128}], "period_cycles 128 and 64: choose one"),
+        ([time | {"period_cycles": 0, "auto_period": 1}], "ends before the period was found"),
     ]:
         with pytest.raises(NotComparable, match=said):
             common_registers("a.gprec", registers)

@@ -38,8 +38,10 @@ class Gathered:
         self.has_cycles &= "cycle" in payload.rows.dtype.names
         self._parts.append(samples_of(payload.rows, registers, self._pcs, self._line_of_pc))
 
-    def samples(self) -> Samples:
-        return Samples(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
+    def samples(self, period_cycles: int) -> Samples:
+        samples = Samples(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
+        np.floor_divide(samples.turn, period_cycles, out=samples.turn)
+        return samples
 
 
 def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tuple[Samples, Truth, int, bool]:
@@ -53,11 +55,13 @@ def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tup
     recording = read_recording(path, gathered.add, gathered.begin)
     if not gathered.registers:
         raise NotComparable(f"{path}: no samples to judge: collect with a --period, or a shorter one")
-    registers = common_registers(path, [gathered.registers[launch] for launch in sorted(gathered.registers)])
+    # A period that was sought (--period auto) is told when the launch has ended.
+    registers = common_registers(path, [recording.registers(launch) for launch in sorted(gathered.registers)])
     truth = truth_of([recording.launches[number].ledger for number in launches], pcs, line_of_pc)
     if truth is None:
         raise NotComparable(f"{path}: no ledger to compare the samples with: collect again")
-    return gathered.samples(), truth, registers["period_cycles"], gathered.has_cycles and registers["mode"] in THINNED_MODES
+    period_cycles = registers["period_cycles"]
+    return gathered.samples(period_cycles), truth, period_cycles, gathered.has_cycles and registers["mode"] in THINNED_MODES
 
 
 def common_registers(path: Path, found: list[dict]) -> dict:
@@ -65,6 +69,8 @@ def common_registers(path: Path, found: list[dict]) -> dict:
     first = found[0]
     if not is_count(first["period_cycles"]):
         raise FileFormatError(f"{path}: a sampling period is {first['period_cycles']!r}, which is no number of cycles")
+    if first.get("auto_period") and not first["period_cycles"]:
+        raise NotComparable(f"{path}: it ends before the period was found that --period auto looks for: collect again")
     for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
         values = {str(registers.get(name, "")) for registers in found}
         if len(values) > 1:
@@ -96,13 +102,13 @@ def line_numbers(pc: np.ndarray, pcs: np.ndarray, line_of_pc: np.ndarray) -> np.
 
 
 def samples_of(rows: np.ndarray, registers: dict, pcs: np.ndarray, line_of_pc: np.ndarray) -> Samples:
-    """A sample that does not say what it stands for counts for one. Where a period is none, `common_registers` says so."""
-    weight, period = weights(rows, registers), registers["period_cycles"]
+    """With the cycle as `turn`: the period need not be known yet. A sample that does not say what it stands for counts for one."""
+    weight = weights(rows, registers)
     cycle = rows["cycle"] if "cycle" in rows.dtype.names else np.zeros(len(rows), np.uint64)
     return Samples(
         line_numbers(rows["pc"], pcs, line_of_pc).astype(np.int32),
         first_reasons(rows["stall_sm"]).astype(np.uint8),
-        (cycle // np.uint64(period if is_count(period) and period else 1)).astype(np.int64),
+        cycle.astype(np.int64),
         np.ones(len(rows), np.uint8) if weight is None else weight.astype(np.uint8),
     )
 

@@ -177,6 +177,11 @@ class Recording:
     complete: bool = False
     damage: str | None = None
 
+    def registers(self, launch: int) -> dict[str, Any]:
+        """The sampler's that were in force for a launch, with the period that was found where the sampler looked for one."""
+        own = self.launches[launch].begin.get("sampling", {})
+        return self.meta["sampling"] | (own if isinstance(own, dict) else {})
+
 
 SampleSink = Callable[[Chunk, Rows], None]
 BeginSink = Callable[[int, dict[str, Any]], None]
@@ -254,8 +259,7 @@ class _Builder:
             raise self._contradiction(f"a launch of module {fields['module']}, which it has not named")
         self.recording.launches[fields["launch"]] = Launch(fields)
         if self.begin_sink:
-            own = fields.get("sampling", {})
-            self.begin_sink(fields["launch"], self.recording.meta["sampling"] | (own if isinstance(own, dict) else {}))
+            self.begin_sink(fields["launch"], self.recording.registers(fields["launch"]))
 
     def _launch_end(self, chunk: Chunk, fields: dict) -> None:
         launch = self._begun(fields["launch"])

@@ -87,7 +87,7 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         filter=filters_in_force(meta, launches),
         notes=(
             *chip_notes(meta),
-            *register_notes(launches),
+            *register_notes(meta, launches),
             *(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
         ),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
@@ -119,11 +119,23 @@ def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
     return "; ".join(f"{text or 'none'} ({plural(n, 'launch', 'launches')})" for text, n in counts.items())
 
 
-def register_notes(launches: list[Launch]) -> list[str]:
-    """What a script has set of the sampler in mid-stream, the filter aside."""
-    counts = Counter((name, value) for launch in launches for name, value in launch.sampling.items() if name != "filter")
+def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
+    """What a script has set of the sampler in mid-stream, the filter aside, and the periods that --period auto has found."""
+    found, was_set = Counter(), Counter()
+    for launch in launches:
+        sought = str(launch.sampling.get("auto_period", meta.get("auto_period"))) == "1"
+        for name, value in launch.sampling.items():
+            if name == "period_cycles" and sought:
+                found[value] += 1
+            elif name != "filter":
+                was_set[name, value] += 1
+
+    def when(n: int) -> str:
+        return "throughout" if n == len(launches) else f"for {n} of {plural(len(launches), 'launch', 'launches')}"
+
     return [
-        f"the sampler's {name} was {value} for {n} of {plural(len(launches), 'launch', 'launches')}" for (name, value), n in counts.items()
+        *(f"--period auto found {period} cycles to be the shortest without losses, {when(n)}" for period, n in found.items()),
+        *(f"the sampler's {name} was {value} {when(n)}" for (name, value), n in was_set.items()),
     ]
 
 
