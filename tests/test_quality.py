@@ -91,6 +91,7 @@ def test_table_in_a_pipe_and_csv_say_what_json_says(folder):
     lines = out.splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["period"])
     assert code == 0 and [line.split()[0] for line in lines[start + 1 : start + 17]] == [str(row["period_cycles"]) for row in rows]
+    assert lines[-1].endswith("what each column means: gpuprof quality --help")
     table = list(csv.DictReader(io.StringIO(gpuprof(folder, "quality", "64.gprec", "--csv")[1])))
     assert table == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
     assert rows[-1]["samples"] < 1 and rows[-1]["mix_error"] is not None  # one phase in many has a sample

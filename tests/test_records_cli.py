@@ -13,6 +13,7 @@ from recordings import META, SAMPLES, gpuprof, launch_fields, write_saxpy
 from gpuprof.correlate import describe as describe_database
 from gpuprof.records import describe as describe_records
 from gpuprof.records.writer import RecordWriter
+from gpuprof.timing.registers import REGISTERS
 
 TEXT = """\
 launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 resident=4 stalls=selected
@@ -138,3 +139,7 @@ def test_correlate_replaces_databases_only(tmp_path):
 def test_pages_are_in_step_with_the_schemas(page, module):
     text = (Path(__file__).parents[1] / "docs" / page).read_text()
     assert text == module.describe(), f"write it anew: python -m {module.__name__} > docs/{page}"
+
+
+def test_the_page_of_recordings_has_all_registers_of_the_sampler():
+    assert tuple(describe_records.REGISTERS) == REGISTERS

@@ -112,8 +112,15 @@ def test_no_line_stands_out(tmp_path):
 
 def test_dropped_and_few_samples(tmp_path):
     report = report_of(tmp_path, dropped=5)
-    texts = [f.text for f in findings(report.kernels[0], report.chip, report.header) if f.rule == "sampling"]
-    assert texts == ["10 samples were dropped, since the buffer was full: collect with a longer --period."]
+    for losses, full, remedy in (
+        ((), "a buffer was", "a longer --period"),
+        (((0, 10, 0),), "FIFOs were", "a longer --period or a larger --fifo"),
+        (((3, 0, 10),), "the event buffer was", "a longer --period, a larger --buffer or a shorter --poll"),
+        (((3, 0, 6), (1, 4, 0)), "FIFOs and the event buffer were", "a longer --period"),
+    ):
+        found = findings(report.kernels[0], report.chip, replace(report.header, losses=losses))
+        texts = [finding.text for finding in found if finding.rule == "sampling"]
+        assert texts == [f"10 samples were dropped, since {full} full: collect with {remedy}."]
 
 
 def test_metrics_that_are_missing_say_nothing(tmp_path):

@@ -75,8 +75,8 @@ CREATE TABLE launches (
     cycles INTEGER NOT NULL,   -- duration
     samples_due INTEGER NOT NULL,     -- kept + dropped
     samples_kept INTEGER NOT NULL, -- rows of the recording, counted
-    samples_dropped INTEGER NOT NULL, -- lost to a full buffer
-    buffer_full INTEGER NOT NULL,     -- 1 when records were dropped
+    samples_dropped INTEGER NOT NULL, -- lost to a full FIFO or event buffer
+    buffer_full INTEGER NOT NULL,     -- 1 when samples were dropped, wherever
     complete INTEGER NOT NULL  -- 0 when the stream ended inside the launch
 );
 CREATE TABLE launch_metrics (  -- everything else that is one exact number per launch; see metrics

@@ -62,7 +62,7 @@ class Vocabulary(NamedTuple):
 NCU = Vocabulary("ncu", "Nsight Compute", "gpuprof's reasons are its own", {name: name for name in NAMES})
 
 CUPTI = Vocabulary(
-    "cupti", "CUPTI's activity API", "the map is NVIDIA's; of warpgroup_arrive it is ours",
+    "cupti", "CUPTI's activity API", "the map is NVIDIA's; of branch_resolving and warpgroup_arrive it is ours",
     {
         "selected": "NONE", "not_selected": "NOT_SELECTED", "wait": "EXEC_DEPENDENCY",
         "long_scoreboard": "MEMORY_DEPENDENCY", "short_scoreboard": "EXEC_DEPENDENCY", "barrier": "SYNC",

@@ -4,6 +4,32 @@ from collections.abc import Iterator
 
 from gpuprof.isa.stalls import REASONS
 from gpuprof.records import schema
+from gpuprof.timing.registers import registers
+from gpuprof.timing.sampling import Sampling
+
+REGISTERS = {  # of the sampler, in the order of timing.sampling.Sampling
+    "period_cycles": "cycles from sample to sample; 0: none, as with events, with no samples, or where it is found by the run (LEND: `sampling_period_cycles`)",
+    "mode": "whose records are written: random, round-robin, all, stalled, trigger",
+    "seed": "of what is drawn",
+    "fifo_depth": "records that an SM's FIFO holds",
+    "drain_cycles": "in which a record leaves it; 0: the chip's number",
+    "filter": "which samples are wanted, as `collect --filter` takes them; empty: all",
+    "stream": "how records leave: aux, a port of their own, or lsu, as stores of the SM",
+    "buffer_nbytes": "of the event buffer that all SMs share",
+    "poll_cycles": "from one emptying of it by the host to the next; 0: 100 ms",
+    "trigger": "cycles, or the kind of event that starts the sampler: see `gpuprof list triggers`",
+    "every": "events from sample to sample; 0: cycles start it",
+    "phase_cycles": "the first sampled cycle, modulo the period; of events their number",
+    "partition": "of each SM, that is sampled; -1: all",
+    "stall": "form of the stall word: vector or index",
+    "auto_period": "1: the run looks for the shortest period at which nothing is lost",
+    "counters": "names of the counters beside the samples of a cycle, joined by commas",
+}
+BESIDE = {  # of META, and no registers of a cell
+    "record": "wide or compact",
+    "passes": "passes whose samples are together here, where there are several",
+    "pass_seeds": "seed and phase of each pass, where there are several",
+}
 
 INTEGER_NAMES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 
@@ -29,6 +55,10 @@ def _page() -> Iterator[str]:
             yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
             yield f"{chunk.dtype.itemsize} bytes a row.\n"
             yield from _table(("field", "offset", "type", "meaning"), _column_rows(chunk))
+    yield "## Registers of the sampler (`sampling` of META and LNCH)\n"
+    usual = registers(Sampling())
+    rows = [(f"`{name}`", str(usual[name]) or "(empty)", text) for name, text in REGISTERS.items()]
+    yield from _table(("register", "usual", "meaning"), rows + [(f"`{name}`", "", text) for name, text in BESIDE.items()])
     yield "## The stall word (`stall_sm`)\n"
     yield f"Bit r is set when reason r held in the cycle of the sample; bits {schema.SM_SHIFT} to 31 are the SM. Where the register `stall` of META or"
     yield "LNCH is `index`, the field is the number of the first reason that held instead.\n"

@@ -179,7 +179,7 @@ META_FIELDS = (
     Field(
         "sampling",
         "map",
-        "period_cycles (0 = no samples), mode, seed, record (wide or compact), and what else was not as usual, such as filter",
+        "registers of the sampler, see below: always period_cycles, mode, seed and record, others where they are not as usual",
     ),
     Field("fidelity", "text", "how far its numbers can be trusted", optional=True),
 )
@@ -210,7 +210,7 @@ LAUNCH_FIELDS = (
     Field("text", "text", "the launch as the user wrote it, or an empty string"),
     Field("task", "text", "names of the tasks it belongs to, outermost first, joined by /; empty outside any"),
     Field("parent", "count", "index of the launch whose kernel launched it", optional=True),
-    Field("sampling", "map", "the sampler's registers in force for it, where they are not META's", optional=True),
+    Field("sampling", "map", "registers of the sampler in force for it, where they are not META's", optional=True),
 )
 LAUNCH_END_FIELDS = (
     Field("launch", "count", "index of the launch"),
@@ -219,8 +219,8 @@ LAUNCH_END_FIELDS = (
     Field("cycles", "count", "end - start"),
     Field("samples_due", "count", "kept + dropped"),
     Field("samples_kept", "count", "records in this file"),
-    Field("samples_dropped", "count", "lost to a full buffer"),
-    Field("buffer_full", "flag", "true when records were dropped"),
+    Field("samples_dropped", "count", "lost to a full FIFO or event buffer"),
+    Field("buffer_full", "flag", "true when samples were dropped, wherever"),
     Field("counters", "map", "every other plain number the timing model gives for a launch"),
 )
 MARK_FIELDS = (

@@ -17,6 +17,7 @@ from gpuprof.report.table import Column, table
 
 VERSION = 1
 BAR_CELLS = 20
+COLUMNS_NOTE = "mix is the error of the stall reasons' shares; what each column means: gpuprof quality --help"
 SURE = 0.95  # the hottest line is found in so many of the recordings of a period
 
 
@@ -37,7 +38,7 @@ def page(quality: Quality, look: Look) -> Iterator[Text]:
     yield from table(columns(quality, look), quality.rows, look)
     yield Text("")
     mark = Text("# " if look.plain else "")
-    for note in [*verdicts(quality), *quality.notes]:
+    for note in [*verdicts(quality), *quality.notes, COLUMNS_NOTE]:
         yield from flow(mark, note.split("; "), look)
 
 

@@ -224,12 +224,19 @@ def sampling(case: Case) -> Iterator[Finding]:
     launches = case.kernel.launches
     kept, dropped = sum(launch.samples_kept for launch in launches), sum(launch.samples_dropped for launch in launches)
     if dropped:
-        buffer = sum(row[2] for row in case.header.losses)
-        remedy = "a larger --buffer, a shorter --poll or a longer --period" if buffer else "a longer --period"
-        yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since the buffer was full: collect with {remedy}.")
+        full, remedy = FULL[any(fifo for _, fifo, _ in case.header.losses), any(buffer for _, _, buffer in case.header.losses)]
+        yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since {full} full: collect with {remedy}.")
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
         sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
         yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")
+
+
+FULL = {  # by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do not tell
+    (False, False): ("a buffer was", "a longer --period"),
+    (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
+    (False, True): ("the event buffer was", "a longer --period, a larger --buffer or a shorter --poll"),
+    (True, True): ("FIFOs and the event buffer were", "a longer --period"),
+}
 
 
 def sampled_beside_exact(case: Case) -> Iterator[Finding]:
