@@ -137,7 +137,16 @@ def test_json_source_page(database):
             "samples": 1832,
             "dropped": 0,
         },
-        **{"buffer_full": False, "period_cycles": 512, "mode": "random", "filter": "", "notes": [], "complete": True, "trigger": ""},
+        **{
+            "buffer_full": False,
+            "period_cycles": 512,
+            "mode": "random",
+            "passes": 1,
+            "filter": "",
+            "notes": [],
+            "complete": True,
+            "trigger": "",
+        },
         **{"losses": [], "cycles": 10_000, "disturbance_cycles": 0},
     }
     (kernel,) = document["kernels"]
