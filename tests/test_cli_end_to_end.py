@@ -330,6 +330,8 @@ def test_every_command_has_help(tmp_path):
         "compile",
         "disasm",
         "collect",
+        "replay",
+        "merge",
         "records",
         "correlate",
         "report",
