@@ -99,6 +99,13 @@ def test_filters(tmp_path: Path):
     assert 100 < sum(counts.values()) < 0.5 * sum(compare(tmp_path, "a100", kernel, settings()).values())
 
 
+def test_warps_that_issue_in_the_cycle_they_start(tmp_path: Path):
+    """So do all but the first of each partition, of 24 blocks of one warp in eight slots: the code is there by then."""
+    kernel = [make("FADD", dst=0, a=1, b=2), make("EXIT")], [warp([0])] * 24, 1
+    sampling = Sampling(0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="inst_issued", every=1, counters=tuple(COUNTERS))
+    assert compare(tmp_path, "narrow", kernel, [sampling])["inst_issued", "trigger"] > 16
+
+
 def winding_kernel():
     """A branch, a function and a loop around both; warps part at the branch, at the loop's end or nowhere, and come together in all ways."""
     code = [

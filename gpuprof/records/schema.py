@@ -94,11 +94,11 @@ SAMPLED_COUNTERS_COLUMNS = (
     Column("issued", "<u2", "schedulers that issued in this cycle"),
     Column("eligible", "<u2", "warps that could have issued in it"),
     Column("active", "<u2", "resident warps"),
-    Column("l1_sectors", "<u8", "sectors that loads asked of the SM's L1"),
+    Column("l1_sectors", "<u8", "sectors that the launch's loads have asked of the SM's L1"),
     Column("l1_hits", "<u8", "of these, found"),
-    Column("l2_sectors", "<u8", "sectors asked of the L2, by all SMs, up to the last multiple of 64 cycles"),
+    Column("l2_sectors", "<u8", "sectors that the launch has asked of the L2, by all SMs, up to the last multiple of 64 cycles"),
     Column("l2_hits", "<u8", "of these, found"),
-    Column("dram_nbytes", "<u8", "read and written, for all SMs, up to the same cycle"),
+    Column("dram_nbytes", "<u8", "read and written for the launch, by all SMs, up to the same cycle"),
 )
 # A stall: the cycles that a warp waits for one reason before one issue of an instruction. Exact, sparse.
 STALLS_COLUMNS = (

@@ -1,5 +1,5 @@
-"""The work distributor: blocks of the pool's head grid go to SMs in the order of their clusters and in these of their
-indexes, as room becomes free.
+"""The work distributor: blocks of the pool's head grid go to SMs in the order in which they run (with clusters, cluster by
+cluster), as room becomes free.
 
 A block goes to the SM that has had room for it for longest, among those to the one with the fewest blocks: at first breadth-first over
 all SMs. Its warps go to the partitions with the most free warp slots.

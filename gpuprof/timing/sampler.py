@@ -15,6 +15,7 @@ from gpuprof.timing.ledger import SELECTED
 from gpuprof.timing.reasons import holding_reasons, resident
 from gpuprof.timing.sampling import ALL_WARPS, BY_TRIGGER, RANDOM, ROUND_ROBIN
 from gpuprof.timing.tables import grid_at, part_at, record_at, sm_at, warp_at
+from gpuprof.timing.triggers import L2_MISS
 
 
 @hot
@@ -61,7 +62,8 @@ def sample(m, sm, t):
         wi = first + place % m.partitions_in_scope * m.warps_per_partition + place // m.partitions_in_scope
         take(m, sm, wi, n, t)
     elif m.mode == BY_TRIGGER:
-        if first <= s.event_warp < last and warp_at(m, s.event_warp).start < t:  # its slot may be another's by now
+        # The slot of a warp whose miss is known later may be another's by now, which may even issue in the cycle in which it starts.
+        if first <= s.event_warp < last and (m.trigger != L2_MISS or warp_at(m, s.event_warp).start < t):
             take(m, sm, s.event_warp, n, t)
     else:
         for p in range(first_partition, first_partition + m.partitions_in_scope):
