@@ -8,7 +8,15 @@ from contextlib import closing
 
 import pytest
 
+from gpuprof.cli.sampler import FLAGS
+from gpuprof.cli.vocabulary import VOCABULARY
+from gpuprof.correlate import estimate, thinning
+from gpuprof.errors import UsageError
+from gpuprof.isa.vocabularies import VOCABULARIES
 from gpuprof.records.reader import read_chunks, read_recording
+from gpuprof.report import ranking
+from gpuprof.timing import sampling, triggers
+from gpuprof.timing.registers import REGISTERS
 from tests.command import gpuprof, write_files
 
 KERNEL = """
@@ -105,6 +113,22 @@ def test_what_does_not_go_together(folder):
     assert gpuprof(folder, "records", "turn.gprec", "--counters")[2] == (
         "gpuprof: turn.gprec: no counter records in it: collect with --record wide+counters\n"
     )
+
+
+def test_what_commands_know_before_they_import_the_rest_is_so():
+    flags = {flag.name: flag.type for flag in FLAGS}
+    assert tuple(flags["--mode"].choices) == sampling.MODES
+    assert tuple(flags["--stall"].choices) == sampling.STALL_FIELDS
+    assert tuple(flags["--stream"].choices) == sampling.STREAMS
+    for depth in (flags["--fifo"].min, flags["--fifo"].max):
+        assert sampling.Sampling(fifo_depth=depth).fifo_depth == depth
+    for depth in (flags["--fifo"].min - 1, flags["--fifo"].max + 1):
+        with pytest.raises(UsageError):
+            sampling.Sampling(fifo_depth=depth)
+    assert {flag.register for flag in FLAGS} == set(REGISTERS) - {"filter", "every", "auto_period"}
+    assert tuple(VOCABULARY.choices) == tuple(VOCABULARIES)
+    assert estimate.CYCLES == triggers.CYCLES and set(estimate.MODE_WEIGHTS) < set(sampling.MODES)
+    assert ranking.MIN_PERIOD_CYCLES == thinning.MIN_PERIOD_CYCLES == sampling.MIN_PERIOD_CYCLES
 
 
 def test_period_auto_says_what_it_found(folder):

@@ -142,6 +142,7 @@ def test_json_source_page(database):
             "period_cycles": 512,
             "mode": "random",
             "passes": 1,
+            "partition": "",
             "filter": "",
             "notes": [],
             "complete": True,

@@ -101,7 +101,7 @@ def test_too_thin(report):
     assert "too_thin" not in {f.rule for f in findings(sure, report.chip, report.header)}
 
 
-@pytest.mark.parametrize("other", [{"mode": "stalled"}, {"trigger": "branch:10"}, {"filter": "block=0"}])
+@pytest.mark.parametrize("other", [{"mode": "stalled"}, {"trigger": "branch:10"}, {"partition": "0"}, {"filter": "block=0"}])
 def test_samples_that_are_not_of_all_time_are_not_ranked(report, other):
     header = replace(report.header, **other)
     assert "too_thin" not in {f.rule for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, header)}

@@ -2,6 +2,7 @@
 
 import click
 
+from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
 LABEL_CELLS = 12
@@ -9,7 +10,7 @@ LABEL_CELLS = 12
 
 @click.command("explain", short_help="Explain a stall reason in words.")
 @click.argument("reason")
-@click.option("--vocabulary", type=click.Choice(["ncu", "cupti", "intel", "amd"]), help="Whose term REASON is, where makers share it.")
+@click.option("--vocabulary", type=VOCABULARY, help="Whose term REASON is, where makers share it.")
 def command(reason, vocabulary):
     """Say what a stall REASON means, what usually causes it, and what to do.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
 Table = tuple[tuple[str, ...], list[tuple]]  # column names; rows
@@ -129,7 +130,7 @@ KINDS: dict[str, Callable[[], Table]] = {
 @click.argument("kind", type=click.Choice(tuple(KINDS)))
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
 @click.option("--verbose", is_flag=True, help="Of chips: every number with its unit, meaning and source.")
-@click.option("--vocabulary", type=click.Choice(["ncu", "cupti", "intel", "amd"]), help="Of stalls: another maker's terms.")
+@click.option("--vocabulary", type=VOCABULARY, help="Of stalls: another maker's terms.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 def command(kind, names, verbose, vocabulary, as_json):
     """List what there is of a KIND; with --verbose every number of the CHIPs, which may be .toml files of yours.

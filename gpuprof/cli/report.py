@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
 PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samples")
@@ -22,7 +23,7 @@ PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samp
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 @click.option(
     "--vocabulary",
-    type=click.Choice(["ncu", "cupti", "intel", "amd"]),
+    type=VOCABULARY,
     default="ncu",
     show_default=True,
     help="Whose words stalls are told in.",

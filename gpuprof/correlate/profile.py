@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.correlate.estimate import CYCLES, weights
+from gpuprof.correlate.estimate import CYCLES, MODE_WEIGHTS, weights
 from gpuprof.correlate.samples import first_reasons
 from gpuprof.correlate.thinning import Samples, Truth
 from gpuprof.errors import FileFormatError, NotComparable
@@ -14,7 +14,6 @@ from gpuprof.records.encoding import Rows, is_count
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import Chunk
 
-SAMPLES_OF_TIME = ("random", "all", "round-robin")
 THINNED_MODES = ("random", "all")  # the slot that round-robin looks at depends on the period
 
 
@@ -75,7 +74,7 @@ def common_registers(path: Path, found: list[dict]) -> dict:
         values = {str(registers.get(name, "")) for registers in found}
         if len(values) > 1:
             raise NotComparable(f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch")
-    if first["mode"] not in SAMPLES_OF_TIME or not first["period_cycles"] or first.get("trigger", CYCLES) != CYCLES:
+    if first["mode"] not in MODE_WEIGHTS or not first["period_cycles"] or first.get("trigger", CYCLES) != CYCLES:
         raise NotComparable(
             f"{path}: mode {first['mode']} with trigger {first.get('trigger', CYCLES)} does not sample the warps' time, so the ledger is no measure of it"
         )

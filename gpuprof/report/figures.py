@@ -16,6 +16,11 @@ def count(number: int, plain: bool = False) -> str:
     return f"{number / 1000**power:.3g}{' KMGTPE'[power]}"
 
 
+def rounded(value: float | None) -> float | None:
+    """A share as CSV and JSON have it."""
+    return None if value is None else round(value, 6)
+
+
 def grouped(number: int) -> str:
     return f"{number:,}"
 

@@ -47,7 +47,8 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         mode = f" ({shown(header.mode)})" if header.mode else ""
         when = f"trigger {shown(header.trigger)}" if header.trigger else f"period {header.period_cycles} cycles"
         passes = [f"{grouped(header.passes)} passes"] if header.passes > 1 else []
-        yield "samples", [grouped(header.samples), f"{when}{mode}", *passes, *dropped]
+        scope = [f"partition {shown(header.partition)} of each SM"] if header.partition else []
+        yield "samples", [grouped(header.samples), f"{when}{mode}", *scope, *passes, *dropped]
     else:
         yield "samples", ["no sampling", *dropped]
     if header.filter:

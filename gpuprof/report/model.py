@@ -238,6 +238,7 @@ class Header:
     notes: tuple[str, ...]  # what the recording says about itself: an interrupt, damage
     complete: bool
     trigger: str = ""  # kind and number of the events that started the sampler
+    partition: str = ""  # the one of each SM that was sampled, "" all
     passes: int = 1  # of one run, each sampled by another seed and at another phase
 
     @property
@@ -247,7 +248,7 @@ class Header:
     @property
     def samples_time(self) -> bool:
         """The samples are of all warps' time, so that the ledger has what they estimate."""
-        return self.mode in ("", "random", "all", "round-robin") and not self.trigger and not self.filter
+        return self.mode in ("", "random", "all", "round-robin") and not (self.trigger or self.partition or self.filter)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.thinning import Row
-from gpuprof.report.figures import count, grouped
+from gpuprof.report.figures import count, grouped, rounded
 from gpuprof.report.header import header_lines
 from gpuprof.report.look import DIM, Look, flow
 from gpuprof.report.model import Header
@@ -94,10 +94,6 @@ FIELDS: tuple[tuple[str, Callable[[Row], object]], ...] = (
     ("lines_ranked_right", lambda r: rounded(r.error.ranked)),
     ("hottest_line_right", lambda r: rounded(r.error.hottest)),
 )
-
-
-def rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
 
 
 def csv_text(quality: Quality) -> str:

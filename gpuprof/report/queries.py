@@ -84,6 +84,7 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         mode=meta.get("mode", ""),
         passes=int(passes) if (passes := meta.get("passes", "")).isdecimal() else 1,
         trigger=f"{meta['trigger']}:{meta.get('every', '?')}" if "trigger" in meta else "",
+        partition=meta.get("partition", ""),
         filter=filters_in_force(meta, launches),
         notes=(
             *chip_notes(meta),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gpuprof.report.estimates import Estimate
 from gpuprof.report.intervals import Z95
 
-MIN_PERIOD_CYCLES = 32
+MIN_PERIOD_CYCLES = 32  # the sampler's
 
 
 class Overlap(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.model import Instruction, Kernel
+from gpuprof.report.ranking import MIN_PERIOD_CYCLES
 
 BRANCH = re.compile(r"\bBRA\S* (0x[0-9a-f]+)$")
 LOOP_SHARE = 0.10  # of the kernel's cycles: what is less is no reason to warn
@@ -84,4 +85,4 @@ def beyond_chance(shares: list[tuple[float, float]], n: float) -> bool:
 
 def uneven(period_cycles: int, iteration: float) -> int:
     """The period near this one after which a loop is the golden section of an iteration further."""
-    return max(32, round((max(1, round(period_cycles / iteration)) + GOLDEN) * iteration))
+    return max(MIN_PERIOD_CYCLES, round((max(1, round(period_cycles / iteration)) + GOLDEN) * iteration))

@@ -242,7 +242,7 @@ FULL = {  # by whether FIFOs dropped samples, and whether the event buffer did: 
 def sampled_beside_exact(case: Case) -> Iterator[Finding]:
     """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and weighing cures it."""
     whole, scale = case.kernel.cost, scale_of(case.kernel)
-    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or case.header.filter:
+    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or not case.header.samples_time:
         return
     for path, row in case.worst(lambda row: row.cost.warp_cycles):
         exact, sampled = row.cost.warp_cycles / whole.warp_cycles, row.cost.n_samples / whole.n_samples

@@ -9,7 +9,7 @@ from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.figures import base_name, count, grouped
+from gpuprof.report.figures import base_name, count, grouped, rounded
 from gpuprof.report.listing import select_lines, source_sections
 from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.model import Cost, Header, Kernel, Report
@@ -129,10 +129,6 @@ FIELDS = (
     ("Estimated Share High 95%", "high", lambda c: rounded(c.estimate.high)),
     ("Error", "error", lambda c: rounded(c.estimate.error)),
 )
-
-
-def rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
 
 
 def rows(report: Report, lines: Lines = None) -> Iterator[Sequence[object]]:
