@@ -161,6 +161,15 @@ def test_histograms():
     assert [range_of(1), range_of(2), range_of(1024)] == ["1", "2-3", "1,024-2,047"]
 
 
+def test_a_recording_that_was_cut_before_the_lengths():
+    """Stalls are counted, of unknown lengths, on a terminal and in a pipe; their kind is not told."""
+    cut = Waits("", Row(1, "", (), None, None), Stalls(3, 5, 9, ()), 20)
+    assert cut.kind == "unknown"
+    assert sentence(cut) == "5 stalls of 4.0 cycles on average, the longest of 9"
+    for look in (Look(80, "", True, False), Look(80, "", False, False), PIPE):
+        assert histogram(cut.stalls.lengths, look).plain == ""
+
+
 def test_in_another_maker_s_terms(report):
     """Line 14's 2 x 488 cycles of drain, for which no stall is written, are MEMORY_THROTTLE to CUPTI as lg_throttle is: 60,976 of 144,528."""
     rows = [line.split() for line in page_of(replace(report, vocabulary=VOCABULARIES["cupti"]), PIPE)[4:]]

@@ -40,6 +40,8 @@ class Waits(NamedTuple):
     @property
     def kind(self) -> str:
         """Where most of the cycles are. A bin's cycles are not known, so that they are shared out by its middle."""
+        if not self.stalls.lengths:  # the recording was cut before them
+            return "unknown"
         weights = {least: n * 1.5 * least for least, n in self.stalls.lengths}
         long = sum(weight for least, weight in weights.items() if least >= LONG_CYCLES)
         short = sum(weight for least, weight in weights.items() if least < SHORT_CYCLES)
@@ -80,7 +82,7 @@ def kernel_waits(kernel: Kernel, isa: bool = False, vocabulary: Vocabulary = NCU
 
 # In words.
 
-ENDINGS = {"long": "", "few long": ": few long ones have most of the cycles", "many short": ": many short ones", "middling": ""}
+ENDINGS = {"long": "", "few long": ": few long ones have most of the cycles", "many short": ": many short ones", "middling": "", "unknown": ""}
 
 
 def range_of(least: int) -> str:
@@ -107,7 +109,7 @@ def sentence(waits: Waits) -> str:
 
 def histogram(lengths: Sequence[tuple[int, int]], look: Look) -> Text:
     """A cell for each bin from 1 on, as high as its count; in a pipe "1:40,512:3"."""
-    if look.plain:
+    if look.plain or not lengths:
         return Text(",".join(f"{least}:{n}" for least, n in lengths))
     of_bin = {least.bit_length() - 1: n for least, n in lengths}
     most, levels = max(of_bin.values()), HEIGHTS if look.blocks else DIGITS
