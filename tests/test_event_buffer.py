@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import EventBuffer, worker_cycles
+from gpuprof.timing.simulate import simulate_batch
 from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import random_kernel
@@ -129,6 +131,21 @@ def test_kept_and_dropped_are_due(chip, stream, fifo_depth, drain_cycles, places
     assert timing.buffer_full == (timing.samples_dropped > 0)
     if stream == "aux":
         assert timing.cycles == run(chip, code, warps, warps_per_block=3)[0].cycles
+
+
+def test_losses_are_those_of_the_launch(chip):
+    """Two launches at a time, of 2 and 12 warps that wait as long, in FIFOs that lose nothing and a buffer that does: each has its own."""
+    code, warps = one_long_wait(12)
+    jobs = [Grid(launch(encode(code), blocks=n, threads=32, index=k), iter([piece(warps[:n], 1)])) for k, n in ((7, 2), (3, 12))]
+    got = []
+    sampling = Sampling(64, "all", drain_cycles=1, fifo_depth=64, buffer_nbytes=10 * 32, poll_cycles=128)
+    timings = simulate_batch(power_on(chip), jobs, sampling, lambda rows: got.append(rows.copy()), 1 << 40)
+    kept = np.concatenate(got)["launch"]
+    for timing, index in zip(timings, (7, 3), strict=True):
+        assert timing.samples_kept == np.count_nonzero(kept == index) > 0
+        assert timing.samples_due == timing.losses["due"].sum() == timing.samples_kept + timing.losses["dropped_buffer"].sum()
+    few, many = (int(timing.losses["dropped_buffer"].sum()) for timing in timings)
+    assert many > 2 * few > 0
 
 
 def test_the_worker_of_a_chip():

@@ -12,7 +12,7 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing import Sampling, power_on
-from gpuprof.timing.auto import simulate_with_period
+from gpuprof.timing.auto import _overflows, simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.simulate import simulate_batch
 from tests.timing_support import access, encode, launch, make, piece, run, warp
@@ -228,3 +228,20 @@ def test_period_auto_is_the_shortest_that_loses_nothing(chip, mode, fifo_depth, 
     assert period == shortest if drain_cycles == 1 else period > shortest
     if period > shortest:
         assert simulated(simulate_batch, Sampling(period // 2, **usual))[0].samples_dropped > 0
+
+
+def test_when_a_fifo_would_have_been_full():
+    """Against a FIFO that is filled record by record: one that leaves in a cycle has made room in it."""
+    random = np.random.default_rng(0)
+    seen = set()
+    for _ in range(300):
+        depth, drain_cycles, n = (int(each) for each in random.integers(1, [5, 9, 12]))
+        cycles = np.sort(random.integers(0, 40, n))
+        leaves, full = [], False
+        for t in cycles.tolist():
+            full |= len(leaves) >= depth and leaves[-depth] > t
+            leaves.append(max([t, *leaves[-1:]]) + drain_cycles)
+        assert _overflows(cycles, depth, drain_cycles) == full, (cycles, depth, drain_cycles)
+        seen.add(full)
+    assert seen == {True, False}
+    assert [_overflows(np.array([0, t]), 1, 8) for t in (7, 8)] == [True, False]

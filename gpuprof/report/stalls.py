@@ -82,7 +82,13 @@ def kernel_waits(kernel: Kernel, isa: bool = False, vocabulary: Vocabulary = NCU
 
 # In words.
 
-ENDINGS = {"long": "", "few long": ": few long ones have most of the cycles", "many short": ": many short ones", "middling": "", "unknown": ""}
+ENDINGS = {
+    "long": "",
+    "few long": ": few long ones have most of the cycles",
+    "many short": ": many short ones",
+    "middling": "",
+    "unknown": "",
+}
 
 
 def range_of(least: int) -> str:
