@@ -65,6 +65,9 @@ def test_what_sampling_cost(folder):
     cost = end["counters"]["disturbance_cycles"]
     assert end["cycles"] == quiet + cost and cost > 0
     assert f"sampling cost {cost:,} of {end['cycles']:,} cycles" in first_lines(folder)
+    code, _, error = gpuprof(folder, "check", "gather.gprec", "--baseline", "baseline.txt", "--update")
+    assert code == 4 and "its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream aux" in error
+    assert not (folder / "baseline.txt").exists()
 
 
 def test_who_lost_most_comes_first(tmp_path):
@@ -73,7 +76,9 @@ def test_who_lost_most_comes_first(tmp_path):
         rows = [(0, 3, 99, 10, 0), (1, 3, 99, 5, 1), (0, 7, 99, 2, 28), (0, 8, 99, 0, 0), (1, 9, 99, 3, 0), (1, 1, 99, 1, 0)]
         db.executemany("INSERT INTO sample_losses VALUES (?, ?, ?, ?, ?)", rows)
     _, out, _ = gpuprof(tmp_path, "report", "t.gpudb")
-    assert "21 by full FIFOs, 29 by the full event buffer, most by SM 7 (30) and SM 3 (16); 2 more lost some" in re.sub("\n# *", " ", out)
+    assert "21 by full FIFOs, 29 by the full event buffer, most by SM 7 (30) and SM 3 (16), 2 more SMs lost some" in re.sub(
+        "\n# *", " ", out
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,6 +88,9 @@ def test_who_lost_most_comes_first(tmp_path):
         (["--buffer", "16"], "sampling buffer of 16 bytes: it must have 32, for one wide record, to 8 GiB"),
         (["--buffer", "9G"], "to 8 GiB"),
         (["--poll", "0"], "it must be 1 or more"),
+        (["--poll", "2^64"], "it must be 1 to 2^40"),
+        (["--drain", "2^64"], "it must be 1 to 2^40"),
+        (["--seed", str(1 << 63)], "sampling seed 9223372036854775808: it must be 0 to 2^63 - 1"),
         (["--fifo", "0"], "0 is not in the range 1<=x<=4096"),
         (["--stream", "pcie"], "'pcie' is not one of 'aux', 'lsu'"),
         (["--stream", "lsu", "--sample-blocks"], "--sample-blocks leaves blocks out"),
@@ -91,3 +99,15 @@ def test_who_lost_most_comes_first(tmp_path):
 def test_flags_that_cannot_be(folder, flags, says):
     code, _, error = gpuprof(folder, "collect", "gather.cu", *flags)
     assert code == 2 and says in error
+
+
+def test_the_header_is_whole_on_a_narrow_page(tmp_path):
+    """A part that is wider than a line is broken between its words: nothing of the fidelity or of the losses is left out."""
+    make_database(tmp_path / "t.gpudb", dropped=50)
+    headers = []
+    for width in (60, 300):
+        _, out, _ = gpuprof(tmp_path, "report", "t.gpudb", "--page", "launches", "--width", str(width))
+        header = out.partition("\n\n")[0]
+        assert all(len(line) <= width for line in header.splitlines()) and "…" not in header
+        headers.append(header.replace(",", "").replace("#", "").split())
+    assert headers[0] == headers[1]

@@ -58,7 +58,7 @@ def is_costly(warp_cycles: int, launch: LaunchFacts) -> bool:
 
 
 def measure(db: sqlite3.Connection, path: Path) -> Facts:
-    """The facts of a database; raises NotComparable when nothing was measured or the recording is not complete."""
+    """The facts of a database; raises NotComparable when nothing was measured the recording is not complete, or sampling cost cycles."""
     meta = dict(db.execute("SELECT key, value FROM meta"))
     if meta["complete"] != "1":
         raise NotComparable(f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again")
@@ -66,6 +66,8 @@ def measure(db: sqlite3.Connection, path: Path) -> Facts:
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
         n_launches = plural(len(values), "launch", "launches")
         raise NotComparable(f"{path}: nothing was measured in it ({n_launches}, no warp-cycles); collect again")
+    if db.execute("SELECT 1 FROM launch_metrics WHERE metric = 'disturbance_cycles' AND value != 0").fetchone():
+        raise NotComparable(f"{path}: its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream aux")
     lines = line_costs(db)
     launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}
     return Facts(printable(meta["tool_version"]), origin(db, meta), dict(sorted(launches.items())))

@@ -78,5 +78,5 @@ def notes(header, size: float | None, can_thin: bool) -> list[str]:
     if not can_thin:
         found.append("longer periods cannot be had from these records and are predicted, too")
     if header.dropped:
-        found.append(f"{header.dropped:,} samples were dropped; longer periods would have dropped fewer than the table has left out")
+        found.append(f"{header.dropped:,} samples were dropped; recordings of longer periods would have dropped fewer than their rows lack")
     return found

@@ -27,7 +27,9 @@ def loss_facts(header: Header) -> Iterator[str]:
         yield f"{grouped(buffer)} by the full event buffer"
         most = " and ".join(f"SM {sm} ({grouped(fifo + buffer)})" for sm, fifo, buffer in header.losses[:NAMED_SMS])
         others = len(header.losses) - NAMED_SMS
-        yield f"most by {most}" + (f"; {others} more lost some" if others > 0 else "")
+        yield f"most by {most}"
+        if others > 0:
+            yield f"{plural(others, 'more SM', 'more SMs')} lost some"
     if header.disturbance_cycles:
         yield f"sampling cost {grouped(header.disturbance_cycles)} of {plural(header.cycles, 'cycle', 'cycles')}"
 

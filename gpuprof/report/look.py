@@ -95,15 +95,23 @@ def clipped(text: Text, look: Look) -> Text:
 
 
 def flow(prefix: Text, parts: Sequence[Text | str], look: Look) -> Iterator[Text]:
-    """The parts after the prefix, joined by dots; in lines no wider than the page, broken between parts, indented like the first."""
+    """The parts after the prefix, joined by dots; in lines no wider than the page, indented like the first, and broken between parts, or
+    between the words of a part that is wider than a line."""
     line, indent = prefix.copy(), cell_len(prefix.plain)
-    for index, part in enumerate(parts):
-        part = Text(part) if isinstance(part, str) else part
-        separator = look.dot if index else ""
-        if index and look.width is not None and cell_len(line.plain) + cell_len(separator) + cell_len(part.plain) > look.width:
+    for index, (separator, piece) in enumerate(_pieces(parts, look, indent)):
+        if index and look.width is not None and cell_len(line.plain) + cell_len(separator) + cell_len(piece.plain) > look.width:
             yield clipped(line, look)
             line = Text(("#" if look.plain else "").ljust(min(indent, look.width // 3)))
             separator = ""
         line.append(separator)
-        line.append_text(part)
+        line.append_text(piece)
     yield clipped(line, look)
+
+
+def _pieces(parts: Sequence[Text | str], look: Look, indent: int) -> Iterator[tuple[str, Text]]:
+    """What stands before each, and what stays whole."""
+    for index, part in enumerate(parts):
+        part = Text(part) if isinstance(part, str) else part
+        fits = look.width is None or indent + cell_len(part.plain) <= look.width
+        for place, piece in enumerate([part] if fits else part.split(" ")):
+            yield (" " if place else look.dot if index else ""), piece

@@ -235,7 +235,7 @@ FULL = {  # by whether FIFOs dropped samples, and whether the event buffer did: 
     (False, False): ("a buffer was", "a longer --period"),
     (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
     (False, True): ("the event buffer was", "a longer --period, a larger --buffer or a shorter --poll"),
-    (True, True): ("FIFOs and the event buffer were", "a longer --period"),
+    (True, True): ("FIFOs and the event buffer were", "a longer --period, or a larger --fifo and a larger --buffer or a shorter --poll"),
 }
 
 

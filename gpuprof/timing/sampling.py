@@ -12,6 +12,8 @@ BUFFER_NBYTES = 512 << 20  # CUPTI's default: CUPTI_PC_SAMPLING_CONFIGURATION_AT
 MODES = ("random", "round-robin", "all", "stalled", "trigger")
 RANDOM, ROUND_ROBIN, ALL_WARPS, STALLED, BY_TRIGGER = range(5)
 STALL_FIELDS = ("vector", "index")
+MAX_SEED = (1 << 63) - 1
+MAX_DRAIN_CYCLES = MAX_POLL_CYCLES = 1 << 40
 MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; of the addresses kept free for it
 # Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are zero.
 COUNTERS = {
@@ -77,8 +79,10 @@ class Sampling:
             raise UsageError(f"sampling mode {self.mode!r}: it must be one of {', '.join(MODES)}")
         if not 1 <= self.fifo_depth <= 4096:
             raise UsageError(f"sampling FIFO of {self.fifo_depth} records: it must have 1 to 4096")
-        if self.drain_cycles < 0:
-            raise UsageError(f"sampling drain of {self.drain_cycles} cycles per record: it cannot be negative")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise UsageError(f"sampling seed {self.seed}: it must be 0 to 2^63 - 1")
+        if not 0 <= self.drain_cycles <= MAX_DRAIN_CYCLES:
+            raise UsageError(f"sampling drain of {self.drain_cycles} cycles per record: it must be 1 to 2^40, or 0 for the chip's own")
         if self.stream not in STREAMS:
             raise UsageError(f"sampling stream {self.stream!r}: it must be one of {', '.join(STREAMS)}")
         if not MIN_BUFFER_NBYTES <= self.buffer_nbytes <= MAX_BUFFER_NBYTES:
@@ -86,8 +90,8 @@ class Sampling:
                 f"sampling buffer of {self.buffer_nbytes} bytes: it must have {MIN_BUFFER_NBYTES}, for one wide record, "
                 f"to {MAX_BUFFER_NBYTES >> 30} GiB"
             )
-        if self.poll_cycles < 0:
-            raise UsageError(f"sampling buffer emptied every {self.poll_cycles} cycles: it cannot be negative")
+        if not 0 <= self.poll_cycles <= MAX_POLL_CYCLES:
+            raise UsageError(f"sampling buffer emptied every {self.poll_cycles} cycles: it must be 1 to 2^40, or 0 for the usual 100 ms")
         if self.partition < -1:
             raise UsageError(f"sampling of partition {self.partition}: partitions count from 0; -1 is all of them")
         if self.stall not in STALL_FIELDS:
