@@ -59,7 +59,7 @@ def test_the_page_in_a_pipe(report):
     assert page_of(report, PIPE) == [
         "",
         "# transpose_naive  144,528 stalled warp-cycles",
-        "share  reason           stalls    mean  longest  cycles                        kind        line             source",
+        "share  reason           stalls    mean  longest  cycles:stalls                 kind        line             source",
         "41.5%  lg_throttle       13112     4.6     1500  1:1000,2:6000,4:6100,1024:12  many-short  transpose.cu:14  out[at(x, y + i, n)] = value;",
         "37.4%  long_scoreboard    1054    51.2      700  32:992,64:32,512:30           middling    transpose.cu:14  out[at(x, y + i, n)] = value;",
         " 5.5%  drain                 2  4000.0     4000  2048:2                        long        -                (code without a source line)",
