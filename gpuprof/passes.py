@@ -16,7 +16,7 @@ from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import chip_of, replay
-from gpuprof.session import Observer, Settings
+from gpuprof.settings import Observer, Settings
 from gpuprof.stream.read import read_stream
 
 

@@ -18,7 +18,8 @@ from gpuprof.device.load_map import PAGE_NBYTES
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, Program
-from gpuprof.session import Session, Settings, open_session
+from gpuprof.session import Session, open_session
+from gpuprof.settings import Settings
 from gpuprof.stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
 from gpuprof.stream.read import SavedStream
 from gpuprof.timing.registers import changed, registers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuprof.errors import GpuprofError, NotComparable, ScriptError
 from gpuprof.scripted import collecting
-from gpuprof.session import Settings
+from gpuprof.settings import Settings
 
 
 def run_script(file: Path, script_args: tuple[str, ...], settings: Settings) -> None:

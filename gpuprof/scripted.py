@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.errors import UsageError
-from gpuprof.session import Observer, Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Observer, Settings
 
 
 class _Printer(Observer):

@@ -11,47 +11,42 @@ There is one Session per `gpuprof collect`, or per Device of a script that runs 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import gpuprof
-from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build, build_ptx
+from gpuprof.build import DEFAULT_CHIP, build, build_ptx
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.load_map import FIRST_LOAD_BASE, LoadMap, move_nbytes
+from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
 from gpuprof.disturbance import copy_of, simulate_twice
-from gpuprof.emulate.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault, UsageError
-from gpuprof.fidelity.sentence import sentence
 from gpuprof.heap import give_back_large_arrays
 from gpuprof.inflight import Emulate, Flight, InFlight
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Program
 from gpuprof.nested import Descent, launches_grids
-from gpuprof.records.schema import COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
-from gpuprof.records.writer import RECORD_NBYTES, RecordWriter
-from gpuprof.stream.codec import VERSION as STREAM_VERSION
-from gpuprof.stream.codec import Header
+from gpuprof.recorded import launch_fields, record_end, record_module, record_preamble, record_samples, sampling_fields, stream_header
+from gpuprof.records.writer import RECORD_NBYTES
+from gpuprof.settings import LaunchResult, Settings
 from gpuprof.stream.write import StreamWriter
 from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.compiled import Compilation, is_compiled
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.filter import Chooser, Filter
-from gpuprof.timing.registers import changed, described, registers
+from gpuprof.timing.registers import changed, registers
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state import Machine, power_on
-from gpuprof.timing.version import MODEL_VERSION
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
@@ -59,50 +54,8 @@ if TYPE_CHECKING:
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop; what ends is timed to its end.
 MAX_WARP_INSTRUCTIONS = 1 << 22
 NO_LIMIT_CYCLES = 1 << 62
-NO_SAMPLING = Sampling()
 # The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger for itself).
 MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
-
-
-@dataclass(frozen=True)
-class LaunchResult:
-    """What one launch gave, beside its effect on memory."""
-
-    launch: cmd.Launch
-    timing: LaunchTiming
-    counters: LaunchCounters
-
-
-class Observer:
-    """What a session tells its caller while it works. A command overrides what it wants to show."""
-
-    def notice(self, text: str) -> None: ...
-
-    def compiling(self, seconds: float) -> None: ...
-
-    def progress(self, launch: cmd.Launch, blocks_done: int) -> None: ...
-
-    def output(self, text: str) -> None: ...
-
-    def finished(self, result: LaunchResult) -> None: ...
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
-
-    chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
-    chip: Chip | None = None  # goes before any name
-    sampling: Sampling = NO_SAMPLING
-    recorder: RecordWriter | None = None
-    record: str = "wide"
-    sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
-    max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
-    save_stream: bool = False  # into the recording
-    load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
-    options: BuildOptions = DEFAULT_OPTIONS
-    observer: Observer = field(default_factory=Observer)
-    command: str = ""
 
 
 class Session:
@@ -148,20 +101,9 @@ class Session:
             cmd.TaskEnd: self._end_task,
         }
 
-    def record_preamble(self) -> None:
-        """What a recording begins with: what made it, and the chip."""
-        self.recorder.meta(
-            {
-                "tool": "gpuprof",
-                "tool_version": gpuprof.__version__,
-                "model_version": MODEL_VERSION,
-                "fidelity": sentence(self.chip, MODEL_VERSION),
-                "command": self.settings.command,
-                "chip": self.chip.name,
-                "sampling": self._sampling_fields(self.settings.sampling),
-            }
-        )
-        self.recorder.chip(self.chip.describe())
+    def begin_recording(self) -> None:
+        """Before the first command."""
+        record_preamble(self.settings, self.chip)
         if self.settings.save_stream:
             self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings))
 
@@ -208,22 +150,8 @@ class Session:
         module = load(program, self.memory, base)
         self.modules.append(module)
         if self.recorder:
-            self._record_module(module)
+            record_module(self.recorder, len(self.modules) - 1, module, self._images[id(program)][1])
         return module
-
-    def _record_module(self, module: LoadedModule) -> None:
-        program = module.program
-        for path, text in sorted(program.sources.items()):
-            self.recorder.source(path, text)
-        self.recorder.module(
-            len(self.modules) - 1,
-            name=program.name,
-            load_base=module.load_base,
-            code_nbytes=module.end - module.load_base,
-            compiler=program.compiler,
-            arch=program.arch,
-            image=self._images[id(program)][1],
-        )
 
     # Copies between host and device take no GPU time. What they read and write is what was asked before them.
 
@@ -292,9 +220,6 @@ class Session:
                 "--sample-blocks leaves blocks out, but to tell what --stream lsu costs all must be timed: leave one of them out"
             )
 
-    def _sampling_fields(self, sampling: Sampling) -> dict[str, int | str]:
-        return described(sampling, self.settings.sampling) | {"record": self.settings.record}
-
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
         """Gives the timing of a launch on the default stream, None for one in flight."""
         if launch.stream == 0:
@@ -317,8 +242,8 @@ class Session:
         function, task = launch.function, "/".join(self.tasks)
         self.filters[launch.index] = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
         if self.recorder:
-            own = {} if self.sampling == self.settings.sampling else {"sampling": self._sampling_fields(self.sampling)}
-            self.recorder.launch_begin(_launch_fields(launch, self.modules.index(launch.module), task, parent) | own)
+            own = {} if self.sampling == self.settings.sampling else {"sampling": sampling_fields(self.sampling, self.settings)}
+            self.recorder.launch_begin(launch_fields(launch, self.modules.index(launch.module), task, parent) | own)
         return counters, lambda orders: self._emulation(launch, counters, orders)
 
     def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
@@ -341,7 +266,7 @@ class Session:
         for flight, timing in zip(flights, timings, strict=True):
             self.observer.output("".join(flight.counters.output))
             if self.recorder:
-                self._record_end(flight.launch, timing, flight.counters)
+                record_end(self.recorder, flight.launch, timing, flight.counters)
             self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
         return timings
 
@@ -387,11 +312,7 @@ class Session:
 
     def _sink(self, samples: np.ndarray) -> None:
         if self.recorder:
-            for launch, rows in by_launch(samples):
-                if rows.dtype == SAMPLED_COUNTERS_DTYPE:
-                    self.recorder.exact_rows(b"SMCN", launch, rows)
-                else:
-                    self.recorder.samples(launch, rows)
+            record_samples(self.recorder, samples)
 
     def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
         """The timing of all blocks, also when only some were timed; the recording has a note of that."""
@@ -419,21 +340,12 @@ class Session:
             if piece.number == 0:
                 self.observer.progress(launch, piece.first_block + piece.n_blocks)
 
-    def _record_end(self, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
-        base = launch.module.load_base
-        self.recorder.ledger(launch.index, timing.ledger, base)
-        self.recorder.stalls(launch.index, timing.stalls, base)
-        self.recorder.exact_rows(b"CAUS", launch.index, timing.causes)
-        self.recorder.counters(launch.index, counter_rows(counters, base))
-        self.recorder.exact_rows(b"SMDR", launch.index, timing.losses)
-        self.recorder.launch_end(launch.index, timing)
-
 
 def open_session(settings: Settings, chip_name: str | None = None) -> Session:
     """A Session that has begun its recording. The settings' chip goes before the one asked for."""
     session = Session(settings, settings.chip or load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
     if session.recorder:
-        session.record_preamble()
+        session.begin_recording()
         if session.chip.is_foreign:
             settings.observer.notice(f"chip {session.chip.name}: {session.chip.notes}")
     return session
@@ -445,50 +357,7 @@ def open_device(settings: Settings, chip_name: str | None = None) -> Device:
     return Device(session, session.chip)
 
 
-def by_launch(samples: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """The samples of each launch, in their order. Most often there is one launch, whose samples are not copied."""
-    launches = samples["launch"]
-    if len(samples) and (launches == launches[0]).all():
-        yield int(launches[0]), samples
-        return
-    for launch in np.unique(launches):
-        yield int(launch), np.take(samples, np.flatnonzero(launches == launch))
-
-
-def stream_header(settings: Settings) -> Header:
-    """What a saved stream begins with: how it was run."""
-    return Header(STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles)
-
-
 def _load_map(settings: Settings, chip: Chip) -> LoadMap:
     if settings.load_base is None:
         return LoadMap(seed=settings.sampling.seed, move_nbytes=move_nbytes(chip))
     return LoadMap(settings.load_base)
-
-
-def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
-    """Counters as rows of records.schema.COUNTERS_DTYPE, one per instruction."""
-    rows = np.zeros(len(counters.inst_executed), COUNTERS_DTYPE)
-    rows["pc"] = load_base + INSTRUCTION_NBYTES * np.arange(len(rows))
-    for name in COUNTER_NAMES:
-        rows[name] = getattr(counters, name)
-    return rows
-
-
-def _launch_fields(launch: cmd.Launch, module: int, task: str, parent: int | None) -> dict:
-    function = launch.function
-    return ({} if parent is None else {"parent": parent}) | {
-        "launch": launch.index,
-        "module": module,
-        "kernel": function.display,
-        "symbol": function.name,
-        "grid": list(launch.grid),
-        "block": list(launch.block),
-        "dynamic_shared_nbytes": launch.dynamic_shared_nbytes,
-        "stream": launch.stream,
-        "registers": function.registers,
-        "shared_nbytes": function.shared_nbytes,
-        "local_nbytes": function.local_nbytes,
-        "text": launch.name,
-        "task": task,
-    }

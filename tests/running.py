@@ -4,7 +4,8 @@ from pathlib import Path
 
 from gpuprof.device.launch import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.requests import LaunchArrays, run_requests
-from gpuprof.session import LaunchResult, Observer, Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import LaunchResult, Observer, Settings
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"

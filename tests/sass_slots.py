@@ -26,7 +26,8 @@ from gpuprof.device.requests import run_requests
 from gpuprof.emulate.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.session import Session, Settings
+from gpuprof.session import Session
+from gpuprof.settings import Settings
 from tests import sass_machine
 from tests.nvidia_tools import PTXAS
 

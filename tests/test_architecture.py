@@ -43,7 +43,7 @@ def imported_modules(path: Path) -> list[str]:
 def test_imports_run_one_way(package):
     allowed = {*GROUND_FLOOR, *ORDER[: ORDER.index(package) + 1]}
     if package in ("interop", "sweep", "cli"):
-        allowed |= {"session", "scripted", "build", "replay", "passes"}
+        allowed |= {"session", "settings", "scripted", "build", "replay", "passes"}
     if package in ("sweep", "cli"):
         allowed = (allowed | {"launches", "script"}) - {"interop"}
     wrong = [

@@ -12,7 +12,8 @@ from gpuprof.errors import UsageError
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import replay
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from gpuprof.stream.read import read_stream
 from gpuprof.timing import Sampling
 from gpuprof.timing.filter import filter_of_text

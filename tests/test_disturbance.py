@@ -9,7 +9,8 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.session import Observer, Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Observer, Settings
 from gpuprof.timing import Sampling
 from tests.timing_support import access, make, run, warp
 

@@ -17,7 +17,8 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import replay
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from gpuprof.stream.read import read_stream
 from gpuprof.timing.sampling import Sampling
 

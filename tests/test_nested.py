@@ -10,7 +10,8 @@ from gpuprof.build import BuildOptions
 from gpuprof.emulate.launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
 from gpuprof.nested import DEEPEST
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from tests.command import gpuprof as gpuprof_command
 from tests.nvidia_tools import needs_nvcc
 from tests.running import Results, run_file, run_source

@@ -9,7 +9,8 @@ import pytest
 
 from gpuprof.build import BuildOptions
 from gpuprof.device.api import Module
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from tests.host_oracle import HostProgram, kernels, nvcc
 from tests.nvidia_tools import needs_nvcc
 from tests.random_kernels import random_source

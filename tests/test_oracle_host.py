@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gpuprof.build import BuildOptions
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from tests.host_oracle import FOLDER, HostProgram, Kernel, Parameter, kernels
 
 FILES = ("integer", "floating", "data", "control")

@@ -15,7 +15,8 @@ from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, Not
 from gpuprof.records.reader import read_chunks
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import chip_of, replay
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from gpuprof.stream import pieces
 from gpuprof.stream.codec import LINES, End, Header, SavedCopyIn, SavedLaunch, line_of, value_of
 from gpuprof.stream.pieces import BLOCK_NBYTES, MAX_PIECE_NBYTES, pack, unpack

@@ -10,7 +10,8 @@ from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import Order
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.inflight import Shelf
-from gpuprof.session import Settings, open_device
+from gpuprof.session import open_device
+from gpuprof.settings import Settings
 from tests.running import Results, run_source
 from tests.timing_support import access, piece, warp
 

@@ -64,7 +64,7 @@ def command(
     with _nothing_is_garbage():
         from gpuprof.cli.progress import Terminal
         from gpuprof.passes import record as record_passes
-        from gpuprof.session import Settings
+        from gpuprof.settings import Settings
     from gpuprof.timing.registers import changed
     from gpuprof.timing.sampling import Sampling
 

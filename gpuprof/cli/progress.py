@@ -7,7 +7,7 @@ import click
 
 from gpuprof.cli.main import silence_stdout
 from gpuprof.isa.printable import printable
-from gpuprof.session import Observer
+from gpuprof.settings import Observer
 from gpuprof.wording import extent_text, plural
 
 BAR_AFTER_SECONDS = 0.7

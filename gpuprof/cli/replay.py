@@ -46,7 +46,7 @@ def command(
     from gpuprof.passes import passes_of
     from gpuprof.passes import record as record_passes
     from gpuprof.replay import chip_of, replay
-    from gpuprof.session import Settings
+    from gpuprof.settings import Settings
     from gpuprof.stream.read import read_stream
     from gpuprof.timing.registers import changed
 

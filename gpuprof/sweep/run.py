@@ -110,7 +110,7 @@ def measure(task: Task) -> Outcome:
 
 def _launches(task: Task, folder: Path) -> list[Measured]:
     from gpuprof.records.writer import RecordWriter
-    from gpuprof.session import Settings
+    from gpuprof.settings import Settings
 
     recording = folder / "run.gprec"
     options = task.work.options if isinstance(task.work, Script) else BuildOptions()
