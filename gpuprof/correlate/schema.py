@@ -112,7 +112,7 @@ CREATE TABLE samplers (        -- the sampler's registers in force for a launch,
 CREATE TABLE sample_losses (   -- by SM
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     sm INTEGER NOT NULL,       -- number of the SM
-    due INTEGER NOT NULL,      -- samples taken: kept + dropped
+    due INTEGER NOT NULL,      -- kept + dropped: samples that passed the filter
     dropped_fifo INTEGER NOT NULL, -- lost to its full FIFO
     dropped_buffer INTEGER NOT NULL, -- lost to the full event buffer
     PRIMARY KEY (launch, sm)
