@@ -30,6 +30,7 @@ class Job:
     priority: int = 0
     launch_cycles: int = 0
     launched_by: tuple | None = None  # job, warp, turn
+    filter: object = None  # None: the sampling's
     # Worked out.
     number: int = 0
     fit: object = None
@@ -51,7 +52,7 @@ class Slot:
 
 
 class Grids(Gpu):
-    def __init__(self, chip, jobs, load_base):
+    def __init__(self, chip, jobs, load_base, samplings=None):
         code, traces, first_basic_block = [], [], 0
         for number, job in enumerate(jobs):
             job.number, job.fit = number, occupancy(chip, job.function, job.threads)
@@ -59,7 +60,7 @@ class Grids(Gpu):
             traces.append([([first_basic_block + b for b in blocks], accesses, masks) for blocks, accesses, masks in job.warps])
             first_basic_block += len(basic_block_starts(job.code))
             code.append(job.code)
-        super().__init__(chip, np.concatenate(code), load_base, jobs[0].function, jobs[0].threads, jobs[0].warps)
+        super().__init__(chip, np.concatenate(code), load_base, jobs[0].function, jobs[0].threads, jobs[0].warps, samplings=samplings)
         starts, first = [], 0
         for job in jobs:
             starts += [first + start for start in basic_block_starts(job.code).tolist()]
@@ -81,7 +82,7 @@ class Grids(Gpu):
             if (t - self.origin) % QUANTUM == 0:
                 self.serve(t - QUANTUM)
                 self.start_blocks(t)
-                if all(job.end is not None for job in self.jobs):
+                if all(job.end is not None for job in self.jobs) and not self.cells.waits():
                     return self
             for sm in self.sms:
                 self.cycle(sm, t)
@@ -238,9 +239,9 @@ class Grids(Gpu):
         return super().look_up_l1(sm, line, mask, start, t)
 
 
-def time_grids(chip, jobs, load_base=0x1000) -> Grids:
+def time_grids(chip, jobs, load_base=0x1000, samplings=None) -> Grids:
     """Runs jobs to their end: `ledger` by instruction of all programs in a row, each job's `start` and `end`."""
-    return Grids(chip, jobs, load_base).run()
+    return Grids(chip, jobs, load_base, samplings).run()
 
 
 __all__ = ["Job", "time_grids"]

@@ -148,9 +148,16 @@ class Cells:
         )
 
     def wanted(self, sm, warp, t):
-        """Each number of the sample is in the filter's range for it, or in one of them. The launch starts in cycle 0."""
-        filter = self.sampling.filter
-        numbers = {"sm": sm.number, "block": warp.block.index, "warp": warp.number, "cycles": t, "launch_cycles": t}
+        """Each number of the sample is in the filter's range for it, or in one of them. A launch that is alone starts in cycle 0."""
+        job = getattr(warp.block, "job", None)
+        filter = job.filter if job and job.filter is not None else self.sampling.filter
+        numbers = {
+            "sm": sm.number,
+            "block": warp.block.index,
+            "warp": warp.number,
+            "cycles": t,
+            "launch_cycles": t - (job.start if job else 0),
+        }
         spans = {name: getattr(filter, name) for name in numbers}
         return not filter.off and all(not spans[name] or any(a <= n <= b for a, b in spans[name]) for name, n in numbers.items())
 

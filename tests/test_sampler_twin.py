@@ -3,15 +3,19 @@
 from operator import itemgetter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.batch import Grid
 from gpuprof.timing.filter import filter_of_text
 from gpuprof.timing.sampling import COUNTERS, MODES
+from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.triggers import NAMES
+from tests.readable_grids import Job, time_grids
 from tests.readable_timing import time_launch
 from tests.test_timing import random_kernel
 from tests.test_timing_twin import CHIPS
@@ -72,6 +76,10 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
         found = [tuple(int(record[name]) for name in RECORD_NAMES) for record in records]
         wanted = [(t, slot, pc, field | sm << 22, *rest) for t, sm, slot, pc, field, *rest in cells.samples]
         assert sorted(found) == sorted(wanted), sampling
+        way = cells.way
+        assert [(sm, *rest) for sm, _, *rest in timing.losses.tolist()] == [
+            (sm, way.due[sm], way.lost_in_fifo[sm], way.lost_in_buffer[sm]) for sm in sorted(way.due)
+        ], sampling
         assert (timing.samples_dropped, timing.samples_due) == (cells.dropped, cells.dropped + len(wanted)), sampling
         assert [tuple(int(row[name]) for name in COUNTER_NAMES) for row in counters] == sorted(cells.counters, key=itemgetter(0, 2)), (
             sampling
@@ -135,3 +143,81 @@ def test_branches_and_calls(tmp_path: Path):
     assert 0 < counts["divergent_branch", "trigger"] <= 4 * (2 + 1)
     assert 0 < counts["call", "trigger"] <= 4 * (1 + 1 + 2 + 2) // 2
     assert 0 < counts["branch", "trigger"] <= 4 * (4 + 4 + 8 + 7) // 2
+
+
+# ---- settings at random -------------------------------------------------------------------------------------------------------------
+
+
+def any_sampling(random: np.random.Generator, partitions: int) -> Sampling:
+    """Any mode, trigger, phase, scope, filter, FIFO, drain and buffer. What it has to do with the others is chance."""
+
+    def one_of(*choices):
+        return choices[int(random.integers(len(choices)))]
+
+    trigger = one_of("cycles", "cycles", "inst_issued", "barrier", "bank_conflict", "l1_miss", "l2_miss")
+    clock = trigger == "cycles"
+    period = one_of(32, 33, 65, 100, 200) if clock else one_of(1, 1, 2, 3, 7, 20)
+    return Sampling(
+        period if clock else 0,
+        one_of(*MODES[: 4 if clock else 5]),
+        seed=one_of(0, 7, (1 << 63) - 1),
+        fifo_depth=one_of(1, 2, 8, 40, 4096),
+        drain_cycles=one_of(1, 3, 33, 100),
+        filter=filter_of_text(one_of("", "", "sm=0", "block=2-5", "warp=0", "cycles=500-", "block=1-9 launch-cycles=0-900")),
+        buffer_nbytes=one_of(32, 320, 4096, 1 << 20),
+        poll_cycles=one_of(0, 1, 64, 333),
+        trigger=trigger,
+        every=0 if clock else period,
+        phase_cycles=int(random.integers(period)),
+        partition=one_of(-1, -1, int(random.integers(partitions))),
+        stall=one_of("vector", "index"),
+        counters=tuple(COUNTERS),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_settings(tmp_path: Path, seed):
+    random = np.random.default_rng(400 + seed)
+    name = list(CHIPS)[int(random.integers(len(CHIPS)))]
+    per_block = int(random.integers(1, 5))
+    kernel = random_kernel(400 + seed, 8 * per_block, per_block)
+    counts = compare(tmp_path, name, kernel, [any_sampling(random, 4) for _ in range(16)])
+    assert sum(counts.values()) > 100
+
+
+FILTERS = ["sm=1", "block=1-4", "launch-cycles=100-900", "", "off"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_launches_that_share_the_gpu(tmp_path: Path, seed):
+    """Records and losses of launches that run at the same time, each with a filter of its own or the sampling's."""
+    (tmp_path / "chip.toml").write_text(CHIPS["a100"])
+    chip = load_chip(tmp_path / "chip.toml")
+    random = np.random.default_rng(500 + seed)
+    kernels = [random_kernel(500 + 10 * seed + k, 6 * per_block, per_block) for k, per_block in enumerate((2, 1, 3))]
+    how = [{}, {"launch_cycles": 50, "priority": -1}, {"after": (1,), "launch_cycles": 300}]
+    filters = [None, *(filter_of_text(FILTERS[int(random.integers(len(FILTERS)))]) for _ in range(2))]
+    samplings = [any_sampling(random, 4) for _ in range(8)]
+    launches, jobs, base = [], [], 0x1000
+    for index, ((code, warps, per_block), more) in enumerate(zip(kernels, how, strict=True)):
+        launches.append(launch(encode(code), blocks=6, threads=32 * per_block, index=index))
+        launches[-1].module.load_base = base
+        jobs.append(Job(encode(code), launches[-1].function, 32 * per_block, warps, filter=filters[index], **more))
+        base += 16 * len(code)
+    twin = time_grids(chip, jobs, samplings=samplings)
+    n = 0
+    for sampling, cells in zip(samplings, twin.cells.of, strict=True):
+        grids = [
+            Grid(job, iter([piece(warps, per_block)]), filter=filter, **more)
+            for job, (_, warps, per_block), filter, more in zip(launches, kernels, filters, how, strict=True)
+        ]
+        records = []
+        timings = simulate_batch(power_on(chip), grids, sampling, lambda rows, to=records: to.append(rows.copy()), 1 << 40)
+        found = [tuple(int(r[name]) for name in RECORD_NAMES) for rows in records if rows.dtype == WIDE_DTYPE for r in rows]
+        wanted = [(t, slot, pc, field | sm << 22, *rest) for t, sm, slot, pc, field, *rest in cells.samples]
+        assert sorted(found) == sorted(wanted), sampling
+        lost = sum(timing.losses["dropped_fifo"].sum() for timing in timings), sum(t.losses["dropped_buffer"].sum() for t in timings)
+        assert lost == (cells.way.lost_in_fifo.total(), cells.way.lost_in_buffer.total()), sampling
+        assert sum(timing.samples_due for timing in timings) == cells.way.due.total(), sampling
+        n += len(found)
+    assert n > 100
