@@ -28,6 +28,7 @@ def command(recording, kernel, launch, as_csv, as_json, width):
       worst line  largest error of a line's share
       ranked      lines of 1% and more that are at their place in the order
       hottest     recordings of this period that find the hottest line
+      from        recorded: as it is; thinned: samples left out; predicted: the formula
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: give one")
