@@ -1,5 +1,6 @@
 """The way of sample records: FIFOs that overflow, the event buffer that overflows, and the worker that empties it."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -205,6 +206,16 @@ def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbyte
     engine, twin = of_twin(crowded, sampling, record_nbytes)
     assert engine == twin
     assert engine[4] and sum(lost[1] for lost in engine[5]) > 100
+
+
+def test_the_twin_agrees_where_a_record_keeps_the_load_store_unit_for_longer(tmp_path):
+    """Three cycles and a half, as any access of this chip: the next, also the kernel's, is served after them."""
+    path = tmp_path / "slow.toml"
+    path.write_text('inherits = "a100"\nsms = 2\nlsu_cycles = 3.5\n')
+    sampling = Sampling(32, "all", fifo_depth=40, drain_cycles=1, stream="lsu")
+    engine, twin = of_twin(load_chip(path), sampling, 32)
+    assert engine == twin
+    assert engine[2] > of_twin(load_chip(path), replace(sampling, stream="aux"), 32)[0][2]  # the last cycle
 
 
 @pytest.mark.parametrize("stream", ["aux", "lsu"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
+from gpuprof.isa.causes import OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX, NAMES
@@ -250,6 +251,22 @@ def test_sums_of_three_that_overlap(tmp_path):
     assert (np.diff(records["cycle"].astype(np.int64)) >= 0).all()
     alone = [batch(chip, [grid(code, warps, per_block=4)])[0][0] for code, warps, _ in kernels]
     assert max(timing.end_cycle for timing in timings) < sum(timing.cycles for timing in alone)
+
+
+def test_a_stall_that_another_launch_ended_says_so(tmp_path):
+    """Two launches whose warps share the partitions of one SM: the flag stands at each cause whose code is the other's, and nowhere else."""
+    chip = chip_of(tmp_path, QUICK.replace("sms = 2", "sms = 1"))
+    code = [ffma(k % 8, 9) for k in range(60)] + [make("EXIT")]
+    size = 16 * len(code)
+    grids = [grid(code, [warp([0])] * 4, per_block=4, index=k, load_base=0x1000 + size * k) for k in (0, 1)]
+    timings, _ = batch(chip, grids)
+    found = []
+    for number, timing in enumerate(timings):
+        others = (timing.causes["cause_pc"] - 0x1000) // size != number
+        assert ((timing.causes["flags"] & OTHER_LAUNCH != 0) == others).all()
+        assert (timing.causes["flags"][others] & OTHER_WARP).all()
+        found += others.tolist()
+    assert 0 < sum(found) < len(found)  # the second one comes to its turn when the first has ended
 
 
 def test_in_a_chain_as_one_by_one(tmp_path):

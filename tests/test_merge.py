@@ -3,6 +3,7 @@
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.merge import merge
-from gpuprof.records.passes import by_cycle
+from gpuprof.records.passes import Passes, by_cycle
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
@@ -118,6 +119,17 @@ def test_passes_add_up(passes, tmp_path):
             assert getattr(launch, name).tolist() == getattr(each[0], name).tolist()
     first = [totals(path) for path in passes]
     assert totals(whole.path) == first[0] | {"samples": summed(*(part["samples"] for part in first))}
+
+
+@pytest.mark.parametrize("full", [(False, False), (False, True), (True, False)])
+def test_a_buffer_that_was_full_in_any_pass_was_full(full):
+    def index(is_full, dropped):
+        end = {"samples_due": 9, "samples_kept": 9 - dropped, "samples_dropped": dropped, "buffer_full": is_full, "cycles": 70}
+        return SimpleNamespace(launches={4: SimpleNamespace(end=end)})
+
+    found = Passes(tuple(index(is_full, is_full * 2) for is_full in full)).launch_end(4)
+    dropped = 2 * sum(full)
+    assert found == {"samples_due": 18, "samples_kept": 18 - dropped, "samples_dropped": dropped, "buffer_full": any(full), "cycles": 70}
 
 
 def test_merging_in_steps_is_merging_at_once(passes, tmp_path):

@@ -44,6 +44,13 @@ def test_effective_size_of_little():
     assert same.effective({16: 4}) == 16 / 6  # one instruction has no spread: only the weights count
 
 
+def test_what_each_cycle_says_alike_is_no_surer_than_independent_samples():
+    """One sample at each of two instructions in every cycle: there is no spread between cycles, and the 200 samples count as 200, not as more."""
+    spread = Spread()
+    spread.add(np.tile(np.array([16, 32], np.uint32), 100), np.repeat(np.arange(100, dtype=np.uint64), 2), np.ones(200, np.int64))
+    assert spread.effective({16: 100, 32: 100}) == 200
+
+
 def test_sms_in_step_are_one_sample():
     """Sixteen SMs that do the same thing at the same time, an independent one in each cycle, are as sure as one."""
     rng = np.random.default_rng(0)
