@@ -19,16 +19,17 @@ from gpuprof.errors import UsageError
 def command(recording, kernel, launch, as_csv, as_json, width):
     """Compare the samples of a recording with its exact ledger, at its period and at others, 2^5 to 2^20.
 
+    Longer periods are samples of this one left out, as recorded with that period; shorter ones are predicted. docs/sampling.md says more.
+
     \b
-    Longer periods are samples of this one left out, as recorded with that period;
-    shorter ones are predicted. Columns, as shares:
-      mix         distance of the stall reasons (half the sum of the differences)
-      counted     the same when every sample counts for one, as other tools count
-      formula     mix, as independent samples would have it
+    Columns, as shares:
+      mix         of the stall reasons: half the differences' sum
+      counted     mix, every sample counted for one
+      formula     mix of as many independent samples
       worst line  largest error of a line's share
-      ranked      lines of 1% and more that are at their place in the order
-      hottest     recordings of this period that find the hottest line
-      from        recorded: as it is; thinned: samples left out; predicted: the formula
+      ranked      lines of 1% and more in their right place
+      hottest     recordings that find the hottest line
+      from        recorded; thinned: samples left out; predicted
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: give one")
