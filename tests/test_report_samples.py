@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from gpuprof.report.queries import read_report
 from gpuprof.report.ranking import enough_period, overlaps
 from gpuprof.report.resonance import beyond_chance, uneven
 from gpuprof.report.rules import findings
+from tests.command import SAMPLES
 
 PIPE = Look(None, "", False, True)
 
@@ -168,3 +170,28 @@ def test_a_period_in_step_with_a_loop_is_found_and_the_better_one_is_better(loop
         better = int(finding.text.split("a period of ")[1].split()[0])
         assert in_step(folder, better)[0] == []
     assert in_step(folder, int(1.382 * iteration))[0] == []
+
+
+@pytest.mark.parametrize(
+    "set_by_script, says",
+    [
+        ({"mode": "all", "period_cycles": 64}, "period 64 cycles (all)"),
+        ({"mode": "stalled"}, "period 256 cycles (stalled)"),
+        ({"trigger": "l1_miss", "every": 5, "mode": "trigger", "period_cycles": 0}, "trigger l1_miss:5 (trigger)"),
+        ({"partition": 0}, "period 256 cycles (random), partition 0 of each SM"),
+    ],
+)
+def test_registers_that_a_script_has_set_throughout_are_those_of_the_header(tmp_path, set_by_script, says):
+    """And decide whether the ledger is a measure of the samples."""
+    (tmp_path / "saxpy.cu").write_text((SAMPLES / "saxpy.cu").read_text())
+    (tmp_path / "s.py").write_text(f"""
+import numpy as np, gpuprof
+gpu = gpuprof.Device()
+saxpy = gpu.load("saxpy.cu").saxpy
+gpu.sampler.set(**{set_by_script})
+saxpy[4, 64](256, 2.0, np.ones(256, np.float32), np.ones(256, np.float32))
+""")
+    assert gpuprof(tmp_path, "collect", "s.py")[0] == 0
+    _, out, _ = gpuprof(tmp_path, "report", "s.gprec", "--page", "samples")
+    assert f", {says}, dropped" in re.sub(r"\n# *", " ", out) and "the sampler's" not in out
+    assert ("no measure of them" in out) == (set_by_script.get("mode") != "all")

@@ -76,7 +76,9 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
 def notes(header, size: float | None, can_thin: bool) -> list[str]:
     found = []
     if size is None:
-        found.append("compact records tell neither cycle nor what a sample stands for; each counts for one")
+        found.append(
+            "compact records tell neither cycle nor what a sample stands for; each counts for one, and as if it were independent of the others"
+        )
     if not can_thin:
         found.append("longer periods cannot be had from these records and are predicted, too")
     if header.dropped:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
+OF_TIME = ("random", "all", "round-robin")  # modes whose samples are of all warps' time
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]
 
@@ -248,7 +249,8 @@ class Header:
     @property
     def samples_time(self) -> bool:
         """The samples are of all warps' time, so that the ledger has what they estimate."""
-        return self.mode in ("", "random", "all", "round-robin") and not (self.trigger or self.partition or self.filter)
+        of_time = all(mode in OF_TIME for mode in self.mode.split(", ")) or not self.mode
+        return of_time and not (self.trigger or self.partition or self.filter)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from gpuprof.report.model import Blame, ChipFacts, Cost, Counters, Header, Instr
 from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
+CYCLES = "cycles"  # the sampler's trigger where it is not an event
+IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")  # registers that the header's line of the samples tells
 
 
 def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
@@ -80,11 +82,11 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         losses=read_losses(db, launches),
         cycles=sum(launch.cycles for launch in launches),
         disturbance_cycles=sum(int(launch.metrics.get("disturbance_cycles", 0)) for launch in launches),
-        period_cycles=int(meta["period_cycles"]) or min(set_periods(launches), default=0),
-        mode=meta.get("mode", ""),
+        period_cycles=period_in_force(meta, launches),
+        mode=", ".join(in_force(meta, launches, "mode")),
         passes=int(passes) if (passes := meta.get("passes", "")).isdecimal() else 1,
-        trigger=f"{meta['trigger']}:{meta.get('every', '?')}" if "trigger" in meta else "",
-        partition=meta.get("partition", ""),
+        trigger=", ".join(triggers_in_force(meta, launches)),
+        partition=", ".join(name for name in in_force(meta, launches, "partition") if name != "-1"),
         filter=filters_in_force(meta, launches),
         notes=(
             *chip_notes(meta),
@@ -107,10 +109,25 @@ def read_losses(db: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[i
     return tuple(sorted(((sm, *row) for sm, row in rows.items()), key=lambda row: (-row[1] - row[2], row[0])))
 
 
-def set_periods(launches: list[Launch]) -> list[int]:
-    """Periods that a script has set."""
-    periods = [launch.sampling.get("period_cycles") for launch in launches]
-    return [period for period in periods if isinstance(period, int) and period > 0]
+def in_force(meta: dict[str, str], launches: list[Launch], name: str) -> list[str]:
+    """The values that a register of the sampler has had, in the order of the launches; a script may have set it in mid-stream."""
+    values = [str(launch.sampling.get(name, meta.get(name, ""))) for launch in launches] or [meta.get(name, "")]
+    return [value for value in dict.fromkeys(values) if value]
+
+
+def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
+    """That of all launches; where they differ, the one to begin with, or else the shortest."""
+    periods = [int(value) for value in in_force(meta, launches, "period_cycles") if value.isascii() and value.isdecimal()]
+    if len(periods) == 1:
+        return periods[0]
+    return int(meta["period_cycles"]) or min((period for period in periods if period), default=0)
+
+
+def triggers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[str]:
+    """The kinds of events that started the sampler, each with how many of them."""
+    registers = [meta | launch.sampling for launch in launches] or [meta]
+    found = [f"{each['trigger']}:{each.get('every', '?')}" for each in registers if each.get("trigger", CYCLES) != CYCLES]
+    return list(dict.fromkeys(found))
 
 
 def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
@@ -130,6 +147,8 @@ def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
                 found[value] += 1
             elif name != "filter":
                 was_set[name, value] += 1
+    for name, value in [key for key, n in was_set.items() if key[0] in IN_HEADER and n == len(launches)]:
+        del was_set[name, value]
 
     def when(n: int) -> str:
         return "throughout" if n == len(launches) else f"for {n} of {plural(len(launches), 'launch', 'launches')}"
