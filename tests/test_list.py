@@ -147,6 +147,11 @@ def test_every_spelling_finds_the_reason(number, name):
         assert explain.find_reason(spelling) == number
 
 
+@pytest.mark.parametrize("shown, name", [("last_to_arrive", "barrier"), ("L1 hit", "l1"), ("unit's_result", "unit"), ("DRAM", "dram")])
+def test_causes_are_explained_by_what_the_blame_page_calls_them(shown, name):
+    assert run(explain.command, shown).startswith(f"{name}  (a cause: ")
+
+
 def test_causes_are_listed_and_explained():
     assert "dram" in run(list_module.command, "causes")
     assert run(explain.command, "dram") == (

@@ -35,8 +35,8 @@ def command(reason, vocabulary):
         raise UsageError(
             f"{vocabulary} has no term {reason!r}; it has: {', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
         )
-    elif is_cause(reason):
-        explain_cause(_plain(reason))
+    elif not is_reason(reason) and (cause := find_cause(reason)):
+        explain_cause(cause)
     else:
         explain(find_reason(reason))
 
@@ -55,11 +55,11 @@ def explain(number: int) -> None:
     echo(facts)
 
 
-def is_cause(text: str) -> bool:
-    """Whether it is a kind of cause that is not also a reason's name."""
-    from gpuprof.isa.causes import INDEX
+def find_cause(text: str) -> str | None:
+    """A kind of cause by its name, or by its label, also as the blame page writes it in a pipe: last_to_arrive."""
+    from gpuprof.isa.causes import KINDS
 
-    return _plain(text) in INDEX and not is_reason(text)
+    return next((kind.name for kind in KINDS if _plain(text) in (kind.name, _plain(kind.label))), None)
 
 
 def explain_cause(name: str) -> None:
