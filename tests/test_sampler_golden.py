@@ -10,6 +10,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
+from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.auto import _overflows, simulate_with_period
@@ -142,6 +143,16 @@ def test_misses(chip):
     assert misses("l1_miss", 17) == []
     assert misses("l2_miss", 9) == [(128, 2, LDS, "long_scoreboard")]  # the instruction that asked, and what holds its warp by now
     assert misses("l2_miss", 16, "all") == [(128, k, FFMA, "long_scoreboard") for k in range(4)]
+
+
+@pytest.mark.parametrize("cache, pcs", [("ca", [LDS]), ("cg", [LDS, EXIT])])
+def test_loads_that_go_past_the_l1_miss_it(chip, cache, pcs):
+    """Two loads of the same four sectors, the second one when the first one's are there: of the usual ones only the first misses."""
+    load = {"a": 2, "mods": A64 | pack(cache=cache)}
+    code = [make("LDG.32", dst=0, **load), make("FFMA", dst=1, a=0, b=20, c=21), make("LDG.32", dst=3, **load), make("EXIT")]
+    sampling = Sampling(0, "trigger", trigger="l1_miss", every=4, drain_cycles=1)
+    _, records = run(chip, code, [warp([0], [access(range(4))] * 2)], sampling=sampling)
+    assert records["pc"].tolist() == pcs
 
 
 def test_barriers_branches_and_calls(chip):

@@ -19,7 +19,7 @@ from tests.readable_grids import Job, time_grids
 from tests.readable_timing import time_launch
 from tests.test_timing import random_kernel
 from tests.test_timing_twin import CHIPS
-from tests.timing_support import launch, make, piece, warp
+from tests.timing_support import access, launch, make, piece, warp
 
 EVERY = {"inst_issued": 7, "branch": 2, "divergent_branch": 1, "call": 2, "barrier": 1, "bank_conflict": 2, "l1_miss": 3, "l2_miss": 3}
 RECORD_NAMES = ("cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident")
@@ -112,6 +112,19 @@ def test_warps_that_issue_in_the_cycle_they_start(tmp_path: Path):
     kernel = [make("FADD", dst=0, a=1, b=2), make("EXIT")], [warp([0])] * 24, 1
     sampling = Sampling(0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="inst_issued", every=1, counters=tuple(COUNTERS))
     assert compare(tmp_path, "narrow", kernel, [sampling])["inst_issued", "trigger"] > 16
+
+
+def test_counters_have_what_is_written_back(tmp_path: Path):
+    """Stores to 4,096 sectors through an L2 of 512: most are written back while samples are taken."""
+    path = tmp_path / "chip.toml"
+    path.write_text('inherits = "v100"\nsms = 2\nl2_nbytes = 16384\n')
+    stores = [make("STG.32", a=1, b=0, mods=1 << 6)] * 8 + [make("EXIT")]
+    warps = [warp([0], [access(range(256 * k + 32 * j, 256 * k + 32 * (j + 1))) for j in range(8)]) for k in range(16)]
+    sampling = Sampling(32, "all", counters=("dram",), fifo_depth=64, drain_cycles=1)
+    timing, _, counters = run_counting(load_chip(path), (stores, warps, 4), sampling)
+    seen = [int(row["dram_nbytes"]) for row in counters]
+    assert timing.dram_read_nbytes == 0 and seen == sorted(seen)
+    assert 32 * 2048 < seen[-1] <= timing.dram_write_nbytes
 
 
 def winding_kernel():
