@@ -75,7 +75,7 @@ def page(report: Report, look: Look, lines: Lines = None) -> Iterator[Text]:
             Text("# " if look.plain else "").append(shown(kernel.name), BOLD), ["", *scale_facts(scale_of(kernel), report.header)], look
         )
         worth = [c for c in charges(kernel, False, report.vocabulary, lines) if max(c.estimate.share, c.estimate.exact or 0) >= LEAST_SHARE]
-        yield from table(columns(look), worth, look)
+        yield from table(columns(look, report.header.samples_time), worth, look)
         told = [finding for finding in findings(kernel, report.chip, report.header, report.vocabulary) if finding.rule in OWN_RULES]
         for number, finding in enumerate(told, 1):
             yield from finding_lines(number, finding, look)
@@ -91,12 +91,14 @@ def scale_facts(scale: Scale, header: Header) -> list[str]:
     return [f"the samples are as sure as {scale.effective:,.0f} independent ones"]
 
 
-def columns(look: Look) -> list[Column]:
+def columns(look: Look, has_truth: bool) -> list[Column]:
+    """has_truth: the ledger has what the samples estimate."""
+
     def margin(charge: Charge) -> Text:
         return Text(f"{100 * charge.estimate.low:.1f}-{100 * charge.estimate.high:.1f}" if charge.samples else "-", DIM)
 
     def error(charge: Charge) -> Text:
-        if charge.estimate.error is None:
+        if charge.estimate.error is None or not has_truth:
             return Text("-")
         return Text(f"{100 * charge.estimate.error:+.1f}", DIM if charge.estimate.holds else WARM)
 
