@@ -378,7 +378,7 @@ def test_no_samples_were_taken(folder):
     assert error.startswith("gpuprof: no samples were taken: the longest launch ran ")
     assert error.endswith("cycles, the sampling period is 1048576; collect with a shorter --period (the exact columns are right)\n")
     assert gpuprof(folder, "records", "kernels.gprec") == (
-        4, "", "gpuprof: kernels.gprec: no samples in it: collect with a --period, or a shorter one\n"
+        4, "", "gpuprof: kernels.gprec: no samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider --filter\n"
     )  # fmt: skip
 
 

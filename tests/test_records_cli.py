@@ -84,7 +84,12 @@ CUT = "at byte {} a chunk of 26 bytes is cut off after 21"
     ("arguments", "code", "out", "error"),
     [
         (["cut.gprec"], 1, TEXT, f"cut.gprec: {CUT}; the records above are whole"),
-        (["none.gprec"], 4, "", "none.gprec: no samples in it: collect with a --period, or a shorter one"),
+        (
+            ["none.gprec"],
+            4,
+            "",
+            "none.gprec: no samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider --filter",
+        ),
         (["two.gprec", "--launch", "2"], 2, "", "--launch 2: there is no such launch in two.gprec; it has launches 0 to 1"),
         (["absent.gprec"], 2, "", "absent.gprec: there is no such file"),
         (["."], 2, "", ".: cannot be read: Is a directory"),

@@ -32,7 +32,7 @@ def command(recording: Path, format_: str, launch: int | None, limit: int | None
         advice = (
             "counter records in it: collect with --record wide+counters"
             if counters
-            else "samples in it: collect with a --period, or a shorter one"
+            else "samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider --filter"
         )
         raise NotComparable(f"{recording}: no {advice}")
 
