@@ -120,7 +120,9 @@ def test_dropped_and_few_samples(tmp_path):
     ):
         found = findings(report.kernels[0], report.chip, replace(report.header, losses=losses))
         texts = [finding.text for finding in found if finding.rule == "sampling"]
-        assert texts == [f"10 samples were dropped, since {full} full: collect with {remedy}."]
+        assert texts == [
+            f"10 samples were dropped, since {full} full; what is left leans to the warps that came first: collect with {remedy}."
+        ]
 
 
 def test_metrics_that_are_missing_say_nothing(tmp_path):

@@ -225,7 +225,10 @@ def sampling(case: Case) -> Iterator[Finding]:
     kept, dropped = sum(launch.samples_kept for launch in launches), sum(launch.samples_dropped for launch in launches)
     if dropped:
         full, remedy = FULL[any(fifo for _, fifo, _ in case.header.losses), any(buffer for _, _, buffer in case.header.losses)]
-        yield Finding("sampling", f"{grouped(dropped)} samples were dropped, since {full} full: collect with {remedy}.")
+        yield Finding(
+            "sampling",
+            f"{grouped(dropped)} samples were dropped, since {full} full; what is left leans to the warps that came first: collect with {remedy}.",
+        )
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
         sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
         yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")
