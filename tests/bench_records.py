@@ -4,7 +4,6 @@
 """
 
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -16,9 +15,11 @@ from gpuprof.correlate.correlate import correlate
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from tests.long_run import peak_nbytes
 from tests.recordings import CHIP, META, launch_fields, saxpy_program, timing, write_gpubin
 
 HANDED_OVER = 50_000  # samples at a time, about what the timing model gives
+SMS, PERIOD_CYCLES = 100, 32
 
 
 def any_samples(n: int) -> np.ndarray:
@@ -27,6 +28,8 @@ def any_samples(n: int) -> np.ndarray:
     rows["pc"] = 0x1000 + 16 * rng.integers(0, 5_000, n)
     rows["stall_sm"] = 1 << rng.integers(0, N_REASONS, n)
     rows["flags"] = rng.integers(0, 4, n)
+    rows["resident"] = rng.integers(1, 65, n)
+    rows["cycle"] = np.arange(n) // SMS * PERIOD_CYCLES
     return rows
 
 
@@ -42,6 +45,7 @@ def write(path: Path, n: int, record: str) -> float:
         writer.launch_begin(launch_fields())
         for first in range(0, n, HANDED_OVER):
             writer.samples(0, rows[: n - first])
+            rows["cycle"] += HANDED_OVER // SMS * PERIOD_CYCLES
         writer.launch_end(0, timing(samples_due=n, samples_kept=n))
     return time.perf_counter() - began
 
@@ -54,7 +58,7 @@ def measure(n: int, record: str) -> tuple[float, float, float]:
         began = time.perf_counter()
         correlate(path, path.with_suffix(".gpudb"))
         seconds = time.perf_counter() - began
-    return rate, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return rate, seconds, peak_nbytes() / 2**20
 
 
 if __name__ == "__main__":
