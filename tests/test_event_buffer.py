@@ -160,7 +160,7 @@ def test_the_worker_of_a_chip():
         ({"stream": "pcie"}, "aux, lsu"),
         ({"buffer_nbytes": 31}, "for one wide record"),
         ({"buffer_nbytes": 1 << 34}, "to 8 GiB"),
-        ({"poll_cycles": -1}, "negative"),
+        ({"poll_cycles": -1}, "emptied every -1 cycles: it must be 1 to 2"),
     ],
 )
 def test_settings_that_no_buffer_has(setting, says):
