@@ -129,7 +129,7 @@ CAUSES_COLUMNS = (
 LOSSES_COLUMNS = (
     Column("sm", "<u4", "number of the SM"),
     Column("reserved", "<u4", "zero"),
-    Column("due", "<u8", "samples taken there: kept + dropped"),
+    Column("due", "<u8", "samples taken there that passed the filter: kept + dropped"),
     Column("dropped_fifo", "<u8", "lost to its full FIFO"),
     Column("dropped_buffer", "<u8", "lost to the full event buffer"),
 )
