@@ -36,8 +36,8 @@ def steps_of(block: str) -> list[Step]:
     return [Step(command, output) for command, output in zip(parts[1::2], parts[2::2], strict=True)]
 
 
-def all_steps() -> list[Step]:
-    return [step for page in PAGES for block in _BLOCK.findall(page.read_text()) for step in steps_of(block)]
+def steps_on(page: Path) -> list[Step]:
+    return [step for block in _BLOCK.findall(page.read_text()) for step in steps_of(block)]
 
 
 def missing(command: str) -> str:
