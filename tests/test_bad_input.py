@@ -326,7 +326,7 @@ def test_a_recording_that_is_cut_off(good, tmp_path):
     code, out, error = gpuprof(tmp_path, "records", "cut.gprec")
     assert (code, out) == (1, gpuprof(good, "records", "kernels.gprec")[1])
     damage = error.removeprefix("gpuprof: cut.gprec: ").removesuffix("; the records above are whole\n")
-    assert damage.startswith("at byte ") and "is cut off after" in damage
+    assert damage.startswith("at byte ") and damage.endswith("the recording was cut off")
     assert gpuprof(tmp_path, "correlate", "cut.gprec") == (1, "", f"gpuprof: cut.gprec: {damage}; cut.gpudb holds what comes before\n")
     for name in ("cut.gprec", "cut.gpudb"):
         code, out, error = gpuprof(tmp_path, "report", name)

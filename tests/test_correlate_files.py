@@ -167,7 +167,7 @@ def test_a_cut_recording_gives_what_comes_before(tmp_path):
     db = open_database(tmp_path / "a.gpudb")
     assert db.execute("SELECT SUM(cycles) FROM ledger").fetchone() == (664,)
     ((damage,),) = db.execute("SELECT value FROM meta WHERE key = 'damage'")
-    assert damage.endswith("a chunk of 26 bytes is cut off after 21")
+    assert damage.endswith("a chunk of 26 bytes ends after 21: the recording was cut off")
 
 
 # Recordings that cannot be.

@@ -77,7 +77,7 @@ def test_json_lines_and_csv_agree(folder):
         assert {name: int(row[name], 0) for name in row if name != "stalls"} == {n: v for n, v in fields.items() if n != "stalls"}
 
 
-CUT = "at byte {} a chunk of 26 bytes is cut off after 21"
+CUT = "at byte {} a chunk of 26 bytes ends after 21: the recording was cut off"
 
 
 @pytest.mark.parametrize(

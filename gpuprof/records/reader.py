@@ -79,13 +79,13 @@ class ChunkStream:
         if not header:
             return None
         if len(header) < CHUNK_HEADER.size:
-            return self._damaged("a chunk's header is cut off")
+            return self._damaged(f"a chunk's header ends after {len(header)} of {CHUNK_HEADER.size} bytes: the recording was cut off")
         type_, nbytes, crc = CHUNK_HEADER.unpack(header)
         if nbytes > MAX_PAYLOAD_NBYTES:
             return self._damaged(f"a chunk says it is {nbytes} bytes long, and the longest allowed is {MAX_PAYLOAD_NBYTES}")
         payload = file.read(nbytes)
         if len(payload) < nbytes:
-            return self._damaged(f"a chunk of {nbytes} bytes is cut off after {len(payload)}")
+            return self._damaged(f"a chunk of {nbytes} bytes ends after {len(payload)}: the recording was cut off")
         if checksum(type_, payload) != crc:
             return self._damaged("a chunk's CRC is wrong")
         self.start = self._position
