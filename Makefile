@@ -38,6 +38,7 @@ bench: $(READY) ## measure speed; writes build/bench.json
 
 fuzz: $(READY) ## longer fuzzing than the tests do
 	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -k fuzz
+	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -m hypothesis
 
 clean: ## remove what was built
 	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -274,7 +274,7 @@ def test_fast_division(name):
         assert abs(found - wanted) <= 2 or (found | wanted) & 0x7FFFFFFF == 0, (hex(a), hex(b), hex(found), hex(wanted))
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_fuzz_float(data):
     op = BY_NAME[data.draw(st.sampled_from(ARITHMETIC))]

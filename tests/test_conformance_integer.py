@@ -64,7 +64,7 @@ def test_wide_immediate():
 HYPOTHESIS_LANES = 128
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_fuzz_integer(data):
     op = BY_NAME[data.draw(st.sampled_from(OPCODES))]

@@ -88,7 +88,7 @@ def test_fetch(geometry, sampler):
         check_fetch(geometry, pyramid, coordinates(rng, geometry, sampler.normalized), sampler, f"TEX.{geometry}".upper())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(width=32), min_size=LANES, max_size=LANES), st.integers(1, 9), st.sampled_from(SAMPLERS))
 def test_any_coordinate(us, width, sampler):
     pyramid = [texels(np.random.default_rng(width), "1d", (width, 1, 1), 1)]

@@ -142,7 +142,7 @@ def test_video(name):
     check(name, reference_of(op), variants(op), rows)
 
 
-@settings(max_examples=40, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_fuzz_video(data):
     op = BY_NAME[data.draw(st.sampled_from(OPCODES))]

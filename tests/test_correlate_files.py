@@ -97,7 +97,7 @@ SAMPLE_ROWS = st.lists(st.tuples(st.integers(0, 2**32 - 1) | st.sampled_from([16
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), SAMPLE_ROWS), max_size=6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_counts_against_a_slow_twin(chunks):
     """Any samples in any chunks of any launches, with a merge at every few rows."""
     expected = collections.Counter()

@@ -127,11 +127,11 @@ class Model(RuleBasedStateMachine):
 
 
 TestModel = Model.TestCase
-TestModel.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+TestModel.settings = settings(max_examples=30, stateful_step_count=30)
 
 
 @given(st.lists(st.integers(0, 100_000), max_size=20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_freeing_everything_starts_over(sizes):
     memory = AddressSpace()
     first = [memory.allocate(nbytes).address for nbytes in sizes]

@@ -52,7 +52,7 @@ def crowded(tmp_path_factory):
     st.integers(1, 25),
     st.lists(st.integers(0, 60)),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_buffer_takes_what_comes_first(arrivals, places, poll_cycles, cuts):
     """However the records come to it: in pieces, and in a piece in any order."""
     arrivals = sorted(arrivals)
@@ -109,7 +109,7 @@ def test_a_fifo_that_overflows(chip):
 
 @pytest.mark.parametrize("stream", ["aux", "lsu"])
 @given(st.integers(1, 20), st.integers(1, 90), st.integers(1, 40), st.integers(1, 900), st.sampled_from([8, 32]))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_kept_and_dropped_are_due(chip, stream, fifo_depth, drain_cycles, places, poll_cycles, record_nbytes):
     code = [make("LDG.32", dst=0, a=1, mods=1 << 6), make("FADD", dst=2, a=0, b=0), make("NANOSLEEP", imm=300, slot="b"), make("EXIT")]
     warps = [warp([0], [access([40 * k, 40 * k + 5])]) for k in range(12)]

@@ -83,7 +83,7 @@ def _variables(draw) -> tuple[Variable, ...]:
     return tuple(found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs())
 def test_any_program_round_trips(program):
     data = write_gpubin(program)

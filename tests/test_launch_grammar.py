@@ -189,7 +189,7 @@ PIECES = ["k", "<<<", ">>>", "<", ">", "(", ")", ",", ", ", "64", "f32", "[", "]
           "2.5", "0x", "hex:", "null", "true", "inf", "dim3", '"', ".npy", " ", "\n", "é", "\x00", "1e400", "9" * 50]  # fmt: skip
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(
     st.one_of(
         st.text(),

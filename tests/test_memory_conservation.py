@@ -60,9 +60,7 @@ def touched(kinds, warps, wanted) -> list[int]:
 
 
 @given(traces())
-@settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_traces(chips, trace):
     kinds, warps = trace
     code = [*(CODE[kind] for kind in kinds), make("EXIT")]

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_support import PREAMBLE, kernel_text
 
@@ -149,7 +149,7 @@ $top:
 WORDS = sorted({word for line in LINES for word in line.replace(",", " , ").replace(";", " ; ").split()})
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(st.data())
 def test_damaged_text_gives_our_own_errors(data):
     """Lines dropped, doubled, cut, words and characters exchanged: a program or an error with a place, never a Python failure."""

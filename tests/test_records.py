@@ -141,7 +141,7 @@ def test_cut_at_every_byte(saxpy, tmp_path):
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_flipped_bit_is_noticed(saxpy_bytes, data):
     bit = data.draw(st.integers(0, 8 * len(saxpy_bytes.data) - 1))
     damaged = bytearray(saxpy_bytes.data)
@@ -168,7 +168,7 @@ def saxpy_bytes(tmp_path_factory):
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_tail_is_survived(saxpy_bytes, tail):
     saxpy_bytes.path.write_bytes(file_header() + frame(b"META", canonical(META)) + tail)
     stream = read_chunks(saxpy_bytes.path)
@@ -298,7 +298,7 @@ def test_no_file_and_a_folder(tmp_path):
 
 
 @given(hnp.arrays(np.uint64, st.tuples(st.integers(0, 5), st.just(N_REASONS)), elements=st.sampled_from([0, 0, 0, 1, 2**64 - 1])))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_ledger_comes_back_sparse(tmp_path_factory, cycles):
     path = tmp_path_factory.mktemp("ledger") / "a.gprec"
     with RecordWriter(path) as writer:
@@ -316,7 +316,7 @@ def rows_of(dtype: np.dtype):
 
 
 @given(rows_of(WIDE_DTYPE))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_samples_come_back(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("rows")
     for record, dtype in (("wide", WIDE_DTYPE), ("compact", COMPACT_DTYPE)):

@@ -26,14 +26,14 @@ def samples(places) -> np.ndarray:
 
 
 @given(PLACES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_order_is_cycle_sm_slot_and_then_as_they_came(places):
     expected = sorted(range(len(places)), key=lambda number: places[number][:3])  # Python's sort is stable
     assert in_order(samples(places)).tolist() == expected
 
 
 @given(PLACES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_each_launch_gets_its_own_in_order(places):
     found = {launch: rows["pc"].tolist() for launch, rows in by_launch(samples(places))}
     assert found == {

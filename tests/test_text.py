@@ -62,7 +62,7 @@ slots = st.one_of(st.integers(0, 255), st.sampled_from([0, PT, RZ, NEGATED]))
 encoded = st.tuples(slots, slots, slots, slots, slots, slots, words, words)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(encoded, st.integers(0, 1 << 20).map(lambda i: 16 * i))
 def test_every_row_round_trips_with_any_fields(fields, pc):
     for op in TABLE:
