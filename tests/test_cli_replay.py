@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import gpuprof.passes
-from gpuprof.records.reader import read_chunks, read_recording
+from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.reader import read_recording
 from tests.command import SAMPLES, masked, names, write_files
 from tests.command import gpuprof as run
 

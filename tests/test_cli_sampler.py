@@ -13,7 +13,8 @@ from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.correlate import estimate, thinning
 from gpuprof.errors import UsageError
 from gpuprof.isa.vocabularies import VOCABULARIES
-from gpuprof.records.reader import read_chunks, read_recording
+from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.reader import read_recording
 from gpuprof.report import ranking
 from gpuprof.timing import sampling, triggers
 from gpuprof.timing.registers import REGISTERS

@@ -14,8 +14,10 @@ from recordings import CHIP, LAUNCH_END, META, SAMPLES, counters, launch_fields,
 from gpuprof.assemble.elf import write_gpubin
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS
+from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import file_header, frame
-from gpuprof.records.reader import read_chunks, read_recording
+from gpuprof.records.index import read_index
+from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import COMPACT_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, WIDE_DTYPE
 from gpuprof.records.writer import PIECE_CHARACTERS, PIECE_NBYTES, RecordWriter
 
@@ -258,11 +260,12 @@ MODULE = {"id": 0, "name": "a", "load_base": 0, "code_nbytes": 0, "compiler": ""
 
 
 @pytest.mark.parametrize("what", CONTRADICTIONS)
-def test_contradictions(tmp_path, what):
+@pytest.mark.parametrize("read", [read_recording, read_index])
+def test_contradictions(tmp_path, read, what):
     path = tmp_path / "a.gprec"
     path.write_bytes(file_header() + b"".join(frame(type_, canonical(value or MODULE)) for type_, value in CONTRADICTIONS[what]))
     with pytest.raises(FileFormatError, match=what):
-        read_recording(path)
+        read(path)
 
 
 FOREIGN = {

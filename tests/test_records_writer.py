@@ -14,7 +14,8 @@ import pytest
 from recordings import META, SAMPLES, launch_fields, timing, write_saxpy
 
 from gpuprof.errors import CompileError, GpuprofError, KernelFault, UsageError
-from gpuprof.records.reader import read_chunks, read_recording
+from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
 

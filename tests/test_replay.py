@@ -14,7 +14,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
-from gpuprof.records.reader import read_chunks
+from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import replay
 from gpuprof.session import open_device

@@ -12,7 +12,7 @@ import pytest
 
 from gpuprof.device import commands as cmd
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, NotComparable, UsageError
-from gpuprof.records.reader import read_chunks
+from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import chip_of, replay
 from gpuprof.session import open_device

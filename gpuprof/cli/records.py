@@ -49,8 +49,8 @@ class _Records:
 
     def chunks(self, limit: int | None):
         """Payloads that are not empty. Raises UsageError for a launch that a whole file does not have."""
+        from gpuprof.records.chunk_stream import SAMPLE_CHUNKS, read_chunks
         from gpuprof.records.encoding import Rows
-        from gpuprof.records.reader import SAMPLE_CHUNKS, read_chunks
         from gpuprof.records.stalls import as_vectors, holds_numbers
 
         wanted = (b"SMCN",) if self.counters else SAMPLE_CHUNKS

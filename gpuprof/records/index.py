@@ -1,6 +1,6 @@
 """What is in a recording and where, without its rows: enough to compare two of them, and to read any chunk again."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -9,35 +9,25 @@ from typing import Any
 import numpy as np
 
 from gpuprof.errors import FileFormatError, NotComparable
-from gpuprof.records.encoding import CHUNK_HEADER, HOLDS, Rows, checksum, decode
-from gpuprof.records.reader import Module, open_file, read_chunks
-from gpuprof.records.schema import BY_TYPE
+from gpuprof.records.chunk_stream import open_file, read_chunks
+from gpuprof.records.encoding import CHUNK_HEADER, Payload, Rows, checksum, decode
+from gpuprof.records.reader import Builder, Recording
+from gpuprof.records.schema import BY_TYPE, Chunk
 
 SAMPLED = (b"SMPC", b"SMPW", b"SMCN")  # what a pass of its own adds rows to
 LOSSES = b"SMDR"  # ... and what it adds numbers to
 
 
 @dataclass
-class LaunchIndex:
-    """A launch: `places` are where the chunks of each type start, `digests` what its exact rows are."""
+class Index(Recording):
+    """A recording whose rows are left in the file.
 
-    begin: dict[str, Any]
-    end: dict[str, Any] | None = None
-    places: dict[bytes, list[int]] = field(default_factory=dict)
-    digests: dict[bytes, Any] = field(default_factory=dict)
+    `places`: where the chunks of a launch and type start. `digests`: what its exact rows are. `order`: the chunks, those of META, CHIP and samples
+    aside: type, and the launch or id or path or number that they are of, each run of them once.
+    """
 
-
-@dataclass
-class Index:
-    """A whole recording. `order` is its chunks, META and CHIP aside: type, and the launch or id or path that they are of, each run of them once."""
-
-    path: Path
-    meta: dict[str, Any] = field(default_factory=dict)
-    chip: dict[str, Any] = field(default_factory=dict)
-    modules: dict[int, Module] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
-    launches: dict[int, LaunchIndex] = field(default_factory=dict)
-    marks: list[dict[str, Any]] = field(default_factory=list)
+    places: dict[tuple[int, bytes], list[int]] = field(default_factory=dict)
+    digests: dict[int, dict[bytes, Any]] = field(default_factory=dict)  # by launch and type
     stream: list[int] = field(default_factory=list)  # where the pieces of its command stream start
     order: list[tuple[bytes, Any]] = field(default_factory=list)
 
@@ -49,7 +39,7 @@ class Index:
     def rows(self, launch: int, type_: bytes) -> Iterator[np.ndarray]:
         """The rows of a launch's chunks of a type, a chunk at a time."""
         with open_file(self.path) as file:
-            for start in self.launches[launch].places.get(type_, ()):
+            for start in self.places.get((launch, type_), ()):
                 yield self._read(file, start, type_).rows
 
     def stream_pieces(self) -> Iterator[tuple[int, bytes]]:
@@ -67,13 +57,46 @@ class Index:
             raise FileFormatError(f"{self.path}: was changed while it was read; try again")
         return decode(BY_TYPE[type_], payload)
 
+    def note(self, type_: bytes, payload: Payload, start: int) -> None:
+        """The next chunk, which contradicts none before it."""
+        if isinstance(payload, Rows):
+            self.places.setdefault((payload.launch, type_), []).append(start)
+        if type_ == b"STRM":
+            self.stream.append(start)
+        if type_ in EXACT:
+            self.digests.setdefault(payload.launch, {}).setdefault(type_, sha256()).update(payload.rows.tobytes())
+        if type_ in IN_ORDER:
+            what = (type_, IN_ORDER[type_](self, payload))
+            if self.order[-1:] != [what]:
+                self.order.append(what)
+
+
+def _of_launch(index: Index, rows: Rows) -> int:
+    return rows.launch
+
+
+EXACT = tuple(chunk.type for chunk in BY_TYPE.values() if chunk.kind == "array" and chunk.type not in (*SAMPLED, LOSSES))
+# What of a chunk stands in `Index.order`, where the chunk does.
+IN_ORDER: dict[bytes, Callable[[Index, Any], Any]] = {
+    **dict.fromkeys((*EXACT, LOSSES), _of_launch),
+    b"MODL": lambda index, fields: fields["id"],
+    b"SRCF": lambda index, fields: fields["path"],
+    b"LNCH": lambda index, fields: fields["launch"],
+    b"LEND": lambda index, fields: fields["launch"],
+    b"MARK": lambda index, fields: len(index.marks) - 1,
+    b"STRM": lambda index, fields: len(index.stream) - 1,
+}
+
 
 def read_index(path: Path | str) -> Index:
     """Raises UsageError for a file that is not there, FileFormatError for a damaged one, NotComparable for one that was stopped."""
     chunks = read_chunks(path)
     index = Index(chunks.path)
+    builder = Builder(index, sample_sink=_leave, row_sink=_leave)
     for chunk, payload in chunks:
-        _add(index, chunk.type, payload, chunks.start)
+        builder.add(chunk, payload)
+        index.note(chunk.type, payload, chunks.start)
+    builder.finish()
     if chunks.damage:
         raise FileFormatError(f"{path}: {chunks.damage}")
     if not chunks.complete:
@@ -81,110 +104,5 @@ def read_index(path: Path | str) -> Index:
     return index
 
 
-def _add(index: Index, type_: bytes, payload: Any, start: int) -> None:
-    if not index.meta and type_ != b"META":
-        raise FileFormatError(f"{index.path}: its first chunk is {type_.decode()}, not META")
-    if type_ in ADDERS:
-        ADDERS[type_](index, payload, start)
-    elif isinstance(payload, Rows):
-        _rows(index, type_, payload, start)
-
-
-def _rows(index: Index, type_: bytes, payload: Rows, start: int) -> None:
-    launch = _launch(index, payload.launch)
-    launch.places.setdefault(type_, []).append(start)
-    if type_ not in SAMPLED:
-        _order(index, type_, payload.launch)
-        if type_ != LOSSES:
-            launch.digests.setdefault(type_, sha256()).update(payload.rows.tobytes())
-
-
-def _meta(index: Index, fields: dict, start: int) -> None:
-    if index.meta:
-        raise _contradiction(index, "a second META chunk")
-    index.meta = fields
-
-
-def _chip(index: Index, fields: dict, start: int) -> None:
-    index.chip = fields
-
-
-def _module(index: Index, fields: dict, start: int) -> None:
-    if fields["id"] in index.modules:
-        raise _contradiction(index, f"a second module {fields['id']}")
-    index.modules[fields["id"]] = Module(fields)
-    _order(index, b"MODL", fields["id"])
-
-
-def _image(index: Index, piece: Any, start: int) -> None:
-    if piece.id not in index.modules:
-        raise _contradiction(index, f"an image for module {piece.id}, which it has not named")
-    index.modules[piece.id].image += piece.data
-
-
-def _source(index: Index, fields: dict, start: int) -> None:
-    path = fields["path"]
-    index.sources[path] = index.sources.get(path, "") + fields["text"]
-    _order(index, b"SRCF", path)
-
-
-def _launch_begin(index: Index, fields: dict, start: int) -> None:
-    number = fields["launch"]
-    if number in index.launches:
-        raise _contradiction(index, f"a second launch {number}")
-    if fields["module"] not in index.modules:
-        raise _contradiction(index, f"a launch of module {fields['module']}, which it has not named")
-    if type(fields.get("parent", 0)) is not int or not HOLDS["map"](fields.get("sampling", {})):
-        raise _contradiction(index, f"a parent or sampler registers of launch {number} that are none")
-    index.launches[number] = LaunchIndex(fields)
-    _order(index, b"LNCH", number)
-
-
-def _launch_end(index: Index, fields: dict, start: int) -> None:
-    _launch(index, fields["launch"]).end = fields
-    _order(index, b"LEND", fields["launch"])
-
-
-def _mark(index: Index, fields: dict, start: int) -> None:
-    if type(fields.get("launch", 0)) is not int:
-        raise _contradiction(index, "a note on a launch that is no number")
-    index.marks.append(fields)
-    _order(index, b"MARK", len(index.marks) - 1)
-
-
-def _stream(index: Index, piece: Any, start: int) -> None:
-    index.stream.append(start)
-    _order(index, b"STRM", len(index.stream) - 1)
-
-
-def _end(index: Index, fields: dict, start: int) -> None:
+def _leave(chunk: Chunk, rows: Rows) -> None:
     pass
-
-
-ADDERS = {
-    b"META": _meta,
-    b"CHIP": _chip,
-    b"MODL": _module,
-    b"IMAG": _image,
-    b"SRCF": _source,
-    b"LNCH": _launch_begin,
-    b"LEND": _launch_end,
-    b"MARK": _mark,
-    b"STRM": _stream,
-    b"ENDF": _end,
-}
-
-
-def _order(index: Index, type_: bytes, what: Any) -> None:
-    if index.order[-1:] != [(type_, what)]:
-        index.order.append((type_, what))
-
-
-def _launch(index: Index, number: int) -> LaunchIndex:
-    if number not in index.launches:
-        raise _contradiction(index, f"data of launch {number}, which has not begun")
-    return index.launches[number]
-
-
-def _contradiction(index: Index, what: str) -> FileFormatError:
-    return FileFormatError(f"{index.path}: contradicts itself: it has {what}")

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gpuprof.errors import FileFormatError, NotComparable
-from gpuprof.records.index import LOSSES, Index, LaunchIndex
+from gpuprof.records.index import LOSSES, Index
+from gpuprof.records.reader import Launch
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 
 OF_A_PASS = ("seed", "phase_cycles", "passes", "pass_seeds")  # registers in which passes may differ
@@ -156,23 +157,24 @@ def _same_run(a: Index, b: Index) -> bool:
         and a.sources == b.sources
         and a.launches.keys() == b.launches.keys()
         and all(_same_launch(launch, b.launches[number]) for number, launch in a.launches.items())
+        and _exact_rows(a) == _exact_rows(b)
     )
 
 
-def _same_launch(a: LaunchIndex, b: LaunchIndex) -> bool:
-    return _begin(a) == _begin(b) and _end(a) == _end(b) and _digests(a) == _digests(b)
+def _same_launch(a: Launch, b: Launch) -> bool:
+    return _begin(a) == _begin(b) and _end(a) == _end(b)
 
 
-def _begin(launch: LaunchIndex) -> dict:
+def _begin(launch: Launch) -> dict:
     return launch.begin | {"sampling": _registers(launch.begin.get("sampling", {}))}
 
 
-def _end(launch: LaunchIndex) -> dict | None:
+def _end(launch: Launch) -> dict | None:
     return launch.end and {name: value for name, value in launch.end.items() if name not in (*COUNTED, "buffer_full")}
 
 
-def _digests(launch: LaunchIndex) -> dict[bytes, bytes]:
-    return {type_: digest.digest() for type_, digest in launch.digests.items()}
+def _exact_rows(index: Index) -> dict[int, dict[bytes, bytes]]:
+    return {launch: {type_: digest.digest() for type_, digest in digests.items()} for launch, digests in index.digests.items()}
 
 
 def _check_new(run: list[Index], index: Index) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
-from gpuprof.records.reader import Module, open_file, read_chunks
+from gpuprof.records.chunk_stream import open_file, read_chunks
+from gpuprof.records.reader import Module
 from gpuprof.stream.codec import End, Failed, Header, NewerStream, value_of
 from gpuprof.stream.pieces import COMMANDS, unpack
 
