@@ -20,6 +20,7 @@ from gpuprof.records.index import read_index
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import COMPACT_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, WIDE_DTYPE
 from gpuprof.records.writer import PIECE_CHARACTERS, PIECE_NBYTES, RecordWriter
+from gpuprof.stream.read import read_stream
 
 SAXPY_CHUNKS = ["META", "CHIP", "MODL", "IMAG", "SRCF", "LNCH", "SMPW", "LEDG", "CNTR", "LEND", "ENDF"]
 
@@ -260,7 +261,7 @@ MODULE = {"id": 0, "name": "a", "load_base": 0, "code_nbytes": 0, "compiler": ""
 
 
 @pytest.mark.parametrize("what", CONTRADICTIONS)
-@pytest.mark.parametrize("read", [read_recording, read_index])
+@pytest.mark.parametrize("read", [read_recording, read_index, read_stream])
 def test_contradictions(tmp_path, read, what):
     path = tmp_path / "a.gprec"
     path.write_bytes(file_header() + b"".join(frame(type_, canonical(value or MODULE)) for type_, value in CONTRADICTIONS[what]))

@@ -11,8 +11,8 @@ import numpy as np
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.chunk_stream import open_file, read_chunks
 from gpuprof.records.encoding import CHUNK_HEADER, Payload, Rows, checksum, decode
-from gpuprof.records.reader import Builder, Recording
-from gpuprof.records.schema import BY_TYPE, Chunk
+from gpuprof.records.reader import Builder, Recording, leave
+from gpuprof.records.schema import BY_TYPE
 
 SAMPLED = (b"SMPC", b"SMPW", b"SMCN")  # what a pass of its own adds rows to
 LOSSES = b"SMDR"  # ... and what it adds numbers to
@@ -92,7 +92,7 @@ def read_index(path: Path | str) -> Index:
     """Raises UsageError for a file that is not there, FileFormatError for a damaged one, NotComparable for one that was stopped."""
     chunks = read_chunks(path)
     index = Index(chunks.path)
-    builder = Builder(index, sample_sink=_leave, row_sink=_leave)
+    builder = Builder(index, sample_sink=leave, row_sink=leave)
     for chunk, payload in chunks:
         builder.add(chunk, payload)
         index.note(chunk.type, payload, chunks.start)
@@ -102,7 +102,3 @@ def read_index(path: Path | str) -> Index:
     if not chunks.complete:
         raise NotComparable(f"{path}: the run was stopped before its end; only whole recordings can be merged")
     return index
-
-
-def _leave(chunk: Chunk, rows: Rows) -> None:
-    pass

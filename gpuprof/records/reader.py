@@ -112,6 +112,10 @@ def _put_found_period(launch: Launch) -> None:
         launch.begin["sampling"] = launch.begin.get("sampling", {}) | {"period_cycles": counters["sampling_period_cycles"]}
 
 
+def leave(chunk: Chunk, rows: Rows) -> None:
+    """A sink of rows that nobody wants now."""
+
+
 class Builder:
     """Puts chunks into a Recording, and refuses those that contradict each other; what comes in pieces is joined at the end.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
 from gpuprof.records.chunk_stream import open_file, read_chunks
-from gpuprof.records.reader import Module
+from gpuprof.records.reader import Builder, Module, Recording, leave
 from gpuprof.stream.codec import End, Failed, Header, NewerStream, value_of
 from gpuprof.stream.pieces import COMMANDS, unpack
 
@@ -107,30 +107,22 @@ def read_stream(path: Path | str) -> SavedStream:
     without a stream.
     """
     chunks = read_chunks(path)
-    stream = SavedStream(chunks.path)
-    by_id: dict[int, Module] = {}
+    stream, recording = SavedStream(chunks.path), Recording(chunks.path)
+    builder = Builder(recording, sample_sink=leave, row_sink=leave)
     for chunk, payload in chunks:
-        if chunk.type == b"META":
-            stream.meta = payload
-        elif chunk.type == b"CHIP":
-            stream.chip = payload
-        elif chunk.type == b"MODL":
-            by_id[payload["id"]] = Module(payload)
-            stream.modules.append(by_id[payload["id"]])
-        elif chunk.type == b"IMAG" and payload.id in by_id:
-            by_id[payload.id].image += payload.data
-        elif chunk.type == b"STRM":
+        builder.add(chunk, payload)
+        if chunk.type == b"STRM":
             place = Place(chunks.position - len(payload.data), len(payload.data))
             if payload.id == COMMANDS:
                 stream.lines.append(place)
             else:
                 stream.blocks[payload.id] = place
+    builder.finish()
+    stream.meta, stream.chip, stream.modules = recording.meta, recording.chip, list(recording.modules.values())
     if chunks.damage:
         raise FileFormatError(f"{path}: {chunks.damage}")
     if stream.blocks and not stream.lines:
         raise stream.stopped()
-    if not stream.meta:
-        raise FileFormatError(f"{path}: it has no META chunk")
     if not stream.lines:
         raise NotComparable(f"{path}: no command stream is saved in it: collect with --save-stream")
     stream.check()
