@@ -28,8 +28,8 @@ def run(*arguments: str) -> str:
     return result.output
 
 
-def row(chip: str, figure: str, model: float, published: float | None) -> stored.Row:
-    return stored.Row("1", chip, figure, "cycles", model, published, "P" if published else "")
+def row(chip: str, figure: str, model: float, published: float | None, kind: str = "given") -> stored.Row:
+    return stored.Row("1", chip, figure, "cycles", model, published, *(("P", kind) if published else ("", "")))
 
 
 # ---- the stored figures ----
@@ -46,6 +46,7 @@ def test_there_is_every_figure_of_every_chip():
 def test_published_values_are_those_of_the_microbenchmarks():
     for found in stored.rows():
         assert BY_NAME[found.figure].published.get(found.chip, (None, "")) == (found.published, found.source), AGAIN
+        assert BY_NAME[found.figure].kind(found.chip) == found.kind, AGAIN
 
 
 def test_every_source_is_explained():
@@ -63,13 +64,13 @@ def test_a_figure_is_what_the_model_gives(chip, name):
 
 def test_what_is_measured_anew_takes_the_place_of_what_was_stored(monkeypatch):
     first, second = list(BY_NAME)[:2]
-    old = [stored.Row(MODEL_VERSION, chip, name, "u", 1.0, None, "") for chip in ("a100", "v100") for name in (first, second)]
+    old = [stored.Row(MODEL_VERSION, chip, name, "u", 1.0, None, "", "") for chip in ("a100", "v100") for name in (first, second)]
     other = [
-        stored.Row("0.9", "a100", list(BY_NAME)[2], "u", 1.0, None, ""),
-        stored.Row(MODEL_VERSION, "a100", "no such figure", "u", 1.0, None, ""),
+        stored.Row("0.9", "a100", list(BY_NAME)[2], "u", 1.0, None, "", ""),
+        stored.Row(MODEL_VERSION, "a100", "no such figure", "u", 1.0, None, "", ""),
     ]
     monkeypatch.setattr(stored, "rows", lambda: (*old, *other))
-    new = stored.Row(MODEL_VERSION, "v100", first, "u", 2.0, None, "")
+    new = stored.Row(MODEL_VERSION, "v100", first, "u", 2.0, None, "", "")
     assert merged([new]) == [old[0], old[1], new, old[3]]
 
 
@@ -79,8 +80,8 @@ def test_what_is_measured_anew_takes_the_place_of_what_was_stored(monkeypatch):
 def test_summary_by_hand(monkeypatch):
     found = (
         row("x", "exact", 4, 4),
-        row("x", "near", 103, 100),
-        row("x", "far", 8, 10),
+        row("x", "near", 103, 100, "follows"),
+        row("x", "far", 8, 10, "follows"),
         row("x", "nobody knows", 7, None),
         row("y", "only", 1, None),
     )
@@ -88,15 +89,20 @@ def test_summary_by_hand(monkeypatch):
     summary = stored.summary("x")
     assert (summary.figures, summary.published, summary.exact, summary.near) == (4, 3, 1, 2)
     assert (round(summary.mean, 6), round(summary.median, 6), summary.worst.figure) == (round(0.23 / 3, 6), 0.03, "far")
-    assert sentence.of_summary(summary) == "2 of 3 published figures within 5 %, worst -20 % (far)"
-    assert stored.summary("y") == stored.Summary("y", 1, 0, 0, 0, 0.0, 0.0, None)
+    assert (summary.follows, summary.follows_near) == (2, 1)
+    assert sentence.of_summary(summary) == (
+        "within 5 % of what is published: 1 of 2 figures that follow from the model, 1 of 1 that it was given; worst -20 % (far)"
+    )
+    assert stored.summary("y") == stored.Summary("y", 1, 0, 0, 0, 0, 0, 0.0, 0.0, None)
     assert sentence.of_summary(stored.summary("y")) == "no published figures of this chip"
 
 
 def test_the_sentence_of_a_chip(tmp_path):
     of_a100 = sentence.sentence(load_chip("a100"), MODEL_VERSION)
     summary = stored.summary("a100")
-    assert of_a100.startswith(f"{summary.near} of {summary.published} published figures within 5 %, worst ")
+    assert of_a100.startswith(
+        f"within 5 % of what is published: {summary.follows_near} of {summary.follows} figures that follow from the model, "
+    )
     assert of_a100.endswith("; kernel cycles not compared with hardware")
     own = tmp_path / "a100.toml"  # the same name, but other numbers
     own.write_text('inherits = "a100"\nsms = 5\n')
@@ -120,8 +126,9 @@ def test_a_line_for_each_chip_and_what_is_missing():
 
 def test_the_figures_of_a_chip():
     lines = run("--chip", "a100").splitlines()
-    assert lines[2] == "a100" and lines[3].split() == ["figure", "unit", "model", "published", "difference", "source"]
-    assert [line.split()[-1] for line in lines if line.startswith("FFMA latency ")] == ["[P]"]
+    assert lines[2] == "a100" and lines[3].split() == ["figure", "unit", "model", "published", "difference", "source", "is"]
+    assert [line.split()[-2:] for line in lines if line.startswith("FFMA latency ")] == [["[P]", "given"]]
+    assert [line.split()[-1] for line in lines if line.startswith("blocks of 32 ")] == ["follows"]
     assert "v100" not in [line.strip() for line in lines] and "v100" in run("--all").splitlines()
 
 

@@ -8,7 +8,12 @@ import click
 
 from gpuprof.errors import UsageError
 
-HEADING = ("figure", "unit", "model", "published", "difference", "source")
+HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
+
+KINDS = (
+    ("given", "the published value, or one measured beside it, is a number of the chip file: the model gives back what it was told"),
+    ("follows", "it is an outcome, of which the chip file says nothing"),
+)
 
 
 @click.command("fidelity", short_help="Show the model's figures beside published ones.")
@@ -55,8 +60,9 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     ]
     for chip in chips if tables else ():
         lines += [chip, *figures(chip), ""]
-    heading = ("chip", "figures", "published", "exact", "within 5 %", "mean", "median", "worst")
-    lines += columns([heading, *(summary_cells(summary(chip)) for chip in chips)], text_columns={0, 7})
+    heading = ("chip", "figures", "published", "exact", "within 5 %", "follow", "within 5 %", "mean", "median", "worst")
+    lines += columns([heading, *(summary_cells(summary(chip)) for chip in chips)], text_columns={0, 9})
+    lines += ["", *(wrapped(kind, meaning, 10) for kind, meaning in KINDS)]
     if tables:
         lines += ["", "Sources"]
         lines += [wrapped(f"[{letter}]", text, 10) for letter, text in SOURCES.items()]
@@ -81,15 +87,16 @@ def figures(chip: str) -> list[str]:
                 published,
                 percent(row.difference) if known else "",
                 f"[{row.source}]" if known else "",
+                row.kind,
             )
         )
-    return columns(cells, text_columns={0, 1, 5})
+    return columns(cells, text_columns={0, 1, 5, 6})
 
 
 def summary_cells(found) -> tuple[str, ...]:
     if not found.published:
-        return (found.chip, str(found.figures), "0", "", "", "", "", "nothing published")
-    numbers = (found.figures, found.published, found.exact, found.near)
+        return (found.chip, str(found.figures), "0", "", "", "", "", "", "", "nothing published")
+    numbers = (found.figures, found.published, found.exact, found.near, found.follows, found.follows_near)
     worst = f"{percent(found.worst.difference)}  {found.worst.figure}"
     return (found.chip, *map(str, numbers), f"{100 * found.mean:.1f} %", f"{100 * found.median:.1f} %", worst)
 
@@ -154,12 +161,14 @@ def chip_object(found, rows) -> dict:
         "published": found.published,
         "exact": found.exact,
         "within_5_percent": found.near,
+        "follow": found.follows,
+        "follow_within_5_percent": found.follows_near,
         "mean_difference": rounded(found.mean),
         "median_difference": rounded(found.median),
         "worst_difference": rounded(found.worst.difference) if found.worst else None,
         "worst_figure": found.worst.figure if found.worst else None,
         "figures": [
-            {name: getattr(row, name) for name in ("figure", "unit", "model", "published", "source")}
+            {name: getattr(row, name) for name in ("figure", "unit", "model", "published", "source", "kind")}
             | {"difference": rounded(row.difference)}
             for row in rows
         ],

@@ -18,5 +18,9 @@ def sentence(chip: Chip, version: str) -> str:
 def of_summary(found: Summary) -> str:
     if not found.published:
         return "no published figures of this chip"
+    given, given_near = found.published - found.follows, found.near - found.follows_near
     worst = f"{100 * found.worst.difference:+.0f} % ({found.worst.figure})"
-    return f"{found.near} of {found.published} published figures within 5 %, worst {worst}"
+    return (
+        f"within 5 % of what is published: {found.follows_near} of {found.follows} figures that follow from the model, "
+        f"{given_near} of {given} that it was given; worst {worst}"
+    )

@@ -15,8 +15,15 @@ NEAR = 0.05  # of the published value
 EXACT = 0.005  # rounds to no per cent
 
 
+GIVEN, FOLLOWS = "given", "follows"
+
+
 class Row(NamedTuple):
-    """`published` is None where nothing is; `source` is the letter of who published it, see SOURCES."""
+    """`published` is None where nothing is; `source` is the letter of who published it, see SOURCES.
+
+    `kind` says what agreement is worth: a figure is `given` where the published value, or what the same source measured beside it, is a number of
+    the chip file or was fitted to, so that the model gives back what it was told; it `follows` where it is an outcome. Empty where nothing is published.
+    """
 
     model_version: str
     chip: str
@@ -25,6 +32,7 @@ class Row(NamedTuple):
     model: float
     published: float | None
     source: str
+    kind: str
 
     @property
     def difference(self) -> float | None:
@@ -60,6 +68,8 @@ class Summary(NamedTuple):
     published: int
     exact: int
     near: int
+    follows: int  # of those published, the outcomes
+    follows_near: int
     mean: float  # of the absolute differences; 0 where nothing is published
     median: float
     worst: Row | None
@@ -73,7 +83,7 @@ def rows() -> tuple[Row, ...]:
 
 def _row(cells: dict[str, str]) -> Row:
     published = float(cells["published"]) if cells["published"] else None
-    return Row(cells["model_version"], cells["chip"], cells["figure"], cells["unit"], float(cells["model"]), published, cells["source"])
+    return Row(**{**cells, "model": float(cells["model"]), "published": published})
 
 
 def rows_of(chip: str) -> tuple[Row, ...]:
@@ -94,12 +104,15 @@ def summary(chip: str) -> Summary:
     found = rows_of(chip)
     compared = [row for row in found if row.difference is not None]
     errors = [abs(row.difference) for row in compared]
+    outcomes = [abs(row.difference) for row in compared if row.kind == FOLLOWS]
     return Summary(
         chip,
         len(found),
         len(compared),
         sum(error < EXACT for error in errors),
         sum(error <= NEAR for error in errors),
+        len(outcomes),
+        sum(error <= NEAR for error in outcomes),
         statistics.fmean(errors) if errors else 0.0,
         statistics.median(errors) if errors else 0.0,
         max(compared, key=lambda row: abs(row.difference), default=None),

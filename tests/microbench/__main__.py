@@ -13,7 +13,7 @@ from pathlib import Path
 from gpuprof.chips import list_chips
 from gpuprof.fidelity import stored
 from gpuprof.fidelity.missing import MISSING
-from gpuprof.fidelity.stored import COLUMNS, PATH, Row, rows_of
+from gpuprof.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
 from gpuprof.timing.version import MODEL_VERSION
 from tests.microbench.figures import BY_NAME, FIGURES
 
@@ -25,7 +25,7 @@ def measure(chip: str, name: str) -> Row:
     """One figure of one chip: what the model gives, to four digits, and what is published."""
     figure = BY_NAME[name]
     published, source = figure.published.get(chip, (None, ""))
-    return Row(MODEL_VERSION, chip, name, figure.unit, float(f"{figure.measure(chip):.4g}"), published, source)
+    return Row(MODEL_VERSION, chip, name, figure.unit, float(f"{figure.measure(chip):.4g}"), published, source, figure.kind(chip))
 
 
 def measure_all(chips: list[str], names: list[str]) -> list[Row]:
@@ -42,8 +42,8 @@ def measure_all(chips: list[str], names: list[str]) -> list[Row]:
 
 def line(row: Row) -> str:
     difference = "" if row.difference is None else f"{100 * row.difference:+.1f} %"
-    published = "" if row.published is None else f"{row.published:g} [{row.source}]"
-    return f"{row.chip:<12}{row.figure:<46}{row.model:>10g} {row.unit:<14}{published:<16}{difference}"
+    published = "" if row.published is None else f"{row.published:g} [{row.source}] {row.kind}"
+    return f"{row.chip:<12}{row.figure:<46}{row.model:>10g} {row.unit:<14}{published:<24}{difference}"
 
 
 def merged(found: list[Row]) -> list[Row]:
@@ -79,7 +79,8 @@ def compared(row: Row) -> str:
     if row.published is None:
         return ""
     difference = round(100 * row.difference)
-    return f"{row.published:g} [{row.source}]" + (f" {difference:+d} %" if difference else "")
+    value = f"**{row.published:g}**" if row.kind == FOLLOWS else f"{row.published:g}"
+    return f"{value} [{row.source}]" + (f" {difference:+d} %" if difference else "")
 
 
 def missing_table() -> str:

@@ -12,6 +12,8 @@ flight divided by the chip file's DRAM latency, at most its bandwidth.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpuprof.fidelity.stored import FOLLOWS, GIVEN
+
 Measure = Callable[[str], float]  # of a chip's name or file
 Published = dict[str, tuple[float, str]]  # chip -> value, letter of its source
 
@@ -21,12 +23,21 @@ HOPPER = ("h100", "h200")
 
 @dataclass(frozen=True)
 class Figure:
-    """One number that a microbenchmark gives; `published` has what it gave on real chips, where anybody has said."""
+    """One number that a microbenchmark gives; `published` has what it gave on real chips, where anybody has said.
+
+    `follows`: it is an outcome, on these chips or (True) on all. If not, the chip file has the published value, or was fitted to that source.
+    """
 
     name: str
     unit: str
     measure: Measure
     published: Published = field(default_factory=dict)
+    follows: bool | tuple[str, ...] = False
+
+    def kind(self, chip: str) -> str:
+        if chip not in self.published:
+            return ""
+        return FOLLOWS if self.follows is True or (self.follows and chip in self.follows) else GIVEN
 
 
 def everywhere(value: float, source: str, but: tuple[str, ...] = ()) -> Published:

@@ -21,6 +21,6 @@ KNOWN = (
 )
 
 FIGURES = [
-    Figure(f"blocks of {threads} threads, {registers} registers, {nbytes} B", "per SM", blocks(threads, registers, nbytes), by_generation("O", *values))
+    Figure(f"blocks of {threads} threads, {registers} registers, {nbytes} B", "per SM", blocks(threads, registers, nbytes), by_generation("O", *values), follows=True)
     for (threads, registers, nbytes), values in KNOWN
 ]  # fmt: skip
