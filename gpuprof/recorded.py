@@ -1,7 +1,5 @@
 """What a session does, as the chunks of its recording have it (`records.schema`)."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 import gpuprof
@@ -16,6 +14,7 @@ from gpuprof.records.writer import RecordWriter
 from gpuprof.settings import Settings
 from gpuprof.stream.codec import VERSION as STREAM_VERSION
 from gpuprof.stream.codec import Header
+from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.registers import described
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
@@ -89,16 +88,6 @@ def record_samples(recorder: RecordWriter, samples: np.ndarray) -> None:
             recorder.exact_rows(b"SMCN", launch, rows)
         else:
             recorder.samples(launch, rows)
-
-
-def by_launch(samples: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """The samples of each launch, in their order. Most often there is one launch, whose samples are not copied."""
-    launches = samples["launch"]
-    if len(samples) and (launches == launches[0]).all():
-        yield int(launches[0]), samples
-        return
-    for launch in np.unique(launches):
-        yield int(launch), np.take(samples, np.flatnonzero(launches == launch))
 
 
 def record_end(recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:

@@ -4,10 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuprof.recorded import by_launch
 from gpuprof.records.schema import SM_SHIFT, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.timing.buffer import in_order
+from gpuprof.timing.buffer import by_launch, in_order
 
 # (cycle, SM, slot, launch), few values of each, so that equal ones are drawn; and the largest there can be
 PLACES = st.lists(

@@ -12,14 +12,15 @@ import numpy as np
 from gpuprof.errors import UsageError
 from gpuprof.records.schema import LOSSES_DTYPE, SM_SHIFT, WIDE_DTYPE
 from gpuprof.timing.batch import Grid
-from gpuprof.timing.buffer import Sink
+from gpuprof.timing.buffer import Sink, by_launch
 from gpuprof.timing.result import LaunchTiming
-from gpuprof.timing.sampling import MAX_BUFFER_NBYTES, MIN_PERIOD_CYCLES, Sampling
+from gpuprof.timing.sampling import MAX_BUFFER_NBYTES, MAX_FIFO_DEPTH, MIN_PERIOD_CYCLES, Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state import Machine
 
 THINNED_MODES = ("random", "all", "stalled")
 MOST_RECORDS = 1 << 21  # held at a time
+NOTHING = np.empty(0, WIDE_DTYPE)
 
 
 def simulate_with_period(
@@ -35,14 +36,26 @@ def simulate_with_period(
         shortest *= 2
     places = min(sampling.buffer_nbytes // record_nbytes, MOST_RECORDS)
     held = _Held(shortest, sampling.phase_cycles, places)
-    lossless = replace(sampling, auto_period=0, period_cycles=shortest, fifo_depth=4096, drain_cycles=1, buffer_nbytes=MAX_BUFFER_NBYTES)
+    lossless = replace(
+        sampling, auto_period=0, period_cycles=shortest, fifo_depth=MAX_FIFO_DEPTH, drain_cycles=1, buffer_nbytes=MAX_BUFFER_NBYTES
+    )
     try:
         timings = simulate_batch(machine, grids, lossless, held.take, max_cycles, sample_blocks, record_nbytes)
     finally:
         while held.overflows(sampling.fifo_depth, sampling.drain_cycles or chip.sampler_drain_cycles):
             held.thin()
         held.hand_over(sink)
-    return [held.of(grid.launch.index, timing) for grid, timing in zip(grids, timings, strict=True)]
+    of_launch = dict(by_launch(held.samples()))
+    return [_with(timing, of_launch.get(grid.launch.index, NOTHING), held.period) for grid, timing in zip(grids, timings, strict=True)]
+
+
+def _with(timing: LaunchTiming, samples: np.ndarray, period_cycles: int) -> LaunchTiming:
+    """The launch's timing with what was recorded of it: nothing was lost."""
+    sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
+    losses = np.zeros(len(sm), LOSSES_DTYPE)
+    losses["sm"], losses["due"] = sm, due
+    n = len(samples)
+    return replace(timing, samples_due=n, samples_kept=n, losses=losses, sampling_period_cycles=period_cycles)
 
 
 class _Held:
@@ -65,7 +78,7 @@ class _Held:
         return rows[rows["cycle"] % self.period == self.phase]
 
     def samples(self) -> np.ndarray:
-        return np.concatenate(self.rows.get(WIDE_DTYPE) or [np.zeros(0, WIDE_DTYPE)])
+        return np.concatenate(self.rows.get(WIDE_DTYPE) or [NOTHING])
 
     def overflows(self, depth: int, drain_cycles: int) -> bool:
         """Whether a FIFO of so many places, which drains one record in so many cycles, would have been full once."""
@@ -78,16 +91,6 @@ class _Held:
             for rows in parts:
                 if len(rows):
                     sink(rows)
-
-    def of(self, launch: int, timing: LaunchTiming) -> LaunchTiming:
-        """The launch's timing with what was recorded of it: nothing was lost."""
-        samples = self.samples()
-        samples = samples[samples["launch"] == launch]
-        sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
-        losses = np.zeros(len(sm), LOSSES_DTYPE)
-        losses["sm"], losses["due"] = sm, due
-        n = len(samples)
-        return replace(timing, samples_due=n, samples_kept=n, losses=losses, sampling_period_cycles=self.period)
 
 
 def _overflows(cycles: np.ndarray, depth: int, drain_cycles: int) -> bool:

@@ -5,7 +5,7 @@ is there in every cycle that is a multiple of its period, before what comes in t
 of this reaches back to the SMs, so it is worked out behind the engine, whenever that hands its records over.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -129,3 +129,15 @@ def in_order(records: np.ndarray) -> np.ndarray:
 def _of(rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """The rows chosen: a copy, or when it is all of them, themselves. (numpy takes rows of fields many times faster than it indexes them.)"""
     return rows if chosen.all() else np.take(rows, np.flatnonzero(chosen))
+
+
+def by_launch(rows: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """The rows of each launch, in their order. Most often there is one launch, whose rows are not copied."""
+    launches = rows["launch"]
+    if not len(rows) or (launches == launches[0]).all():
+        yield from ((int(launch), rows) for launch in launches[:1])
+        return
+    order = np.argsort(launches, kind="stable")
+    found, starts = np.unique(launches[order], return_index=True)
+    for launch, its_rows in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
+        yield launch, np.take(rows, its_rows)

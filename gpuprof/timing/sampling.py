@@ -13,6 +13,7 @@ MODES = ("random", "round-robin", "all", "stalled", "trigger")
 RANDOM, ROUND_ROBIN, ALL_WARPS, STALLED, BY_TRIGGER = range(5)
 STALL_FIELDS = ("vector", "index")
 MAX_SEED = (1 << 63) - 1
+MAX_FIFO_DEPTH = 4096
 MAX_DRAIN_CYCLES = MAX_POLL_CYCLES = 1 << 40
 MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; of the addresses kept free for it
 # Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are zero.
@@ -77,8 +78,8 @@ class Sampling:
             )
         if self.mode not in MODES:
             raise UsageError(f"sampling mode {self.mode!r}: it must be one of {', '.join(MODES)}")
-        if not 1 <= self.fifo_depth <= 4096:
-            raise UsageError(f"sampling FIFO of {self.fifo_depth} records: it must have 1 to 4096")
+        if not 1 <= self.fifo_depth <= MAX_FIFO_DEPTH:
+            raise UsageError(f"sampling FIFO of {self.fifo_depth} records: it must have 1 to {MAX_FIFO_DEPTH}")
         if not 0 <= self.seed <= MAX_SEED:
             raise UsageError(f"sampling seed {self.seed}: it must be 0 to 2^63 - 1")
         if not 0 <= self.drain_cycles <= MAX_DRAIN_CYCLES:
