@@ -4,14 +4,13 @@ import numpy as np
 
 from gpuprof.isa.row import PIPES
 from gpuprof.timing.jit import cold
-from gpuprof.timing.layout import N_PORTS, PORTS
+from gpuprof.timing.layout import N_PORTS, PORTS, SECTOR_NBYTES
 from gpuprof.timing.ledger import NOT_SELECTED
 from gpuprof.timing.reasons import holding_reasons, resident
 from gpuprof.timing.tables import counted_at, grid_at, part_at, port_at, presence_at, warp_at
 
 # The bit of each port's pipe; what needs no pipe keeps none busy.
 PIPE_BIT = np.array([0 if port == "none" else 1 << PIPES.index(port) for port in PORTS], np.int64)
-SECTOR_NBYTES = 32
 
 
 @cold

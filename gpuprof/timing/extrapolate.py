@@ -13,10 +13,10 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
-from gpuprof.timing.layout import QUANTUM
+from gpuprof.timing.layout import QUANTUM, SECTOR_NBYTES
 from gpuprof.timing.lengths import scaled_stalls
 from gpuprof.timing.result import LaunchTiming
-from gpuprof.timing.state import SECTOR_NBYTES, State
+from gpuprof.timing.state import State
 from gpuprof.timing.static import FOLDED, JOINED, static_program
 
 LEAST_BATCHES = 2  # in a stretch

@@ -30,6 +30,7 @@ OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
 QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
 NOT_YET = -(1 << 50)  # in ticks, before all else
 BUFFER_LINE = 1 << 27  # first line of the event buffer: a range of addresses below all that programs have
+SECTOR_NBYTES = 32  # what caches and memory are asked for
 N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.

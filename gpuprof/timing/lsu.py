@@ -23,6 +23,7 @@ from gpuprof.timing.layout import (
     KIND,
     PORT_LSU,
     READ,
+    SECTOR_NBYTES,
     SECTOR_NUMBER_NBYTES,
     TICK_BITS,
     TICKS,
@@ -52,7 +53,6 @@ from gpuprof.timing.tables import (
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
 IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
 STORED, ARRIVAL = KIND["store"], KIND["arrival"]
-SECTOR_NBYTES = 32
 join = hot(join_sectors)
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 

@@ -15,12 +15,12 @@ from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, grow, new_blame
 from gpuprof.timing.extrapolate import Extrapolation, Settling
 from gpuprof.timing.filter import ALL
-from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, TICKS
+from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.lengths import stalls_of
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.state import SECTOR_NBYTES, Machine, Program, State, machine_record, most_causes, new_cell, new_core, new_memory
+from gpuprof.timing.state import Machine, Program, State, machine_record, most_causes, new_cell, new_core, new_memory
 from gpuprof.timing.static import StaticProgram
 
 if TYPE_CHECKING:

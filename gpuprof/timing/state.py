@@ -18,7 +18,7 @@ from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing import layout
 from gpuprof.timing.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.filter import EVERY, Filter
-from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, TICKS
+from gpuprof.timing.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.lengths import new_stall_rows
 from gpuprof.timing.occupancy import Occupancy
 from gpuprof.timing.rounds import round_cycles
@@ -26,7 +26,6 @@ from gpuprof.timing.sampling import MODES, Sampling
 from gpuprof.timing.static import FOLDED, JOINED, StaticProgram
 from gpuprof.timing.triggers import CYCLES, NUMBER
 
-SECTOR_NBYTES = 32
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
 
