@@ -12,7 +12,7 @@ from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.report.blame import attributed, entries, most_waited_for
 from gpuprof.report.listing import source_sections
 from gpuprof.report.look import Look
-from gpuprof.report.model import Blame, ChipFacts, Cost, Header, Instruction, Kernel, Launch, Position, Report
+from gpuprof.report.model import Blame, ChipFacts, Cost, Ending, Header, Instruction, Kernel, Launch, Position, Report
 from gpuprof.report.pages import Request, csv_page, json_page, text_page
 
 LONG, WAIT, BARRIER, SELECTED = (INDEX[name] for name in ("long_scoreboard", "wait", "barrier", "selected"))
@@ -36,11 +36,11 @@ def kernel():
         instruction(0x40, 4, barrier=34, selected=2),
     )
     blames = (
-        Blame(0x20, WAIT, 0x10, "result", "result", False, False, False, 6, 2),
-        Blame(0x30, LONG, 0x20, "dram", "DRAM", False, False, True, 40, 1),
-        Blame(0x30, LONG, 0x20, "l2", "L2 hit", False, False, True, 10, 1),
-        Blame(0x40, BARRIER, 0x30, "barrier", "last to arrive", True, False, False, 30, 3),
-        Blame(0x40, BARRIER, 0x40, "self", "itself", False, False, False, 4, 1),
+        Blame(0x20, WAIT, 0x10, Ending("result", "result", False, False, False), 6, 2),
+        Blame(0x30, LONG, 0x20, Ending("dram", "DRAM", False, False, True), 40, 1),
+        Blame(0x30, LONG, 0x20, Ending("l2", "L2 hit", False, False, True), 10, 1),
+        Blame(0x40, BARRIER, 0x30, Ending("barrier", "last to arrive", True, False, False), 30, 3),
+        Blame(0x40, BARRIER, 0x40, Ending("self", "itself", False, False, False), 4, 1),
     )
     launch = Launch(0, "k", (1, 1, 1), (32, 1, 1), 0, 0, "", 0, 100, 100, 0, 0, 0, False, True, {})
     return Kernel("k", "k", "k.cu", 8, 0, 0, 0, (launch,), code, "", {"k.cu": SOURCE}, blames)
@@ -63,7 +63,7 @@ def shown(report, width, page="blame"):
 
 def test_entries_are_lines_and_sum_to_the_stalls(kernel):
     found = entries(kernel)
-    assert [(e.stalled.line, e.reason, e.cause.line, e.how, e.cycles, e.stalls) for e in found] == [
+    assert [(e.stalled.line, e.reason, e.cause.line, str(e.ending), e.cycles, e.stalls) for e in found] == [
         (3, LONG, 2, "DRAM, conflict", 40, 1),
         (4, BARRIER, 3, "last to arrive, other warp", 30, 3),
         (3, LONG, 2, "L2 hit, conflict", 10, 1),

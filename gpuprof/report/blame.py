@@ -8,7 +8,7 @@ from rich.text import Text
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.figures import base_name, count, percent
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
-from gpuprof.report.model import Kernel, Position, Report, Row
+from gpuprof.report.model import Ending, Kernel, Position, Report, Row
 from gpuprof.report.table import Column, table
 
 MOST_ROWS, LEAST_SHARE = 25, 0.002  # of a kernel, in text
@@ -23,30 +23,20 @@ class Entry(NamedTuple):
     reason: int
     cause: Position
     cause_pc: int
-    kind: str
-    label: str
-    other_warp: bool
-    other_launch: bool
-    conflict: bool
+    ending: Ending
     cycles: int
     stalls: int
 
     @property
     def is_own(self) -> bool:
-        return (self.stalled, self.stalled_pc) == (self.cause, self.cause_pc) and not self.other_launch
-
-    @property
-    def how(self) -> str:
-        """ "DRAM, conflict, other warp"."""
-        flags = (("conflict", self.conflict), ("other warp", self.other_warp), ("other launch", self.other_launch))
-        return ", ".join([self.label, *(word for word, is_set in flags if is_set)])
+        return (self.stalled, self.stalled_pc) == (self.cause, self.cause_pc) and not self.ending.other_launch
 
 
 def entries(kernel: Kernel) -> list[Entry]:
     """All of a kernel's, the most cycles first."""
     sums: dict[tuple, list[int]] = {}
     for blame in kernel.blames:
-        key = (*place(kernel, blame.pc), blame.reason, *place(kernel, blame.cause_pc), *blame[3:8])
+        key = (*place(kernel, blame.pc), blame.reason, *place(kernel, blame.cause_pc), blame.ending)
         sums.setdefault(key, [0, 0])
         sums[key][0] += blame.cycles
         sums[key][1] += blame.stalls
@@ -77,7 +67,7 @@ def most_waited_for(kernel: Kernel) -> tuple[str, int, str, str] | None:
     if not sums:
         return None
     best = max(sums, key=lambda key: (sums[key], key))
-    how = next(entry.label for entry in found if (entry.cause, entry.cause_pc) == best)
+    how = next(entry.ending.label for entry in found if (entry.cause, entry.cause_pc) == best)
     return name_of(*best), sums[best], how, text_of(kernel, *best)
 
 
@@ -111,7 +101,8 @@ def kernel_table(kernel: Kernel, look: Look) -> Iterator[Text]:
         return Text(look.vocabulary.short(entry.reason), look.of_reason(NAMES[entry.reason]))
 
     def how(entry: Entry) -> Text:
-        return Text(entry.how.replace(", ", ",").replace(" ", "_") if look.plain else entry.how)
+        words = str(entry.ending)
+        return Text(words.replace(", ", ",").replace(" ", "_") if look.plain else words)
 
     columns = [
         Column("exact", lambda e: Text(percent(e.cycles, whole)), gap=0),
@@ -159,10 +150,10 @@ def entry_object(kernel: Kernel, entry: Entry, report: Report) -> dict:
         "cause_path": shown(entry.cause.path),
         "cause_line": entry.cause.line or None,
         "cause_address": entry.cause_pc or None,
-        "cause": entry.kind,
-        "other_warp": entry.other_warp,
-        "other_launch": entry.other_launch,
-        "conflict": entry.conflict,
+        "cause": entry.ending.kind,
+        "other_warp": entry.ending.other_warp,
+        "other_launch": entry.ending.other_launch,
+        "conflict": entry.ending.conflict,
         "warp_cycles": entry.cycles,
         "exact_share": round(entry.cycles / whole, 6) if whole else None,
         "stalls": entry.stalls,

@@ -122,17 +122,28 @@ class Instruction:
     stalls: tuple[Stalls, ...] = ()
 
 
+class Ending(NamedTuple):
+    """How a stall ended: the kind of cause (isa.causes), and where it is."""
+
+    kind: str
+    label: str
+    other_warp: bool
+    other_launch: bool
+    conflict: bool
+
+    def __str__(self) -> str:
+        """ "DRAM, conflict, other warp"."""
+        flags = (("conflict", self.conflict), ("other warp", self.other_warp), ("other launch", self.other_launch))
+        return ", ".join([self.label, *(word for word, is_set in flags if is_set)])
+
+
 class Blame(NamedTuple):
     """What ended stalls of an instruction for one reason: rows of the `causes` table, summed over launches."""
 
     pc: int
     reason: int
     cause_pc: int
-    kind: str
-    label: str
-    other_warp: bool
-    other_launch: bool
-    conflict: bool
+    ending: Ending
     cycles: int
     stalls: int
 
@@ -194,7 +205,7 @@ class Kernel:
         """(instruction that waits, warp-cycles) by the instruction that it waits for."""
         found: dict[int, list[tuple[int, int]]] = {}
         for blame in self.blames:
-            if not blame.other_launch:
+            if not blame.ending.other_launch:
                 found.setdefault(blame.cause_pc, []).append((blame.pc, blame.cycles))
         return {pc: tuple(some) for pc, some in found.items()}
 

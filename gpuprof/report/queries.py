@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
-from gpuprof.report.model import Blame, ChipFacts, Cost, Counters, Header, Instruction, Kernel, Launch, Position, Report, Stalls
+from gpuprof.report.model import Blame, ChipFacts, Cost, Counters, Ending, Header, Instruction, Kernel, Launch, Position, Report, Stalls
 from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
@@ -192,7 +192,7 @@ def read_blames(db: sqlite3.Connection, key: dict) -> Iterator[Blame]:
         "GROUP BY pc, reason, cause_pc, kind, other_warp, other_launch, conflict ORDER BY 1, 2, 3, 4, 6, 7, 8",
         key,
     ):
-        yield Blame(pc, reason, cause_pc, kind, label, bool(other_warp), bool(other_launch), bool(conflict), *counts)
+        yield Blame(pc, reason, cause_pc, Ending(kind, label, bool(other_warp), bool(other_launch), bool(conflict)), *counts)
 
 
 def read_places(db: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
