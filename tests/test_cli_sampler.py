@@ -10,9 +10,10 @@ import pytest
 
 from gpuprof.cli.sampler import FLAGS
 from gpuprof.cli.vocabulary import VOCABULARY
-from gpuprof.correlate import estimate, thinning
+from gpuprof.correlate import thinning
 from gpuprof.errors import UsageError
 from gpuprof.isa.vocabularies import VOCABULARIES
+from gpuprof.records import of_time
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
 from gpuprof.report import ranking
@@ -128,7 +129,7 @@ def test_what_commands_know_before_they_import_the_rest_is_so():
             sampling.Sampling(fifo_depth=depth)
     assert {flag.register for flag in FLAGS} == set(REGISTERS) - {"filter", "every", "auto_period"}
     assert tuple(VOCABULARY.choices) == tuple(VOCABULARIES)
-    assert estimate.CYCLES == triggers.CYCLES and set(estimate.MODE_WEIGHTS) < set(sampling.MODES)
+    assert of_time.CYCLES == triggers.CYCLES and set(of_time.MODES) < set(sampling.MODES)
     assert ranking.MIN_PERIOD_CYCLES == thinning.MIN_PERIOD_CYCLES == sampling.MIN_PERIOD_CYCLES
 
 

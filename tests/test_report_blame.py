@@ -49,7 +49,9 @@ def kernel():
 @pytest.fixture
 def report(kernel):
     empty = {"str": "", "int": 0, "bool": False, "tuple": ()}
-    header = Header(**{each.name: empty[getattr(each.type, "__name__", "tuple")] for each in fields(Header)} | {"complete": True})
+    header = Header(
+        **{each.name: empty[getattr(each.type, "__name__", "tuple")] for each in fields(Header)} | {"complete": True, "samples_time": True}
+    )
     return Report(header, ChipFacts("a100"), (kernel,), False)
 
 

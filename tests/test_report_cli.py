@@ -146,6 +146,7 @@ def test_json_source_page(database):
             "filter": "",
             "notes": [],
             "complete": True,
+            "samples_time": True,
             "trigger": "",
         },
         **{"losses": [], "cycles": 10_000, "disturbance_cycles": 0},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate.estimate import Spread, weights
+from gpuprof.records.of_time import narrowed_by
 from gpuprof.records.schema import COMPACT_DTYPE, WIDE_DTYPE
 
 
@@ -72,3 +73,22 @@ def test_which_samples_have_a_weight():
     assert weights(np.zeros(3, COMPACT_DTYPE), random) is None
     wide["resident"][1] = 0
     assert weights(wide, random) is None
+
+
+@pytest.mark.parametrize(
+    "own, narrowing",
+    [
+        ({}, ""),
+        ({"mode": "all"}, ""),
+        ({"mode": "round-robin", "trigger": "cycles", "partition": "-1", "filter": ""}, ""),  # as a database has them
+        ({"mode": "stalled"}, "mode"),
+        ({"mode": "trigger", "trigger": "l1_miss"}, "mode"),
+        ({"trigger": "l1_miss"}, "trigger"),
+        ({"partition": 0}, "partition"),
+        ({"partition": "0"}, "partition"),
+        ({"filter": "block=0"}, "filter"),
+    ],
+)
+def test_what_narrows_samples(own, narrowing):
+    assert narrowed_by({"mode": "random"} | own) == narrowing
+    assert narrowed_by(own) == ("" if own.get("mode") in ("all", "round-robin") else "mode")

@@ -16,24 +16,16 @@ from fractions import Fraction
 
 import numpy as np
 
-CYCLES = "cycles"  # the trigger that samples time; the others sample events
-
-# The sampler's modes whose records stand for warp-cycles, and what each stands for. Round-robin looks at every slot equally often, so its
-# records are alike.
-MODE_WEIGHTS = {
-    "random": lambda rows: rows["resident"],
-    "all": lambda rows: np.ones(len(rows), np.int64),
-    "round-robin": lambda rows: np.ones(len(rows), np.int64),
-}
+from gpuprof.records.of_time import narrowed_by
 
 
 def weights(rows: np.ndarray, registers: dict) -> np.ndarray | None:
     """Warps that each sample stands for, int64 (n,). None when the records do not tell, or are by the sampler's registers no sample of all warp-cycles."""
-    mode = registers.get("mode", "")
-    partial = registers.get("trigger", CYCLES) != CYCLES or registers.get("filter") or registers.get("partition", -1) != -1
-    if mode not in MODE_WEIGHTS or partial or "resident" not in rows.dtype.names:
+    if narrowed_by(registers) or "resident" not in rows.dtype.names:
         return None
-    found = MODE_WEIGHTS[mode](rows).astype(np.int64)
+    if registers["mode"] != "random":  # round-robin looks at every slot equally often, so its records are alike
+        return np.ones(len(rows), np.int64)
+    found = rows["resident"].astype(np.int64)
     return found if found.all() else None
 
 

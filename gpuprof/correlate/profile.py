@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.correlate.estimate import CYCLES, MODE_WEIGHTS, weights
+from gpuprof.correlate.estimate import weights
 from gpuprof.correlate.samples import first_reasons
 from gpuprof.correlate.thinning import Samples, Truth
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import Rows, is_count
+from gpuprof.records.of_time import CYCLES, narrowed_by
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import Chunk
 
@@ -74,13 +75,14 @@ def common_registers(path: Path, found: list[dict]) -> dict:
         values = {str(registers.get(name, "")) for registers in found}
         if len(values) > 1:
             raise NotComparable(f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch")
-    if first["mode"] not in MODE_WEIGHTS or not first["period_cycles"] or first.get("trigger", CYCLES) != CYCLES:
+    narrowing = narrowed_by(first)
+    if narrowing in ("mode", "trigger") or not first["period_cycles"]:
         raise NotComparable(
             f"{path}: mode {first['mode']} with trigger {first.get('trigger', CYCLES)} does not sample the warps' time, so the ledger is no measure of it"
         )
-    if first.get("partition", -1) != -1:
+    if narrowing == "partition":
         raise NotComparable(f"{path}: only partition {first['partition']} of the SMs was sampled, and the ledger is of all")
-    if first.get("filter"):
+    if narrowing:
         raise NotComparable(f"{path}: only samples of {first['filter']} were taken, and the ledger is of everything")
     return first
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
-OF_TIME = ("random", "all", "round-robin")  # modes whose samples are of all warps' time
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]
 
@@ -252,16 +251,11 @@ class Header:
     trigger: str = ""  # kind and number of the events that started the sampler
     partition: str = ""  # the one of each SM that was sampled, "" all
     passes: int = 1  # of one run, each sampled by another seed and at another phase
+    samples_time: bool = True  # they are of all warps' time, so that the ledger has what they estimate
 
     @property
     def is_sampled(self) -> bool:
         return bool(self.period_cycles or self.trigger)
-
-    @property
-    def samples_time(self) -> bool:
-        """The samples are of all warps' time, so that the ledger has what they estimate."""
-        of_time = all(mode in OF_TIME for mode in self.mode.split(", ")) or not self.mode
-        return of_time and not (self.trigger or self.partition or self.filter)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
+from gpuprof.records.of_time import CYCLES, narrowed_by
 from gpuprof.report.model import Blame, ChipFacts, Cost, Counters, Ending, Header, Instruction, Kernel, Launch, Position, Report, Stalls
 from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
-CYCLES = "cycles"  # the sampler's trigger where it is not an event
 IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")  # registers that the header's line of the samples tells
 
 
@@ -88,6 +88,7 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         trigger=", ".join(triggers_in_force(meta, launches)),
         partition=", ".join(name for name in in_force(meta, launches, "partition") if name != "-1"),
         filter=filters_in_force(meta, launches),
+        samples_time=not any(map(narrowed_by, registers_in_force(meta, launches))),
         notes=(
             *chip_notes(meta),
             *register_notes(meta, launches),
@@ -109,9 +110,15 @@ def read_losses(db: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[i
     return tuple(sorted(((sm, *row) for sm, row in rows.items()), key=lambda row: (-row[1] - row[2], row[0])))
 
 
+def registers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[dict[str, int | str]]:
+    """The registers that the sampler has had, among other things: each set of them once, in the order of the launches; without one, those to begin with."""
+    own = {tuple(launch.sampling.items()): launch.sampling for launch in launches}
+    return [meta | registers for registers in own.values()] or [meta]
+
+
 def in_force(meta: dict[str, str], launches: list[Launch], name: str) -> list[str]:
     """The values that a register of the sampler has had, in the order of the launches; a script may have set it in mid-stream."""
-    values = [str(launch.sampling.get(name, meta.get(name, ""))) for launch in launches] or [meta.get(name, "")]
+    values = [str(registers.get(name, "")) for registers in registers_in_force(meta, launches)]
     return [value for value in dict.fromkeys(values) if value]
 
 
@@ -125,7 +132,7 @@ def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
 
 def triggers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[str]:
     """The kinds of events that started the sampler, each with how many of them."""
-    registers = [meta | launch.sampling for launch in launches] or [meta]
+    registers = registers_in_force(meta, launches)
     found = [f"{each['trigger']}:{each.get('every', '?')}" for each in registers if each.get("trigger", CYCLES) != CYCLES]
     return list(dict.fromkeys(found))
 
