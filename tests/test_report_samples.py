@@ -103,11 +103,19 @@ def test_too_thin(report):
     assert "too_thin" not in {f.rule for f in findings(sure, report.chip, report.header)}
 
 
-@pytest.mark.parametrize("other", [{"mode": "stalled"}, {"trigger": "branch:10"}, {"partition": "0"}, {"filter": "block=0"}])
-def test_samples_that_are_not_of_all_time_are_not_ranked(report, other):
-    header = replace(report.header, **other)
-    assert "too_thin" not in {f.rule for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, header)}
-    assert "not of all warps' time" in "".join(line.plain for line in text_page(replace(report, header=header), PIPE, Request("samples")))
+@pytest.mark.parametrize("register", [("mode", "stalled"), ("trigger", "branch"), ("partition", "0"), ("filter", "block=0")])
+@pytest.mark.parametrize("of_launch", [False, True])
+def test_samples_that_are_not_of_all_time_are_not_ranked(tmp_path, register, of_launch):
+    """Also where it is so of the last launch alone."""
+    with sqlite3.connect(make_database(tmp_path / "t.gpudb")) as db:
+        if of_launch:
+            db.execute("INSERT INTO samplers VALUES (1, ?, ?)", register)
+        else:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", register)
+        report = read_report(db)
+    assert not report.header.samples_time
+    assert "too_thin" not in {f.rule for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, report.header)}
+    assert "not of all warps' time" in "".join(line.plain for line in text_page(report, PIPE, Request("samples")))
 
 
 @pytest.mark.parametrize("shares, n, expected", [
