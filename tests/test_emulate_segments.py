@@ -8,7 +8,7 @@ import pytest
 import gpuprof.session
 from gpuprof.emulate.counters import COUNTER_NAMES
 from gpuprof.emulate.run import emulate as plain
-from gpuprof.emulate.trace import Order
+from gpuprof.emulate.trace import REST, Order
 from tests.running import run_source
 
 SOURCE = r"""
@@ -46,6 +46,29 @@ __global__ void in_turn(int *turn, int *out) {
         atomicAdd(turn, 1);
 }
 
+// Local memory by a changing index, atomics, copies to shared memory, and pointers of which each lane's may be to other memory.
+__global__ void everywhere(int *out, int n) {
+    __shared__ __align__(16) int box[64], copy[64];
+    __shared__ int counts[8];
+    int own[16], i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    for (int k = 0; k < 16; k++)
+        own[k] = i ^ k;
+    if (t < 8)
+        counts[t] = 0;
+    box[t] = i;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.wait_all;"
+                 :: "r"((unsigned)__cvta_generic_to_shared(copy + t)), "l"(out + (i * 5) % n) : "memory");
+    __syncthreads();
+    int *from = t % 3 == 0 ? box + t * 7 % 64 : t % 3 == 1 ? own + i % 16 : out + (i * 33) % n;
+    int sum = *from + own[(t * 3) & 15] + copy[63 - t] * 0;
+    atomicAdd(counts + (sum & 7), 1);
+    if (t % 5)
+        atomicAdd(out + n + i % 7, sum);
+    __syncthreads();
+    if (i < n - 9)
+        out[i] = counts[t & 7] * 0 + sum * 0 + i;
+}
+
 __global__ void __cluster_dims__(4) cluster(int *out) {
     int rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -60,6 +83,7 @@ __global__ void __cluster_dims__(4) cluster(int *out) {
 LAUNCHES = {
     "mixed": "mixed<<<24, 64>>>(out: i32[1536], 1536)",
     "in_turn": "in_turn<<<3, 32>>>(turn: i32[1], out: i32[96])",
+    "everywhere": "everywhere<<<24, 64>>>(out: i32[1543], 1536)",
     "cluster": "cluster<<<8, 32>>>(out: i32[256])",
 }
 
@@ -82,7 +106,13 @@ def alternately(parts: int):
 
 
 def emulated(folder: Path, monkeypatch, kernel: str, chip: str = "a100", make_orders=None, **limits):
-    """(trace of each warp, its end; the array; the counters; the pieces) of a kernel emulated within `limits`."""
+    """(trace of each warp to its end; the arrays; the counters; the pieces) of a kernel emulated within `limits`."""
+    memory, counters, seen = launched(folder, monkeypatch, kernel, chip, make_orders, **limits)
+    return traces(seen), memory, counters, seen
+
+
+def launched(folder: Path, monkeypatch, kernel: str, chip: str, make_orders=None, **limits):
+    """The same without a look at the trace, which may end early."""
     seen = []
 
     def emulate(*arguments, **options):
@@ -99,7 +129,7 @@ def emulated(folder: Path, monkeypatch, kernel: str, chip: str = "a100", make_or
     monkeypatch.setattr(gpuprof.session, "AddressSpace", keeping(memory, gpuprof.session.AddressSpace))
     with pytest.raises(KeyboardInterrupt):
         run_source(folder, SOURCE, LAUNCHES[kernel], chip_name=chip)
-    return traces(seen), memory[0].arena.tobytes(), {name: getattr(counters[0], name).tolist() for name in COUNTER_NAMES}, seen
+    return memory[0].arena.tobytes(), {name: getattr(counters[0], name).tolist() for name in COUNTER_NAMES}, seen
 
 
 def same(one, other) -> bool:
@@ -180,3 +210,19 @@ def test_blocks_that_wait_for_each_other_never_sleep(tmp_path, monkeypatch):
     whole = emulated(tmp_path, monkeypatch, "in_turn")
     parts = emulated(tmp_path, monkeypatch, "in_turn", make_orders=orders, segment_nbytes=500)
     assert len(parts[3]) > 3 and same(parts, whole)
+
+
+@pytest.mark.parametrize("kernel, chip", [("mixed", "a100"), ("everywhere", "a100"), ("in_turn", "a100"), ("cluster", "h200")])
+def test_what_is_not_traced_is_counted_all_the_same(tmp_path, monkeypatch, kernel, chip):
+    """From the first segment's end on nobody wants a trace: no piece comes, memory and counters are as ever."""
+
+    def orders(seen):
+        yield Order()
+        yield Order(REST, traced=False)
+
+    whole = emulated(tmp_path, monkeypatch, kernel, chip)
+    memory, counters, pieces = launched(tmp_path, monkeypatch, kernel, chip, orders, segment_nbytes=500)
+    assert len(pieces) == 1 and not pieces[0].final.all()
+    assert memory == whole[1]
+    assert counters == whole[2]
+    assert sum(counters["l2_sectors_global"]) > 0

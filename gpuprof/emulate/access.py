@@ -1,7 +1,7 @@
 """One memory instruction of a set of lanes: its address, the check that it is allowed, its trace and its counters."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.operands import U32, U64, source
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack
+
+if TYPE_CHECKING:
+    from gpuprof.emulate.coalesce import Totals
 
 
 class Site(NamedTuple):
@@ -62,18 +65,40 @@ class Touched(NamedTuple):
     contiguous: bool
 
 
-def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, unchecked: np.ndarray | None = None) -> Touched:
-    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises KernelFault."""
+def touch(
+    x: Lanes,
+    site: Site,
+    space,
+    address: np.ndarray,
+    active: np.ndarray | None,
+    unchecked: np.ndarray | None = None,
+    needs_records: bool = True,
+) -> Touched:
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises KernelFault.
+
+    When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
+    """
+    chunk = x.chunk
+    masks = x.masks if active is x.active else pack_masks(active)
+    traced = space.traced(x, address)
+    look = inspected if needs_records or chunk.log.is_wanted else counted
+    totals = look(x, site, space, traced, masks)
+    chunk.count_access(site, space, totals)
+    if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
+        check(x, site, space, address, active, totals, traced is address)
+    elif unchecked is not None and (active & ~unchecked).any():
+        check(x, site, space, address, active & ~unchecked, totals, False)
+    return Touched(space.flat(x, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
+
+
+def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+    """Puts a record of each warp and its sectors in the log."""
     from gpuprof.emulate.coalesce import Totals, inspect
 
-    chunk = x.chunk
-    log = chunk.log
-    masks = x.masks if active is x.active else pack_masks(active)
+    log = x.chunk.log
     pieces, stride = space.pieces(site.nbytes)
-    n_warps = len(masks)
-    records = log.access.room(n_warps)
-    sectors = log.sectors.room(WARP * pieces * n_warps)
-    traced = space.traced(x, address)
+    records = log.access.room(len(masks))
+    sectors = log.sectors.room(WARP * pieces * len(masks))
     store = site.verb == "write"
     totals = Totals(
         *inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, store, records, sectors)
@@ -81,12 +106,14 @@ def touch(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray |
     log.access_warp.append(x.step_warps)
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)
-    chunk.count_access(site, space, totals)
-    if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
-        check(x, site, space, address, active, totals, traced is address)
-    elif unchecked is not None and (active & ~unchecked).any():
-        check(x, site, space, address, active & ~unchecked, totals, False)
-    return Touched(space.flat(x, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
+    return totals
+
+
+def counted(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+    from gpuprof.emulate.coalesce import Totals
+    from gpuprof.emulate.counting import count
+
+    return Totals(*count(traced, masks, site.nbytes, *space.pieces(site.nbytes), space.has_sectors))
 
 
 def check(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:

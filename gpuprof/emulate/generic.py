@@ -27,12 +27,12 @@ def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray 
             found.append((spaces[name], address - base, inside))
             rest = rest & ~inside
     if not found:
-        return [(spaces["global"], touch(x, site, spaces["global"], address, active))]
+        return [(spaces["global"], touch(x, site, spaces["global"], address, active, needs_records=False))]
     if rest.any():
         found.append((spaces["global"], address, rest))
     if len(found) == 1:
         space, offset, _ = found[0]
-        return [(space, touch(x, site, space, offset, active))]
+        return [(space, touch(x, site, space, offset, active, needs_records=False))]
     return touch_mixed(x, site, found)
 
 

@@ -34,7 +34,7 @@ def resolve(x: Lanes, site: Site):
     if site.space in SPLIT_SPACES:
         return touch_generic(x, site, address, active)
     space = x.chunk.spaces[site.space]
-    return [(space, touch(x, site, space, address, active))]
+    return [(space, touch(x, site, space, address, active, needs_records=False))]
 
 
 def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, n: int, row: np.ndarray, masked: bool) -> None:

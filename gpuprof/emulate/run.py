@@ -104,6 +104,7 @@ class Emulation:
 
     def finish(self) -> None:
         """Everything to the end, without a trace."""
+        self.run.log.is_wanted = False
         while self.resting or self.next_block < self.run.launch.n_blocks:
             chunk, steps, _ = self.resting.pop(next(iter(self.resting))) if self.resting else self._begin(UNTRACED_NBYTES)
             chunk.wake()

@@ -105,10 +105,14 @@ class Column:
 
 
 class TraceLog:
-    """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the chunk's warps."""
+    """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the chunk's warps.
+
+    Of one that is not wanted no piece will be asked: what happens may be left out of it.
+    """
 
     def __init__(self, n_warps: int, capacity: int = 1 << 14):
         self.n_warps = n_warps
+        self.is_wanted = True
         self.step_warp = Column(np.uint32, capacity)
         self.step_block = Column(np.uint32, capacity)
         self.step_mask = Column(np.uint32, capacity)
@@ -127,9 +131,10 @@ class TraceLog:
             column.length = 0
 
     def step(self, block: int, warps: np.ndarray, masks: np.ndarray) -> None:
-        self.step_warp.append(warps)
-        self.step_mask.append(masks)
-        self.step_block.fill(block, len(warps))
+        if self.is_wanted:
+            self.step_warp.append(warps)
+            self.step_mask.append(masks)
+            self.step_block.fill(block, len(warps))
 
     def extend(self, other: "TraceLog") -> None:
         """Adds another's accesses."""

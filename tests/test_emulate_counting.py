@@ -1,0 +1,56 @@
+"""Accesses that are counted without a trace: as many sectors, lines and passes as `coalesce.inspect` finds, whatever the addresses."""
+
+import numpy as np
+import pytest
+
+from gpuprof.emulate.coalesce import Totals, inspect
+from gpuprof.emulate.counting import count
+
+WARPS = 64
+LANE = np.arange(32)
+
+
+def patterns(rng, nbytes):
+    """(name, int64 (WARPS, 32)): addresses as kernels have them, in units of an access."""
+    base = rng.integers(0, 1 << 16, (WARPS, 1)) * 32
+    yield "one after the other", base + LANE
+    yield "one for all", base + 0 * LANE
+    yield "rows", base + LANE % 8 + LANE // 8 * rng.integers(0, 300, (WARPS, 1))
+    yield "steps", base + LANE * rng.integers(0, 70, (WARPS, 1))
+    yield "falling", base - LANE * rng.integers(0, 40, (WARPS, 1))
+    yield "anywhere near", base + rng.integers(0, 60, (WARPS, 32))
+    yield "anywhere", rng.integers(0, 1 << 24, (WARPS, 32))
+    yield "anywhere, in order", np.sort(rng.integers(0, 1 << 12, (WARPS, 32)), axis=1)
+
+
+@pytest.mark.parametrize("nbytes", [1, 2, 4, 8, 16, 32])
+@pytest.mark.parametrize("space", ["sectors", "banks", "pieces"])
+def test_counts_are_those_of_the_trace(nbytes, space):
+    rng = np.random.default_rng(nbytes)
+    pieces, stride = (max(1, nbytes // 4), 128) if space == "pieces" else (1, 0)
+    for name, places in patterns(rng, nbytes):
+        address = (1 << 40) + (places * (4 if space == "pieces" else nbytes)).reshape(-1).astype(np.int64)
+        masks = rng.choice(np.array([0xFFFFFFFF, 0, 1, 0x80000000, 0xFFFF, 0xFFFE, 0x12345678], np.uint32), WARPS)
+        for taking_part in (masks, np.full(WARPS, 0xFFFFFFFF, np.uint32)):
+            records, sectors = np.zeros(WARPS, np.uint64), np.zeros(32 * pieces * WARPS, np.int64)
+            has_sectors = space != "banks"
+            wanted = Totals(
+                *inspect(address, masks, taking_part & masks, nbytes, pieces, stride, has_sectors, False, False, records, sectors)
+            )
+            found = Totals(*count(address, taking_part & masks, nbytes, pieces, stride, has_sectors))
+            counted = ("n_sectors", "lines", "ideal_sectors") if has_sectors else ("wavefronts", "ideal_wavefronts")
+            for field in (*counted, "lo", "hi", "contiguous"):
+                assert getattr(found, field) == getattr(wanted, field), (name, field)
+            assert (found.low_bits ^ wanted.low_bits) & (nbytes - 1) == 0, name
+
+
+def test_counted_by_hand():
+    """Two rows of 16 words: four sectors in two lines, and the banks of the second row are those of the first."""
+    address = np.where(LANE < 16, 4 * LANE, 1024 + 4 * (LANE - 16)).astype(np.int64)
+    everyone = np.array([0xFFFFFFFF], np.uint32)
+    # accesses, sectors, lowest, highest plus one, addresses or'ed, contiguous, lines, passes, ideal passes, ideal sectors
+    assert count(address, everyone, 4, 1, 0, True) == (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4)
+    assert count(address, everyone, 4, 1, 0, False) == (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)
+    # Every second lane: still each of the sectors, and 64 bytes would go into two.
+    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True)[1:3] == (4, 0)
+    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True)[-1] == 2
