@@ -18,6 +18,9 @@ class Cause(NamedTuple):
     def other(self, warp):
         return self.warp is not None and self.warp is not warp
 
+    def other_launch(self, warp):
+        return self.warp is not None and getattr(self.warp.block, "job", None) is not getattr(warp.block, "job", None)
+
     def rank(self, warp):
         """Of what ends in one cycle, the greatest is the cause."""
         return self.other(warp), self.conflict, causes.INDEX[self.kind], self.pc
@@ -40,7 +43,7 @@ class Blame:
         self.cycles, self.stalls = Counter(), Counter()
 
     def charge(self, warp, reason, cause, cycles):
-        flags = causes.OTHER_WARP * cause.other(warp) + causes.CONFLICT * cause.conflict
+        flags = causes.OTHER_WARP * cause.other(warp) + causes.OTHER_LAUNCH * cause.other_launch(warp) + causes.CONFLICT * cause.conflict
         key = warp.pc, reason, cause.kind, cause.pc, flags
         self.cycles[key] += cycles
         self.stalls[key] += 1
@@ -50,10 +53,10 @@ class Blame:
 
 
 def causes_of(*timings, load_base=0x1000):
-    """The causes of LaunchTimings, whose programs follow each other in memory, in the form of `Blame.rows`. (A launch beside is no matter here.)"""
+    """The causes of LaunchTimings, whose programs follow each other in memory, in the form of `Blame.rows`."""
     found = {}
     for timing in timings:
         for pc, cause_pc, reason, kind, flags, cycles, stalls in timing.causes.tolist():
             at, cause_at = (pc - load_base) // 16, (cause_pc - load_base) // 16
-            found[at, NAMES[reason], causes.NAMES[kind], cause_at, flags & ~causes.OTHER_LAUNCH] = cycles, stalls
+            found[at, NAMES[reason], causes.NAMES[kind], cause_at, flags] = cycles, stalls
     return found

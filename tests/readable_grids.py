@@ -31,6 +31,7 @@ class Job:
     launch_cycles: int = 0
     launched_by: tuple | None = None  # job, warp, turn
     filter: object = None  # None: the sampling's
+    load_base: int | None = None  # None: behind the job before
     # Worked out.
     number: int = 0
     fit: object = None
@@ -52,7 +53,7 @@ class Slot:
 
 
 class Grids(Gpu):
-    def __init__(self, chip, jobs, load_base, samplings=None):
+    def __init__(self, chip, jobs, load_base, samplings=None, record_nbytes=32, before=None):
         code, traces, first_basic_block = [], [], 0
         for number, job in enumerate(jobs):
             job.number, job.fit = number, occupancy(chip, job.function, job.threads)
@@ -60,21 +61,47 @@ class Grids(Gpu):
             traces.append([([first_basic_block + b for b in blocks], accesses, masks) for blocks, accesses, masks in job.warps])
             first_basic_block += len(basic_block_starts(job.code))
             code.append(job.code)
-        super().__init__(chip, np.concatenate(code), load_base, jobs[0].function, jobs[0].threads, jobs[0].warps, samplings=samplings)
+        alone = jobs[0].function, jobs[0].threads, jobs[0].warps
+        super().__init__(chip, np.concatenate(code), load_base, *alone, samplings=samplings, record_nbytes=record_nbytes)
         starts, first = [], 0
         for job in jobs:
+            job.first = first
             starts += [first + start for start in basic_block_starts(job.code).tolist()]
             first += len(job.code)
         self.starts = [*starts, first]
         self.parts = self.parts_of_multiplications()
         self.jobs, self.traces_of = jobs, traces
         self.head, self.head_since, self.pool_freed = None, 0, 0
+        self.present = before.end if before else 0
         for job in jobs:
-            job.ready = None if job.after or job.after_signal or job.launched_by else job.launch_cycles
+            job.ready = None if job.after or job.after_signal or job.launched_by else self.present + job.launch_cycles
         self.origin = min(job.ready for job in jobs if job.ready is not None)
         for sm in self.sms:
             sm.slots = [Slot() for _ in range(chip.max_blocks)]
             sm.freed, sm.carve_out, sm.seen = 0, None, set()
+        if before:
+            self.go_on_from(before)
+
+    def go_on_from(self, before):
+        """What a machine has kept of the jobs before: the L2, with its DRAM, and code."""
+        self.l2, self.slices, self.channels, self.banks, self.copies = (
+            before.l2,
+            before.slices,
+            before.channels,
+            before.banks,
+            before.copies,
+        )
+        for sm, other in zip(self.sms, before.sms, strict=True):
+            sm.l1i = other.l1i
+            for partition, its in zip(sm.partitions, other.partitions, strict=True):
+                partition.l0 = its.l0
+
+    def grid_of(self, warp):
+        return warp.block.job.number
+
+    def address(self, pc):
+        job = max((job for job in self.jobs if job.first <= pc), key=lambda job: job.first)
+        return super().address(pc) if job.load_base is None else job.load_base + 16 * (pc - job.first)
 
     def run(self):
         t = self.origin
@@ -104,14 +131,15 @@ class Grids(Gpu):
     def job_ends(self, job, t):
         if sum(j.active for j in self.jobs) == self.chip.max_active_grids:
             self.pool_freed = t
+        elif self.pool_freed >= self.served + QUANTUM:
+            self.pool_freed = min(self.pool_freed, t)  # the first end of a quantum made room
         job.end, job.active = max(job.end or 0, t), False
         for other in self.jobs:
             if job.number in other.after + other.after_signal:
                 self.see_whether_ready(other)
             if job.number in other.after_signal and all(self.jobs[k].end is not None for k in other.after_signal):
                 for warp in other.held:
-                    warp.hold_until = job.end + self.chip.block_launch_cycles
-                    warp.hold_cause = Cause("grid", warp.pc)
+                    self.see_end_of_grids(warp, warp.issued)
 
     def see_whether_ready(self, job):
         ends = [self.jobs[k].end for k in job.after]
@@ -119,7 +147,7 @@ class Grids(Gpu):
                    for k in job.after_signal]  # fmt: skip
         launched = [job.launched] if job.launched_by else []
         if None not in ends + signals + launched and job.ready is None:
-            job.ready = max([job.launch_cycles, *(end + job.launch_cycles for end in ends + launched), *signals])
+            job.ready = max([self.present + job.launch_cycles, *(end + job.launch_cycles for end in ends + launched), *signals])
 
     def end_of_program(self, warp):
         """Each grid's own, though the code follows on without a gap."""
@@ -229,19 +257,27 @@ class Grids(Gpu):
     def wait_for_grids(self, warp, t):
         """Until those before, that let this one start, have ended, and a block's launch longer; that is not known yet while they run."""
         job = warp.block.job
-        running = [self.jobs[k] for k in job.after_signal if self.jobs[k].end is None]
-        self.hold(warp, "membar", math.inf if running else t + 1)
-        if running:
+        self.hold(warp, "membar", math.inf)
+        if any(self.jobs[k].end is None for k in job.after_signal):
             job.held.append(warp)
+        else:
+            self.see_end_of_grids(warp, t)
+
+    def see_end_of_grids(self, warp, t):
+        ends = [self.jobs[k].end for k in warp.block.job.after_signal]
+        warp.hold_until = max([t + 1, *(end + self.chip.block_launch_cycles for end in ends)])
+        if warp.hold_until > t + 1:
+            warp.hold_cause = Cause("grid", warp.pc)
 
     def look_up_l1(self, sm, line, mask, start, t):
         self.l1_sets = max(1, (self.chip.l1_nbytes - self.chip.l1_shared_pool * sm.carve_out) // 128 // self.chip.l1_ways)
         return super().look_up_l1(sm, line, mask, start, t)
 
 
-def time_grids(chip, jobs, load_base=0x1000, samplings=None) -> Grids:
-    """Runs jobs to their end: `ledger` by instruction of all programs in a row, each job's `start` and `end`."""
-    return Grids(chip, jobs, load_base, samplings).run()
+def time_grids(chip, jobs, load_base=0x1000, **more) -> Grids:
+    """Runs jobs to their end, after those `before` on the same machine: `ledger` by instruction of all programs in a row, each job's
+    `start` and `end`."""
+    return Grids(chip, jobs, load_base, **more).run()
 
 
 __all__ = ["Job", "time_grids"]

@@ -99,9 +99,9 @@ class Cells:
         scope = [one for one in seen if one[0] in partitions]
         scope.sort(key=lambda one: (sm.partitions.index(one[0]), one[1]))
         taken = getattr(self, sampling.mode.replace("-", "_"))(sm, scope, partitions, t, warp)
-        kept = [self.write(sm, one, n, t, pc) for one, n in taken]
-        if any(kept):
-            self.counters.append(self.counted(sm, seen, t))
+        kept = [self.gpu.grid_of(one[2]) for one, n in taken if self.write(sm, one, n, t, pc)]
+        if kept:
+            self.counters.append(self.counted(sm, seen, t, kept[0]))
         self.taken[sm.number] += 1
 
     def random(self, sm, scope, partitions, t, warp):
@@ -131,8 +131,8 @@ class Cells:
     def trigger(self, sm, scope, partitions, t, warp):
         return [(one, len(scope)) for one in scope if one[2] is warp]
 
-    def counted(self, sm, seen, t):
-        """What the SM's counters say after the cycle's issues."""
+    def counted(self, sm, seen, t, grid):
+        """What the SM's counters say after the cycle's issues, and those of a grid."""
         counts = self.gpu.counts
         busy = {name for p in sm.partitions for name, port in p.ports.items() if name != "none" and (port.issued == t or port.free > t)}
         return (
@@ -142,9 +142,10 @@ class Cells:
             sum(p.issued == t for p in sm.partitions),
             sum(reasons == ["not_selected"] for _, _, _, reasons, _, _ in seen),
             len(seen),
-            *(counts[name, sm.number] for name in ("l1_sectors", "l1_hits")),
-            *(counts[name] for name in ("l2_sectors", "l2_hits")),
-            32 * (counts["dram_read_sectors"] + counts["dram_write_sectors"]),
+            *(counts[name, grid, sm.number] for name in ("l1_sectors", "l1_hits")),
+            *(counts[name, grid] for name in ("l2_sectors", "l2_hits")),
+            32 * (counts["dram_read_sectors", grid] + counts["dram_write_sectors", grid]),
+            grid,
         )
 
     def wanted(self, sm, warp, t):
@@ -172,5 +173,6 @@ class Cells:
         slot = lane * len(sm.partitions) + sm.partitions.index(partition)
         shown = pc if pc is not None and self.sampling.mode == "trigger" else stands_at
         flags = int(issued) + 2 * int(scheduler)
-        record = (t, sm.number, slot, self.gpu.load_base + 16 * shown, field, warp.block.index, mask, flags, warp.number, n)
-        return self.way.put(sm, record, t)
+        grid = self.gpu.grid_of(warp)
+        record = (t, sm.number, slot, self.gpu.address(shown), field, warp.block.index, mask, flags, warp.number, n, grid)
+        return self.way.put(sm, grid, record, t)

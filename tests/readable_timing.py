@@ -178,6 +178,7 @@ class Request:
     missing: int = 0  # words that a store leaves out
     passes: int = 1  # of the atomic unit
     asked_by: tuple = ()  # warp, pc
+    grid: int = 0  # whose counters have it
 
 
 class Load:
@@ -238,6 +239,7 @@ class Gpu:
         plain = Sampling(period, "all" if every_warp else "random", fifo_depth=fifo_depth, drain_cycles=drain)
         self.cells = AllCells(self, samplings or [plain], record_nbytes)
         self.asking = None  # the warp that issues, and where
+        self.grid = 0  # and its grid
         self.end = 0
         self.counts = Counter()
 
@@ -399,7 +401,7 @@ class Gpu:
             warp.waits = [Pending(t + chip.chain.get(op.latency, chip.chain["other"]), cause=Cause("slot", warp.pc))]
             self.cells.issued(sm, warp, instruction, False, lanes, t)
             return
-        self.asking = (warp, warp.pc)
+        self.asking, self.grid = (warp, warp.pc), self.grid_of(warp)
         misses = self.counts["l1_sectors"] - self.counts["l1_hits"]
         self.execute(sm, partition, warp, t)
         self.cells.count(sm, "l1_miss", self.counts["l1_sectors"] - self.counts["l1_hits"] - misses, t, warp)
@@ -531,7 +533,7 @@ class Gpu:
         if jumped:
             asked = before + self.chip.branch_cycles
             warp.waits.append(Pending(asked, "branch_resolving", cause=Cause("branch", last)))
-        line = (self.load_base + 16 * warp.pc) // self.chip.instruction_line_nbytes
+        line = self.address(warp.pc) // self.chip.instruction_line_nbytes
         if line != warp.line:
             warp.line = line
             ready, missed = self.fetch(sm, partition, line, asked, self.end_of_program(warp))
@@ -590,9 +592,20 @@ class Gpu:
     def end_of_program(self, warp):
         return len(self.instructions)
 
+    def grid_of(self, warp):
+        return 0
+
+    def address(self, pc):
+        return self.load_base + 16 * pc
+
+    def count_for_grid(self, name, n, *where):
+        """A counter of the launch, or of one of its SMs, and of all."""
+        self.counts[name] += n
+        self.counts[name, self.grid, *where] += n
+
     def fetch(self, sm, partition, line, t, end):
         ready = self.fetch_line(sm, partition, line, t)
-        last = (self.load_base + 16 * (end - 1)) // self.chip.instruction_line_nbytes
+        last = self.address(end - 1) // self.chip.instruction_line_nbytes
         for ahead in range(line + 1, min(line + self.chip.prefetch_lines, last) + 1):
             self.fetch_line(sm, partition, ahead, t)
         return ready
@@ -861,8 +874,7 @@ class Gpu:
                 load.parts.append(Level(self.request(sm, start, line, mask, "read", t)))
             else:
                 load.parts += self.look_up_l1(sm, line, mask, start, t)
-        for where in ("l1_sectors", ("l1_sectors", sm.number)):
-            self.counts[where] += sum(mask.bit_count() for mask in masks.values())
+        self.count_for_grid("l1_sectors", sum(mask.bit_count() for mask in masks.values()), sm.number)
         if all(level.part.cycle is not None for level in load.parts):
             load.settle()
             if instruction.op.semantics == "copy_async":
@@ -882,8 +894,7 @@ class Gpu:
             entry.pending = 0
         parts = [Level(entry.pending_until, "pending")] if entry.pending & mask else []
         missing = mask & ~entry.valid
-        for where in ("l1_hits", ("l1_hits", sm.number)):
-            self.counts[where] += (mask & entry.valid).bit_count()
+        self.count_for_grid("l1_hits", (mask & entry.valid).bit_count(), sm.number)
         if missing:
             result = self.request(sm, start, line, missing, "read", t)
             entry.pending_until = result
@@ -913,7 +924,8 @@ class Gpu:
                 arrival = max([arrival, *(user.cycle for user in users)])
                 users.clear()
             users.append(result)
-        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, self.asking))
+        who = self.asking, self.grid
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who))
         return result
 
     def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
@@ -935,6 +947,7 @@ class Gpu:
         """The L2 and DRAM serve what the quantum's instructions asked for."""
         self.served = quantum_start
         for r in sorted(self.requests, key=lambda r: (min(r.arrival, quantum_start + 4095), r.sm.number, r.order)):
+            self.grid = r.grid
             r.result.cycle = self.complete(r)
         for load in self.loads:
             load.settle()
@@ -1001,19 +1014,19 @@ class Gpu:
         def write_back(line, entry):
             if entry.dirty:
                 self.dram(line, entry.dirty.bit_count(), time)
-                self.counts["dram_write_sectors"] += entry.dirty.bit_count()
+                self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
         before = entry.pending_until or 0
         missing = 0 if r.kind == "write" else r.sectors & ~entry.valid
         arrives = before if entry.valid & r.sectors and r.kind != "write" else 0
-        self.counts["l2_sectors"] += n
-        self.counts["l2_hits"] += n - missing.bit_count()
+        self.count_for_grid("l2_sectors", n)
+        self.count_for_grid("l2_hits", n - missing.bit_count())
         if missing:
             quantum = self.served + QUANTUM
             warp, pc = r.asked_by
             self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
-            self.counts["dram_read_sectors"] += missing.bit_count()
+            self.count_for_grid("dram_read_sectors", missing.bit_count())
             arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)))
             entry.pending_until = max(before, arrives)
         for place in range(4):

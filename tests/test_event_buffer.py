@@ -179,7 +179,7 @@ def of_twin(chip, sampling, record_nbytes):
     counts = (timing.l2_sectors, timing.l2_hits, timing.dram_write_nbytes)
     samples = [] if records is None else [(int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"])) for r in records]
     way = twin.cells.of[0].way
-    lost = [(n, way.due[n], way.lost_in_fifo[n], way.lost_in_buffer[n]) for n in sorted(way.due)]
+    lost = way.losses().get(0, [])
     counts_of_twin = (twin.counts["l2_sectors"], twin.counts["l2_hits"], 32 * twin.counts["dram_write_sectors"])
     return (
         (ledger_of(timing), causes_of(timing), timing.end_cycle, counts, samples, [(sm, *rest) for sm, _, *rest in timing.losses.tolist()]),

@@ -127,6 +127,17 @@ def test_a_full_pool(tmp_path):
     assert times(timings)[1][0] == 112
 
 
+@pytest.mark.parametrize("longer_first", [True, False])
+def test_two_that_end_in_one_quantum_free_a_full_pool(tmp_path, longer_first):
+    """There is room for a third grid from the end of the shorter one on, which may be seen after the longer one's."""
+    lengths = (4, 3) if longer_first else (3, 4)
+    both = [grid([ffma(0, 0)] * n + [make("EXIT")], [warp([0])], index=k) for k, n in enumerate(lengths)]
+    timings, _ = batch(chip_of(tmp_path, QUICK + "max_active_grids = 2\n"), [*both, chain(1, index=2)])
+    (_, one), (_, other), (start, _) = times(timings)
+    assert one != other and one // 64 == other // 64
+    assert start == min(one, other)
+
+
 def test_a_dependent_grid_starts_when_it_is_let_and_waits_where_it_says(tmp_path):
     """The first grid's only block issues at 102, 106 and 110 and lets the second start at 111. That one's block starts 100 later, waits at its
     first instruction, and goes on block_launch_cycles after the first grid has ended."""
@@ -141,6 +152,20 @@ def test_a_dependent_grid_starts_when_it_is_let_and_waits_where_it_says(tmp_path
     grids = [grid(signals, [warp([0])] * 2), grid(CHAIN, [warp([0])], index=1), grid(waits, [warp([0])], index=2, after_signal=(1,))]
     (_, quiet, last), _ = batch(chip_of(tmp_path), grids)
     assert last.start_cycle == quiet.end_cycle
+
+
+def test_a_warp_that_waits_for_a_grid_that_has_just_ended(tmp_path):
+    """The first grid lets the second start in cycle 102 and ends before its block begins, in 202. Its wait, which issues in 204, sees that
+    no sooner than one that had begun to wait before: 100 cycles after the end. Had it ended 100 cycles before, there would be nothing to wait for."""
+    signals = [make("GRIDDEP.LAUNCH"), *[ffma(0, 0)] * 6, make("EXIT")]
+    waits = [make("GRIDDEP.WAIT"), ffma(0, 0), make("EXIT")]
+    grids = [grid(signals, [warp([0])]), grid(waits, [warp([0])], index=1, after_signal=(0,))]
+    (first, second), _ = batch(chip_of(tmp_path), grids)
+    assert second.start_cycle == 102 and 104 < first.end_cycle < 202
+    assert second.ledger[0, INDEX["membar"]] == first.end_cycle + 100 - 204 - 1
+    grids = [grid(signals[:1] + signals[-1:], [warp([0])]), grid(waits, [warp([0])], index=1, after_signal=(0,), load_base=0x2000)]
+    (first, second), _ = batch(chip_of(tmp_path), grids)
+    assert first.end_cycle + 100 <= 205 and second.ledger[0, INDEX["membar"]] == 0
 
 
 def test_an_empty_sm_is_divided_anew_for_who_wants_more_shared_memory(tmp_path):

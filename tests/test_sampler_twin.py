@@ -3,27 +3,22 @@
 from operator import itemgetter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing import Sampling, power_on, simulate
-from gpuprof.timing.batch import Grid
 from gpuprof.timing.filter import filter_of_text
 from gpuprof.timing.sampling import COUNTERS, MODES
-from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.triggers import NAMES
-from tests.readable_grids import Job, time_grids
 from tests.readable_timing import time_launch
+from tests.sampler_scenarios import COUNTER_NAMES, RECORD_NAMES, Chance, any_sampling
 from tests.test_timing import random_kernel
 from tests.test_timing_twin import CHIPS
-from tests.timing_support import access, launch, make, piece, warp
+from tests.timing_support import access, basic_block_starts, launch, make, piece, warp
 
 EVERY = {"inst_issued": 7, "branch": 2, "divergent_branch": 1, "call": 2, "barrier": 1, "bank_conflict": 2, "l1_miss": 3, "l2_miss": 3}
-RECORD_NAMES = ("cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident")
-COUNTER_NAMES = [name for name in SAMPLED_COUNTERS_DTYPE.names if name != "launch"]
 FULL, LOW, HIGH = 0xFFFFFFFF, 0xFFFF, 0xFFFF0000
 
 
@@ -62,11 +57,15 @@ def run_counting(chip, kernel, sampling):
     return timing, records, counters
 
 
+def chip_file(tmp_path: Path, name: str) -> Path:
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS[name])
+    return path
+
+
 def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -> dict[tuple[str, str], int]:
     """Checks the model against its twin; gives the number of records by (trigger, mode)."""
-    path = tmp_path / "chip.toml"
-    path.write_text(CHIPS[chip_name])
-    chip = load_chip(path)
+    chip = load_chip(chip_file(tmp_path, chip_name))
     instructions, warps, per_block = kernel
     job = launch(encode(instructions))
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=samplings)
@@ -77,9 +76,7 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
         wanted = [(t, slot, pc, field | sm << 22, *rest) for t, sm, slot, pc, field, *rest in cells.samples]
         assert sorted(found) == sorted(wanted), sampling
         way = cells.way
-        assert [(sm, *rest) for sm, _, *rest in timing.losses.tolist()] == [
-            (sm, way.due[sm], way.lost_in_fifo[sm], way.lost_in_buffer[sm]) for sm in sorted(way.due)
-        ], sampling
+        assert [(sm, *rest) for sm, _, *rest in timing.losses.tolist()] == way.losses().get(0, []), sampling
         assert (timing.samples_dropped, timing.samples_due) == (cells.dropped, cells.dropped + len(wanted)), sampling
         assert [tuple(int(row[name]) for name in COUNTER_NAMES) for row in counters] == sorted(cells.counters, key=itemgetter(0, 2)), (
             sampling
@@ -158,79 +155,26 @@ def test_branches_and_calls(tmp_path: Path):
     assert 0 < counts["branch", "trigger"] <= 4 * (4 + 4 + 8 + 7) // 2
 
 
+def test_every_kind_of_barrier_counts(tmp_path: Path):
+    """Counted by hand: each of four warps arrives three times, and each arrival is a sample of its own instruction: two warps of a block share an
+    SM, on two partitions, and where both arrive in one cycle that is sampled once, with the first one's record."""
+    code = [make("BAR.SYNC"), make("BAR.RED.POPC", dst=3, imm=1), make("BAR.ARRIVE", imm=2 | 64 << 16), make("EXIT")]
+    sampling = Sampling(0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="barrier", every=1, counters=tuple(COUNTERS))
+    kernel = code, [warp(list(range(len(basic_block_starts(encode(code))))))] * 4, 2
+    assert compare(tmp_path, "a100", kernel, [sampling])["barrier", "trigger"] >= 2 * 3
+    _, records, _ = run_counting(load_chip(chip_file(tmp_path, "a100")), kernel, sampling)
+    assert {(int(record["pc"]) - 0x1000) // 16 for record in records} == {0, 1, 2}
+
+
 # ---- settings at random -------------------------------------------------------------------------------------------------------------
-
-
-def any_sampling(random: np.random.Generator, partitions: int) -> Sampling:
-    """Any mode, trigger, phase, scope, filter, FIFO, drain and buffer. What it has to do with the others is chance."""
-
-    def one_of(*choices):
-        return choices[int(random.integers(len(choices)))]
-
-    trigger = one_of("cycles", "cycles", "inst_issued", "barrier", "bank_conflict", "l1_miss", "l2_miss")
-    clock = trigger == "cycles"
-    period = one_of(32, 33, 65, 100, 200) if clock else one_of(1, 1, 2, 3, 7, 20)
-    return Sampling(
-        period if clock else 0,
-        one_of(*MODES[: 4 if clock else 5]),
-        seed=one_of(0, 7, (1 << 63) - 1),
-        fifo_depth=one_of(1, 2, 8, 40, 4096),
-        drain_cycles=one_of(1, 3, 33, 100),
-        filter=filter_of_text(one_of("", "", "sm=0", "block=2-5", "warp=0", "cycles=500-", "block=1-9 launch-cycles=0-900")),
-        buffer_nbytes=one_of(32, 320, 4096, 1 << 20),
-        poll_cycles=one_of(0, 1, 64, 333),
-        trigger=trigger,
-        every=0 if clock else period,
-        phase_cycles=int(random.integers(period)),
-        partition=one_of(-1, -1, int(random.integers(partitions))),
-        stall=one_of("vector", "index"),
-        counters=tuple(COUNTERS),
-    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_settings(tmp_path: Path, seed):
-    random = np.random.default_rng(400 + seed)
-    name = list(CHIPS)[int(random.integers(len(CHIPS)))]
-    per_block = int(random.integers(1, 5))
+    """What they have to do with each other is chance. (tests/test_sampler_scenarios.py does so with several launches.)"""
+    chance = Chance(400 + seed)
+    name, per_block = chance.of(list(CHIPS)), 1 + chance.below(4)
     kernel = random_kernel(400 + seed, 8 * per_block, per_block)
-    counts = compare(tmp_path, name, kernel, [any_sampling(random, 4) for _ in range(16)])
-    assert sum(counts.values()) > 100
-
-
-FILTERS = ["sm=1", "block=1-4", "launch-cycles=100-900", "", "off"]
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_launches_that_share_the_gpu(tmp_path: Path, seed):
-    """Records and losses of launches that run at the same time, each with a filter of its own or the sampling's."""
-    (tmp_path / "chip.toml").write_text(CHIPS["a100"])
-    chip = load_chip(tmp_path / "chip.toml")
-    random = np.random.default_rng(500 + seed)
-    kernels = [random_kernel(500 + 10 * seed + k, 6 * per_block, per_block) for k, per_block in enumerate((2, 1, 3))]
-    how = [{}, {"launch_cycles": 50, "priority": -1}, {"after": (1,), "launch_cycles": 300}]
-    filters = [None, *(filter_of_text(FILTERS[int(random.integers(len(FILTERS)))]) for _ in range(2))]
-    samplings = [any_sampling(random, 4) for _ in range(8)]
-    launches, jobs, base = [], [], 0x1000
-    for index, ((code, warps, per_block), more) in enumerate(zip(kernels, how, strict=True)):
-        launches.append(launch(encode(code), blocks=6, threads=32 * per_block, index=index))
-        launches[-1].module.load_base = base
-        jobs.append(Job(encode(code), launches[-1].function, 32 * per_block, warps, filter=filters[index], **more))
-        base += 16 * len(code)
-    twin = time_grids(chip, jobs, samplings=samplings)
-    n = 0
-    for sampling, cells in zip(samplings, twin.cells.of, strict=True):
-        grids = [
-            Grid(job, iter([piece(warps, per_block)]), filter=filter, **more)
-            for job, (_, warps, per_block), filter, more in zip(launches, kernels, filters, how, strict=True)
-        ]
-        records = []
-        timings = simulate_batch(power_on(chip), grids, sampling, lambda rows, to=records: to.append(rows.copy()), 1 << 40)
-        found = [tuple(int(r[name]) for name in RECORD_NAMES) for rows in records if rows.dtype == WIDE_DTYPE for r in rows]
-        wanted = [(t, slot, pc, field | sm << 22, *rest) for t, sm, slot, pc, field, *rest in cells.samples]
-        assert sorted(found) == sorted(wanted), sampling
-        lost = sum(timing.losses["dropped_fifo"].sum() for timing in timings), sum(t.losses["dropped_buffer"].sum() for t in timings)
-        assert lost == (cells.way.lost_in_fifo.total(), cells.way.lost_in_buffer.total()), sampling
-        assert sum(timing.samples_due for timing in timings) == cells.way.due.total(), sampling
-        n += len(found)
-    assert n > 100
+    chip = load_chip(chip_file(tmp_path, name))
+    counts = compare(tmp_path, name, kernel, [any_sampling(chance, chip, False) for _ in range(16)])
+    assert sum(counts.values()) > 50

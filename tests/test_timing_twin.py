@@ -44,7 +44,7 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
     assert timing.dram_write_nbytes == 32 * twin.counts["dram_write_sectors"]
     found = [
         (int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"]), int(r["stall_sm"]) & 0x3FFFFF, int(r["block"]),
-         int(r["mask"]), int(r["flags"]), int(r["warp"]), int(r["resident"]))
+         int(r["mask"]), int(r["flags"]), int(r["warp"]), int(r["resident"]), int(r["launch"]))
         for r in records
     ]  # fmt: skip
     assert found == sorted(twin.samples)

@@ -261,6 +261,7 @@ GRID_COUNTERS = (
     "launched",  # 0: by a kernel that has not done so yet
     "waits",  # grids that must end, or let it start, or launch it, before it is ready
     "prerequisites",  # grids that let it start and have not ended
+    "prerequisites_seen",  # from this cycle on, once they have ended, its warps know
     "ready",  # from this cycle on
     "signalled",  # blocks that let dependent grids start
     "signal_cycle",  # when the last of them did

@@ -77,6 +77,8 @@ def grid_ends(m, g):
     grid.state = ENDED
     if m.n_active == m.max_active_grids:
         m.pool_freed = t
+    elif m.pool_freed >= m.now:  # another made room in this quantum, and was seen first
+        m.pool_freed = min(m.pool_freed, t)
     m.n_active -= 1
     m.n_ended += 1
     for k in range(grid.first_edge, grid.last_edge):
@@ -84,8 +86,9 @@ def grid_ends(m, g):
         after = grid_at(m, edge.grid)
         if edge.programmatic:
             after.prerequisites -= 1
+            after.prerequisites_seen = max(after.prerequisites_seen, t + m.block_launch_cycles)
             if after.prerequisites == 0:
-                let_go(m, edge.grid, t)
+                let_go(m, edge.grid)
         else:
             after.waits -= 1
             after.ready = max(after.ready, t + after.launch_cycles)
@@ -111,19 +114,29 @@ def signal(m, slot, t):
 
 @cold
 def wait_for_grids(m, wi, t):
-    """Holds a warp until the grids before its own, whose blocks let it start, have ended."""
-    hold(m, wi, MEMBAR, NEVER if grid_at(m, warp_at(m, wi).grid).prerequisites else t + 1)
+    """Holds a warp until the grids before its own, whose blocks let it start, have ended, and this is seen: as soon as a block would start."""
+    grid = grid_at(m, warp_at(m, wi).grid)
+    hold(m, wi, MEMBAR, NEVER)
+    if grid.prerequisites == 0:
+        see_end_of_grids(m, wi, max(t + 1, grid.prerequisites_seen))
 
 
 @cold
-def let_go(m, g, t):
-    """The grids before g have ended at cycle t: its warps that wait for that hear of it as soon as a block would start."""
+def let_go(m, g):
+    """The grids before g have ended, and its warps wait for no other."""
     for wi in range(m.sms * m.warp_slots):
         w = warp_at(m, wi)
         if w.state == HOLDING and w.grid == g and w.hold_reason == MEMBAR and w.ready == NEVER:
-            w.ready = t + m.block_launch_cycles
-            w.hold_cause = GRID_BEFORE | w.pc
-            sleep(m, wi, w.ready)
+            see_end_of_grids(m, wi, max(w.last + 1, grid_at(m, g).prerequisites_seen))
+
+
+@cold
+def see_end_of_grids(m, wi, cycle):
+    w = warp_at(m, wi)
+    w.ready = cycle
+    if cycle > w.last + 1:
+        w.hold_cause = GRID_BEFORE | w.pc
+    sleep(m, wi, cycle)
 
 
 @cold
