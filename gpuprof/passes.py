@@ -85,9 +85,9 @@ def _what_is_left(recorder: RecordWriter, output: Path) -> Iterator[None]:
     try:
         yield
     except GpuprofError as error:
-        if not recorder.cut_short:
-            raise
-        raise GpuprofError(f"{error}; what it took can be read: gpuprof report {output}") from None
+        if recorder.is_part:
+            error.args = (f"{error}; what it took can be read: gpuprof report {output}",)
+        raise
 
 
 @contextmanager

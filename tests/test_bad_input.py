@@ -259,7 +259,13 @@ def test_usage(folder, arguments, error):
     ],
 )
 def test_faults(folder, text, error):
-    refused(folder, 1, f"gpuprof: {error}\n", "collect", "kernels.cu", "--launch", "fine<<<1, 32>>>(f32[64], 64)", "--launch", text)
+    """The launch that ended before is kept, and the page says what is not there."""
+    error += "; what it took can be read: gpuprof report kernels.gprec"
+    code, _, told = gpuprof(folder, "collect", "kernels.cu", "--launch", "fine<<<1, 32>>>(f32[64], 64)", "--launch", text)
+    assert (code, told) == (1, f"gpuprof: {error}\n")
+    code, out, _ = gpuprof(folder, "report", "kernels.gprec", "--page", "summary", "--width", "1000")
+    fault = error.partition("; what it took")[0]
+    assert code == 0 and f"NOT COMPLETE, it was cut off; the numbers are those up to there\n# note       {fault}\n" in out
 
 
 def test_an_endless_loop(folder):

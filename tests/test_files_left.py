@@ -69,6 +69,22 @@ def test_collect_that_is_killed(tmp_path):
     assert code == 0 and "NOT COMPLETE" in out and "the recording was cut off" in out and "spin" in out
 
 
+def test_a_script_that_fails(tmp_path):
+    """The launch that ended is kept, and the error says where; a script that fails before leaves the file as it was."""
+    script = "import gpuprof\nspin = gpuprof.Device().load('spin.ptx')['spin']\n{}raise ValueError('no')\n"
+    write_files(tmp_path, {"spin.ptx": SPIN.replace("TIMES", "2"), "s.py": script.format("spin[2, 32]()\n")})
+    code, _, error = gpuprof(tmp_path, "collect", "s.py")
+    kept = "gpuprof: s.py: the script ended with ValueError; what it took can be read: gpuprof report s.gprec\n"
+    assert code == 1 and error.endswith(f"ValueError: no\n{kept}")
+    code, out, _ = gpuprof(tmp_path, "report", "s.gprec", "--page", "launches")
+    assert code == 0 and "NOT COMPLETE" in out and "# note       s.py: the script ended with ValueError\n" in out
+    before = (tmp_path / "s.gprec").read_bytes()
+    write_files(tmp_path, {"s.py": script.format("")})
+    code, _, error = gpuprof(tmp_path, "collect", "s.py")
+    assert code == 1 and error.endswith("gpuprof: s.py: the script ended with ValueError\n")
+    assert names(tmp_path) == ["s.gprec", "s.py", "spin.ptx"] and (tmp_path / "s.gprec").read_bytes() == before
+
+
 # Names beside a file that is being replaced.
 
 

@@ -67,6 +67,22 @@ def test_an_error_leaves_nothing(tmp_path, error, launches):
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize("error, why", [(KernelFault("a fault"), "a fault"), (ZeroDivisionError(), "ZeroDivisionError")])
+def test_an_error_keeps_the_launches_that_ended(tmp_path, error, why):
+    """Two ended, a third had begun; the file that was there before becomes the old one."""
+    path = write_saxpy(tmp_path / "a.gprec")
+    before = path.read_bytes()
+    with pytest.raises(type(error)), RecordWriter(path) as writer:
+        two_launches(writer)
+        writer.launch_begin(launch_fields(2))
+        raise error
+    recording = read_recording(path)
+    assert writer.is_part and (recording.complete, recording.damage) == (False, None)
+    assert [launch.end is not None for launch in recording.launches.values()] == [True, True, False]
+    assert recording.marks == [{"text": why, "cycle": 0}]
+    assert (tmp_path / "a.gprec.old").read_bytes() == before
+
+
 def test_nothing_is_kept_before_the_first_launch(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         record(tmp_path / "a.gprec", KeyboardInterrupt(), launches=0)

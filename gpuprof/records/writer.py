@@ -34,8 +34,10 @@ class RecordWriter:
 
     * the block ends: the file is completed;
     * KeyboardInterrupt: the records so far stay, with a MARK chunk that says why they end;
-    * the disk is full: the records so far stay, up to the last whole chunk, and `cut_short` says so;
-    * any other exception, a KernelFault too: no file is left, and a previous one is back.
+    * the disk is full: the records so far stay, up to the last whole chunk;
+    * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is left, and a previous one is back.
+
+    `is_part` says afterwards that a file stays which is not complete.
 
     Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
     previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples arrive.
@@ -50,6 +52,7 @@ class RecordWriter:
         self.sample_type, self.sample_dtype = SAMPLE_TYPES[record]
         self.n_launches = 0
         self.n_records = 0
+        self._n_ended = 0  # launches
         self._file = ChunkFile(Path(path))
         self._file.append(file_header())
         self._source_paths: set[str] = set()
@@ -58,6 +61,7 @@ class RecordWriter:
         self._waiting_launch = 0
         self._last_type = b""
         self._finished = False
+        self.is_part = False
 
     def __enter__(self) -> "RecordWriter":
         return self
@@ -68,6 +72,8 @@ class RecordWriter:
                 self.end()
             elif issubclass(kind, KeyboardInterrupt):
                 self.keep("interrupted")
+            elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
+                self.keep(str(error) or kind.__name__)
         finally:
             if self.cut_short:
                 self._close_whole()
@@ -175,6 +181,7 @@ class RecordWriter:
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""
         self._json(b"LEND", fields)
+        self._n_ended += 1
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""
@@ -202,12 +209,12 @@ class RecordWriter:
         if self._last_type != b"MARK":
             self.mark(reason)
         self._file.close()
-        self._finished = True
+        self._finished = self.is_part = True
 
     def _close_whole(self) -> None:
         """Leave whole chunks alone. A reader says that the recording was cut off: there is no room for a MARK chunk."""
         if not self._finished:
-            self._finished = True
+            self._finished = self.is_part = True
             self._file.drop_partial_chunk()
             self._file.close()
 
