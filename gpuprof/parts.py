@@ -3,7 +3,9 @@
 Numba makes a finished library of every function: it links in the libraries of all that the function calls, optimises the whole, and
 emits its machine code. What stands ten calls deep is optimised ten times, and all but the last are thrown away. A `part` stays LLVM's
 unoptimised text instead, which is linked into the one library that Python calls. `scalar` is the jit option of a function that Python
-calls, whose loops are short and full of branches: LLVM's vectoriser makes the timing model a third slower, and its compilation longer.
+calls, whose loops are short and full of branches: LLVM's vectoriser makes the timing model a third slower, and unrolling takes a third
+of LLVM's time for nothing. Numba's own time, the greater half, goes into finding out thousands of times what the same few operators and
+accessors make of the same few types: parts find it out once.
 """
 
 import functools
@@ -11,10 +13,12 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 import numba
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, create_pass_builder, create_pipeline_tuning_options
+from numba.core import cgutils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, Flags
-from numba.core.compiler_machinery import PassManager
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.lowering import Lower
 from numba.core.typed_passes import AnnotateTypes, IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
 from numba.core.untyped_passes import FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA, TranslateByteCode
 
@@ -63,11 +67,13 @@ def _called_by(part: _Part) -> list:
 
 
 class _Scalar(JITCodeLibrary):
-    """A library whose loops are not vectorised. There are no references to count in it, so Numba's passes before the last are left out."""
+    """A library whose loops stay as they are. There are no references to count in it, so Numba's passes before the last are left out."""
 
     def _optimize_final_module(self):
-        manager, builder = self._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False)
-        manager.run(self._final_module, builder)
+        options = create_pipeline_tuning_options(numba.config.OPT)
+        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        builder = create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
 
 
 class _ScalarCompiler(Compiler):
@@ -85,13 +91,62 @@ class _Flags(Flags):
         return self
 
 
+@functools.cache
+def _signature(context, function: types.Function, args: tuple):
+    """What a builtin function, an operator or an accessor takes and gives, called with values of these types."""
+    return function.get_call_type(context, args, {})
+
+
+class _Typing:
+    """Numba's typing context, with a memory."""
+
+    def __init__(self, context):
+        self._context = context
+
+    def __getattr__(self, name: str):
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, function, args, kws):
+        if kws or not isinstance(function, types.Function):
+            return self._context.resolve_function_type(function, args, kws)
+        return _signature(self._context, function, tuple(args))
+
+
+class _Lower(Lower):
+    """Writes LLVM's text without debug information, for which Numba asks LLVM the size of each variable even if none is wanted."""
+
+    def alloca_lltype(self, name, lltype, datamodel=None):
+        return cgutils.alloca_once(self.builder, lltype, name=name, zfill=False)
+
+    def storevar(self, value, name, argidx=None):
+        super().storevar(value, name)
+
+    def lower_binop(self, resty, expr, op):
+        """Without Numba's search for an operator that is made for one constant."""
+        wanted = self.fndesc.calltypes[expr]
+        operands = zip((expr.lhs, expr.rhs), wanted.args, strict=True)
+        values = [self.context.cast(self.builder, self.loadvar(each.name), self.typeof(each.name), type) for each, type in operands]
+        typing = self.context.typing_context
+        function = typing.resolve_value_type(op)
+        implementation = self.context.get_function(function, _signature(typing, function, wanted.args))
+        return self.context.cast(self.builder, implementation(self.builder, values), wanted.return_type, resty)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(NativeLowering):
+    _name = "part_lowering"
+    lowering_class = _Lower
+
+
 class _PartCompiler(CompilerBase):
     """Numba's passes without those for closures, generators, tuples of mixed types, `with`, `raise` and objects, which parts do without."""
 
     _flags: ClassVar[dict] = {}
+    _typing: ClassVar[dict] = {}
 
     def __init__(self, typing_context, target_context, library, args, return_type, flags, local_types):
         flags = self._flags.setdefault(flags, _Flags(flags))
+        typing_context = self._typing.setdefault(typing_context, _Typing(typing_context))
         super().__init__(typing_context, target_context, library, args, return_type, flags, local_types)
 
     def define_pipelines(self):
@@ -117,7 +172,7 @@ PASSES = (
     PreLowerStripPhis,
     IRLegalization,
     AnnotateTypes,
-    NativeLowering,
+    _Lowering,
     NoPythonBackend,
 )
 part = functools.partial(numba.njit, pipeline_class=_PartCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True)
