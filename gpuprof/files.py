@@ -9,7 +9,7 @@ from socket import gethostname
 
 from gpuprof.errors import GpuprofError, UsageError
 
-ENDING = ".partial"
+ENDINGS = r"\.(partial|pass[0-9]+)"  # of hidden names
 
 
 def unreadable(path: Path | str, error: OSError) -> UsageError:
@@ -20,19 +20,21 @@ def unreadable(path: Path | str, error: OSError) -> UsageError:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
     """Gives a name beside `path` to write to; when the block ends well the file takes the place of `path`, else it is removed.
 
-    What a killed run left under such a name goes when the next one of the same `path` begins.
+    What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a regular file that
+    `path` was is called NAME.old then.
     Raises UsageError when `path` is a folder, GpuprofError when the disk refuses.
     """
     if path.is_dir():
         raise UsageError(f"{path}: is a folder; give a file name")
-    beginning = f".{path.name}.{gethostname()}."  # with the machine's name, since folders are shared and process numbers are not
-    partial = path.with_name(f"{beginning}{os.getpid()}{ENDING}")
-    remove_left(partial.parent, beginning)
+    remove_what_was_left(path)
+    partial = hidden(path, "partial")
     try:
         yield partial
+        if keep_old and path.is_file():
+            os.replace(path, old_name(path))
         os.replace(partial, path)
     except OSError as error:
         raise GpuprofError(f"{path}: cannot be written: {error.strerror}") from None
@@ -40,12 +42,31 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def old_name(path: Path) -> Path:
+    """What a file is called that a new one has taken the place of."""
+    return path.with_name(path.name + ".old")
+
+
+def hidden(path: Path, ending: str) -> Path:
+    """A name beside `path` for a file of this process that nobody else is to see. `ending`: one of ENDINGS, without the dot."""
+    return path.with_name(f"{_beginning(path)}{os.getpid()}.{ending}")
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.name}.{gethostname()}."  # with the machine's name, since folders are shared and process numbers are not
+
+
+def remove_what_was_left(path: Path) -> None:
+    """Remove the hidden files beside `path` of processes that are no more."""
+    remove_left(path.parent, _beginning(path))
+
+
 def remove_left(folder: Path, beginning: str) -> None:
-    """Remove the files `beginning`NUMBER.partial of processes that are no more."""
+    """Remove the files `beginning`NUMBER.partial, and those of the other endings, of processes that are no more."""
     if not folder.is_dir():
         return
     for name in os.listdir(folder):
-        number = re.fullmatch(re.escape(beginning) + r"([0-9]{1,9})" + re.escape(ENDING), name)
+        number = re.fullmatch(re.escape(beginning) + r"([0-9]{1,9})" + ENDINGS, name)
         if number and not is_running(int(number[1])):
             (folder / name).unlink(missing_ok=True)
 

@@ -4,7 +4,6 @@ Pass k of n has the seed + k, and is k / n of a period later, so that together t
 `records.merge` makes one of them.
 """
 
-import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.files import hidden, remove_what_was_left
 from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
 from gpuprof.replay import chip_of, replay
@@ -39,6 +39,7 @@ def record(
     """
     if passes > 1:
         _check(output, settings, passes)
+    remove_what_was_left(output)
     recorder = RecordWriter(output, settings.record)
     with _what_is_left(recorder, output), recorder:
         first(replace(settings, recorder=recorder, save_stream=settings.save_stream or passes > 1))
@@ -93,7 +94,7 @@ def _what_is_left(recorder: RecordWriter, output: Path) -> Iterator[None]:
 @contextmanager
 def _temporary(output: Path, passes: int) -> Iterator[list[Path]]:
     """Names beside the output for the second pass and those after it. The files are gone at the end."""
-    paths = [output.with_name(f".{output.name}.{os.getpid()}.pass{number}") for number in range(2, passes + 1)]
+    paths = [hidden(output, f"pass{number}") for number in range(2, passes + 1)]
     try:
         yield paths
     finally:

@@ -1,6 +1,8 @@
 """collect --replay, --save-stream and --load-base, gpuprof replay and gpuprof merge, as users run them."""
 
+import os
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -144,6 +146,36 @@ def test_load_bases(folder):
     assert len(bases) == 2
     told(folder, "replay", "b.gprec", "--load-base", "0x200000", "-o", "c.gprec")
     assert read_recording(folder / "c.gprec").modules[0].fields["load_base"] == 0x200000
+
+
+def test_merging_over_a_file_that_is_there(folder):
+    """It stays as NAME.old. Recordings that follow each other have no stream together, and the command says whose is left out."""
+    for name, n in (("a", "20"), ("plain", "5")):
+        stream = [] if name == "plain" else ["--save-stream"]
+        told(folder, "collect", "kernels.cu", "--launch", f"work<<<1, 32>>>(f32[32], {n})", "-o", f"{name}.gprec", *stream)
+    before = (folder / "a.gprec").read_bytes()
+    code, out, error = run(folder, "merge", "a.gprec", "plain.gprec", "-o", "a.gprec")
+    assert (code, out.endswith(" of 2 launches -> a.gprec\n")) == (0, True)
+    assert error == "gpuprof: a.gprec has no command stream: those of a.gprec are each of one run alone; keep them to replay them\n"
+    assert (folder / "a.gprec.old").read_bytes() == before
+    assert not read_recording(folder / "a.gprec").has_stream
+    assert {"a.gprec", "a.gprec.old", "plain.gprec"} == {name for name in names(folder) if "gprec" in name}
+
+
+def test_a_replayed_recording_has_the_stream_whether_asked_for_or_not(folder):
+    told(folder, "collect", "kernels.cu", "--launch", "work<<<1, 32>>>(f32[32], 20)", "--save-stream", "-o", "a.gprec")
+    told(folder, "replay", "a.gprec", "-o", "b.gprec")
+    told(folder, "replay", "a.gprec", "--save-stream", "-o", "c.gprec")
+    assert (folder / "b.gprec").read_bytes() == (folder / "c.gprec").read_bytes()
+    assert read_recording(folder / "c.gprec").has_stream
+
+
+def test_what_a_killed_pass_left_goes(folder):
+    """The second pass of a run that is no more; that of one that is, and of another recording, stay."""
+    others = [f".kernels.gprec.{gethostname()}.{os.getppid()}.pass2", f".other.gprec.{gethostname()}.999999999.pass2"]
+    write_files(folder, dict.fromkeys([*others, f".kernels.gprec.{gethostname()}.999999999.pass2"], "half"))
+    told(folder, "collect", "kernels.cu", "--launch", "work<<<1, 32>>>(f32[32], 20)")
+    assert [name for name in names(folder) if "pass" in name] == sorted(others)
 
 
 def test_an_interrupt_in_a_later_pass(folder, monkeypatch):

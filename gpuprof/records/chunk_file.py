@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.files import old_name
 
 
 class ChunkFile:
@@ -19,7 +20,7 @@ class ChunkFile:
 
     def __init__(self, path: Path):
         self.path = path
-        self.old_path = path.with_name(path.name + ".old")
+        self.old_path = old_name(path)
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; give a file name to write the recording to")
         if not self.path.absolute().parent.is_dir():

@@ -25,29 +25,32 @@ BETWEEN_COMMANDS = "; "
 
 
 class Merged(NamedTuple):
-    """What was written: its writer, closed, and its sampling, as in META."""
+    """What was written: its writer, closed, its sampling, as in META, and the recordings whose command streams it has not got."""
 
     writer: RecordWriter
     sampling: dict[str, Any]
+    without_stream: list[Path]
 
 
-def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True) -> Merged:
+def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True, keep_old: bool = False) -> Merged:
     """Writes `output`, which may be one of `paths`. Nothing is left behind on an error.
 
     `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's command stream, where
-    all are passes of it. Raises NotComparable, which says why, for recordings that cannot be one, and FileFormatError for a damaged one.
+    all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises NotComparable, which says why, for recordings that cannot be one, and FileFormatError for a damaged one.
     """
     indexes = [read_index(path) for path in paths]
     runs = grouped(indexes)
     _check_sources(indexes)
-    with replacing(Path(output)) as partial, RecordWriter(partial, str(runs[0].sampling.get("record"))) as writer:
+    with replacing(Path(output), keep_old) as partial, RecordWriter(partial, str(runs[0].sampling.get("record"))) as writer:
         try:
             _write(writer, runs, save_stream and len(runs) == 1)
             if interrupted:
                 writer.keep(interrupted)
         except MalformedPayload as error:
             raise FileFormatError(f"{output}: a sum is too large for a recording: it {error}") from None
-    return Merged(writer, runs[0].sampling)
+    # A stream is one history of a GPU's memory: those of several runs cannot be one.
+    kept = save_stream and len(runs) == 1 and runs[0].first.has_stream
+    return Merged(writer, runs[0].sampling, [] if kept else [index.path for index in indexes if index.has_stream])
 
 
 def _write(writer: RecordWriter, runs: list[Passes], with_stream: bool) -> None:
