@@ -12,8 +12,9 @@ from recordings import META, launch_fields
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.records.index import read_index
 from gpuprof.records.merge import merge
-from gpuprof.records.passes import Passes, by_cycle
+from gpuprof.records.passes import Passes, by_cycle, found_period, grouped
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
@@ -124,12 +125,13 @@ def test_passes_add_up(passes, tmp_path):
 @pytest.mark.parametrize("full", [(False, False), (False, True), (True, False)])
 def test_a_buffer_that_was_full_in_any_pass_was_full(full):
     def index(is_full, dropped):
-        end = {"samples_due": 9, "samples_kept": 9 - dropped, "samples_dropped": dropped, "buffer_full": is_full, "cycles": 70}
+        end = {"samples_due": 9, "samples_kept": 9 - dropped, "samples_dropped": dropped, "buffer_full": is_full, "counters": {"x": 70}}
         return SimpleNamespace(launches={4: SimpleNamespace(end=end)})
 
     found = Passes(tuple(index(is_full, is_full * 2) for is_full in full)).launch_end(4)
     dropped = 2 * sum(full)
-    assert found == {"samples_due": 18, "samples_kept": 18 - dropped, "samples_dropped": dropped, "buffer_full": any(full), "cycles": 70}
+    counted = {"samples_due": 18, "samples_kept": 18 - dropped, "samples_dropped": dropped}
+    assert found == counted | {"buffer_full": any(full), "counters": {"x": 70}}
 
 
 def test_merging_in_steps_is_merging_at_once(passes, tmp_path):
@@ -175,6 +177,37 @@ def test_compact_samples(folder, passes, tmp_path):
     for number, launch in whole.launches.items():
         each = [read_recording(path).launches[number].samples for path in paths]
         assert launch.samples.tolist() == np.concatenate(each).tolist()
+
+
+AUTO = Sampling(auto_period=1, fifo_depth=1, drain_cycles=100)
+
+
+def test_passes_that_found_other_periods(folder, passes, tmp_path):
+    """Samples are thinned to the longest period: what is merged is what passes with that period have recorded. (A FIFO of one place that drains
+    in 100 cycles makes a period of 128 of 32; with another drain 256 fit.)"""
+    own = [played(folder / f"auto{seed}.gprec", passes[0], replace(AUTO, seed=seed)) for seed in (0, 1)]
+    slower = played(folder / "slower.gprec", passes[0], replace(AUTO, seed=1, drain_cycles=200))
+    whole = read_recording(merged(tmp_path, own[0], own[1]))
+    assert whole.meta["sampling"]["passes"] == 2 and not any(
+        launch.begin["sampling"]["period_cycles"] != 128 for launch in whole.launches.values()
+    )
+    # As if its cell had been the first one's, whose period alone differs.
+    indexes = [read_index(path) for path in (own[0], slower)]
+    indexes[1].meta["sampling"]["drain_cycles"] = 100
+    (run,) = grouped(indexes)
+    for number in whole.launches:
+        assert [found_period(index.launches[number]) for index in indexes] == [128, 256]
+        mine, theirs = (np.concatenate(list(index.rows(number, b"SMPW"))) for index in indexes)
+        kept = mine[mine["cycle"] % 256 == 0]
+        got = np.concatenate(list(run.sampled(number, b"SMPW")))
+        assert 0 < len(kept) < len(mine) and np.sort(got).tolist() == np.sort(np.concatenate([kept, theirs])).tolist()
+        end = run.launch_end(number)
+        assert end["counters"]["sampling_period_cycles"] == 256 and end["samples_due"] == end["samples_kept"] == len(got)
+        assert run.losses(number)["due"].tolist() == np.bincount(got["stall_sm"] >> 22)[run.losses(number)["sm"]].tolist()
+    for index in indexes:
+        index.meta["sampling"]["record"] = "compact"
+    with pytest.raises(NotComparable, match="found 128 cycles and 256 for launch 0, and compact records do not tell their cycle"):
+        grouped(indexes)
 
 
 def test_what_cannot_be_one(folder, passes, others, tmp_path):

@@ -1,4 +1,9 @@
-"""Passes: recordings of the same launches, sampled by other seeds and at other phases."""
+"""Passes: recordings of the same launches, sampled by other seeds and at other phases.
+
+Where each looked for its own period (`--period auto`) they may have found different ones. All are powers of two times the same shortest one, and
+what a sampler draws depends on the cycle alone: so the samples of those with shorter periods are thinned to the longest, to what a pass with that
+period would have recorded.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +14,13 @@ import numpy as np
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import LOSSES, Index
 from gpuprof.records.reader import Launch
-from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
+from gpuprof.records.schema import LOSSES_DTYPE, SM_SHIFT, WIDE_DTYPE
 
 OF_A_PASS = ("seed", "phase_cycles", "passes", "pass_seeds")  # registers in which passes may differ
 MOST_OF_A_CYCLE = 1 << 18  # rows: the chips there can be have 1024 SMs of 128 warps
 NOTHING = np.empty(0, WIDE_DTYPE)
 COUNTED = ("samples_due", "samples_kept", "samples_dropped")  # fields of LEND that add up
+FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
 
 
 @dataclass(frozen=True)
@@ -36,13 +42,50 @@ class Passes:
 
     def launch_end(self, number: int) -> dict[str, Any]:
         """The fields of the LEND chunk."""
-        ends = [index.launches[number].end for index in self.indexes]
+        ends = [self._end(index, number) for index in self.indexes]
         counted = {name: sum(end[name] for end in ends) for name in COUNTED}
-        return ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
+        found = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
+        period = self.found_period(number)
+        return found | {"counters": found["counters"] | {FOUND_PERIOD: period}} if period else found
+
+    def _end(self, index: Index, number: int) -> dict[str, Any]:
+        """What LEND counts of a pass, as far as its samples stay. Those that found a period have lost none."""
+        end = index.launches[number].end
+        if not self._is_thinned(index, number):
+            return end
+        n = sum(int(rows["due"].sum()) for rows in self._losses(index, number))
+        return end | {"samples_due": n, "samples_kept": n}
+
+    def found_period(self, number: int) -> int | None:
+        """The longest that a pass has found for a launch; None where none looked for one."""
+        return max(filter(None, (found_period(index.launches[number]) for index in self.indexes)), default=None)
+
+    def _is_thinned(self, index: Index, number: int) -> bool:
+        return found_period(index.launches[number]) != self.found_period(number)
+
+    def _rows(self, index: Index, number: int, type_: bytes) -> Iterator[np.ndarray]:
+        """The rows of a pass, of a kind that has cycles if they are to be thinned."""
+        if not self._is_thinned(index, number):
+            return index.rows(number, type_)
+        phases = [int(seed.partition("+")[2]) for seed in pass_seeds(index)]
+        period = self.found_period(number)
+        return (rows[np.isin(rows["cycle"] % period, phases)] for rows in index.rows(number, type_))
+
+    def _losses(self, index: Index, number: int) -> Iterator[np.ndarray]:
+        """LOSSES_DTYPE rows of a pass."""
+        if not self._is_thinned(index, number):
+            yield from index.rows(number, LOSSES)
+            return
+        for samples in self._rows(index, number, b"SMPW"):
+            sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
+            rows = np.zeros(len(sm), LOSSES_DTYPE)
+            rows["sm"], rows["due"] = sm, due
+            yield rows
 
     def losses(self, number: int) -> np.ndarray:
         """LOSSES_DTYPE: a row for each SM that any pass has one for."""
-        rows = np.concatenate([rows for index in self.indexes for rows in index.rows(number, LOSSES)] or [np.empty(0, LOSSES_DTYPE)])
+        each = [rows for index in self.indexes for rows in self._losses(index, number)]
+        rows = np.concatenate(each or [np.empty(0, LOSSES_DTYPE)])
         sms, place = np.unique(rows["sm"], return_inverse=True)
         total = np.zeros(len(sms), LOSSES_DTYPE)
         total["sm"] = sms
@@ -52,8 +95,12 @@ class Passes:
 
     def sampled(self, number: int, type_: bytes) -> Iterator[np.ndarray]:
         """The rows of a launch from all passes: ordered by cycle, then pass, where rows have a cycle; otherwise pass by pass."""
-        each = [index.rows(number, type_) for index in self.indexes]
+        each = [self._rows(index, number, type_) for index in self.indexes]
         return by_cycle(each, str(self.first.path)) if type_ != b"SMPC" else (rows for pass_ in each for rows in pass_)
+
+
+def found_period(launch: Launch) -> int | None:
+    return launch.end["counters"].get(FOUND_PERIOD) if launch.end else None
 
 
 def pass_seeds(index: Index) -> list[str]:
@@ -72,6 +119,7 @@ def grouped(indexes: Sequence[Index]) -> list[Passes]:
             runs.append([index])
         else:
             _check_new(same, index)
+            _check_periods(same[0], index)
             same.append(index)
     return [Passes(tuple(run)) for run in runs]
 
@@ -170,11 +218,27 @@ def _begin(launch: Launch) -> dict:
 
 
 def _end(launch: Launch) -> dict | None:
-    return launch.end and {name: value for name, value in launch.end.items() if name not in (*COUNTED, "buffer_full")}
+    if not launch.end:
+        return launch.end
+    counters = {name: value for name, value in launch.end["counters"].items() if name != FOUND_PERIOD}
+    return {name: value for name, value in launch.end.items() if name not in (*COUNTED, "buffer_full")} | {"counters": counters}
 
 
 def _exact_rows(index: Index) -> dict[int, dict[bytes, bytes]]:
     return {launch: {type_: digest.digest() for type_, digest in digests.items()} for launch, digests in index.digests.items()}
+
+
+def _check_periods(a: Index, b: Index) -> None:
+    """Raises NotComparable where samples would have to be thinned and do not tell their cycle."""
+    if a.meta["sampling"].get("record") != "compact":
+        return
+    for number, launch in a.launches.items():
+        ours, theirs = found_period(launch), found_period(b.launches[number])
+        if ours != theirs:
+            raise NotComparable(
+                f"{a.path} and {b.path}: --period auto found {ours} cycles and {theirs} for launch {number}, and compact records do not tell"
+                f" their cycle, to be thinned by; record wide ones, or give --period {max(ours or 0, theirs or 0)}"
+            )
 
 
 def _check_new(run: list[Index], index: Index) -> None:
