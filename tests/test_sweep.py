@@ -14,6 +14,7 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
+from gpuprof.fidelity.sentence import sentence
 from gpuprof.report.look import Look
 from gpuprof.sweep.parameters import Parameter, chip_with, combinations, field_and_factor, parse_parameter
 from gpuprof.sweep.plan import prepare, runs, with_values
@@ -156,8 +157,10 @@ def test_the_table_on_the_terminal(tmp_path):
     (tmp_path / "slow.toml").write_text('inherits = "a100"\nclock_mhz = 705\n')
     code, out, error = gpuprof(tmp_path, "sweep", "sums.cu", "--chips", "a100,slow.toml", "--define", "LENGTH=1,2", "--jobs", "1")
     assert (code, error) == (0, "")
-    made_by, file, empty, *table = out.splitlines()
+    made_by, file, trust, slow_trust, empty, *table = out.splitlines()
     assert [made_by, file, empty] == [f"# gpuprof    {version}, model {MODEL_VERSION}", "# file       sums.cu", ""]
+    assert trust == f"# fidelity   a100: {sentence(load_chip('a100'), MODEL_VERSION)}".replace("; ", ", ")
+    assert slow_trust == "#            slow: no published figures of this chip, kernel cycles not compared with hardware"
     heading, *rows = [line.split() for line in table]
     assert heading == ["run", "chip", "LENGTH", "cycles", "us", "speedup", "kernel"]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
@@ -210,14 +213,14 @@ def test_a_run_that_fails_is_a_row(written):
         ("1", "2048", False, why),
         ("2", "64", True, ""),
     ]
-    assert f"failed: {why}" in out.splitlines()[5]
+    assert f"failed: {why}" in out.splitlines()[6]
 
 
 def test_all_formats_say_the_same(written):
     folder, *_ = written
     rows = rows_of((folder / "t.csv").read_text())
     document = json.loads((folder / "t.json").read_text())
-    assert document["version"] == 1 and document["meta"]["file"] == "sums.cu"
+    assert document["version"] == 2 and document["meta"]["file"] == "sums.cu"
     assert [column["name"] for column in document["columns"]] == list(rows[0])
     as_text = [{name: "" if value is None else str(value) for name, value in row.items()} for row in document["rows"]]
     assert as_text == rows
@@ -237,13 +240,35 @@ def test_a_narrow_terminal(tmp_path):
     planned = runs(plan)
     table = build_table(plan, planned, {0: Outcome(0, (), "the fault takes some words to tell")})
     wide = [line.plain for line in lines(table, Look(None, "", True, True))]
-    assert wide[3:] == [
+    assert wide[2:] == [
+        "# fidelity   a100: no published figures of this chip, kernel cycles not compared with hardware",
+        "",
         "run  chip  sms  cycles  us  speedup  kernel",
         "  0  a100    1       -   -        -  failed: the fault takes some words to tell",
         "  1  a100    2       -   -        -  failed: not run: interrupted",
     ]
     narrow = [line.plain for line in lines(table, Look(34, "", True, False))]
-    assert narrow[4:] == ["a100    1       -  failed: the fa…", "a100    2       -  failed: not ru…"]
+    assert narrow[-2:] == ["a100    1       -  failed: the fa…", "a100    2       -  failed: not ru…"]
+
+
+def test_blocks_may_be_left_out(tmp_path):
+    """On 2 SMs the launch is many waves: it is extrapolated. On 64 it is one, and timed whole. Table, files and plot say so."""
+    launch = "saxpy<<<1024, 256>>>(262144, 2.0, f32[262144]=random, f32[262144])"
+    command = ("sweep", str(SAMPLES / "saxpy.cu"), "--launch", launch, "--param", "sms=2,64", "--jobs", "1")
+    code, whole, _ = gpuprof(tmp_path, *command, "-o", "whole.json")
+    assert code == 0 and "within" not in whole
+    code, out, _ = gpuprof(tmp_path, *command, "--sample-blocks", "-o", "t.csv", "-o", "t.json", "--plot", "t.svg")
+    assert code == 0
+    (one, few), (one_whole, few_whole) = (json.loads((tmp_path / name).read_text())["rows"] for name in ("t.json", "whole.json"))
+    assert (one_whole["cycles_within"], few_whole["cycles_within"], few["cycles_within"]) == (None, None, None)
+    assert few["cycles"] == few_whole["cycles"]
+    assert 0 < one["cycles_within"] <= 3
+    assert abs(one["cycles"] / one_whole["cycles"] - 1) <= one["cycles_within"] / 100
+    assert one["fidelity"] == few["fidelity"] == "no published figures of this chip; kernel cycles not compared with hardware"
+    note = f"1 launch extrapolated from part of the blocks: cycles within {one['cycles_within']:.1f} %"
+    assert note in out
+    svg = (tmp_path / "t.svg").read_text()
+    assert note in svg and "a100: no published figures of this chip" in svg
 
 
 # --- other kinds of files
@@ -267,7 +292,7 @@ def test_ptx_gpubin_and_registers(tmp_path):
     code, out, _ = gpuprof(tmp_path, "sweep", str(wrong), "--jobs", "1")
     assert code == 1 and "failed: wrong.cu:7: sums takes 2 parameters (const float *, float *) but 3 were given" in out  # and no folder
     code, out, _ = gpuprof(tmp_path, "sweep", "sums.gpubin", "--jobs", "1")
-    assert code == 0 and out.count("\n") == 6  # the launches of the comments that the gpubin carries
+    assert code == 0 and out.count("\n") == 7  # the launches of the comments that the gpubin carries
     code, _, _ = gpuprof(tmp_path, "sweep", "sums.cu", *launch, "--max-registers", "16,64", "-o", "r.json", "--jobs", "1")
     records = json.loads((tmp_path / "r.json").read_text())["rows"]
     assert code == 0 and [record["max_registers"] for record in records] == [16, 64] and all(r["registers"] <= 16 for r in records[:1])
@@ -295,7 +320,7 @@ def test_a_script(tmp_path):
     write_files(tmp_path, {"sums.cu": KERNEL, "run.py": SCRIPT})
     code, out, error = gpuprof(tmp_path, "sweep", "run.py", "--param", "sms=1,3,4", "--jobs", "1", "--", "2")
     assert code == 1 and "2 of 3 runs failed" in error
-    rows = out.splitlines()[4:]
+    rows = out.partition("\n\n")[2].splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["0", "0", "1", "2"] and rows[0].endswith("twice")
     assert rows[2].endswith("failed: run.py: the script ended with ValueError: three is too many")
     assert rows[3].endswith("failed: run.py: its process ended with exit code 9")
@@ -304,4 +329,4 @@ def test_a_script(tmp_path):
 def test_the_samples_say_how(tmp_path):
     """A sample as it stands."""
     code, out, _ = gpuprof(tmp_path, "sweep", str(SAMPLES / "saxpy.cu"), "--chips", "a100,h200", "--jobs", "1")
-    assert code == 0 and [line.split()[1] for line in out.splitlines()[4:]] == ["a100", "h200"]
+    assert code == 0 and [line.split()[1] for line in out.partition("\n\n")[2].splitlines()[1:]] == ["a100", "h200"]

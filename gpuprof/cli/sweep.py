@@ -30,6 +30,7 @@ from gpuprof.cli.sampler import Cycles
 @click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
+@click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: one per core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster: tcp://HOST:8786.")
 @click.option(
@@ -48,6 +49,7 @@ def command(
     launches: tuple[str, ...],
     seed: int,
     max_cycles: int | None,
+    sample_blocks: bool,
     jobs: int | None,
     scheduler: str | None,
     outputs: tuple[Path, ...],
@@ -73,7 +75,7 @@ def command(
         *(parse_parameter("define", text, "--define") for text in macros),
         *([registers_parameter(max_registers)] if max_registers else []),
     )
-    plan = Plan(file, tuple(chip_names.split(",")), parameters, in_step, launches, script_args, options, seed, max_cycles)
+    plan = Plan(file, tuple(chip_names.split(",")), parameters, in_step, launches, script_args, options, seed, max_cycles, sample_blocks)
     planned = runs(plan)
     outcomes = {}
     with SweepBar(len(planned)) as bar:

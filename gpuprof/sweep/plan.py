@@ -31,6 +31,7 @@ class Plan:
     options: BuildOptions = DEFAULT_OPTIONS
     seed: int = 0
     max_cycles: int | None = None
+    sample_blocks: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
 
 
 def _task(plan: Plan, run: Run, work: Kernels | Script) -> Task:
-    return Task(run.number, run.chip, work, plan.max_cycles, versions())
+    return Task(run.number, run.chip, work, plan.max_cycles, plan.sample_blocks, versions())
 
 
 class _Preparation:

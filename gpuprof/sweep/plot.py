@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from textwrap import wrap
 
 from gpuprof.errors import UsageError
 from gpuprof.files import replacing
@@ -14,6 +15,7 @@ PANELS_ABREAST = 3
 PANEL_INCHES = (4.8, 3.4)
 MARKERS = "osD^vP*X<>"
 MOST_LEGEND_ENTRIES = 30
+CHARACTERS_PER_INCH = 15  # of small text, at most
 # No date, no random ids: the same table gives the same bytes. Text stays text.
 REPEATABLE = {"svg.hashsalt": "gpuprof", "svg.fonttype": "none"}
 NO_DATE = {".png": {"Software": None}, ".svg": {"Date": None}}
@@ -50,8 +52,10 @@ def drawn(figure: Figure):
     for index, panel in enumerate(figure.panels):
         _draw_panel(made.add_subplot(n_rows, n_columns, index + 1), panel, figure, labels)
     _legend(made, [label for label in labels if label])
-    if figure.panels_left_out:
-        made.supxlabel(f"{figure.panels_left_out} more kernels are in the table", fontsize="small")
+    more = [f"{figure.panels_left_out} more kernels are in the table"] if figure.panels_left_out else []
+    length = int(width * n_columns * CHARACTERS_PER_INCH)
+    below = [line for note in (*more, *figure.notes) for line in wrap(printable(note), length)]
+    made.supxlabel("\n".join(below), fontsize="small", parse_math=False)
     return made
 
 

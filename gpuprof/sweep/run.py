@@ -48,18 +48,21 @@ class Task:
     chip: Chip
     work: Kernels | Script
     max_cycles: int | None
+    sample_blocks: bool
     versions: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch. `grid` and `block` are "x,y,z"; `metrics` those of correlate.metrics, by name."""
+    """One launch. `grid` and `block` are "x,y,z"; `metrics` those of correlate.metrics, by name. `cycles_error` bounds, as a share, how far
+    off the cycles are when only some blocks were timed; None when all were."""
 
     launch: int
     kernel: str
     grid: str
     block: str
     metrics: Mapping[str, int]
+    cycles_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -110,19 +113,33 @@ def measure(task: Task) -> Outcome:
 
 def _launches(task: Task, folder: Path) -> list[Measured]:
     from gpuprof.records.writer import RecordWriter
-    from gpuprof.settings import Settings
+    from gpuprof.settings import Observer, Settings
+
+    errors: dict[int, float] = {}  # by launch
+
+    class Extrapolations(Observer):
+        def finished(self, result) -> None:
+            if result.timing.extrapolation:
+                errors[result.launch.index] = result.timing.extrapolation.error
 
     recording = folder / "run.gprec"
     options = task.work.options if isinstance(task.work, Script) else BuildOptions()
     with RecordWriter(recording) as recorder:
-        settings = Settings(chip=task.chip, recorder=recorder, max_cycles=task.max_cycles, options=options)
+        settings = Settings(
+            chip=task.chip,
+            recorder=recorder,
+            max_cycles=task.max_cycles,
+            sample_blocks=task.sample_blocks,
+            options=options,
+            observer=Extrapolations(),
+        )
         if isinstance(task.work, Script):
             from gpuprof.script import run_script
 
             run_script(task.work.path, task.work.arguments, settings)
         else:
             _run_kernels(task.work, folder, settings)
-    return _read(recording)
+    return _read(recording, errors)
 
 
 def _run_kernels(work: Kernels, folder: Path, settings) -> None:
@@ -137,7 +154,7 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
     run_requests(device, device.load(image), work.requests, seed=work.seed, folder=folder)
 
 
-def _read(recording: Path) -> list[Measured]:
+def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
     """The launches of a recording. One whose fault a script caught has no end, and is left out."""
     from gpuprof.correlate.database import ensure_database
     from gpuprof.correlate.metrics import launch_values
@@ -145,7 +162,7 @@ def _read(recording: Path) -> list[Measured]:
     with closing(ensure_database(recording)) as db:
         values = launch_values(db)
         rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
-    return [Measured(launch, kernel, grid, block, values[launch]) for launch, kernel, grid, block in rows]
+    return [Measured(launch, kernel, grid, block, values[launch], errors.get(launch)) for launch, kernel, grid, block in rows]
 
 
 def in_short(error: GpuprofError, *folders: Path) -> str:

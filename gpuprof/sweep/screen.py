@@ -20,6 +20,7 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
         Column("chip", lambda record: _text(record["chip"]), left=True),
         *(Column(p.name, lambda record, name=p.column: _text(record[name]), left=not p.is_numeric) for p in swept.parameters),
         Column("cycles", lambda record: _number(record["cycles"], ",d")),
+        *([Column("within", lambda record: _share(record["cycles_within"]), drop=4)] if any_left_out(swept) else []),
         Column("us", lambda record: _number(record["microseconds"], ",.2f"), drop=3),
         Column("speedup", lambda record: _number(record["speedup"], ".2f"), drop=2),
         Column("kernel", _kernel, left=True),
@@ -28,8 +29,9 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
 
 
 def _header(swept: Table, look: Look) -> Iterator[Text]:
-    facts = {"gpuprof": [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"], "file": [swept.meta["file"]]}
-    for label, parts in facts.items():
+    facts = [("gpuprof", [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"]), ("file", [swept.meta["file"]])]
+    facts += [("fidelity" if number == 0 else "", line.split("; ")) for number, line in enumerate(swept.trust())]
+    for label, parts in facts:
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
     yield Text()
 
@@ -40,6 +42,14 @@ def _text(value: Value | None) -> Text:
 
 def _number(value: Value | None, form: str) -> Text:
     return Text("-" if value is None else format(value, form))
+
+
+def any_left_out(swept: Table) -> bool:
+    return any(record["cycles_within"] is not None for record in swept.records())
+
+
+def _share(value: float | None) -> Text:
+    return Text("" if value is None else f"{value:.1f} %")
 
 
 def _kernel(record: Record) -> Text:

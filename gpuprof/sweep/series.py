@@ -25,13 +25,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """`ticks` are (place, text) where the x axis shows names; empty where it shows numbers. `panels_left_out`: kernels beyond MOST_PANELS."""
+    """`ticks` are (place, text) where the x axis shows names; empty where it shows numbers. `panels_left_out`: kernels beyond MOST_PANELS.
+    `notes` say how far the cycles can be trusted."""
 
     x_label: str
     y_label: str
     ticks: tuple[tuple[float, str], ...]
     panels: tuple[Panel, ...]
     panels_left_out: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def figure_of(table: Table) -> Figure:
@@ -44,7 +46,14 @@ def figure_of(table: Table) -> Figure:
     names = () if axis and axis.is_numeric else tuple(dict.fromkeys(str(x) for _, _, x in cycles))
     panels = tuple(Panel(kernel, _lines(kernel, cycles, names)) for kernel in kernels[:MOST_PANELS])
     label = "chip" if axis is None else f"{axis.name}{f' ({axis.unit})' if axis.unit else ''}"
-    return Figure(label, "cycles", tuple((float(i), name) for i, name in enumerate(names)), panels, max(0, len(kernels) - MOST_PANELS))
+    return Figure(
+        label,
+        "cycles",
+        tuple((float(i), name) for i, name in enumerate(names)),
+        panels,
+        max(0, len(kernels) - MOST_PANELS),
+        tuple(table.trust()),
+    )
 
 
 def _cycles(table: Table, axis: Parameter | None) -> dict[tuple[str, str, Value], int]:

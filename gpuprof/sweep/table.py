@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuprof.correlate.metrics import METRICS
+from gpuprof.fidelity.sentence import sentence
 from gpuprof.sweep.parameters import Parameter, Value
 from gpuprof.sweep.plan import Plan, Run
 from gpuprof.sweep.run import Measured, Outcome, versions
 from gpuprof.timing.version import MODEL_VERSION
+from gpuprof.wording import plural
 
 NOT_RUN = "not run: interrupted"
 
@@ -34,7 +36,9 @@ AFTER = (
     Column("clock_mhz", "REAL", "MHz", "core clock of the run's chip"),
     Column("microseconds", "REAL", "us", "cycles at that clock"),
     Column("speedup", "REAL", "", "time of the same launch in the first run that did not fail, divided by this one's"),
+    Column("cycles_within", "REAL", "%", "bound of the cycles' error when only some blocks were timed; NULL when all were"),
     Column("model_version", "TEXT", "", "of the timing model"),
+    Column("fidelity", "TEXT", "", "how far the model's numbers of the run's chip can be trusted"),
     Column("error", "TEXT", "", "why the run failed; NULL when it did not"),
 )
 MEASURED = tuple(Column(metric.name, "INTEGER", metric.unit, metric.text) for metric in METRICS)
@@ -53,6 +57,20 @@ class Table:
         """Each row as column -> value."""
         names = [column.name for column in self.columns]
         return (dict(zip(names, row, strict=True)) for row in self.rows)
+
+    def trust(self) -> list[str]:
+        """How far the numbers can be trusted: a sentence for each chip, and, when blocks were left out, one for all."""
+        chips: dict[str, set[str]] = {}
+        for record in self.records():
+            if record["fidelity"]:
+                chips.setdefault(record["fidelity"], set()).add(record["chip"])
+        lines = [f"{', '.join(sorted(names))}: {text}" for text, names in chips.items()]
+        bounds = [record["cycles_within"] for record in self.records() if record["cycles_within"] is not None]
+        if bounds:
+            lines.append(
+                f"{plural(len(bounds), 'launch', 'launches')} extrapolated from part of the blocks: cycles within {max(bounds):.1f} %"
+            )
+        return lines
 
     def failures(self) -> list[dict[str, Value | None]]:
         return [record for record in self.records() if record["error"] is not None]
@@ -77,14 +95,16 @@ def sql_type(parameter: Parameter) -> str:
 
 def _rows(run: Run, outcome: Outcome, start: Mapping[tuple, float]) -> Iterator[tuple[Value | None, ...]]:
     head = (run.number, run.chip.name, *run.values)
+    trust = (MODEL_VERSION, sentence(run.chip, MODEL_VERSION))
     if outcome.error:
-        yield (*head, None, None, None, None, run.chip.clock_mhz, None, None, MODEL_VERSION, outcome.error, *(None for _ in MEASURED))
+        yield (*head, None, None, None, None, run.chip.clock_mhz, None, None, None, *trust, outcome.error, *(None for _ in MEASURED))
     for launch in outcome.launches:
         time = _time(run, launch)
         before = start.get((launch.launch, launch.kernel))
         speedup = round(before / time, 4) if before and time else None
-        facts = (launch.launch, launch.kernel, launch.grid, launch.block, run.chip.clock_mhz, round(time, 6), speedup, MODEL_VERSION, None)
-        yield (*head, *facts, *(launch.metrics.get(column.name) for column in MEASURED))
+        within = None if launch.cycles_error is None else round(100 * launch.cycles_error, 2)
+        facts = (launch.launch, launch.kernel, launch.grid, launch.block, run.chip.clock_mhz, round(time, 6), speedup, within)
+        yield (*head, *facts, *trust, None, *(launch.metrics.get(column.name) for column in MEASURED))
 
 
 def _times(run: Run, outcome: Outcome) -> dict[tuple, float]:

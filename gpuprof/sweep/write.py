@@ -12,7 +12,7 @@ from gpuprof.files import replacing
 from gpuprof.isa.printable import printable
 from gpuprof.sweep.table import Column, Table
 
-VERSION = 1  # of the JSON document and of the SQLite schema. History: 1 the first.
+VERSION = 2  # of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity.
 APPLICATION_ID = 0x67707377  # "gpsw"; shown by `file`
 
 
