@@ -62,9 +62,12 @@ def record_module(recorder: RecordWriter, number: int, module: LoadedModule, ima
     )
 
 
-def launch_fields(launch: cmd.Launch, module: int, task: str, parent: int | None) -> dict:
+def launch_fields(launch: cmd.Launch, module: int, task: str, parent: int | None, priority: int) -> dict:
+    """`parent`: index of the launch whose kernel launched it; `priority`: of its stream."""
     function = launch.function
-    return ({} if parent is None else {"parent": parent}) | {
+    unusual = ({} if parent is None else {"parent": parent}) | ({"priority": priority} if priority else {})
+    unusual |= {"dependent": True} if launch.dependent else {}
+    return unusual | {
         "launch": launch.index,
         "module": module,
         "kernel": function.display,

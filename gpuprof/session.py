@@ -243,7 +243,8 @@ class Session:
         self.filters[launch.index] = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
         if self.recorder:
             own = {} if self.sampling == self.settings.sampling else {"sampling": sampling_fields(self.sampling, self.settings)}
-            self.recorder.launch_begin(launch_fields(launch, self.modules.index(launch.module), task, parent) | own)
+            priority = self.priorities.get(launch.stream, 0)
+            self.recorder.launch_begin(launch_fields(launch, self.modules.index(launch.module), task, parent, priority) | own)
         return counters, lambda orders: self._emulation(launch, counters, orders)
 
     def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:

@@ -3,6 +3,8 @@
 import json
 import sqlite3
 
+from gpuprof.records.reader import read_recording
+from gpuprof.report.figures import duration
 from tests.command import gpuprof
 
 SOURCE = """
@@ -44,3 +46,38 @@ def test_sums_of_launches_that_overlap(tmp_path):
     columns = [rows[header].index(name) for name in ("launch", "start", "end", "beside", "stream")]
     shown = [tuple(int(row[column].replace(",", "")) for column in columns) for row in rows[header + 1 : header + 5]]
     assert shown == [(k, *spans[k], beside, stream) for k, (beside, stream) in enumerate([(2, 1), (2, 2), (2, 3), (0, 0)])]
+    code, out, _ = gpuprof(tmp_path, "report", "k.gpudb", "--page", "summary", "--width", "1000")
+    facts = [line.partition("some at the same time: ")[2] for line in out.splitlines() if "some at the same time" in line]
+    mhz = read_recording(tmp_path / "k.gprec").chip["clock_mhz"]
+    whole, of_chain = spans[3][1] - spans[0][0], max(spans[0][1], spans[2][1]) - spans[0][0]
+    expected = [f"{duration(cycles, mhz)}, {cycles:,} cycles from the first start to the last end" for cycles in (whole, of_chain)]
+    # Of all launches, and of `chain`: those of `stream` ran one after the other.
+    assert len(facts) == 2 and all(fact.startswith(start) for fact, start in zip(facts, expected, strict=True))
+
+
+SCRIPT = """
+import gpuprof
+gpu = gpuprof.Device("h100")
+work = gpu.load("k.ptx")["work"]
+usual, first = gpu.stream(), gpu.stream(priority=-3)
+work[2, 32, usual]()
+work[2, 32, usual, "dependent"]()
+work[2, 32, first]()
+"""
+PTX = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry work()\n{\n ret;\n}\n"
+
+
+def test_priorities_and_dependent_launches_are_marked(tmp_path):
+    (tmp_path / "k.ptx").write_text(PTX)
+    (tmp_path / "s.py").write_text(SCRIPT)
+    assert gpuprof(tmp_path, "collect", "s.py", "--save-stream")[0] == 0
+    assert gpuprof(tmp_path, "replay", "s.gprec", "-o", "again.gprec")[0] == 0
+    for name in ("s.gprec", "again.gprec"):
+        begins = [launch.begin for launch in read_recording(tmp_path / name).launches.values()]
+        assert [(begin.get("priority"), begin.get("dependent")) for begin in begins] == [(None, None), (None, True), (-3, None)]
+    code, out, _ = gpuprof(tmp_path, "report", "s.gprec", "--page", "launches")
+    rows = [line.split() for line in out.splitlines() if line.strip()]
+    header = next(k for k, row in enumerate(rows) if row[0] == "launch")
+    columns = [rows[header].index(name) for name in ("stream", "priority", "dependent")]
+    shown = [tuple(row[column] for column in columns) for row in rows[header + 1 :]]
+    assert code == 0 and shown == [("1", "0", "-"), ("1", "0", "yes"), ("2", "-3", "-")]

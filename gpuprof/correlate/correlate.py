@@ -124,9 +124,12 @@ def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, 
     return *what, end["start_cycle"], end["end_cycle"], end["cycles"], *samples, 1
 
 
+LAUNCH_METRICS = ("registers", "shared_nbytes", "local_nbytes", "parent", "priority", "dependent")  # fields of LNCH
+
+
 def metric_rows(launch: Launch) -> list[tuple]:
     """The launch's own numbers and those of the timing model, by name."""
-    values = {name: launch.begin[name] for name in ("registers", "shared_nbytes", "local_nbytes", "parent") if name in launch.begin}
+    values = {name: launch.begin[name] for name in LAUNCH_METRICS if name in launch.begin}
     values |= launch.end["counters"] if launch.end else {}
     return [(launch.begin["launch"], name, value) for name, value in sorted(values.items())]
 

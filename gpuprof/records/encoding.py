@@ -172,6 +172,7 @@ def _is_plain(value) -> bool:
 HOLDS = {
     "text": lambda value: isinstance(value, str),
     "count": is_count,
+    "integer": lambda value: type(value) is int and -MAX_COUNT - 1 <= value <= MAX_COUNT,
     "flag": lambda value: isinstance(value, bool),
     "dim3": lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_count, value)),
     "map": lambda value: isinstance(value, dict) and all(map(_is_plain, value.values())),

@@ -153,6 +153,7 @@ class Field(NamedTuple):
 FIELD_TYPES = {
     "text": "a string",
     "count": "an integer from 0 to 2^63 - 1",
+    "integer": "an integer from -2^63 to 2^63 - 1",
     "flag": "true or false",
     "dim3": "a list of three counts",
     "map": "an object of numbers and strings",
@@ -210,6 +211,13 @@ LAUNCH_FIELDS = (
     Field("text", "text", "the launch as the user wrote it, or an empty string"),
     Field("task", "text", "names of the tasks it belongs to, outermost first, joined by /; empty outside any"),
     Field("parent", "count", "index of the launch whose kernel launched it", optional=True),
+    Field(
+        "priority",
+        "integer",
+        "of its stream, where it is not 0: of launches that wait for room the smaller starts its blocks first",
+        optional=True,
+    ),
+    Field("dependent", "flag", "true where it may start when the launch before it on the stream lets it", optional=True),
     Field("sampling", "map", "registers of the sampler in force for it, where they are not META's", optional=True),
 )
 LAUNCH_END_FIELDS = (

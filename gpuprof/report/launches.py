@@ -71,6 +71,11 @@ def page(report: Report, look: Look) -> Iterator[Text]:
             Column("end", lambda r: number(r.launch.end_cycle), 4),
             Column("beside", lambda r: Text(str(beside[r.launch.launch])), 3),
         ]
+    at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
+    if any("dependent" in row.launch.metrics for row in rows):
+        columns.insert(at_stream + 1, Column("dependent", lambda r: Text("yes" if r.launch.metrics.get("dependent") else "-"), 14))
+    if any("priority" in row.launch.metrics for row in rows):
+        columns.insert(at_stream + 1, Column("priority", lambda r: Text(str(r.launch.metrics.get("priority", 0))), 15))
     if any("parent" in row.launch.metrics for row in rows):
         columns.insert(1, Column("by", lambda r: Text(str(r.launch.metrics.get("parent", "host"))), 3))
     if any(row.launch.sampling for row in rows):

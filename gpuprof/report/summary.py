@@ -1,6 +1,6 @@
 """The summary page: each kernel's time, use of the machine, stall mix, memory and hottest lines, and what to look at first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -9,6 +9,7 @@ from gpuprof.isa.stalls import NAMES
 from gpuprof.report.bars import bar, ranked
 from gpuprof.report.blame import most_waited_for
 from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
+from gpuprof.report.launches import overlaps
 from gpuprof.report.listing import hottest, source_sections
 from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row
@@ -25,6 +26,8 @@ def page(report: Report, look: Look) -> Iterator[Text]:
     if len(report.kernels) > 1:
         yield Text("")
         yield from kernel_table(report, look)
+        if span := span_fact([launch for kernel in report.kernels for launch in kernel.launches], report.chip):
+            yield from flow(Text("# " if look.plain else ""), [span], look)
     for kernel in report.kernels:
         yield from kernel_summary(kernel, report, look)
 
@@ -94,10 +97,22 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
         yield f"{grouped(kernel.cycles)} cycles"
     if len(kernel.launches) > 1:
         yield f"{len(kernel.launches)} launches"
+    if span := span_fact(kernel.launches, report.chip):
+        yield span
     if cut_off:
         yield f"unknown for {cut_off} that did not finish" if kernel.cycles else "unknown: it did not finish"
     if len(report.kernels) > 1:
         yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
+
+
+def span_fact(launches: Sequence[Launch], chip: ChipFacts) -> str:
+    """How long it was from the first one's start to the last one's end, where some ran at the same time: their durations sum to more. "" where none did."""
+    ended = [launch for launch in launches if launch.complete]
+    if not any(overlaps(ended).values()):
+        return ""
+    cycles = max(launch.end_cycle for launch in ended) - min(launch.start_cycle for launch in ended)
+    time = f"{duration(cycles, chip.clock_mhz)}, " if chip.clock_mhz else ""
+    return f"some at the same time: {time}{grouped(cycles)} cycles from the first start to the last end"
 
 
 def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
