@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
+from gpuprof.device.commands import Launch
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing import Sampling
+from gpuprof.timing import Sampling, power_on, simulate
 from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
-from tests.timing_support import access, launch, make, run, warp
+from tests.timing_support import access, launch, make, piece, run, warp
 
 A64 = 1 << 6
 WARPGROUP, LONG = INDEX["warpgroup_arrive"], INDEX["long_scoreboard"]
@@ -147,6 +148,23 @@ def test_a_cluster_waits_for_its_last_slot(tmp_path):
     assert last[1] - last[0] > chip.block_launch_cycles
     assert 700 < first[2] - last[1] <= 700 + 64  # two sampling periods
     assert 0 <= first[3] - first[2] <= 64
+
+
+@pytest.mark.parametrize("cluster", [(1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 3, 1), (1, 1, 2), (2, 2, 2)])
+def test_samples_have_the_blocks_number_in_the_grid(chip, cluster):
+    """The emulator and the engine each have the formula. Here the block that is the k-th to run has an instruction of its own, number 2k."""
+    grid = (4, 6, 2)
+    n = 48
+    code = encode([*[make("NANOSLEEP", imm=100, slot="b"), make("BRA", guard=0, imm=0)] * n, EXIT])
+    job, records = launch(code, cluster=cluster, grid=grid), []
+    traces = piece([warp([k, n]) for k in range(n)])
+    sampling = Sampling(32, "all", fifo_depth=4096, drain_cycles=1)
+    simulate(power_on(chip), job, iter([traces]), sampling, lambda rows: records.append(rows.copy()), 1 << 40)
+    rows = np.concatenate(records)
+    place = (rows["pc"].astype(int) - 0x1000) // 32
+    assert set(place) >= set(range(n))
+    inside = place < n
+    assert rows["block"][inside].tolist() == [Launch.grid_blocks(job, k) for k in place[inside].tolist()]
 
 
 def basic(code):
