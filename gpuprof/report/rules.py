@@ -5,19 +5,16 @@ reason over 50 % of a line is the cause, and so on; each stands once, below.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.bars import ranked
-from gpuprof.report.estimates import Estimate, scale_of
 from gpuprof.report.figures import base_name, grouped, product
-from gpuprof.report.intervals import wilson
+from gpuprof.report.findings import Case, Finding, percent0, place, stalled
 from gpuprof.report.listing import source_sections
-from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
-from gpuprof.report.ranking import Overlap, overlaps
-from gpuprof.report.resonance import resonances
-from gpuprof.report.totals import Totals, totals
+from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row
+from gpuprof.report.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
+from gpuprof.report.totals import totals
 
 LINE_SHARE = 0.30
 REASON_SHARE = 0.50
@@ -30,55 +27,6 @@ ASYNCHRONOUS_WAITS = ("CP.ASYNC.WAIT", "MBAR.TEST_WAIT", "MBAR.TRY_WAIT", "BULK.
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
 MIN_OCCUPANCY = 0.80
 LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
-MIN_SAMPLES = 1000
-MISLEADING_SHARE = 0.05  # ours: that far apart, two lines may change places
-LINES_PER_RULE = 2
-RANKED_SHARE = 0.05  # ours: below it a line's place among the others is not worth a sentence
-LINE_LEAST_COST = 0.01  # a line below this share of the kernel is not worth a sentence
-
-
-class Finding(NamedTuple):
-    rule: str
-    text: str
-    path: str = ""  # "" and 0: the whole kernel
-    line: int = 0
-    explain: str = ""  # a stall reason to read about
-
-
-class Case(NamedTuple):
-    """What a rule looks at."""
-
-    kernel: Kernel
-    sections: tuple[Section, ...]
-    totals: Totals
-    chip: ChipFacts
-    header: Header
-    vocabulary: Vocabulary = NCU
-
-    def lines(self) -> Iterator[tuple[str, Row]]:
-        for section in self.sections:
-            for row in section.rows:
-                if row.number:
-                    yield section.path, row
-
-    def worst(self, weight: Callable[[Row], float]) -> list[tuple[str, Row]]:
-        """The lines with the largest positive weight, largest first, cheap lines left out."""
-        least = LINE_LEAST_COST * sum(self.kernel.cost.reasons)
-        lines = [(path, row) for path, row in self.lines() if weight(row) > 0 and sum(row.cost.reasons) >= least]
-        lines.sort(key=lambda item: (-weight(item[1]), item[0], item[1].number))
-        return lines[:LINES_PER_RULE]
-
-
-def stalled(reasons: tuple[int, ...]) -> int:
-    return sum(reasons) - reasons[SELECTED]
-
-
-def place(path: str, row: Row) -> str:
-    return f"{base_name(path)}:{row.number}"
-
-
-def percent0(value: float) -> str:
-    return f"{100 * value:.0f}%"
 
 
 def target_line(case: Case) -> Iterator[Finding]:
@@ -217,101 +165,6 @@ def small_grid(case: Case) -> Iterator[Finding]:
         yield Finding(
             "small_grid",
             f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have nothing to do.",
-        )
-
-
-def sampling(case: Case) -> Iterator[Finding]:
-    launches = case.kernel.launches
-    kept, dropped = sum(launch.samples_kept for launch in launches), sum(launch.samples_dropped for launch in launches)
-    if dropped:
-        full, remedy = FULL[any(fifo for _, fifo, _ in case.header.losses), any(buffer for _, _, buffer in case.header.losses)]
-        yield Finding(
-            "sampling",
-            f"{grouped(dropped)} samples were dropped, since {full} full; what is left leans to the warps that came first: collect with {remedy}.",
-        )
-    if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
-        sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
-        yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")
-
-
-FULL = {  # by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do not tell
-    (False, False): ("a buffer was", "a longer --period"),
-    (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
-    (False, True): ("the event buffer was", "a longer --period, a larger --buffer or a shorter --poll"),
-    (True, True): ("FIFOs and the event buffer were", "a longer --period, or a larger --fifo and a larger --buffer or a shorter --poll"),
-}
-
-
-def sampled_beside_exact(case: Case) -> Iterator[Finding]:
-    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and weighing cures it."""
-    whole, scale = case.kernel.cost, scale_of(case.kernel)
-    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or not case.header.samples_time:
-        return
-    for path, row in case.worst(lambda row: row.cost.warp_cycles):
-        exact, sampled = row.cost.warp_cycles / whole.warp_cycles, row.cost.n_samples / whole.n_samples
-        low, high = wilson(row.cost.n_samples, whole.n_samples)
-        if abs(sampled - exact) >= MISLEADING_SHARE and not low <= exact <= high and (scale.estimate(row.cost).holds or not scale.weighted):
-            yield Finding(
-                "sampled_beside_exact",
-                f"A sampler sees {percent0(sampled)} at {place(path, row)}, where {percent0(exact)} of the warps' time goes: it takes one warp "
-                "of each SM, however many are there, so SMs that are nearly empty count too much. Go by the exact column.",
-                path,
-                row.number,
-            )
-            return
-
-
-def too_thin(case: Case) -> Iterator[Finding]:
-    """Lines that the samples cannot put in order."""
-    scale = scale_of(case.kernel)
-    if not scale.whole or not case.header.samples_time or resonances(case.kernel, case.header.period_cycles):
-        return
-    lines = {place(path, row): scale.estimate(row.cost) for path, row in case.lines()}
-    worth = [(name, found) for name, found in lines.items() if max(found.share, found.exact or 0) >= RANKED_SHARE]
-    found = overlaps(worth, scale.effective, case.header.period_cycles)
-    if not found:
-        return
-    unsure = len({name for each in found for name in (each.upper, each.lower)})
-    first = found[0]
-    text = f"The samples are too few to rank {unsure} of the {len(worth)} lines of 5% and more: {named(first.upper, first.upper_estimate)} and "
-    text += f"{named(first.lower, first.lower_estimate)} overlap. {enough_for(found)}"
-    yield Finding("too_thin", text + (" The exact column ranks them." if scale.warp_cycles else ""), *place_of(case, first.upper))
-
-
-def named(name: str, estimate: Estimate) -> str:
-    return f"{name} ({100 * estimate.low:.0f}-{100 * estimate.high:.0f}%)"
-
-
-def enough_for(found: list[Overlap]) -> str:
-    """Which period would part the first two, and all."""
-    periods = [each.enough_cycles for each in found]
-    least = min((period for period in periods if period), default=None)
-    if periods[0] is None:
-        text = "No period parts these two"
-        return f"{text}; one of {grouped(least)} cycles parts all that can be." if least else f"{text}."
-    if None in periods or least != periods[0]:
-        rest = "all that can be parted" if None in periods else "all"
-        return f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."
-    return f"A period of {grouped(least)} cycles would be enough."
-
-
-def place_of(case: Case, name: str) -> tuple[str, int]:
-    return next((path, row.number) for path, row in case.lines() if place(path, row) == name)
-
-
-def in_step(case: Case) -> Iterator[Finding]:
-    """The sampling period resonates with a loop."""
-    if sum(launch.samples_dropped for launch in case.kernel.launches) or case.header.filter:
-        return  # what was lost, or not wanted, is off by itself
-    for found in resonances(case.kernel, case.header.period_cycles)[:LINES_PER_RULE]:
-        where = f"the loop at {base_name(found.path)}:{found.first_line}-{found.last_line}" if found.path else "a loop"
-        yield Finding(
-            "in_step",
-            f"The samples in {where} are off by {percent0(found.distance)}, more than chance does: the period of "
-            f"{grouped(case.header.period_cycles)} cycles is in step with its iterations of {found.iteration_cycles:.4g} cycles. "
-            f"More samples do not help; a period of {grouped(found.better_period)} cycles does, or the exact column.",
-            found.path,
-            found.first_line,
         )
 
 

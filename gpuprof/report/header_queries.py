@@ -1,0 +1,124 @@
+"""What every page shows first, from the database: how it was sampled, what was lost, on which chip."""
+
+import json
+import sqlite3
+from collections import Counter
+
+from gpuprof.records.of_time import CYCLES, narrowed_by
+from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
+from gpuprof.wording import plural
+
+OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
+IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")  # registers that the header's line of the samples tells
+
+
+def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
+    launches = [launch for kernel in kernels for launch in kernel.launches]
+    return Header(
+        tool_version=meta["tool_version"],
+        model_version=meta["model_version"],
+        fidelity=meta.get("fidelity", ""),
+        chip=meta["chip"],
+        kernels=tuple(kernel.name for kernel in kernels),
+        launches=len(launches),
+        samples=sum(launch.samples_kept for launch in launches),
+        dropped=sum(launch.samples_dropped for launch in launches),
+        buffer_full=any(launch.buffer_full for launch in launches),
+        losses=read_losses(db, launches),
+        cycles=sum(launch.cycles for launch in launches),
+        disturbance_cycles=sum(int(launch.metrics.get("disturbance_cycles", 0)) for launch in launches),
+        period_cycles=period_in_force(meta, launches),
+        mode=", ".join(in_force(meta, launches, "mode")),
+        passes=int(passes) if (passes := meta.get("passes", "")).isdecimal() else 1,
+        trigger=", ".join(triggers_in_force(meta, launches)),
+        partition=", ".join(name for name in in_force(meta, launches, "partition") if name != "-1"),
+        filter=filters_in_force(meta, launches),
+        samples_time=not any(map(narrowed_by, registers_in_force(meta, launches))),
+        notes=(
+            *chip_notes(meta),
+            *register_notes(meta, launches),
+            *(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
+        ),
+        complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
+    )
+
+
+def read_losses(db: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:
+    rows: dict[int, list[int]] = {}
+    chosen = {launch.launch for launch in launches}
+    query = "SELECT launch, sm, dropped_fifo, dropped_buffer FROM sample_losses WHERE dropped_fifo + dropped_buffer > 0"
+    for launch, sm, fifo, buffer in db.execute(query):
+        if launch in chosen:
+            row = rows.setdefault(sm, [0, 0])
+            row[0] += fifo
+            row[1] += buffer
+    return tuple(sorted(((sm, *row) for sm, row in rows.items()), key=lambda row: (-row[1] - row[2], row[0])))
+
+
+def registers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[dict[str, int | str]]:
+    """The registers that the sampler has had, among other things: each set of them once, in the order of the launches; without one, those to begin with."""
+    own = {tuple(launch.sampling.items()): launch.sampling for launch in launches}
+    return [meta | registers for registers in own.values()] or [meta]
+
+
+def in_force(meta: dict[str, str], launches: list[Launch], name: str) -> list[str]:
+    """The values that a register of the sampler has had, in the order of the launches; a script may have set it in mid-stream."""
+    values = [str(registers.get(name, "")) for registers in registers_in_force(meta, launches)]
+    return [value for value in dict.fromkeys(values) if value]
+
+
+def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
+    """That of all launches; where they differ, the one to begin with, or else the shortest."""
+    periods = [int(value) for value in in_force(meta, launches, "period_cycles") if value.isascii() and value.isdecimal()]
+    if len(periods) == 1:
+        return periods[0]
+    return int(meta["period_cycles"]) or min((period for period in periods if period), default=0)
+
+
+def triggers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[str]:
+    """The kinds of events that started the sampler, each with how many of them."""
+    registers = registers_in_force(meta, launches)
+    found = [f"{each['trigger']}:{each.get('every', '?')}" for each in registers if each.get("trigger", CYCLES) != CYCLES]
+    return list(dict.fromkeys(found))
+
+
+def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
+    counts = Counter(str(launch.sampling.get("filter", meta.get("filter", ""))) for launch in launches)
+    if len(counts) < 2:
+        return "".join(counts)
+    return "; ".join(f"{text or 'none'} ({plural(n, 'launch', 'launches')})" for text, n in counts.items())
+
+
+def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
+    """What a script has set of the sampler in mid-stream, the filter aside, and the periods that --period auto has found."""
+    found, was_set = Counter(), Counter()
+    for launch in launches:
+        sought = str(launch.sampling.get("auto_period", meta.get("auto_period"))) == "1"
+        for name, value in launch.sampling.items():
+            if name == "period_cycles" and sought:
+                found[value] += 1
+            elif name != "filter":
+                was_set[name, value] += 1
+    for name, value in [key for key, n in was_set.items() if key[0] in IN_HEADER and n == len(launches)]:
+        del was_set[name, value]
+
+    def when(n: int) -> str:
+        return "throughout" if n == len(launches) else f"for {n} of {plural(len(launches), 'launch', 'launches')}"
+
+    return [
+        *(f"--period auto found {period} cycles to be the shortest without losses, {when(n)}" for period, n in found.items()),
+        *(f"the sampler's {name} was {value} {when(n)}" for (name, value), n in was_set.items()),
+    ]
+
+
+def chip_notes(meta: dict[str, str]) -> list[str]:
+    """How the chip is expressed, where the model has no words of its own for it."""
+    chip = json.loads(meta.get("chip_json", "null")) or {}
+    return [f"chip {meta['chip']}: {chip.get('notes', 'of another maker')}"] if chip.get("maker", OWN_WORDS) != OWN_WORDS else []
+
+
+def chip_facts(meta: dict[str, str]) -> ChipFacts:
+    """The chip as it was when collecting; only its name when the recording was cut off before its description."""
+    chip = json.loads(meta.get("chip_json", "null")) or {}
+    known = {name: chip[name] for name in ("clock_mhz", "sms", "partitions", "dispatch_units", "warp_slots") if name in chip}
+    return ChipFacts(meta["chip"], lanes=chip.get("warp_lanes", ChipFacts.lanes), **known)
