@@ -540,7 +540,7 @@ class Gpu:
             warp.waits.append(Pending(ready, "no_instructions", cause=Cause(missed, warp.pc)))
         if instruction.reads_constant_bank:
             cause = Cause("constant_miss", warp.pc)
-            warp.waits.append(Pending(self.constant(sm, instruction.imm // 64, asked), "imc_miss", cause=cause))
+            warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -621,10 +621,11 @@ class Gpu:
         partition.l0[place] = (line, max(t, there) + self.chip.l0i_miss_cycles, "l1i_miss" if there > t else "l0_miss")
         return partition.l0[place][1:]
 
-    def constant(self, sm, line, t):
-        place = line % self.chip.constant_lines
-        if sm.constants.get(place, (-1, 0))[0] != line:
-            sm.constants[place] = (line, t + self.chip.constant_miss_cycles)
+    def constant(self, sm, warp, line, t):
+        """Each grid has constants of its own."""
+        place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
+        if sm.constants.get(place, (-1, 0))[0] != whose:
+            sm.constants[place] = (whose, t + self.chip.constant_miss_cycles)
         return sm.constants[place][1]
 
     # ---- barriers, the end of a warp, blocks ----------------------------------------------------------------------------------------
@@ -842,7 +843,7 @@ class Gpu:
         elif op.space in ("const", "param"):
             n = max(1, n_sectors)
             start = self.enter(sm, partition, warp, t, Fraction(n))
-            ready = max([start, *(self.constant(sm, 1024 + (sector >> 1), start) for sector in sectors)])
+            ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start) for sector in sectors)])
             kind = "constant_miss" if ready > start else "constant"
             self.write_served(warp, instruction, t, start, ready + latency + n - 1, kind)
         else:
