@@ -231,6 +231,7 @@ class Gpu:
             sm.half = sm.number * 2 // chip.sms
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
         self.banks, self.copies = {}, {}
+        self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
         self.origin = 0  # where the first quantum begins
         self.ledger = Counter()
@@ -969,6 +970,7 @@ class Gpu:
         chip, n = self.chip, r.sectors.bit_count()
         time = max(Fraction(r.arrival), r.sm.link)
         r.sm.link = time + n * in_ticks(Fraction(32, chip.noc_nbytes_per_cycle))
+        late = max(0, self.translated(r.sm, r.line, r.arrival) - math.floor(time))
         number = hashed(r.line) % chip.l2_slices
         time = max(time, self.slices[number])
         busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
@@ -978,14 +980,37 @@ class Gpu:
         latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
         arrives = self.touch_l2(r, n, time)
         if r.kind == "write":
-            return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles
-        done = max(math.floor(time) + latency, arrives)
+            return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
+        done = max(math.floor(time) + latency, arrives) + late
         r.result.level = "l2" if latency == chip.l2_near_cycles else "l2_far"
         if arrives > math.floor(time) + latency:
             r.result.level = "dram"
         if r.kind == "atomic":
             r.result.level = "atomic"
         return done + (math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0)
+
+    def translated(self, sm, line, t):
+        """When the address of a request that arrives at `t` is known: at once, when its SM has the page's translation."""
+        chip = self.chip
+        if not chip.tlb_entries:
+            return 0
+        known = self.tlbs.setdefault(sm.number, OrderedDict())
+        page, big_page = line * 128 // chip.tlb_page_nbytes, line * 128 // chip.l2_tlb_page_nbytes
+        if page not in known:
+            ready = t
+            if chip.l2_tlb_entries:
+                if big_page not in self.l2_tlb:
+                    self.remember(self.l2_tlb, chip.l2_tlb_entries, big_page, t + chip.l2_tlb_miss_cycles)
+                self.l2_tlb.move_to_end(big_page)
+                ready = max(t, self.l2_tlb[big_page])
+            self.remember(known, chip.tlb_entries, page, ready + chip.tlb_miss_cycles)
+        known.move_to_end(page)
+        return known[page]
+
+    def remember(self, translations, room, page, ready):
+        if len(translations) == room:
+            translations.popitem(last=False)
+        translations[page] = ready
 
     def copies_of(self, half, line, sectors, there):
         """The sectors of a line that a half of the L2 had. From now on it has these, too, or no longer."""

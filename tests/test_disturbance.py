@@ -12,7 +12,7 @@ from gpuprof.records.writer import RecordWriter
 from gpuprof.session import open_device
 from gpuprof.settings import Observer, Settings
 from gpuprof.timing import Sampling
-from tests.timing_support import access, make, run, warp
+from tests.timing_support import COUNTED, access, make, run, warp
 
 # Gathers, so that the L1 misses and the L2 is full; the blocks take tickets, whose order depends on which block is emulated first.
 SOURCE = """
@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("disturbance")
     (folder / "gather.cu").write_text(SOURCE)
     (folder / "small.toml").write_text(f'inherits = "a100"\n{SMALL}')
-    (folder / "quick.toml").write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n')
+    (folder / "quick.toml").write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
     return folder
 
 

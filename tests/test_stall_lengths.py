@@ -15,14 +15,14 @@ from gpuprof.timing.lengths import N_BINS, STALLS_DTYPE
 from tests.readable_timing import recorded_stalls
 from tests.recordings import META, launch_fields
 from tests.test_timing import LOADS, ffma, random_kernel
-from tests.timing_support import access, make, run, warp
+from tests.timing_support import COUNTED, access, make, run, warp
 
 
 @pytest.fixture(scope="module")
 def chip(tmp_path_factory):
     """a100 with fetch of 1 + 1 cycles and no far half of the L2, as tests/test_timing.py counts with."""
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n')
+    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
     return load_chip(path)
 
 

@@ -11,7 +11,7 @@ from gpuprof.errors import KernelFault
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.timing import Sampling, power_on, simulate
-from tests.timing_support import access, encode, launch, make, piece, run, warp
+from tests.timing_support import COUNTED, access, encode, launch, make, piece, run, warp
 
 A64 = 1 << 6  # 64-bit address
 
@@ -20,7 +20,7 @@ A64 = 1 << 6  # 64-bit address
 def chip(tmp_path_factory):
     """a100 with fetch of 1 + 1 cycles and one SM half, so that a few cycles tell the whole story."""
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n')
+    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
     return load_chip(path)
 
 

@@ -213,5 +213,11 @@ def _check_together(path: Path | str, chip: Chip) -> None:
         raise UsageError(
             f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's {chip.shared_nbytes}"
         )
+    for key in ("tlb_page_nbytes", "l2_tlb_page_nbytes"):
+        if chip.values[key] & (chip.values[key] - 1):
+            raise UsageError(f"{path}: {key} is {chip.values[key]}, which is no power of two")
+    reach = chip.tlb_entries * chip.tlb_page_nbytes
+    if chip.l2_tlb_entries and chip.l2_tlb_entries * chip.l2_tlb_page_nbytes < reach:
+        raise UsageError(f"{path}: l2_tlb_entries of l2_tlb_page_nbytes cover less than the {reach} bytes of each SM's TLB")
     if not chip.l2_near_cycles <= chip.l2_far_cycles <= chip.dram_cycles:
         raise UsageError(f"{path}: l2_near_cycles, l2_far_cycles and dram_cycles must ascend")

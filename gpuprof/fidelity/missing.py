@@ -22,7 +22,7 @@ MISSING = (
     Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue", "columns of texels cost too many sectors"),
     Missing("L2", "room that copies of the other half's lines take, compression, persistence controls", "data of nearly the L2's size stays there a little too well"),
     Missing("DRAM", "limits of opening rows in different banks (tFAW), refresh by itself", "nothing published was found to say"),
-    Missing("TLB", "misses of address translation", "accesses at random in more than some 32 MB may be too fast"),
+    Missing("TLB", "how many misses of a TLB can be on their way, SMs that share one; walks but on v100 and t4", "accesses at random in many GB may be too fast"),
     Missing("clock", "changes of the clock, power and temperature", "milliseconds are those of a fixed clock"),
     Missing("traces", "effects of time on results: races, spin loops and clock reads go as in the emulator", "spin loops turn as often as there"),
     Missing("other makers", "scalar units, waves of 64 as one, lines of 64 bytes, several caches for one level", "parts of other makers are expressed by near equivalents"),

@@ -26,6 +26,7 @@ from gpuprof.timing.tables import (
     sm_at,
     warp_at,
 )
+from gpuprof.timing.tlb import translated
 from gpuprof.timing.triggers import L2_MISS
 
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
@@ -94,11 +95,12 @@ def fill_l1(m, r, index):
 
 @hot
 def reach_slice(m, r):
-    """The completion cycle of a request, after its SM's link and its slice."""
+    """The completion cycle of a request, after its SM's link and its slice; later by as much as its translation is later than its turn."""
     s = sm_at(m, r.sm)
     n = n_sectors(r.sectors)
     tick = max(r.arrival << TICK_BITS, s.noc_tick)
     s.noc_tick = tick + n * m.noc_ticks
+    late = max(0, translated(m, r) - (tick >> TICK_BITS))
     hashed = fold_bits(r.line)
     number = hashed % m.l2_slices
     tick = max(tick, slice_tick_at(m, number).value)
@@ -110,12 +112,12 @@ def reach_slice(m, r):
     cycle = tick >> TICK_BITS
     if r.kind == WRITE:
         touch(m, r, n, tick)
-        return cycle + latency - m.l2_near_cycles + m.l2_store_cycles
+        return cycle + latency - m.l2_near_cycles + m.l2_store_cycles + late
     r.level = L2_FAR if latency > m.l2_near_cycles else L2_NEAR
     done = touch(m, r, n, tick)
     if done > cycle + latency:
         r.level = DRAM
-    done = max(cycle + latency, done)
+    done = max(cycle + latency, done) + late
     if r.kind == ATOMIC_REQUEST:
         r.level = ATOMIC
         return done + (ticks >> TICK_BITS) + m.atomic_extra_cycles

@@ -320,6 +320,9 @@ L2_LINE = np.dtype(
 # An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
 COPY_WAYS = 8
 
+# A translation; `tag` is its page plus one, 0: none. Those of a TLB stand in the order of their last use, the newest first.
+TRANSLATION = np.dtype([("tag", "i8"), ("ready", "i8")], align=True)
+
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
@@ -392,6 +395,8 @@ DERIVED_NUMBERS = (
     "noc_ticks",  # per sector, like the next and that of DRAM
     "l2_sets",
     "copy_sets",
+    "tlb_page_bits",  # of a line's number, that are within a page
+    "l2_tlb_page_bits",
     "slice_ticks",
     "atomic_ticks",
     "atomic_sector_ticks",
@@ -495,6 +500,8 @@ TABLES = {
     "l2_line": Table(L2_LINE),
     "slice_tick": Table(WORD),
     "l2_copy": Table(WORD),
+    "tlb": Table(TRANSLATION, "tlb_entries"),  # by SM
+    "l2_tlb": Table(TRANSLATION),
     "channel_tick": Table(WORD),
     "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
     "request": Table(REQUEST),

@@ -86,6 +86,8 @@ class Memory(NamedTuple):
     l2_use: np.ndarray
     l2_line: np.ndarray
     l2_copy: np.ndarray
+    tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
+    l2_tlb: np.ndarray
     slice_tick: np.ndarray
     channel_tick: np.ndarray
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
@@ -142,6 +144,8 @@ class Machine:
     l2_use: np.ndarray
     l2_line: np.ndarray
     l2_copy: np.ndarray
+    tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
+    l2_tlb: np.ndarray
     l2_uses: int
     slice_tick: np.ndarray
     channel_tick: np.ndarray
@@ -165,6 +169,8 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(l2_lines, np.int64),
         np.zeros(l2_lines, layout.L2_LINE),
         np.zeros(2 * copy_sets(chip) * layout.COPY_WAYS, np.int64),
+        np.zeros((chip.sms, chip.tlb_entries), layout.TRANSLATION),
+        np.zeros(chip.l2_tlb_entries, layout.TRANSLATION),
         0,
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
@@ -187,6 +193,11 @@ def carve_out(chip: Chip, occupancy: Occupancy) -> int:
 def copy_sets(chip: Chip) -> int:
     """Sets of what a half of the L2 has close by: as much as it holds."""
     return max(1, chip.l2_nbytes // LINE_NBYTES // 2 // layout.COPY_WAYS)
+
+
+def page_bits(nbytes: int) -> int:
+    """Bits of a line's number that say where in its page it is."""
+    return (nbytes // LINE_NBYTES).bit_length() - 1
 
 
 def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
@@ -266,6 +277,8 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         l2_use=machine.l2_use,
         l2_line=machine.l2_line,
         l2_copy=machine.l2_copy,
+        tlb=machine.tlb,
+        l2_tlb=machine.l2_tlb,
         slice_tick=machine.slice_tick,
         channel_tick=machine.channel_tick,
         dram_row=machine.dram_row,
@@ -321,6 +334,8 @@ def machine_record(
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
         "copy_sets": copy_sets(chip),
+        "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
+        "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),

@@ -152,6 +152,7 @@ l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = _rows("l0_tag"), _rows("l0_re
 constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")
 l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"), _rows("l1_line"), _rows("miss_free")
 l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")
+tlb_at, l2_tlb_at = _rows("tlb"), _rows("l2_tlb")
 slice_tick_at, channel_tick_at, dram_row_at = _rows("slice_tick"), _rows("channel_tick"), _rows("dram_row")
 request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket")
 gate_at, watched_at = _rows("gate"), _rows("watched")

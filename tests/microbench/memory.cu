@@ -10,6 +10,14 @@ extern "C" __global__ void make_ring(u64 *p, u64 n, u64 stride, u64 step)
         p[i * stride] = (u64)(p + (i + step) % n * stride);
 }
 
+// The same in an order without a pattern: a linear congruential generator of full period, whose high bits choose the page.
+extern "C" __global__ void make_chain(u64 *p, u64 n, u64 stride, u64 factor, u64 term)
+{
+    u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i * stride] = (u64)(p + (i * factor + term) % n * stride);
+}
+
 // Reads a ring from one SM, so that the L2 has whole sectors of it where that SM's chases look for them.
 extern "C" __global__ void visit(u64 *p, u64 n, u64 stride, u64 *out)
 {

@@ -10,6 +10,8 @@ Between = Callable[[str], list[str]]
 
 LINE_WORDS = 16  # of 8 bytes
 LINE_NBYTES = 128
+CHAIN = 1 << 17  # pointers, in an order without a pattern
+FACTOR, TERM = 1664525, 1013904223  # of that (Numerical Recipes)
 ROWS_APART = 1021  # lines, in which each DRAM channel has more than a row
 
 
@@ -36,6 +38,28 @@ def other_data(chip_name: str) -> list[str]:
     blocks, nbytes = 2 * chip.sms, 2 * chip.l2_nbytes
     trips = -(-nbytes // (blocks * 1024 * 64))
     return [f"stream<<<{blocks}, 1024>>>({trips}, {1 << 31}, data: u32[{blocks * trips * 1024 * 16}]=zeros, sum: u32[1])"]
+
+
+def chase_at_random(nbytes: int) -> Measure:
+    """Cycles per load of a chase through `nbytes`, none of which the L2 has, in an order without a pattern."""
+    words = nbytes // 8 // CHAIN
+
+    def measure(chip: str) -> float:
+        make = f"make_chain<<<{CHAIN // 256}, 256>>>(p: u64[{nbytes // 8}], {CHAIN}, {words}, {FACTOR}, {TERM})"
+        places = [place_after(steps) * words for steps in (0, 2000, 4000)]
+        chases = [f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (40, 8, 40), strict=True)]
+        *_, short, long = cycles(chip, "memory.cu", make, *other_data(chip), *chases)
+        return (long - short) / (32 * 32)
+
+    return measure
+
+
+def place_after(steps: int) -> int:
+    """Where in the chain a chase is that has begun at its first place."""
+    place = 0
+    for _ in range(steps):
+        place = (place * FACTOR + TERM) % CHAIN
+    return place
 
 
 def footprint(nbytes: int) -> Measure:
@@ -136,7 +160,9 @@ FIGURES = [
     Figure("L1 hit latency", "cycles", chase(64, 8, 24), L1),
     Figure("L2 hit latency", "cycles", chase(8192, 64, 192), L2),
     Figure("L2 hit latency, one line over and over", "cycles", one_line, NEAR),
-    Figure("DRAM latency, rows at random", "cycles", chase(1 << 18, 8, 40, 2000, other_data, ROWS_APART), DRAM),
+    Figure("DRAM latency, at random through 16 MB", "cycles", chase_at_random(16 << 20), on("B", v100=428)),
+    Figure("DRAM latency, at random through 128 MB", "cycles", chase_at_random(128 << 20), DRAM),
+    Figure("DRAM latency, at random through 512 MB", "cycles", chase_at_random(512 << 20), on("B", v100=436)),
     Figure("DRAM latency, the same rows", "cycles", chase(8192, 8, 40, 2000, other_data)),
     Figure("chase through 8 KB", "cycles", footprint(8 << 10), L1),
     Figure("chase through 64 KB", "cycles", footprint(64 << 10), {chip: L1[chip] for chip in VENDOR if chip != "t4"}),
