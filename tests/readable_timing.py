@@ -147,7 +147,7 @@ class Multiprocessor:
         self.blocks = 0
         self.lsu = Fraction(0)
         self.lsu_occupant = None
-        self.link = Fraction(0)
+        self.link = self.cluster_port = Fraction(0)
         self.l1, self.l1i, self.constants = {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
@@ -780,6 +780,16 @@ class Gpu:
         partition.port("lsu").free = max(t + 1, full)
         return start
 
+    def reach_others(self, sm, partition, start, words, t):
+        """How long an access waits for its SM's port to other blocks' shared memory, in its partition's queue."""
+        chip = self.chip
+        begin = max(Fraction(start), sm.cluster_port)
+        sm.cluster_port = begin + words * in_ticks(4 / chip.cluster_nbytes_per_cycle)
+        partition.queue[-1] = math.ceil(begin) + chip.queue_hold_cycles
+        full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
+        partition.port("lsu").free = max(t + 1, full)
+        return math.ceil(begin) - start
+
     def bulk(self, sm, partition, warp, instruction, t):
         """A line a cycle goes to the L2; what a copy brings is reported to its memory barrier when it has landed."""
         op, block = instruction.op, warp.block
@@ -838,6 +848,8 @@ class Gpu:
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
             wide = chip.shared_wide_cycles if width >= 4 else 0
             done = start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles
+            if lookups and chip.cluster_shared_cycles:  # so many lanes go to another block
+                done += self.reach_others(sm, partition, start, lookups * width, t) + chip.cluster_shared_cycles - latency
             self.write_served(warp, instruction, t, start, done, "shared", conflict)
             if op.semantics.startswith("mbar_") and ends:
                 self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))

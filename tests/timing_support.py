@@ -18,13 +18,14 @@ COUNTED = "tlb_entries = 0\ndram_cycles = 552\n"
 NEVER_RECORDS = lambda records: None  # noqa: E731
 
 
-def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None):
-    """One access record and its sectors, as if eight lanes had each of its lines. `missing`: of a store, sector -> words it leaves out."""
+def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None, remote=0):
+    """One access record and its sectors, as if eight lanes had each of its lines. `missing`: of a store, sector -> words it leaves out.
+    `remote`: of shared memory, lanes that access another block's."""
     sectors = sorted(sectors)
     lines = {s >> 2 for s in sectors}
     passes = max(Counter(tag_bank.py_func(line) for line in lines).values(), default=0)
     marked = [s | (missing or {}).get(s, 0) << MISSING_SHIFT for s in sectors]
-    return (len(sectors), len(lines), wavefronts, passes, lanes, conflicts, 0, 0), marked
+    return (len(sectors), len(lines) or remote, wavefronts, passes, lanes, conflicts, 0, 0), marked
 
 
 def warp(blocks, accesses=(), masks=None):

@@ -65,6 +65,8 @@ FIELDS = (
     Field("l1_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront beyond the first, global and local"),
     Field("shared_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront of a bank conflict, shared"),
     Field("shared_wide_cycles", "int", "cycles", 0, 16, "added latency of 16 bytes a lane, shared"),
+    Field("cluster_shared_cycles", "int", "cycles", 0, 5000, "load to use, from the shared memory of another block of the cluster; 0: as the own"),
+    Field("cluster_nbytes_per_cycle", "float", "bytes per cycle per SM", 0.5, 1024, "between an SM and the shared memory of others"),
     Field("copy_cycles", "int", "cycles", 0, 100, "cp.async that hits the L1: added to a load's latency"),
     Field("l1_nbytes", "int", "bytes per SM", 1024, 1 << 24, "L1 and shared memory together"),
     Field("l1_shared_pool", "int", "0 or 1", 0, 1, "1: shared memory is carved out of l1_nbytes"),

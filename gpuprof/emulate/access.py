@@ -9,6 +9,7 @@ from gpuprof.emulate.build import Env, guard_reader
 from gpuprof.emulate.faults import fault_of_element, first_active
 from gpuprof.emulate.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.operands import U32, U64, source
+from gpuprof.emulate.trace import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack
 
@@ -103,6 +104,8 @@ def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray
     totals = Totals(
         *inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, store, records, sectors)
     )
+    if chunk.cluster > 1 and space is chunk.spaces["shared"]:
+        space.mark_remote(x, address, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
     log.access_warp.append(x.step_warps)
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)

@@ -44,6 +44,8 @@ def touch_mixed(x: Lanes, site: Site, found: list) -> list[tuple[object, Touched
         x.chunk.log = TraceLog(log.n_warps)
         try:
             touched.append((space, touch(x, site, space, offset, inside)))
+            if not space.has_sectors:  # the record is one of global memory
+                x.chunk.log.access.values.view(ACCESS_DTYPE)["n_lookups"] = 0
             parts.append(x.chunk.log)
         finally:
             x.chunk.log = log

@@ -8,7 +8,7 @@ All addresses are int64 rows of x.n elements.
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
-from gpuprof.emulate.lanes import WARP, Lanes
+from gpuprof.emulate.lanes import WARP, Lanes, unpack_masks
 
 LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
 CONST_TRACE_BASE = 1 << 46
@@ -94,6 +94,15 @@ class BlockSpace:
         rank = address >> RANK_SHIFT
         block = np.where(rank > 0, block - block % self.cluster + np.minimum(rank, self.cluster) - 1, block)
         return block * self.stride + (address & OFFSET_MASK)
+
+    def mark_remote(self, x: Lanes, address: np.ndarray, masks: np.ndarray, records: np.ndarray) -> None:
+        """Writes to the records (ACCESS_DTYPE, one a warp that runs) how many of the lanes in `masks` access another block's memory."""
+        if int(address.max(initial=0)) <= OFFSET_MASK:
+            return
+        rank = (address >> RANK_SHIFT).reshape(-1, WARP)
+        own = x.warps // self.warps_per_block % self.cluster + 1
+        remote = unpack_masks(masks).reshape(-1, WARP) & (rank > 0) & (rank != own[:, None])
+        records["n_lookups"] = np.count_nonzero(remote, axis=1)[x.masks != 0]
 
     def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
         return address

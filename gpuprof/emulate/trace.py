@@ -13,7 +13,7 @@ STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
 ACCESS_DTYPE = np.dtype(
     [
         ("n_sectors", "u1"),  # distinct 32-byte sectors
-        ("n_lookups", "u1"),  # distinct 128-byte lines of each eight lanes, summed
+        ("n_lookups", "u1"),  # distinct 128-byte lines of each eight lanes, summed; in shared memory: lanes that access another block's
         ("wavefronts", "u1"),  # passes through the 32 four-byte banks
         ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
         ("lanes", "u1"),  # lanes that took part

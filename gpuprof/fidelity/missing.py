@@ -12,6 +12,7 @@ class Missing(NamedTuple):
 MISSING = (
     Missing("launch", "the host's side of a launch: driver, queues, copies over the bus", "time between kernels is not a card's"),
     Missing("distributor", "neighbourhood of SMs (GPC, TPC): clusters start wherever there are slots", "clusters start a little too easily"),
+    Missing("clusters", "the port and the banks of the SM whose shared memory another reads, larger clusters' lower rate", "many that read one block's memory do too well"),
     Missing("fetch", "bandwidth of instruction fetch, instructions and data competing for the L2", "code that misses the caches does too well"),
     Missing("core", "operand collectors, register banks and their conflicts, the reuse cache, yield hints", "kernels of multiply-adds alone do up to 30 % too well"),
     Missing("core", "the uniform datapath: what it does is done by the ordinary pipes", "address arithmetic keeps the ALU busy where a card has another unit"),

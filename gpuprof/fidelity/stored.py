@@ -45,6 +45,7 @@ COLUMNS = Row._fields
 SOURCES = {
     "A": "accel-sim's configuration of the chip",
     "B": "gpu-benches; another card of that core where one is named",
+    "C": "measured on an H100 SXM, quoted",
     "CC": "CUDA C++ Programming Guide, arithmetic throughput by compute capability, quoted; for V100 and T4 partly recalled",
     "D": "Huerta et al., MICRO 2025, on an RTX A6000",
     "G": "a GB202, a later generation, measured by others",

@@ -185,6 +185,7 @@ SM = np.dtype(
         ("lsu_tick", "i8"),
         ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
         ("noc_tick", "i8"),
+        ("cluster_tick", "i8"),  # of its port to the shared memory of others
         ("l1_use", "i8"),
         ("misses", "i8"),
         ("records", "i8"),  # sample records put into its FIFO
@@ -392,6 +393,7 @@ DERIVED_NUMBERS = (
     "tag_pass_ticks",
     "tag_lookup_ticks",
     "l1_lines",  # places per SM
+    "cluster_ticks",  # per 4 bytes between two SMs
     "noc_ticks",  # per sector, like the next and that of DRAM
     "l2_sets",
     "copy_sets",

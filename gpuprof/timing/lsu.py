@@ -142,7 +142,27 @@ def shared(m, wi, inst, record, t):
     sm_at(m, part_at(m, warp_at(m, wi).partition).sm).bank_conflicts += max(0, passes - inst.least_passes)
     start = enter(m, wi, t, passes * TICKS, conflict)
     done = start + inst.latency + extra + max(0, passes - inst.width) * m.shared_wavefront_cycles
+    if record.n_lookups and m.cluster_shared_cycles:
+        done += reach_others(m, wi, inst, np.int64(record.n_lookups), start, t)
     write_served(m, wi, inst, t, start, done, SHARED_MEMORY | conflict | warp_at(m, wi).pc)
+
+
+@cold
+def reach_others(m, wi, inst, lanes, start, t):
+    """Cycles that an access takes longer since `lanes` of it go to other blocks' shared memory: they wait for the SM's port to it, in the
+    partition's queue, and are farther away."""
+    partition = warp_at(m, wi).partition
+    part = part_at(m, partition)
+    s = sm_at(m, part.sm)
+    tick = max(start << TICK_BITS, s.cluster_tick)
+    s.cluster_tick = tick + lanes * inst.width * m.cluster_ticks
+    left = (tick + TICKS - 1) >> TICK_BITS
+    queue_at(m, partition, (part.queued - 1) % m.queue_depth).value = left + m.queue_hold_cycles
+    port = port_at(m, partition, PORT_LSU)
+    free = max(t + 1, queue_at(m, partition, part.queued % m.queue_depth).value)
+    port.busy += free - port.free
+    port.free = free
+    return left - start + m.cluster_shared_cycles - inst.latency
 
 
 @cold

@@ -331,6 +331,7 @@ def machine_record(
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
         "l1_lines": most_l1_lines(chip, occupancies),
+        "cluster_ticks": round(4 * TICKS / chip.cluster_nbytes_per_cycle),
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
         "copy_sets": copy_sets(chip),

@@ -2,7 +2,7 @@
 
 Sources of published values, by letter; "B, A40" is gpu-benches on another card of that core.
 
-[A] accel-sim's configuration of the chip; [B] gpu-benches; [CC] CUDA C++ Programming Guide, arithmetic throughput by compute capability (for
+[A] accel-sim's configuration of the chip; [B] gpu-benches; [C] measured on an H100 SXM, quoted; [CC] CUDA C++ Programming Guide, arithmetic throughput by compute capability (for
 V100 and T4 partly recalled); [D] Huerta et al., MICRO 2025, on an RTX A6000; [G] a GB202 measured by its report; [J] Jia et al. 2018 and
 2019, recalled; [K] AI_kernels' table of latencies; [L] Luo et al. 2024, quoted; [M] mt4g; [O] cuda_occupancy.h 13.0; [P] stall counts that
 ptxas 13.0 writes (for V100 those of sm_75); [R] recalled; [W] vendor whitepapers, recalled: rate of the card by clock and SMs; [Little] lines in
@@ -12,6 +12,7 @@ flight divided by the chip file's DRAM latency, at most its bandwidth.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpuprof.chips import Chip, load_chip
 from gpuprof.fidelity.stored import FOLLOWS, GIVEN
 
 Measure = Callable[[str], float]  # of a chip's name or file
@@ -33,6 +34,11 @@ class Figure:
     measure: Measure
     published: Published = field(default_factory=dict)
     follows: bool | tuple[str, ...] = False
+    where: Callable[[Chip], bool] = lambda chip: True  # which chips have what it measures
+
+    def is_of(self, chip: str) -> bool:
+        """Of a chip's name or file."""
+        return self.where(load_chip(chip))
 
     def kind(self, chip: str) -> str:
         if chip not in self.published:

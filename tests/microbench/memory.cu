@@ -58,6 +58,56 @@ template <int UNROLL> __global__ void shared_latency(int n, unsigned *out)
     out[threadIdx.x] = at;
 }
 
+// The same in the shared memory of the block whose rank differs by `other` (exclusive-or): with 0 in the own, as that of a cluster.
+#define MEET asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory")
+
+template <int UNROLL> __global__ void cluster_latency(int n, int other, unsigned *out)
+{
+    __shared__ unsigned ring[32];
+    unsigned here = (unsigned)__cvta_generic_to_shared(ring + threadIdx.x), rank, at;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(here), "r"(rank));
+    ring[threadIdx.x] = at;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(here), "r"(rank ^ other));
+    MEET;
+    if (rank == 0) {
+#pragma unroll 1
+        for (int i = 0; i < n; i++) {
+#pragma unroll
+            for (int k = 0; k < UNROLL; k++)
+                asm volatile("ld.shared::cluster.u32 %0, [%0];" : "+r"(at));
+        }
+    }
+    MEET;
+    out[threadIdx.x] = at;
+}
+
+// All threads of a cluster's blocks read their neighbours' shared memory.
+template <int UNROLL> __global__ void cluster_throughput(int n, unsigned *out)
+{
+    __shared__ unsigned data[1024];
+    unsigned at = (unsigned)__cvta_generic_to_shared(data + threadIdx.x), rank, sum = 0;
+    data[threadIdx.x] = 0;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(at) : "r"(rank ^ 1));
+    MEET;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        unsigned x[8];
+#pragma unroll
+        for (int group = 0; group < UNROLL / 8; group++) {
+#pragma unroll
+            for (int k = 0; k < 8; k++)
+                asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(x[k]) : "r"(at));
+#pragma unroll
+            for (int k = 0; k < 8; k++)
+                sum += x[k];
+        }
+    }
+    MEET;
+    out[threadIdx.x] = sum;
+}
+
 // Loads of one address, over and over, in groups of eight that are in flight together.
 #define LOADS(ASM, TYPE, LETTER, POINTER, AT)                                                                                          \
     TYPE x[8], sum = 0;                                                                                                                \

@@ -1,5 +1,6 @@
 """Shared memory and the L1: latency, conflicts, strides, bandwidth."""
 
+from gpuprof.chips import Chip
 from tests.microbench.figure import Figure, Measure, Published, everywhere, on
 from tests.microbench.lab import per_instruction
 
@@ -35,12 +36,27 @@ def strides(a100: float, h200: float | None) -> Published:
     return on("B", a100=a100) | ({} if h200 is None else on("B", h200=h200))
 
 
+def of_another_block(chip: str) -> float:
+    return per_instruction(chip, "memory.cu", "cluster_latency<{body}><<<2, 32, cluster=2>>>({trips}, 1, out: u32[32])")
+
+
+def between_blocks(chip: str) -> float:
+    """Bytes a cycle of each of two SMs that read the other's shared memory, with 32 warps."""
+    return 32 * 128 / per_instruction(chip, "memory.cu", "cluster_throughput<{body}><<<2, 1024, cluster=2>>>({trips}, out: u32[1024])")
+
+
+def has_clusters(chip: Chip) -> bool:
+    return chip.cluster_shared_cycles > 0
+
+
 LATENCY = on("J", v100=19, t4=19, a100=(24, "D"), rtx3090=(24, "D"), hopper=(24, "D"), mi210=(50, "M"))
 BANDWIDTH = on("B", v100=126, a100=125, rtx3090=(64, "B, A40"), rtx4090=(64, "B, L40"), hopper=(128, "R"), mi210=48)
 
 FIGURES = [
     Figure("shared load latency", "cycles", shared_latency, LATENCY),
     *(Figure(f"shared load, {n}-way bank conflict", "cycles/warp", shared_stride(n), conflicts(n)) for n in (1, 2, 4, 8, 16, 32)),
+    Figure("load of another block's shared memory", "cycles", of_another_block, on("C", hopper=191), where=has_clusters),
+    Figure("shared memory of another block", "B/clk/SM", between_blocks, on("L, H800", hopper=16.4), where=has_clusters),
     Figure("L1 bandwidth", "B/clk/SM", l1_bandwidth, BANDWIDTH),
     *(
         Figure(f"L1 hit, stride {n} words", "cycles/warp", l1_stride(n), strides(*values))
