@@ -44,8 +44,7 @@ def warm(chip, lines):
     """A machine whose L2 has these lines, and whose TLBs have never seen a page."""
     machine = power_on(chip)
     latencies(chip, lines, machine)
-    machine.tlb["tag"] = 0
-    machine.l2_tlb["tag"] = 0
+    machine.tlb[:], machine.l2_tlb[:] = 0, 0
     return machine
 
 

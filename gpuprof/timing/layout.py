@@ -321,8 +321,9 @@ L2_LINE = np.dtype(
 # An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
 COPY_WAYS = 8
 
-# A translation; `tag` is its page plus one, 0: none. Those of a TLB stand in the order of their last use, the newest first.
-TRANSLATION = np.dtype([("tag", "i8"), ("ready", "i8")], align=True)
+# A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM has it, or had it.
+TRANSLATION = np.dtype([("tag", "i8"), ("ready", "i8"), ("used", "i8")], align=True)
+TLB_HINTS = 16  # of an SM, by the page's last bits
 
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
@@ -440,7 +441,7 @@ BATCH_NUMBERS = (
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
-CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows")
+CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows", "n_tlb_hints")
 
 
 class Table(NamedTuple):
@@ -503,6 +504,7 @@ TABLES = {
     "slice_tick": Table(WORD),
     "l2_copy": Table(WORD),
     "tlb": Table(TRANSLATION, "tlb_entries"),  # by SM
+    "tlb_hint": Table(SHORT, "n_tlb_hints"),  # by SM
     "l2_tlb": Table(TRANSLATION),
     "channel_tick": Table(WORD),
     "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank

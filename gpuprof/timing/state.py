@@ -87,6 +87,7 @@ class Memory(NamedTuple):
     l2_line: np.ndarray
     l2_copy: np.ndarray
     tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
+    tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
     l2_tlb: np.ndarray
     slice_tick: np.ndarray
     channel_tick: np.ndarray
@@ -145,6 +146,7 @@ class Machine:
     l2_line: np.ndarray
     l2_copy: np.ndarray
     tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
+    tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
     l2_tlb: np.ndarray
     l2_uses: int
     slice_tick: np.ndarray
@@ -170,6 +172,7 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(l2_lines, layout.L2_LINE),
         np.zeros(2 * copy_sets(chip) * layout.COPY_WAYS, np.int64),
         np.zeros((chip.sms, chip.tlb_entries), layout.TRANSLATION),
+        np.zeros((chip.sms, layout.TLB_HINTS), np.int32),
         np.zeros(chip.l2_tlb_entries, layout.TRANSLATION),
         0,
         np.zeros(chip.l2_slices, np.int64),
@@ -278,6 +281,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         l2_line=machine.l2_line,
         l2_copy=machine.l2_copy,
         tlb=machine.tlb,
+        tlb_hint=machine.tlb_hint,
         l2_tlb=machine.l2_tlb,
         slice_tick=machine.slice_tick,
         channel_tick=machine.channel_tick,
@@ -378,6 +382,7 @@ def machine_record(
         "n_barriers": N_BARRIERS,
         "n_mbarriers": layout.N_MBARRIERS,
         "n_open_rows": layout.OPEN_ROWS,
+        "n_tlb_hints": layout.TLB_HINTS,
     }
     record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():
