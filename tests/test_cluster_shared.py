@@ -116,7 +116,9 @@ __global__ void peek_generic(int other, int lanes, unsigned *out) {
 """
 
 
-@pytest.mark.parametrize(("kernel", "own", "reason"), [("peek", "shared", "short_scoreboard"), ("peek_generic", "memory", "long_scoreboard")])
+@pytest.mark.parametrize(
+    ("kernel", "own", "reason"), [("peek", "shared", "short_scoreboard"), ("peek_generic", "memory", "long_scoreboard")]
+)
 def test_a_kernel_waits_for_another_block(tmp_path, kernel, own, reason):
     """The same loads, of the own memory by its address as a cluster's and of the other block's: the difference is that of the latencies."""
     asked = ((0, 64), (0, 64), (1, 64), (1, 1))  # the first fetches the code

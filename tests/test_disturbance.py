@@ -33,7 +33,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("disturbance")
     (folder / "gather.cu").write_text(SOURCE)
     (folder / "small.toml").write_text(f'inherits = "a100"\n{SMALL}')
-    (folder / "quick.toml").write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
+    (folder / "quick.toml").write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+    )
     return folder
 
 

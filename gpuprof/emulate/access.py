@@ -104,8 +104,8 @@ def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray
     totals = Totals(
         *inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, store, records, sectors)
     )
-    if chunk.cluster > 1 and space is chunk.spaces["shared"]:
-        space.mark_remote(x, address, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
+    if x.chunk.cluster > 1 and space is x.chunk.spaces["shared"]:
+        space.mark_remote(x, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
     log.access_warp.append(x.step_warps)
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)
