@@ -69,6 +69,15 @@ __global__ void everywhere(int *out, int n) {
         out[i] = counts[t & 7] * 0 + sum * 0 + i;
 }
 
+__global__ void alone(int *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+    for (int k = 0; k < 40; k++) {
+        out[i] += k * i;
+        asm volatile("" ::: "memory");
+    }
+}
+
 __global__ void __cluster_dims__(4) cluster(int *out) {
     int rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -81,6 +90,7 @@ __global__ void __cluster_dims__(4) cluster(int *out) {
 }
 """
 LAUNCHES = {
+    "alone": "alone<<<4, 128>>>(out: i32[512])",
     "mixed": "mixed<<<24, 64>>>(out: i32[1536], 1536)",
     "in_turn": "in_turn<<<3, 32>>>(turn: i32[1], out: i32[96])",
     "everywhere": "everywhere<<<24, 64>>>(out: i32[1543], 1536)",
@@ -88,14 +98,14 @@ LAUNCHES = {
 }
 
 
-def alternately(parts: int):
-    """Orders that give every `parts`-th block its turn, until all blocks of the 24 have come to their end."""
+def alternately(parts: int, warps_together: int):
+    """Orders that give every `parts`-th group of so many warps its turn, until all blocks of the 24 have come to their end."""
 
     def orders(seen):
         yield Order()
         while True:
             if not seen[-1].final.all():
-                awake = np.arange(seen[-1].n_blocks) % parts == len(seen) % parts
+                awake = np.arange(len(seen[-1].final)) // warps_together % parts == len(seen) % parts
                 yield Order(seen[-1].first_block, awake)
             elif seen[-1].first_block + seen[-1].n_blocks < 24:
                 yield Order()
@@ -179,7 +189,7 @@ def test_a_trace_in_segments_is_the_same_trace(tmp_path, monkeypatch, kernel, ch
 
 def test_blocks_whose_trace_is_not_wanted_sleep(tmp_path, monkeypatch):
     whole = emulated(tmp_path, monkeypatch, "mixed")
-    parts = emulated(tmp_path, monkeypatch, "mixed", make_orders=alternately(3), segment_nbytes=2000)
+    parts = emulated(tmp_path, monkeypatch, "mixed", make_orders=alternately(3, 2), segment_nbytes=2000)
     assert same(parts, whole)
     for count, piece in enumerate(parts[3]):
         if piece.number:
@@ -189,16 +199,57 @@ def test_blocks_whose_trace_is_not_wanted_sleep(tmp_path, monkeypatch):
             assert piece.final.all() or steps.any() or piece.final.reshape(piece.n_blocks, -1)[~asleep].all()
 
 
-def test_clusters_are_woken_whole(tmp_path, monkeypatch):
+@pytest.mark.parametrize("nbytes", [1, 2000])
+def test_warps_are_woken_by_those_who_wait_for_them(tmp_path, monkeypatch, nbytes):
+    """Every third warp, so one of the two of a block: at the barrier the other one gets up, no warp of another block does."""
+    whole = emulated(tmp_path, monkeypatch, "mixed")
+    parts = emulated(tmp_path, monkeypatch, "mixed", make_orders=alternately(3, 1), segment_nbytes=nbytes)
+    assert same(parts, whole)
+    alone = 0
+    for count, piece in enumerate(parts[3]):
+        if piece.number:
+            steps = np.diff(piece.step_start).reshape(-1, 2)
+            wanted = np.arange(steps.size).reshape(-1, 2) % 3 == count % 3
+            assert not steps[~wanted.any(axis=1)].any()
+            alone += int(((steps > 0) & wanted & ~(steps > 0)[:, ::-1]).sum())
+    assert alone > 20
+
+
+def test_warps_that_never_wait_run_alone(tmp_path, monkeypatch):
+    """Those that are not wanted have no step before the others' end, however long a stretch those may make."""
+
     def orders(seen):
         yield Order()
+        while not seen[-1].final[1::2].all():
+            yield Order(0, np.arange(16) % 2 == 1)
         while not seen[-1].final.all():
+            yield Order(0)
+
+    whole = emulated(tmp_path, monkeypatch, "alone")
+    parts = emulated(tmp_path, monkeypatch, "alone", make_orders=orders, segment_nbytes=2000)
+    assert same(parts, whole)
+    of_others = [piece for piece in parts[3][1:] if not parts[3][piece.number - 1].final[1::2].all()]
+    assert len(of_others) > 3
+    for piece in of_others:
+        steps = np.diff(piece.step_start)
+        assert not steps[::2].any() and steps[1::2].any()
+
+
+def test_clusters_are_woken_whole(tmp_path, monkeypatch):
+    """A block that comes to the barrier of its cluster wakes that, not the other."""
+
+    def orders(seen):
+        yield Order()
+        while not seen[-1].final[[1, 6]].all():
             yield Order(0, np.arange(8) == (6 if len(seen) % 2 else 1))
+        while not seen[-1].final.all():
+            yield Order(0)
 
     whole = emulated(tmp_path, monkeypatch, "cluster", "h200")
-    parts = emulated(tmp_path, monkeypatch, "cluster", "h200", make_orders=orders, segment_nbytes=1)
+    parts = emulated(tmp_path, monkeypatch, "cluster", "h200", make_orders=orders, segment_nbytes=1000)
     assert same(parts, whole)
-    assert (np.diff(parts[3][1].step_start) > 0).tolist() == [False] * 4 + [True] * 4
+    first, second = (np.diff(parts[3][k].step_start) > 0 for k in (1, 2))
+    assert first.tolist() == [False] * 4 + [True] * 4 and second.tolist() == [True] * 4 + [False] * 4
 
 
 def test_blocks_that_wait_for_each_other_never_sleep(tmp_path, monkeypatch):

@@ -124,7 +124,7 @@ class ToOrder:
                 self.next_block += n_blocks
                 rows = slice(first * self.per_block, (first + n_blocks) * self.per_block)
                 self.under_way[first] = [0, [tuple(map(list, warp)) for warp in self.warps[rows]]]
-            yield self.piece(first, order.blocks)
+            yield self.piece(first, order.warps)
 
     def piece(self, first, wanted):
         number, rests = self.under_way[first]
@@ -132,7 +132,7 @@ class ToOrder:
         self.most = max(self.most, number + 1)
         parts = []
         for row, (blocks, accesses, masks) in enumerate(rests):
-            n = int(self.random.integers(1, 9)) if wanted is None or wanted[row // self.per_block] else 0
+            n = int(self.random.integers(1, 9)) if wanted is None or wanted[row] else 0
             m = int(sum(self.due[block] for block in blocks[:n]))
             parts.append((blocks[:n], accesses[:m], masks[:n]))
             del blocks[:n], masks[:n], accesses[:m]

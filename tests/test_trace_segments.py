@@ -7,7 +7,7 @@ import pytest
 
 import gpuprof.session
 from gpuprof.emulate.run import emulate
-from gpuprof.timing import live
+from gpuprof.timing import gather, live
 from tests.command import gpuprof as command
 
 # Blocks of one chunk that start at other times and run at other speeds: a few SMs, more blocks than fit, lengths from 1 to 40 rounds.
@@ -65,27 +65,78 @@ def test_blocks_of_uneven_length(tmp_path, monkeypatch):
         assert part == whole
 
 
-def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
-    """More blocks than run at a time, of uneven speed: four times the rounds make four times the trace, of which no more is kept."""
-    (tmp_path / "small.toml").write_text(CHIP)
-    kept, made, most = {}, {}, [0]
-    tidy = live._Source.tidy
+# No barrier: each warp goes at its own speed, the first of a block ten times more slowly than the last.
+APART = r"""
+// LAUNCH: apart<<<8, 256>>>(x: i32[4096]=random, out: i32[2048], 64)
+__global__ void apart(const int *x, int *out, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, at = i, slow = 8 - threadIdx.x / 32;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll 1
+        for (int k = 0; k < 8; k++)
+            if (k < slow)
+                at = x[(at + k) & 4095];
+            else
+                at ^= k;
+    }
+    out[i] = at;
+}
+"""
+
+
+def most_kept(folder: Path, monkeypatch, source: str, nbytes: int) -> tuple[int, int]:
+    """(bytes of trace that timing has kept at most, bytes made) of a launch on the small chip, in stretches of `nbytes`."""
+    most, totals = [0], []
+    take = live._Source._take
 
     def watched(source, state):
-        tidy(source, state)
-        pieces = [piece for chunk in source.chunks.values() for piece, _ in chunk.pieces]
-        most[0] = max(most[0], sum(nbytes_of(piece) for piece in pieces))
+        take(source, state)
+        most[0] = max(most[0], sum(link.nbytes for chunk in source.chunks.values() for link in chunk.links))
 
-    monkeypatch.setattr(live._Source, "tidy", watched)
-    for rounds in (4, 16):
-        most = [0]
-        totals: list[int] = []
-        longer = UNEVEN.replace("1 + blockIdx.x * 13 % 40", f"{rounds} * (15 + blockIdx.x * 13 % 15)").replace("<<<40", "<<<16")
-        (tmp_path / "uneven.cu").write_text(longer)
-        recording(tmp_path, monkeypatch, tmp_path / "uneven.cu", 150_000, "small.toml", totals)
-        kept[rounds], made[rounds] = most[0], sum(totals)
-    assert made[16] > 3.5 * made[4]
-    assert kept[16] < 1.5 * kept[4]
+    with monkeypatch.context() as patched:
+        patched.setattr(live._Source, "_take", watched)
+        patched.setattr(gather, "GATHERED_NBYTES", nbytes)
+        (folder / "small.toml").write_text(CHIP)
+        (folder / "it.cu").write_text(source)
+        recording(folder, patched, folder / "it.cu", nbytes, "small.toml", totals)
+    return most[0], sum(totals)
+
+
+def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
+    """More blocks than run at a time, of uneven speed: four times the rounds make four times the trace, of which no more is kept."""
+    uneven = [
+        UNEVEN.replace("1 + blockIdx.x * 13 % 40", f"{rounds} * (15 + blockIdx.x * 13 % 15)").replace("<<<40", "<<<16")
+        for rounds in (4, 16)
+    ]
+    (kept, made), (kept_longer, made_longer) = (most_kept(tmp_path, monkeypatch, source, 150_000) for source in uneven)
+    assert made_longer > 3.5 * made
+    assert kept_longer < 1.5 * kept
+
+
+def test_memory_does_not_grow_where_warps_of_a_block_drift_apart(tmp_path, monkeypatch):
+    """Of a warp that is behind the trace is not made before it is due, and of pieces that it still needs something of nothing else stays."""
+    source = APART.replace("<<<8", "<<<2")
+    apart = [source.replace("64)", f"{rounds})") for rounds in (60, 240)]
+    (kept, made), (kept_longer, made_longer) = (most_kept(tmp_path, monkeypatch, source, 60_000) for source in apart)
+    assert made_longer > 3.5 * made
+    assert kept_longer < 1.1 * kept
+
+
+def test_warps_that_drift_apart(tmp_path, monkeypatch):
+    """Cut and gathered in any way the trace is the same."""
+    (tmp_path / "apart.cu").write_text(APART)
+    (tmp_path / "small.toml").write_text(CHIP)
+    gathered = []
+    monkeypatch.setattr(live, "gather", lambda *arguments: gathered.append(1) or gather.gather(*arguments))
+    take = partial(recording, tmp_path, monkeypatch, tmp_path / "apart.cu", chip="small.toml")
+    whole, pieces = take()
+    assert pieces == 1 and not gathered
+    for nbytes, bound in ((30_000, 1 << 20), (30_000, 1000), (200_000, 50_000)):
+        monkeypatch.setattr(gather, "GATHERED_NBYTES", bound)
+        part, pieces = take(nbytes)
+        assert pieces > 4 and gathered
+        assert part == whole
+        gathered.clear()
 
 
 def nbytes_of(piece) -> int:

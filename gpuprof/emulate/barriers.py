@@ -73,9 +73,14 @@ class Barriers:
             self.chunk.push(x, after)
             return
         self.arrive(x, barrier, count, votes)
+        self.chunk.call(x.step_warps)
         x.flush()
         self.waiting.append(Waiting(x, barrier, after, at, reduce))
         self.release()
+
+    def waiters(self) -> list[Lanes]:
+        """Who stands at a barrier of its block."""
+        return [entry.lanes for entry in self.waiting if entry.barrier >= 0]
 
     def sync_warp(self, x: Lanes, after: int, at: int, members: np.ndarray) -> None:
         """members: uint32, each lane's member mask, (warps, 32) or what broadcasts to it."""

@@ -3,8 +3,8 @@
 Lanes that stand at the same place form a group; the group that is behind the others (deepest call first, then earliest in
 the program's order) runs one basic block at a time. Groups that meet at the same place become one.
 
-Between two segments the chunk rests with all its registers. Whoever wants the next one may say for which blocks: the others sleep, so
-that the trace of blocks that run later, or more slowly, on the chip does not pile up.
+Between two segments the chunk rests with all its registers. Whoever wants the next one may say for which warps: the others sleep, so
+that the trace of warps that run later, or more slowly, on the chip does not pile up. A warp that waits for others wakes them.
 """
 
 from collections.abc import Iterator
@@ -27,6 +27,7 @@ from gpuprof.emulate.rendezvous import lanes_outside, waiting_lanes
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times, unless lanes left.
 PATIENCE_BLOCKS = 20_000
 SPIN_WEIGHT = 400
+LEAST_SHARE = 1 / 64  # of a segment, when few are awake: beginning one has its price, too
 
 
 class Chunk:
@@ -65,6 +66,7 @@ class Chunk:
         self.meetings = Meetings(self)
         self.together = run.waits  # its blocks may wait for each other in ways that are not seen here
         self.awake: np.ndarray | None = None  # uint32 (warps,): the lanes that run on; None: all
+        self.share = 1.0  # of the warps that are awake
         self.asleep: dict[Key, list[Lanes]] = {}
 
     # Scheduling
@@ -82,7 +84,8 @@ class Chunk:
             waiting.append(x)
 
     def run(self, segment_nbytes: int) -> Iterator[None]:
-        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, and when all that are awake have exited."""
+        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, or where some sleep to the part of it that
+        the others' have in that, and when all that are awake have exited."""
         everyone = self.live.copy()
         self.push(
             Lanes(self, np.arange(self.n_warps, dtype=np.int64), everyone, 0, direct=True),
@@ -90,7 +93,7 @@ class Chunk:
         )
         ready = self.ready
         while True:
-            if self.log.nbytes >= segment_nbytes:
+            if self.log.nbytes >= segment_nbytes * self.share:
                 yield
             if self.mbarriers.changed:
                 self.mbarriers.release()
@@ -128,13 +131,33 @@ class Chunk:
             else:
                 self.step(key, block, x)
 
-    def wake(self, blocks: np.ndarray | None = None) -> None:
-        """Whose lanes run on from here: bool (n_blocks,), which is rounded up to whole clusters, or None for all. It is a wish: when these
-        can do nothing alone, all are woken."""
-        self.awake = None
-        if blocks is not None and not self.together and not blocks.all():
-            of_cluster = blocks.reshape(-1, self.cluster).any(axis=1)
-            self.awake = np.where(np.repeat(of_cluster, self.cluster * self.warps_per_block), FULL, np.uint32(0))
+    def wake(self, warps: np.ndarray | None = None) -> None:
+        """Whose lanes run on from here: bool (n_warps,), or None for all. It is a wish: who has to wait for others wakes them (`call`), and
+        when those awake can do nothing alone, all are woken."""
+        self.awake, self.share = None, 1.0
+        if warps is not None and not self.together and not warps.all():
+            self._set_awake(np.where(warps, FULL, np.uint32(0)))
+            for x in (*self.barriers.waiters(), *self.cluster_barrier.waiters(), *self.mbarriers.waiters()):
+                self.call(x.step_warps[self.awake[x.step_warps] != 0])
+        self._rouse()
+
+    def call(self, warps: np.ndarray) -> None:
+        """These warps wait for others of their blocks, or clusters: all of those run on."""
+        if self.awake is None or not len(warps):
+            return
+        groups = self.awake.reshape(-1, self.cluster * self.warps_per_block).copy()
+        mine = np.unique(warps // groups.shape[1])
+        if groups[mine].all():
+            return
+        groups[mine] = FULL
+        self._set_awake(groups.reshape(-1))
+        self._rouse()
+
+    def _set_awake(self, awake: np.ndarray) -> None:
+        self.awake, self.share = awake, max(LEAST_SHARE, float(np.count_nonzero(awake)) / self.n_warps)
+
+    def _rouse(self) -> None:
+        """Lets those who sleep look whether they still are to."""
         if not self.asleep:
             return
         self.meetings.stirred = True  # who slept has not been looked at

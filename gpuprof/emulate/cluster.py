@@ -72,6 +72,9 @@ class ClusterBarrier:
         over = self.lane_phase[x.warps] < self.phase[x.warps // self.warps_per_cluster][:, None]
         return pack_masks(over.reshape(-1)) & x.masks
 
+    def waiters(self) -> list[Lanes]:
+        return [x for x, _, _ in self.waiting]
+
     def wait(self, x: Lanes, after: int, at: int) -> None:
         never = pack_masks((self.lane_phase[x.warps] < 0).reshape(-1)) & x.masks
         if never.any():
@@ -82,6 +85,7 @@ class ClusterBarrier:
             self._leave(x)
             self.chunk.push(x, after)
             return
+        self.chunk.call(x.step_warps)
         x.flush()
         self._wait(x, after, at)
 

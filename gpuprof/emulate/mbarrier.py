@@ -119,6 +119,9 @@ class Mbarriers:
             if not over.all():
                 self.waiting.append(_part(entry, ~over))
 
+    def waiters(self) -> list[Lanes]:
+        return [entry.lanes for entry in self.waiting]
+
     def time_out(self) -> bool:
         """When nobody else can go on, all waits end in vain. False when none waits; raises KernelFault when it has happened too often."""
         if not self.waiting:
@@ -327,6 +330,7 @@ def build_wait(block: BasicBlock, env: Env) -> End:
         else:
             x.flush()
             waiting = x.part(x.masks)
+        x.chunk.call(waiting.step_warps)
         barriers.waiting.append(Waiting(waiting, index[~over], wanted[~over], dst, after, at))
 
     end = split_by_guard(block, env, act)

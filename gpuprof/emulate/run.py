@@ -94,7 +94,7 @@ class Emulation:
     def carry_out(self, order: Order) -> TracePiece:
         """The next segment of a chunk."""
         chunk, steps, number = self._begin(self.segment_nbytes) if order.first_block < 0 else self.resting.pop(order.first_block)
-        chunk.wake(order.blocks)
+        chunk.wake(order.warps)
         self.run.log.begin(chunk.n_warps)
         with np.errstate(all="ignore"), usual_floats():
             next(steps, None)

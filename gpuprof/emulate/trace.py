@@ -63,12 +63,12 @@ class Order(NamedTuple):
     """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one when that is -1.
     REST stands for all there is: every piece to its end, one after the other.
 
-    blocks: bool (n_blocks,), those whose trace is wanted, or None for all. `traced` False, with REST: without trace, so
+    warps: bool (n_warps,), those whose trace is wanted, or None for all. `traced` False, with REST: without trace, so
     that no piece comes.
     """
 
     first_block: int = -1
-    blocks: np.ndarray | None = None
+    warps: np.ndarray | None = None
     traced: bool = True
 
 

@@ -8,12 +8,14 @@ simulated machine alone; so the order in which blocks are emulated is the same i
 
 from collections import deque
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.emulate.trace import Order, TracePiece, join_sectors
 from gpuprof.timing.batch import PreparedGrid
-from gpuprof.timing.layout import EMPTY, PIECE, PIECE_PLACES, STARVED, STEP_NBYTES
+from gpuprof.timing.gather import MOST_PIECES, Link, gather, link_of, standing
+from gpuprof.timing.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state import State
 from gpuprof.timing.static import accesses_per_block
 
@@ -38,18 +40,17 @@ class LiveTrace:
         state.machine[0]["hungry"] = 0
         for source in self.sources:
             source.feed_warps(state)
-            source.tidy(state)
 
 
 class _Chunk:
-    """Blocks that are emulated together. `pieces`: those that some warp is in or will come to, each with its record; see layout.PIECE."""
+    """Blocks that are emulated together. `links`: the pieces that some warp is in or will come to. A row is a warp of the chunk."""
 
     def __init__(self, piece: TracePiece):
         self.first_block, self.n_blocks, self.warps_per_block = piece.first_block, piece.n_blocks, piece.warps_per_block
-        self.pieces: list[tuple[TracePiece, np.ndarray]] = []
+        self.links: list[Link] = []
         self.n_pieces = 0
         self.final = np.zeros(len(piece.final), np.bool_)  # warps whose trace is complete
-        self.stretch = 1.0  # steps of a block in the newest piece
+        self.stretch = 1.0  # steps of a warp in the newest piece
         self.is_ordered = False
 
     @property
@@ -63,52 +64,66 @@ class _Chunk:
         assert self.n_pieces or (steps[ended] > 0).all(), "a warp without a step"
         self.n_pieces += 1
         self.final |= ended
-        steps_of_block = steps.reshape(self.n_blocks, -1).sum(axis=1)
-        self.stretch = float(steps_of_block.sum()) / max(1, int(np.count_nonzero(steps_of_block)))
-        record = np.zeros(1, PIECE)
-        record["first_block"] = piece.first_block
-        for name in PIECE_PLACES:
-            record[name] = getattr(piece, name).ctypes.data
-        if self.pieces:
-            self.pieces[-1][1]["next"] = record.ctypes.data
-        self.pieces.append((piece, record))
+        self.stretch = float(steps.sum()) / max(1, int(np.count_nonzero(steps)))
+        self.links.append(link_of(piece))
+        self._chain()
 
-    def steps_left(self, warps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(row, steps) of those `warps`, records of layout.WARP, of this chunk whose trace goes on beyond what is known."""
-        mine = warps[(warps["block"] >= self.first_block) & (warps["block"] < self.end)]
-        row = (mine["block"].astype(np.int64) - self.first_block) * self.warps_per_block + mine["in_block"]
+    def _chain(self) -> None:
+        for link, following in pairwise(self.links):
+            link.record["next"] = following.address
+
+    def mine(self, warps: "_Warps") -> "_Warps":
+        here = (warps.block >= self.first_block) & (warps.block < self.end)
+        return _Warps(*(column[here] for column in warps))
+
+    def rows(self, warps: "_Warps") -> np.ndarray:
+        return (warps.block - self.first_block) * self.warps_per_block + warps.in_block
+
+    def places(self, warps: "_Warps") -> np.ndarray:
+        """In which of the links each is."""
+        addresses = np.array([link.address for link in self.links])
+        order = np.argsort(addresses)
+        return order[np.searchsorted(addresses, warps.piece, sorter=order)]
+
+    def steps_left(self, warps: "_Warps") -> tuple[np.ndarray, np.ndarray]:
+        """(row, steps) of those `warps` of this chunk whose trace goes on beyond what is known."""
+        mine = self.mine(warps)
+        row, place, left = self.rows(mine), self.places(mine), (mine.trace_end - mine.step) // STEP_NBYTES
+        for number, link in enumerate(self.links):
+            if number:
+                left += np.where(place < number, link.steps[row], 0)
         open_ended = ~self.final[row]
-        mine, row = mine[open_ended], row[open_ended]
-        left = (mine["trace_end"] - mine["step"]) // STEP_NBYTES
-        for (_, before), (piece, _) in zip(self.pieces[:-1], self.pieces[1:], strict=True):
-            ahead = self._is_in_or_before(mine["piece"], before)
-            left[ahead] += np.diff(piece.step_start)[row[ahead]]
-        return row, left
+        return row[open_ended], left[open_ended]
 
-    def _is_in_or_before(self, places: np.ndarray, record: np.ndarray) -> np.ndarray:
-        addresses = [each.ctypes.data for _, each in self.pieces]
-        return np.isin(places, addresses[: addresses.index(record.ctypes.data) + 1])
-
-    def drop_passed(self, warps: np.ndarray, next_block: int) -> None:
+    def drop_passed(self, state: State, warps: "_Warps", next_block: int) -> None:
         """Frees the pieces that no warp is in, or has steps in that are still to come; the newest stays until the chunk goes.
 
         Blocks that start late have steps in the first piece, and none in the many that others have needed since: those leave the chain.
         """
-        addresses = [record.ctypes.data for _, record in self.pieces]
-        place = np.full(len(self.final), len(addresses))  # of each warp in the chain
+        if len(self.links) == 1:
+            return
+        mine = self.mine(warps)
+        place = np.full(len(self.final), len(self.links))  # of each row in the chain
         place[max(0, next_block - self.first_block) * self.warps_per_block :] = 0
-        mine = warps[(warps["block"] >= self.first_block) & (warps["block"] < self.end)]
-        rows = (mine["block"].astype(np.int64) - self.first_block) * self.warps_per_block + mine["in_block"]
-        for number, address in enumerate(addresses):
-            place[rows[mine["piece"] == address]] = number
-        kept = [
-            (piece, record)
-            for number, (piece, record) in enumerate(self.pieces)
-            if record is self.pieces[-1][1] or ((place == number) | (place < number) & (np.diff(piece.step_start) > 0)).any()
-        ]
-        for (_, record), (_, following) in pairwise(kept):
-            record["next"] = following.ctypes.data
-        self.pieces = kept
+        place[self.rows(mine)] = self.places(mine)
+        kept = [((place == number) | (place < number) & (link.steps > 0)).any() for number, link in enumerate(self.links)]
+        kept[-1] = True
+        place = np.concatenate([[0], np.cumsum(kept)])[place]
+        self.links = [link for link, stays in zip(self.links, kept, strict=True) if stays]
+        if len(self.links) > MOST_PIECES:
+            self.links = gather(state, self.links, standing(state, place, mine.number, self.rows(mine)))
+        self._chain()
+
+
+class _Warps(NamedTuple):
+    """Warps on the chip, one column for each field of layout.WARP that is asked for here, all int64; `number`: the machine's."""
+
+    number: np.ndarray
+    block: np.ndarray
+    in_block: np.ndarray
+    piece: np.ndarray
+    step: np.ndarray
+    trace_end: np.ndarray
 
 
 class _Source:
@@ -135,23 +150,28 @@ class _Source:
             self._take(state)
         chunk = self.waiting.popleft()
         record = state.core.grid[self.number]
-        record["known_blocks"], record["piece"] = chunk.end, chunk.pieces[0][1].ctypes.data
-        self._order_ahead(state)
+        record["known_blocks"], record["piece"] = chunk.end, chunk.links[0].address
+        self._order_ahead(state, self._warps(state))
 
     def feed_warps(self, state: State) -> None:
         least = 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES
         warps = self._warps(state)
+        has_more = False
         for chunk in list(self.chunks.values()):
             while (chunk.steps_left(warps)[1] < least).any():
                 if not chunk.is_ordered:
-                    self._order_more(chunk, state)
+                    self._order_more(chunk, state, warps)
                 self._take(state)
-        self._order_ahead(state)
+                has_more = True
+        self._order_ahead(state, warps)
+        if has_more:
+            self.tidy(state)
 
-    def _warps(self, state: State) -> np.ndarray:
-        """The grid's warps that are on the chip."""
-        warps = state.core.warp
-        return warps[(warps["state"] != EMPTY) & (warps["grid"] == self.number)]
+    def _warps(self, state: State) -> _Warps:
+        """Those of the grid."""
+        table = state.core.warp
+        number = np.flatnonzero((table["state"] != EMPTY) & (table["grid"] == self.number))
+        return _Warps(number, *(table[name][number].astype(np.int64) for name in _Warps._fields[1:]))
 
     def _take(self, state: State) -> None:
         """The next piece, whatever it is."""
@@ -168,22 +188,20 @@ class _Source:
         chunk.is_ordered = False
         chunk.add(_contiguous(piece))
 
-    def _order_ahead(self, state: State) -> None:
+    def _order_ahead(self, state: State, warps: _Warps) -> None:
         """Has the next piece of every chunk made while the newest is being played."""
         for chunk in self.chunks.values():
             if not chunk.is_ordered and not chunk.final.all():
-                self._order_more(chunk, state)
+                self._order_more(chunk, state, warps)
 
-    def _order_more(self, chunk: _Chunk, state: State) -> None:
-        """Orders the next piece, of those blocks that run and have not much more left than the newest piece brought."""
-        row, left = chunk.steps_left(self._warps(state))
-        block = row // chunk.warps_per_block
-        of_block = np.bincount(block, left, chunk.n_blocks)
-        blocks = np.zeros(chunk.n_blocks, np.bool_)
-        blocks[block] = of_block[block] < 1.5 * chunk.stretch
-        blocks[block[left < 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES]] = True
-        if blocks.any():
-            self._order(Order(chunk.first_block, blocks))
+    def _order_more(self, chunk: _Chunk, state: State, warps: _Warps) -> None:
+        """Orders the next piece, of those warps that run and have not much more left than the newest piece brought them."""
+        row, left = chunk.steps_left(warps)
+        wanted = (left < 1.5 * chunk.stretch) | (left < 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES)
+        if wanted.any():
+            rows = np.zeros(len(chunk.final), np.bool_)
+            rows[row[wanted]] = True
+            self._order(Order(chunk.first_block, rows))
             chunk.is_ordered = True
 
     def tidy(self, state: State) -> None:
@@ -192,10 +210,10 @@ class _Source:
         for chunk in list(self.chunks.values()):
             if chunk.first_block >= record["next_block"]:
                 continue
-            if chunk.end <= record["next_block"] and not ((warps["block"] >= chunk.first_block) & (warps["block"] < chunk.end)).any():
+            if chunk.end <= record["next_block"] and not len(chunk.mine(warps).number):
                 del self.chunks[chunk.first_block]
             else:
-                chunk.drop_passed(warps, int(record["next_block"]))
+                chunk.drop_passed(state, warps, int(record["next_block"]))
 
     def _check(self, piece: TracePiece) -> None:
         assert piece.warps_per_block == self.warps_per_block, f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
