@@ -1,7 +1,8 @@
 """Functions that Numba compiles once and keeps on disk for later runs.
 
 Numba keeps them in $NUMBA_CACHE_DIR, else beside their source, else in the user's cache folder, and refuses to define them where
-none of these can be written: a read-only installation, run by a user without a home. Then they are kept for this process alone.
+none of these can be written: a read-only installation, run by a user without a home. Then they are kept for this process alone, and so is
+what does not fit a disk that is full; `complaint` says so, once.
 """
 
 import atexit
@@ -10,6 +11,7 @@ import shutil
 import tempfile
 
 import numba
+from numba.core.caching import FunctionCache
 
 
 def _ensure_folder() -> None:
@@ -21,7 +23,40 @@ def _ensure_folder() -> None:
 
 
 _ensure_folder()
-kept = functools.partial(numba.njit, cache=True, nogil=True)
+_complaints: list[str] = []
+
+
+def _complain(folder: str, error: OSError) -> None:
+    if not _complaints:
+        _complaints.append(
+            f"{folder}: compiled code cannot be kept there ({error.strerror or error}), so every run compiles; "
+            "make room, or set NUMBA_CACHE_DIR to another folder"
+        )
+
+
+def complaint() -> str:
+    """Why something that was compiled since the last call is not on disk; "" when everything is."""
+    return _complaints.pop() if _complaints else ""
+
+
+class _Cache(FunctionCache):
+    """Numba's, but a disk that is full does not end the run: what has been compiled works all the same."""
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _complain(self.cache_path, error)
+
+
+def kept(function=None, **options):
+    """Decorates a function, with options of numba.njit or without."""
+    if function is None:
+        return functools.partial(kept, **options)
+    dispatcher = numba.njit(**{"nogil": True} | options)(function)
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = _Cache(function)
+    return dispatcher
 
 
 class Ufunc:
@@ -32,7 +67,11 @@ class Ufunc:
 
     def __call__(self, *rows, **options):
         if self._ufunc is None:
-            self._ufunc = numba.vectorize([self._signature], cache=True)(self._element)
+            try:
+                self._ufunc = numba.vectorize([self._signature], cache=True)(self._element)
+            except OSError as error:
+                _complain(FunctionCache(self._element).cache_path, error)
+                self._ufunc = numba.vectorize([self._signature])(self._element)
         return self._ufunc(*rows, **options)
 
 

@@ -32,6 +32,7 @@ from gpuprof.errors import KernelFault, UsageError
 from gpuprof.heap import give_back_large_arrays
 from gpuprof.inflight import Emulate, Flight, InFlight
 from gpuprof.isa.program import Program
+from gpuprof.kept import complaint
 from gpuprof.nested import Descent, launches_grids
 from gpuprof.recorded import launch_fields, record_end, record_module, record_preamble, record_samples, sampling_fields, stream_header
 from gpuprof.records.writer import RECORD_NBYTES
@@ -269,6 +270,8 @@ class Session:
             if self.recorder:
                 record_end(self.recorder, flight.launch, timing, flight.counters)
             self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
+        if text := complaint():
+            self.observer.notice(text)
         return timings
 
     def _timed(self, grids: list[Grid]) -> list[LaunchTiming]:
