@@ -20,7 +20,7 @@ from numba.core.compiler import Compiler, CompilerBase, Flags
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import AnnotateTypes, IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
-from numba.core.untyped_passes import FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA, TranslateByteCode
+from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
 _NO_ENVIRONMENT = SimpleNamespace(set_env=lambda name, environment: None)  # there is no machine code yet whose globals could be set
 
@@ -139,7 +139,8 @@ class _Lowering(NativeLowering):
 
 
 class _PartCompiler(CompilerBase):
-    """Numba's passes without those for closures, generators, tuples of mixed types, `with`, `raise` and objects, which parts do without."""
+    """Numba's passes without those for closures, generators, constant places of tuples, `with`, `raise`, `print` and objects, which parts
+    do without."""
 
     _flags: ClassVar[dict] = {}
     _typing: ClassVar[dict] = {}
@@ -165,8 +166,6 @@ class _PartCompiler(CompilerBase):
 PASSES = (
     TranslateByteCode,
     FixupArgs,
-    IRProcessing,
-    GenericRewrites,
     ReconstructSSA,
     NopythonTypeInference,
     PreLowerStripPhis,
