@@ -57,6 +57,7 @@ MAX_WARP_INSTRUCTIONS = 1 << 22
 NO_LIMIT_CYCLES = 1 << 62
 # The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger for itself).
 MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
+MOST_PRIORITY = 1 << 31  # CUDA's is an int
 
 
 class Session:
@@ -95,7 +96,7 @@ class Session:
             cmd.Launch: self._launch,
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
-            cmd.Priority: lambda c: self.priorities.update({c.stream: c.priority}),
+            cmd.Priority: self._set_priority,
             cmd.Wait: self._wait,
             cmd.SetSampler: self._set_sampler,
             cmd.TaskBegin: lambda c: self.tasks.append(c.name),
@@ -201,6 +202,11 @@ class Session:
             self.settle()
         else:
             self.in_flight.wait(command.event, command.stream)
+
+    def _set_priority(self, command: cmd.Priority) -> None:
+        if not -MOST_PRIORITY <= command.priority < MOST_PRIORITY:
+            raise UsageError(f"a stream's priority of {command.priority}: it must be -2^31 to 2^31 - 1")
+        self.priorities[command.stream] = command.priority
 
     def _set_sampler(self, command: cmd.SetSampler) -> dict[str, int | str]:
         """A launch keeps the filter that it was asked for with. The rest belongs to the cells, which all that runs at a time shares: so

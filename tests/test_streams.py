@@ -155,6 +155,8 @@ def test_what_is_refused(gpu):
         module.add[1, 32, 1, "dependent"](x, 1)
     with pytest.raises(UsageError, match="a stream's priority must be an integer, not 'high'"):
         device.stream(priority="high")
+    with pytest.raises(UsageError, match=f"a stream's priority of {1 << 31}: it must be "):
+        device.stream(priority=1 << 31)
 
 
 def test_what_is_put_by_comes_back_as_ordered(tmp_path):
