@@ -121,7 +121,7 @@ def test_a_stream_without_the_first_chunk(tmp_path):
     """Replay looked for the sampling of a recording that says nothing of it."""
     chunks = chunks_of(write_everything(tmp_path / "a.gprec").read_bytes())
     (tmp_path / "a.gprec").write_bytes(sealed([chunk for chunk in chunks if chunk[0] != b"META"]))
-    assert gpuprof(tmp_path, "replay", "a.gprec", "-o", "b.gprec") == (1, "", "gpuprof: a.gprec: it has no META chunk\n")
+    assert gpuprof(tmp_path, "replay", "a.gprec", "-o", "b.gprec") == (1, "", "gpuprof: a.gprec: its first chunk is CHIP, not META\n")
 
 
 def test_a_number_too_large_for_any_float_is_no_json(tmp_path):
