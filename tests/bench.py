@@ -175,6 +175,19 @@ def long_figures(_: Path):
         yield f"memory.long.{kind}.{millions}", float(text.split()[-2]), "MiB", f"python -m tests.long_run {kind} {millions}"
 
 
+def blocks_figures(_: Path):
+    """Part of a launch's blocks timed, against all: see tests/bench_blocks.py for more launches."""
+    from tests.bench_blocks import run
+
+    for name in ("shuffle", "padded transpose"):
+        full, part = run(name, False), run(name, True)
+        known, what = part.timing.extrapolation, f"python -m tests.bench_blocks '{name}'"
+        figure = f"blocks.{name.partition(' ')[0]}"
+        yield f"{figure}.time", 100 * part.seconds / full.seconds, "%", f"{what}: time with --sample-blocks, of that without"
+        yield f"{figure}.error", 100 * (part.timing.cycles / full.timing.cycles - 1), "%", f"{what}: its cycles, against those without"
+        yield f"{figure}.stated", 100 * known.error, "%", f"{what}: the error that it states"
+
+
 GROUPS = (
     assemble_figures,
     emulate_figures,
@@ -186,6 +199,7 @@ GROUPS = (
     long_figures,
     sampling_cost_figures,
     record_figures,
+    blocks_figures,
 )
 
 

@@ -10,7 +10,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.timing.extrapolate import Extrapolation, extrapolated
+from gpuprof.timing.extrapolate import Extrapolation, Rate, extrapolated
 from gpuprof.timing.lengths import N_BINS, STALLS_DTYPE
 from tests.readable_timing import recorded_stalls
 from tests.recordings import META, launch_fields
@@ -119,7 +119,7 @@ def test_in_a_recording(tmp_path):
 def test_extrapolated_stalls_are_more_and_not_longer(chip):
     """A third of the slots was seen: three times the stalls of each length."""
     timing, _ = run(chip, LOADS, [warp([0], [access(range(4))] * 2)])
-    whole = extrapolated(replace(timing, extrapolation=Extrapolation(1, 3, 1.0, 0.01)), 3 * timing.issue_slots, 0x1000)
+    whole = extrapolated(replace(timing, extrapolation=Extrapolation(1, 3, Rate(1.0, 0.01))), 3 * timing.issue_slots, 0x1000)
     assert (whole.stalls["bins"] == 3 * timing.stalls["bins"]).all()
     assert (whole.stalls["longest_cycles"] == timing.stalls["longest_cycles"]).all()
     assert (whole.ledger == 3 * timing.ledger).all()

@@ -1,9 +1,10 @@
 """`--sample-blocks`: times blocks until the rate of work has settled, and works out from the rest's exact work how long it would take.
 
-A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it and its L2, and the last, which leave
-parts of it empty. The rate is looked at whenever a batch, as many blocks as run at a time, has ended. When two stretches of batches, each a third of all so far,
-agree, only so many blocks are still started that a whole number of batches is left out: the end then looks as it would. How many issue slots
-these have is known exactly, from the emulator's counters.
+A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which leave parts of it
+empty; and at another one from when the L2 is full, for then what was written must go to the DRAM. The rate is looked at whenever a
+batch, as many blocks as run at a time, has ended. Once it is known well enough before the L2 is full, the L2 is filled at once (`aged`);
+once it is known well enough behind that, only so many blocks are still started that a whole number of batches is left out: the end then
+looks as it would. How many issue slots these have is known exactly, from the emulator's counters.
 """
 
 from dataclasses import dataclass, replace
@@ -11,35 +12,78 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.chips import Chip
+from gpuprof.timing.aged import fill
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
-from gpuprof.timing.layout import QUANTUM, SECTOR_NBYTES
+from gpuprof.timing.layout import QUANTUM
 from gpuprof.timing.lengths import scaled_stalls
 from gpuprof.timing.result import LaunchTiming
 from gpuprof.timing.state import State
 from gpuprof.timing.static import FOLDED, JOINED, static_program
 
-LEAST_BATCHES = 2  # in a stretch
-SETTLED = 0.015  # two stretches agree when their rates differ by less
-UNNOTICED = 2  # times the larger of SETTLED and what the stretches differ by: as far as the rate of the rest may be off. The ladder of tests is within it
-LEAST_SHARE = 0.08  # of the blocks is timed in any case: the blocks of a wave fall out of step slowly
+QUARTERS = 4  # stretches of batches that a rate is told from
+LEAST_BATCHES = 6  # before one is
+# How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters' costs (the mean of two is
+# within that nine times in ten, where only chance is at work), and by twice the drift from the first half to the second, which may go on.
+LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
+MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
+MOST_ERROR_FILLING = 0.01
+FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
+WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that must follow: enough for a rate
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Issue slots a cycle, and as which share of it that may be off."""
+
+    slots_per_cycle: float
+    off: float
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What was left out while the L2 would have become full."""
+
+    slots: float
+    rate: Rate
 
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """Of `blocks`, the first `simulated` were timed. `slots_per_cycle` is the rate of the last two stretches, which differ by the share `spread`.
+    """Of `blocks`, the first `simulated` were timed; what follows has this rate, after what belongs to `filling`.
 
     `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known.
     """
 
     simulated: int
     blocks: int
-    slots_per_cycle: float
-    spread: float
+    rate: Rate
+    filling: Filling | None = None
     error: float = 0.0
 
     def __str__(self) -> str:
         return f"timed {self.simulated:,} of {self.blocks:,} blocks, cycles within {100 * self.error:.1f} %"
+
+    def cycles(self, slots: float) -> tuple[float, float]:
+        """(what `slots` that were not timed take, by how much that may be off)."""
+        parts = [Filling(slots, self.rate)]
+        if self.filling:
+            before = min(slots, self.filling.slots)
+            parts = [Filling(before, self.filling.rate), Filling(slots - before, self.rate)]
+        cycles = [part.slots / part.rate.slots_per_cycle for part in parts]
+        return sum(cycles), sum(taken * part.rate.off for taken, part in zip(cycles, parts, strict=True))
+
+
+def settled(marks: np.ndarray) -> Rate | None:
+    """The rate that `marks`, (cycle, issue slots) after each batch, come to: that of the last half of them; None for too few."""
+    quarter = (len(marks) - 1) // QUARTERS
+    if len(marks) <= LEAST_BATCHES:
+        return None
+    cycles, slots = np.diff(marks[-1 - QUARTERS * quarter :: quarter], axis=0).T
+    cost = cycles / slots
+    drift = abs(cost[:2].mean() / cost[2:].mean() - 1)
+    off = max(LEAST_OFF, SPREADS * float(cost.std(ddof=1) / cost.mean()) + DRIFTS * float(drift))
+    return Rate(float(slots[2:].sum() / cycles[2:].sum()), off)
 
 
 class Settling:
@@ -49,32 +93,50 @@ class Settling:
         cluster = grid.grid.launch.blocks_of_cluster
         self.n_blocks = grid.n_blocks
         self.batch = max(cluster, chip.sms * grid.fit.blocks_per_sm // cluster * cluster)
-        self.l2_sectors = chip.l2_nbytes // SECTOR_NBYTES
-        self.marks: list[tuple[int, int]] = []  # cycle and issue slots so far, after each batch since the caches are full
         self.due = self.batch  # blocks that end the batch
+        self.marks: list[
+            tuple[int, int, int]
+        ] = []  # cycle, issue slots, lines in the L2 after each batch, as long as the L2 is full, or is not
+        self.is_full = False
+        self.filling: Filling | None = None
 
     def look(self, state: State) -> Extrapolation | None:
         """Once the rate has settled, and something can be left out: what is known then. No blocks beyond `simulated` are to start."""
         record = state.core.grid[0]
-        if record["done_blocks"] < self.due:
+        done = int(record["done_blocks"])
+        if done < self.due:
             return None
-        self.due = (int(record["done_blocks"]) // self.batch + 1) * self.batch
-        if not self.is_warm(int(record["l2_sectors"] - record["l2_hits"]), int(record["done_blocks"])):
+        self.due = (done // self.batch + 1) * self.batch
+        tags = state.memory.l2_tag
+        lines = int(np.count_nonzero(tags))
+        if not self.is_full and lines >= FULL * len(tags):
+            self.is_full, self.marks = True, []
+        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, int(record["issue_slots"]), lines))
+        rate = settled(np.array([mark[:2] for mark in self.marks]))
+        if rate is None:
             return None
-        self.marks.append((int(state.machine[0]["now"]) + QUANTUM, int(record["issue_slots"])))
-        stretch = max(LEAST_BATCHES, (len(self.marks) - 1) // 3)
-        if len(self.marks) <= 2 * stretch or record["done_blocks"] < LEAST_SHARE * self.n_blocks:
+        slots_of_block = record["issue_slots"] / done
+        if not self.is_full and (to_fill := self.slots_to_fill(len(tags))) < (self.n_blocks - done) * slots_of_block:
+            if self.is_worth_filling(rate, to_fill / slots_of_block, self.n_blocks - done):
+                fill(state)
+                self.filling, self.is_full, self.marks = Filling(to_fill, rate), True, []
             return None
-        cycles, slots = (np.diff(column) for column in zip(*self.marks[-1 - 2 * stretch :: stretch], strict=True))
-        slower, faster = float((slots / cycles).min()), float((slots / cycles).max())
         left_out = (self.n_blocks - int(record["next_block"])) // self.batch * self.batch
-        if left_out <= 0 or faster - slower > SETTLED * slower:
-            return None
-        return Extrapolation(self.n_blocks - left_out, self.n_blocks, float(slots.sum() / cycles.sum()), (faster - slower) / slower)
+        found = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
+        if self.filling and left_out * slots_of_block <= self.filling.slots:
+            return found  # that was left out already, whatever the rate behind it has come to
+        all_cycles = self.marks[-1][0] - int(record["start_cycle"]) + found.cycles((self.n_blocks - done) * slots_of_block)[0]
+        return found if left_out > 0 and found.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles else None
 
-    def is_warm(self, misses: int, done_blocks: int) -> bool:
-        """Whether the L2 has taken in as much as it holds: before, nothing need be written back. Or whether all blocks together will not do that."""
-        return misses >= self.l2_sectors or misses * self.n_blocks < self.l2_sectors * done_blocks
+    def slots_to_fill(self, room: int) -> float:
+        """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""
+        _, slots, lines = self.marks[len(self.marks) // 2]
+        brought = self.marks[-1][2] - lines
+        return (room - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
+
+    def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
+        """Whether so many of the blocks that are left may be left out for an L2 that is full at once."""
+        return WORTH * self.batch < blocks < left - AFTER * self.batch and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
 
 
 def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
@@ -87,16 +149,16 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     """The timing of the whole launch, which has `slots` issue slots and whose module is loaded at `load_base`. Ledger, stalls and counts of
     caches grow as the work does; samples do not."""
     known = timing.extrapolation
-    more_cycles = round((slots - timing.issue_slots) / known.slots_per_cycle)
+    more, off = known.cycles(slots - timing.issue_slots)
+    more_cycles = round(more)
     factor = slots / timing.issue_slots
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in SCALED}
-    error = UNNOTICED * max(SETTLED, known.spread) * more_cycles / (timing.cycles + more_cycles)
     return replace(
         timing,
         **scaled,
-        extrapolation=replace(known, error=error),
+        extrapolation=replace(known, error=off / (timing.cycles + more_cycles)),
         end_cycle=timing.end_cycle + more_cycles,
         cycles=timing.cycles + more_cycles,
         issue_slots=slots,
