@@ -85,7 +85,7 @@ def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> 
     insert(db, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
     insert(db, "cause_kinds", ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(CAUSE_KINDS)))
     insert(db, "samples", counts.rows())
-    insert(db, "sample_sizes", counts.sizes())
+    insert(db, "sample_sizes", counts.sizes(recording.launches))
     kept = dict(db.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
     functions = {(code.module, f.name): number for code in codes for number, f in enumerate(code.program.functions, code.first_function)}
     for number, launch in sorted(recording.launches.items()):

@@ -8,8 +8,11 @@ How sure they are is said by an effective sample size: as many independent sampl
 smaller than the number of samples. Unequal weights: it is (sum of weights)^2 / (sum of their squares) then (Kish, 1965). And all SMs are
 sampled in the same cycle and may do the same thing in it, so the spread is taken between sampled cycles, by the successive
 differences that are usual for systematic samples (Wolter, 1985, "Introduction to variance estimation", chapter 7), and put as the mean
-design effect over all instructions (Rao and Scott, 1981). Where sampling in equal steps is surer than independent sampling would be,
-as in long stalls, nothing is gained from it: the design effect is at least 1.
+design effect over all instructions (Rao and Scott, 1981).
+
+Sampling in equal steps is surer than independent sampling where neighbouring samples see the same stall. The spread says so, but it would say so too
+where each sample sees the same place of a loop, and be wrong. So a design effect below 1 is believed as far as stalls are longer than the
+period: its least value is the period over the length of the stall that a warp-cycle is in, in the mean, which is known exactly.
 """
 
 from fractions import Fraction
@@ -84,8 +87,8 @@ class Spread:
         products = keys >> np.uint64(CYCLE_BITS), (step[number] - step[number + 1]) * weight
         self._products = merge_runs(*(np.concatenate(pair) for pair in zip(self._products, products, strict=True)))
 
-    def effective(self, weight_of: dict[int, int]) -> float:
-        """How many independent samples would be as sure, given the sum of the weights at each pc. Once, at the end."""
+    def effective(self, weight_of: dict[int, int], least_effect: Fraction = Fraction(1)) -> float:
+        """How many independent samples would be as sure, given the sum of the weights at each pc; see `least_effect`. Once, at the end."""
         self._difference(*self._held, min(self.n_cycles, 2))
         whole = sum(weight_of.values())
         kish = Fraction(whole * whole, self._squared_weights)
@@ -102,7 +105,19 @@ class Spread:
         )
         variance = between / 2 * Fraction(self.n_cycles, self.n_cycles - 1) / (whole * whole)
         design_effect = variance * kish / Fraction(unequal, whole * whole)
-        return float(round(kish / max(Fraction(1), design_effect), 3))
+        return float(round(kish / max(least_effect, design_effect), 3))
+
+
+def least_effect(period_cycles: object, lengths: np.ndarray, ledger: np.ndarray) -> Fraction:
+    """The least design effect of a launch: STALL_LENGTHS_DTYPE and LEDGER_DTYPE rows. 1 where the period is not told, or not in cycles.
+
+    Each stall counts as if it were as short as its bin allows, so that the mean is not too long.
+    """
+    warp_cycles = sum(ledger["cycles"].tolist())
+    in_stalls = sum(n << 2 * k for n, k in zip(lengths["stalls"].tolist(), lengths["bin"].tolist(), strict=True))
+    if type(period_cycles) is not int or period_cycles <= 0 or in_stalls == 0:
+        return Fraction(1)
+    return min(Fraction(1), Fraction(period_cycles * warp_cycles, in_stalls))
 
 
 def merge_runs(keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,13 +1,15 @@
 """Counts samples by (launch, pc, reason), a chunk at a time, in bounded memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 import numpy as np
 
-from gpuprof.correlate.estimate import Spread, weights
+from gpuprof.correlate.estimate import Spread, least_effect, weights
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import Rows
+from gpuprof.records.reader import Launch
 from gpuprof.records.schema import SCHEDULER_ISSUED, STALL_MASK, Chunk
 
 MERGE_AT_ROWS = 1 << 18  # distinct keys held before equal ones are added up
@@ -68,11 +70,12 @@ class LaunchCounts:
         self._merge_at_rows = MERGE_AT_ROWS + 2 * len(keys)
         return keys, counts
 
-    def effective(self) -> float:
-        """See `Spread.effective`."""
+    def effective(self, launch: Launch | None = None) -> float:
+        """See `Spread.effective`. `launch`: with how long its stalls are."""
         keys, counts = self.merge()
         pcs, sums = add_up(keys >> np.uint64(REASON_BITS), counts[:, 2:])
-        return self._spread.effective(dict(zip(pcs.tolist(), sums[:, 0].tolist(), strict=True)))
+        least = least_effect(self.registers.get("period_cycles"), launch.stall_lengths, launch.ledger) if launch else Fraction(1)
+        return self._spread.effective(dict(zip(pcs.tolist(), sums[:, 0].tolist(), strict=True)), least)
 
 
 class SampleCounts:
@@ -98,11 +101,11 @@ class SampleCounts:
             for *values, not_issued, weight in zip(pc.tolist(), reason.tolist(), *counts.T.tolist(), strict=True):
                 yield launch, *values, not_issued if counted.has_flags else None, weight if counted.has_weights else None
 
-    def sizes(self) -> Iterator[tuple[int, float]]:
+    def sizes(self, launches: Mapping[int, Launch]) -> Iterator[tuple[int, float]]:
         """(launch, effective number of samples) of the launches whose samples have weights."""
         for launch, counted in sorted(self._launches.items()):
             if counted.has_weights and len(counted.merge()[0]):  # a chunk may have no rows
-                yield launch, counted.effective()
+                yield launch, counted.effective(launches[launch])
 
 
 def add_up(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
