@@ -43,7 +43,7 @@ class _Trace:
     """A launch's pieces, put by as they are used, and given a second time to other orders."""
 
     def __init__(self, pieces: Iterable[TracePiece]):
-        self._pieces, self._shelf = pieces, Shelf()
+        self._pieces, self._shelf = pieces, Shelf("traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
         self._open: deque[Order] = deque()
 
     def put_by(self) -> Iterator[TracePiece]:

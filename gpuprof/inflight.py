@@ -18,17 +18,25 @@ from gpuprof.ahead import Orders, ahead
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.counters import LaunchCounters
 from gpuprof.emulate.trace import REST, Order, TracePiece
+from gpuprof.errors import GpuprofError
 
 IN_MEMORY_NBYTES = 256 << 20  # of a launch's trace that is put by; the rest goes to a temporary file
+# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/long_run.py: about 9 bytes each).
+MOST_NBYTES = 32 << 30
 
 Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]
 
 
 class Shelf:
-    """Pieces put by, first in, first out for each chunk of blocks: in memory, and beyond a bound in a file."""
+    """Pieces put by, first in, first out for each chunk of blocks: in memory, and beyond a bound in a file.
 
-    def __init__(self, in_memory_nbytes: int = IN_MEMORY_NBYTES):
-        self._room_nbytes = in_memory_nbytes
+    `put` raises GpuprofError when the file gets too long, or the disk is full; `why`, in the plural, and `advice` say what is put by and
+    what to do about it.
+    """
+
+    def __init__(self, why: str, advice: str, in_memory_nbytes: int = IN_MEMORY_NBYTES, most_nbytes: int = MOST_NBYTES):
+        self._why, self._advice = why, advice
+        self._room_nbytes, self._most_nbytes = in_memory_nbytes, most_nbytes
         self._chunks: dict[int, deque[TracePiece | tuple[int, int]]] = {}  # by first block; or where it is in the file, and how long
         self._new: deque[int] = deque()  # chunks whose first piece is here
         self._file = None
@@ -56,10 +64,23 @@ class Shelf:
         if nbytes <= self._room_nbytes:
             self._room_nbytes -= nbytes
             return piece
+        try:
+            return self._written(piece, nbytes)
+        except OSError as error:
+            text = f"the temporary file of {self._why} cannot be written: {error.strerror or error}; set TMPDIR to a folder with more room, or {self._advice}"
+            raise GpuprofError(text) from None
+
+    def _written(self, piece: TracePiece, nbytes: int) -> tuple[int, int]:
+        """Where it begins in the file, and how long it is."""
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="gpuprof-")  # noqa: SIM115 (it lives as long as the shelf)
         start = self._file.seek(0, 2)
+        if start + nbytes > self._most_nbytes:
+            raise GpuprofError(
+                f"{self._why} fill a temporary file of {self._most_nbytes / (1 << 30):.3g} GiB, and it goes on; {self._advice}"
+            )
         pickle.dump(piece, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._file.flush()
         return start, self._file.tell() - start
 
 
@@ -107,7 +128,9 @@ class Pieces:
 
     def put_rest_by(self) -> None:
         """Emulates to the launch's end; what is on order, and what nobody has ordered yet, is put by."""
-        self._shelf = Shelf()
+        self._shelf = Shelf(
+            "traces of a launch that later ones overtake", "wait for it before these are launched, or end it sooner with --max-cycles"
+        )
         self._orders.put(Order(REST))
         self._orders.close()
         for piece in self._live:

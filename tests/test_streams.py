@@ -1,6 +1,8 @@
 """Streams, events and launches in flight, from CUDA C++ to the recording."""
 
+import errno
 from functools import partial
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 import gpuprof
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace import Order
-from gpuprof.errors import KernelFault, UsageError
+from gpuprof.errors import GpuprofError, KernelFault, UsageError
 from gpuprof.inflight import Shelf
 from gpuprof.session import open_device
 from gpuprof.settings import Settings
@@ -162,7 +164,7 @@ def test_what_is_refused(gpu):
 def test_what_is_put_by_comes_back_as_ordered(tmp_path):
     """A shelf with room for one piece in memory keeps the others in a file; pieces of a chunk come in their order, chunks in theirs."""
     made = [piece([warp([0] * k, [access([k, k + 1])] * k)], first_block=k)._replace(number=number) for k, number in PUT_BY]
-    shelf = Shelf(in_memory_nbytes=sum(value.nbytes for value in made[0] if isinstance(value, np.ndarray)))
+    shelf = Shelf("traces", "stop", in_memory_nbytes=sum(value.nbytes for value in made[0] if isinstance(value, np.ndarray)))
     for some in made:
         shelf.put(some)
     for order, expected in zip((Order(), Order(), Order(1), Order(2), Order(1)), (0, 1, 2, 4, 3), strict=True):
@@ -170,6 +172,42 @@ def test_what_is_put_by_comes_back_as_ordered(tmp_path):
         assert (found.first_block, found.number) == PUT_BY[expected]
         assert all(np.array_equal(a, b) for a, b in zip(found, made[expected], strict=True))
     assert len(shelf) == 0 and shelf.take(Order()) is None
+
+
+def test_what_is_put_by_has_an_end():
+    """Pieces of 4,056 bytes and a little more as written, each a chunk: memory has room for none, the file for two."""
+    made = [piece([warp([0] * 500)], first_block=k) for k in range(3)]
+    shelf = Shelf("traces of x", "wait for x", in_memory_nbytes=0, most_nbytes=10_000)
+    shelf.put(made[0])
+    shelf.put(made[1])
+    with pytest.raises(GpuprofError, match=r"^traces of x fill a temporary file of 9\.31e-06 GiB, and it goes on; wait for x$"):
+        shelf.put(made[2])
+    assert shelf.take(Order()).first_block == 0
+
+
+def test_a_full_disk_under_what_is_put_by(monkeypatch):
+    class Full(BytesIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("gpuprof.inflight.tempfile.TemporaryFile", lambda **options: Full())
+    with pytest.raises(
+        GpuprofError, match="traces of x cannot be written: No space left on device; set TMPDIR to a folder with more room, or wait for x"
+    ):
+        Shelf("traces of x", "wait for x", in_memory_nbytes=0).put(piece([warp([0])]))
+
+
+def test_a_launch_that_is_overtaken_and_does_not_end(gpu, monkeypatch):
+    """Its trace has an end before the disk: 16 warps in a loop of 4,000 rounds, sixteen of them unrolled at most, make 32,000 bytes and more."""
+    monkeypatch.setattr("gpuprof.inflight.Shelf", partial(Shelf, in_memory_nbytes=1000, most_nbytes=30_000))
+    device, module, _ = gpu
+    x, y = device.to_device(np.zeros(64, np.float32)), device.to_device(np.zeros(32, np.int32))
+    module.spin[8, 64, device.stream()](x, 4000)
+    module.add[1, 32, device.stream()](y, 1)
+    with pytest.raises(GpuprofError, match=r"traces of a launch that later ones overtake fill .* GiB.*wait for it before .* --max-cycles$"):
+        device.synchronize()
+    module.add[1, 32](y, 2)  # all that was in flight is gone, as after a fault, and the device goes on
+    assert y.copy_to_host().tolist() == [2] * 32
 
 
 PUT_BY = [(1, 0), (2, 0), (1, 1), (1, 2), (2, 1)]  # first block and number of pieces, as they are made
