@@ -15,7 +15,6 @@ BOUND = 0.10
 KNOWN = {
     "_Z7bitonicPj": "the exchange is guarded by ptxas; ours jumps over it, as the block it jumps to stands before it (predicate.py looks at those behind)",
     "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas copies both addresses in every turn of the loop",
-    "_Z8warp_rowiPKiS0_PKfS2_Pf": "ptxas unrolls the loop by four, and most rows are shorter than one turn",
 }
 
 

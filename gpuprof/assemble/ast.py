@@ -114,6 +114,11 @@ class Label:
 
 
 @dataclass(slots=True)
+class NoUnroll:
+    """`.pragma "nounroll";`: a loop that the basic block around it begins is done as it stands."""
+
+
+@dataclass(slots=True)
 class BranchTargets:
     """`name: .branchtargets a, b, c;`, or `.calltargets` with functions."""
 
@@ -143,7 +148,7 @@ class Registers:
 
 @dataclass(slots=True)
 class Block:
-    """A `{ }` scope: statements are Instruction, Label, Registers, Variable, BranchTargets, CallPrototype and Block."""
+    """A `{ }` scope: statements are Instruction, Label, NoUnroll, Registers, Variable, BranchTargets, CallPrototype and Block."""
 
     statements: list = field(default_factory=list)
 
@@ -182,6 +187,7 @@ class Module:
     version: str = ""
     target: str = ""
     is_debug: bool = False  # compiled for a debugger: what stands there is done as it stands
+    keeps_loops: bool = False  # `.pragma "nounroll"` for all of them
     address_bits: int = 64
     files: dict[int, str] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)

@@ -150,6 +150,8 @@ class Body:
     indirect_calls: bool = False
     barriers: int = 0
     grows_stack: bool = False  # takes local memory while it runs
+    rolled: set[str] = field(default_factory=set)  # labels of loops that stay as they are: `.pragma "nounroll"`
+    keeps_loops: bool = False  # all of them do
 
     def register(self, file: str) -> int:
         self.files.append(file)

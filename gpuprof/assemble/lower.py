@@ -389,6 +389,7 @@ _STATEMENTS = {
     ast.Registers: Lowering.declare_registers,
     ast.Variable: Lowering.declare_variable,
     ast.Block: Lowering.statements,
+    ast.NoUnroll: lambda self, statement: self.body.rolled.add(self.block.label),
     ast.BranchTargets: lambda self, statement: None,
     ast.CallPrototype: lambda self, statement: None,
 }
@@ -415,6 +416,8 @@ def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
     """
     unsupported: list[str] = []
     bodies = [Lowering(f, layout, module.name, unsupported).run() for f in module.functions if f.body]
+    for body in bodies:
+        body.keeps_loops = module.is_debug or module.keeps_loops or "nounroll" in layout.functions[body.name].directives
     if unsupported:
         more = f"\n... and {len(unsupported) - 20} more" if len(unsupported) > 20 else ""
         raise UnsupportedInstruction("\n".join(unsupported[:20]) + more)

@@ -20,6 +20,7 @@ from gpuprof.assemble.narrow import narrow_fetches
 from gpuprof.assemble.predicate import convert_branches, guard_exits
 from gpuprof.assemble.remat import free_wide_multiplies, sink_constants
 from gpuprof.assemble.sink import sink_moves
+from gpuprof.assemble.unroll import unroll_loops
 from gpuprof.assemble.vectorize import join_shared_loads
 
 _SIMPLIFY = (propagate_copies, fold_literals, simplify)
@@ -27,7 +28,7 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead, narrow_fetches,
+    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead, narrow_fetches,
 )  # fmt: skip
 
 

@@ -71,6 +71,9 @@ class _Parser(BodyParser):
             depth += {"{": 1, "}": -1}.get(self.token.text, 0) if self.token.kind == "punct" else 0
             self.advance()
 
+    def module_pragma(self):
+        self.result.keeps_loops |= self.pragma()
+
     # .alias f, g;
     def alias(self):
         token = self.token
@@ -146,7 +149,8 @@ class _Parser(BodyParser):
             name = self.token.text[1:]
             if name == "pragma":
                 self.advance()
-                self.pragma()
+                if self.pragma():
+                    found["nounroll"] = ()
                 continue
             if name == "attribute":
                 self.advance()
@@ -175,5 +179,5 @@ class _Parser(BodyParser):
 
 _MODULE_DIRECTIVES = {
     "version": _Parser.version, "target": _Parser.target, "address_size": _Parser.address_size, "file": _Parser.file,
-    "section": _Parser.section, "pragma": _Parser.pragma, "alias": _Parser.alias, "loc": _Parser.loc,
+    "section": _Parser.section, "pragma": _Parser.module_pragma, "alias": _Parser.alias, "loc": _Parser.loc,
 }  # fmt: skip

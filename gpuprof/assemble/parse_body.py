@@ -79,7 +79,7 @@ class BodyParser(VariableParser):
             statements += self.variables()
         elif text == ".pragma":
             self.advance()
-            self.pragma()
+            statements += [ast.NoUnroll()] * self.pragma()
         elif text == ".file":
             self.advance()
             self.file()
@@ -95,11 +95,14 @@ class BodyParser(VariableParser):
             self.integer()
 
     # .pragma "text"{, "text"};
-    def pragma(self):
+    def pragma(self) -> bool:
+        """Whether loops are not to be unrolled; the others say nothing to us."""
+        keeps_loops = False
         while not self.accept(";"):
             if self.token.kind not in ("string", "punct"):
                 raise self.error(f"expected a string, found {self.token.text!r}")
-            self.advance()
+            keeps_loops |= self.advance().text == '"nounroll"'
+        return keeps_loops
 
     # .loc file line column [, function_name label [+ N]] [, inlined_at file line column]
     def loc(self):

@@ -28,8 +28,12 @@ def guard_exits(body: Body) -> None:
     cfg.connect(body)
 
 
-def convert_branches(body: Body) -> None:
-    """In one sweep: what is live where a body ends stays as it is when the body is guarded, so liveness is found once."""
+def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
+    """In one sweep: what is live where a body ends stays as it is when the body is guarded, so liveness is found once.
+
+    `longest`: by the label behind a body, how many instructions it may have; the others have the usual bound.
+    """
+    longest = longest or {}
     blocks = body.blocks
     liveness = block_liveness(body)
     live_in = dict(zip(map(id, blocks), liveness.live_in, strict=True))
@@ -40,7 +44,7 @@ def convert_branches(body: Body) -> None:
     while index < len(blocks):
         head = blocks[index]
         index += 1
-        while index + 1 < len(blocks) and _convertible(head, blocks[index], blocks[index + 1], targeted):
+        while index + 1 < len(blocks) and _convertible(head, blocks[index], blocks[index + 1], targeted, longest):
             short, after = blocks[index : index + 2]
             index += 1
             live_after = live_in[id(after)]
@@ -55,7 +59,7 @@ def convert_branches(body: Body) -> None:
         cfg.connect(body)
 
 
-def _convertible(head: Block, short: Block, after: Block, targeted: Counter) -> bool:
+def _convertible(head: Block, short: Block, after: Block, targeted: Counter, longest: dict[str, int]) -> bool:
     """Whether `head` jumps over `short`, which nobody else enters, to `after`, where `short` goes too."""
     last = head.insts[-1] if head.insts else None
     if last is None or last.op.name != "BRA" or last.guard is None or not after.label or last.target != after.label:
@@ -66,7 +70,7 @@ def _convertible(head: Block, short: Block, after: Block, targeted: Counter) -> 
     if end is not None and end.op.name in cfg.JUMPS and (end.op.name != "BRA" or end.target != after.label):
         return False
     insts = _without_branch(short)
-    return len(insts) <= _LONGEST_BODY and all(_can_guard(inst, last.guard) for inst in insts)
+    return len(insts) <= longest.get(after.label, _LONGEST_BODY) and all(_can_guard(inst, last.guard) for inst in insts)
 
 
 def _without_branch(block: Block) -> list[Inst]:
