@@ -10,6 +10,9 @@ import pytest
 from ptx_support import PREAMBLE, assemble_text, run_kernel
 
 from gpuprof.isa.opcodes import TABLE
+from tests.nvidia_tools import needs_ptxas
+from tests.sass_slots import find_nvdisasm
+from tests.unrolled import KNOWN, LOOPS, asked, read_table, text_of
 
 # Turns of the lanes of a warp: around the four and the two that are done at once, and far from them.
 TURNS = np.array(
@@ -150,6 +153,21 @@ def test_memory_where_all_lanes_have_as_many_turns(name, turns):
 def test_loops_that_stay_as_they_are(name):
     text = kernel(ROLLED_LOOPS[name])
     assert opcodes(text) == opcodes(rolled(text))
+
+
+def test_loops_are_unrolled_where_ptxas_unrolls_them():
+    theirs = read_table()
+    assert theirs.keys() == LOOPS.keys()
+    copies = {loop: opcodes(text_of(loop)).count("FFMA") for loop in LOOPS}
+    assert set(copies.values()) == {1, 7}  # four, two and one
+    assert {loop for loop in LOOPS if (copies[loop] > 1) != (theirs[loop] > 1)} == KNOWN.keys()
+
+
+@needs_ptxas
+@pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed: pip install nvidia-cuda-nvdisasm")
+def test_the_table_is_what_ptxas_makes(tmp_path):
+    loops = ["sum", "ne", "gt, down", "shuffle", "guarded store", "15 loads", "16 loads", "44 products"]
+    assert {row.loop: row.copies for row in asked(loops, tmp_path)} == {loop: read_table()[loop] for loop in loops}
 
 
 def test_a_target_for_a_debugger_keeps_its_loops():
