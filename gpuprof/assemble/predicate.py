@@ -1,4 +1,4 @@
-"""Short forward branches become guards: `@p bra over; x; over:` is `@!p x`."""
+"""Short branches become guards: `@p bra over; x; over:` is `@!p x`, and so is `@p bra back; x; bra back`, with one `bra back` for both."""
 
 from collections import Counter
 
@@ -39,16 +39,24 @@ def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
     live_in = dict(zip(map(id, blocks), liveness.live_in, strict=True))
     bit_of = {register: 1 << bit for bit, register in enumerate(liveness.registers)}
     targeted = Counter(block.insts[-1].target for block in blocks if block.insts and block.insts[-1].op.name == "BRA")
+    by_label = {block.label: block for block in blocks if block.label}
     result: list[Block] = []
     index = 0
     while index < len(blocks):
         head = blocks[index]
         index += 1
-        while index + 1 < len(blocks) and _convertible(head, blocks[index], blocks[index + 1], targeted, longest):
-            short, after = blocks[index : index + 2]
+        while index < len(blocks) and (after := _goes_to(head, by_label)):
+            short, behind = blocks[index], blocks[index + 1] if index + 1 < len(blocks) else None
+            if not _convertible(head, short, after, behind is after, targeted, longest):
+                break
             index += 1
+            both = short.insts[-1:]
             live_after = live_in[id(after)]
             _convert(head, short, after, targeted, lambda register, live=live_after: live & bit_of.get(register, 0))
+            if behind is not after:
+                head.insts += both
+                targeted[after.label] += 1
+                break
             if targeted[after.label]:
                 break
             head.insts += after.insts
@@ -59,18 +67,24 @@ def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
         cfg.connect(body)
 
 
-def _convertible(head: Block, short: Block, after: Block, targeted: Counter, longest: dict[str, int]) -> bool:
-    """Whether `head` jumps over `short`, which nobody else enters, to `after`, where `short` goes too."""
+def _goes_to(head: Block, by_label: dict[str, Block]) -> Block | None:
     last = head.insts[-1] if head.insts else None
-    if last is None or last.op.name != "BRA" or last.guard is None or not after.label or last.target != after.label:
-        return False
+    return by_label[last.target] if last is not None and last.op.name == "BRA" and last.guard is not None else None
+
+
+def _convertible(head: Block, short: Block, after: Block, falls_into: bool, targeted: Counter, longest: dict[str, int]) -> bool:
+    """Whether `short`, behind the branch of `head` to `after`, goes there too, and nobody else enters it. `falls_into`: it stands before `after`."""
     if short.label and targeted[short.label]:
         return False
     end = short.insts[-1] if short.insts else None
-    if end is not None and end.op.name in cfg.JUMPS and (end.op.name != "BRA" or end.target != after.label):
+    jumps = end is not None and end.op.name in cfg.JUMPS
+    if jumps and (end.op.name != "BRA" or end.target != after.label):
+        return False
+    if not falls_into and (not jumps or end.guard is not None):
         return False
     insts = _without_branch(short)
-    return len(insts) <= longest.get(after.label, _LONGEST_BODY) and all(_can_guard(inst, last.guard) for inst in insts)
+    guard = head.insts[-1].guard
+    return len(insts) <= longest.get(after.label, _LONGEST_BODY) and all(_can_guard(inst, guard) for inst in insts)
 
 
 def _without_branch(block: Block) -> list[Inst]:
