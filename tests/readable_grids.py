@@ -83,7 +83,8 @@ class Grids(Gpu):
             self.go_on_from(before)
 
     def go_on_from(self, before):
-        """What a machine has kept of the jobs before: the L2, with its DRAM, and code."""
+        """What a machine has kept of the jobs before: the L2, with its DRAM, translations, and code."""
+        self.tlbs, self.l2_tlb = before.tlbs, before.l2_tlb
         self.l2, self.slices, self.channels, self.banks, self.copies = (
             before.l2,
             before.slices,

@@ -15,11 +15,13 @@ STORES = [make("STG.32", a=40, b=k, mods=A64) for k in range(3)]
 
 @pytest.fixture
 def chip(tmp_path: Path):
-    """Gives a chip of one SM like one that there is, with other numbers."""
+    """Gives a chip of one SM like one that there is, with other numbers, and no address to be translated."""
 
     def like(name, **numbers):
         path = tmp_path / "chip.toml"
-        path.write_text("\n".join([f'inherits = "{name}"', "sms = 1", *(f"{key} = {value}" for key, value in numbers.items())]))
+        path.write_text(
+            "\n".join([f'inherits = "{name}"', "sms = 1", "tlb_entries = 0", *(f"{key} = {value}" for key, value in numbers.items())])
+        )
         return load_chip(path)
 
     return like

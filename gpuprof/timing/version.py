@@ -13,6 +13,7 @@
     DRAM banks open rows. Atomics take the L2 slices longer; compare-and-swap takes twice as long as others.
     A half of the L2 keeps copies of what it has read from the other. L1s that give 64 bytes a cycle do so to every width.
 2.1 Addresses are translated: TLBs of each SM, and of all SMs. Another block's shared memory is as far away as was measured.
+    What waits for a grid's end, or for room in a full pool, sees it at one time, whichever SM is simulated first.
     Counted loops are done four turns at a time, where ptxas does so.
 """
 
