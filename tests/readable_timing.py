@@ -17,7 +17,7 @@ from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
-from gpuprof.timing.expansion import on_architecture, slots_apart
+from gpuprof.timing.expansion import chain_cycles, on_architecture, slots_apart
 from gpuprof.timing.occupancy import occupancy
 from gpuprof.timing.sampling import Sampling
 from gpuprof.timing.state import l1_sets, l2_sets
@@ -324,7 +324,8 @@ class Gpu:
 
     def cause_of_hold(self, warp):
         """Stores count if they are acknowledged after all else that the warp waits for."""
-        stores = [(store.cycle, store.cause.rank(warp), store.cause) for store in warp.hold_stores if store.cycle > warp.hold_until]
+        ends = [(self.until(warp, store), store) for store in warp.hold_stores]
+        stores = [(end, store.cause.rank(warp), store.cause) for end, store in ends if end > warp.hold_until]
         if stores:
             return max(stores)[-1]
         return warp.hold_cause or Cause("self", warp.pc)
@@ -399,7 +400,7 @@ class Gpu:
         warp.earliest = t + (1 if chip.dispatch_units == 1 else 0)
         if warp.slots_left > 1:
             warp.slots_left -= 1
-            warp.waits = [Pending(t + chip.chain.get(op.latency, chip.chain["other"]), cause=Cause("slot", warp.pc))]
+            warp.waits = [Pending(t + chain_cycles(op, chip), cause=Cause("slot", warp.pc))]
             self.cells.issued(sm, warp, instruction, False, lanes, t)
             return
         self.asking, self.grid = (warp, warp.pc), self.grid_of(warp)
@@ -503,7 +504,13 @@ class Gpu:
         warp.hold_cause = cause
 
     def hold_end(self, warp):
-        return max([warp.hold_until, *(math.inf if s.cycle is None else s.cycle for s in warp.hold_stores)])
+        return max([warp.hold_until, *(self.until(warp, store) for store in warp.hold_stores)])
+
+    def until(self, warp, store):
+        """A warp that ends need not hear of its stores, only see them go."""
+        if store.cycle is None:
+            return math.inf
+        return store.gone if warp.hold_reason == "drain" else store.cycle
 
     def proceed(self, sm, partition, lane, warp, earliest):
         """On to the next instruction, which may issue from `earliest` on."""
@@ -713,7 +720,7 @@ class Gpu:
                 warp.phase, warp.hold_until, warp.hold_cause = -1, t + 1, cause
 
     def finish(self, sm, partition, lane, warp, t):
-        if any(s.cycle is None or s.cycle > t for s in warp.stores):
+        if any(s.cycle is None or s.gone > t for s in warp.stores):
             self.hold(warp, "drain", t, warp.stores)
         else:
             self.release(sm, partition, lane, warp, t)
@@ -844,7 +851,7 @@ class Gpu:
             passes = max(wavefronts, conflicts) * self.atomic_passes(op) if atomic else wavefronts
             least = int(op.name[-1]) if "matrix" in op.semantics else width
             self.cells.count(sm, "bank_conflict", max(0, passes - least), t, warp)
-            start = self.enter(sm, partition, warp, t, Fraction(passes), conflict)
+            start = self.enter(sm, partition, warp, t, max(Fraction(passes), in_ticks(chip.shared_cycles)), conflict)
             loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
             wide = chip.shared_wide_cycles if width >= 4 else 0
             done = start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles
@@ -989,6 +996,7 @@ class Gpu:
         if r.kind == "atomic":
             busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
         self.slices[number] = time + busy
+        r.result.gone = math.floor(time) + chip.store_drain_cycles
         latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
         arrives = self.touch_l2(r, n, time)
         if r.kind == "write":

@@ -22,7 +22,7 @@ OTHER, CONFLICT = causes.OTHER_WARP, causes.CONFLICT
 def chip(tmp_path_factory):
     """One SM of an A100 whose code is there at once but for the first line."""
     path = tmp_path_factory.mktemp("chip") / "chip.toml"
-    path.write_text('inherits = "a100"\nsms = 1\n')
+    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\n')
     return load_chip(path)
 
 
@@ -197,7 +197,7 @@ def test_causes_have_the_cycles_and_stalls_of_the_ledger(chip, seed):
 def test_more_causes_than_the_table_has_room_for(tmp_path: Path, monkeypatch):
     """It grows between two quanta; nothing is lost."""
     path = tmp_path / "chip.toml"
-    path.write_text('inherits = "a100"\nsms = 1\n')
+    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\n')
     instructions, warps, per_block = random_kernel(7, 48, 3)
     whole, _ = run(load_chip(path), instructions, warps, warps_per_block=per_block)
     monkeypatch.setattr("gpuprof.timing.causes.ROOM", 2)

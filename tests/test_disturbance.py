@@ -25,7 +25,7 @@ __global__ void gather(const float *x, float *y, int *order, int n) {
   y[i] = sum;
 }
 """
-SMALL = "sms = 2\nl2_nbytes = 32768\nwarp_slots = 16\nmax_blocks = 4\n"
+SMALL = "sms = 2\nl2_nbytes = 32768\nwarp_slots = 16\nmax_blocks = 4\nblock_launch_cycles = 100\n"
 
 
 @pytest.fixture(scope="module")

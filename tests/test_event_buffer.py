@@ -23,7 +23,7 @@ from tests.timing_support import access, encode, launch, make, piece, run, warp
 @pytest.fixture(scope="module")
 def chip(tmp_path_factory):
     path = tmp_path_factory.mktemp("chips") / "small.toml"
-    path.write_text('inherits = "a100"\nsms = 2\n')
+    path.write_text('inherits = "a100"\nsms = 2\nblock_launch_cycles = 100\n')
     return load_chip(path)
 
 
@@ -211,7 +211,7 @@ def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbyte
 def test_the_twin_agrees_where_a_record_keeps_the_load_store_unit_for_longer(tmp_path):
     """Three cycles and a half, as any access of this chip: the next, also the kernel's, is served after them."""
     path = tmp_path / "slow.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nlsu_cycles = 3.5\n')
+    path.write_text('inherits = "a100"\nsms = 2\nblock_launch_cycles = 100\nlsu_cycles = 3.5\n')
     sampling = Sampling(32, "all", fifo_depth=40, drain_cycles=1, stream="lsu")
     engine, twin = of_twin(load_chip(path), sampling, 32)
     assert engine == twin

@@ -17,7 +17,7 @@ from gpuprof.timing.simulate import simulate_batch
 from tests.test_timing import random_kernel
 from tests.timing_support import launch, piece
 
-QUICK = 'inherits = "a100"\nsms = 3\n'
+QUICK = 'inherits = "a100"\nsms = 3\nblock_launch_cycles = 100\n'
 DEEP = {"fifo_depth": 4096, "drain_cycles": 1}
 
 WRITTEN = [

@@ -19,7 +19,7 @@ from tests.readable_timing import recorded_stalls, stalls_of
 from tests.test_timing import ffma, random_kernel
 from tests.timing_support import access, launch, make, piece, warp
 
-QUICK = 'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n'
+QUICK = 'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\nblock_launch_cycles = 100\n'
 
 
 def chip_of(tmp_path: Path, text: str = QUICK):

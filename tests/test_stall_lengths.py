@@ -80,7 +80,7 @@ def test_barriers_and_the_drain(chip):
     found = recorded_stalls(timing)
     assert found[3, "barrier"] == (132 - 109, {16: 1, 4: 1})
     longest, bins = found[5, "drain"]
-    assert sum(bins.values()) == 2 and longest >= chip.l2_store_cycles - 2
+    assert sum(bins.values()) == 2 and longest >= chip.store_drain_cycles - 2
 
 
 @pytest.mark.parametrize("seed", range(3))

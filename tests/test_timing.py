@@ -232,7 +232,7 @@ def test_how_long_the_tensor_pipe_is_busy(chip):
 def test_stores_drain_before_the_warp_leaves(chip):
     code = [make("STG.32", a=1, b=0, mods=A64), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4))])])
-    assert rows(timing)[1] == {"selected": 1, "drain": chip.l2_store_cycles - 2}
+    assert rows(timing)[1] == {"selected": 1, "drain": chip.store_drain_cycles - 2}
     assert timing.dram_write_nbytes == 0  # it stays in the L2
 
 

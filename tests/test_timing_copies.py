@@ -22,7 +22,7 @@ LONG = INDEX["long_scoreboard"]
 @pytest.fixture
 def chip(tmp_path: Path):
     path = tmp_path / "chip.toml"
-    path.write_text('inherits = "a100"\nsms = 1\n')
+    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\n')
     return load_chip(path)
 
 

@@ -50,7 +50,7 @@ def chip_of(tmp_path: Path, text: str):
 
 @pytest.fixture
 def chip(tmp_path: Path):
-    return chip_of(tmp_path, 'inherits = "h200"\nsms = 2\n')
+    return chip_of(tmp_path, 'inherits = "h200"\nsms = 2\nblock_launch_cycles = 100\n')
 
 
 def agree(chip, code, warps, per_block, cluster=1):
@@ -125,7 +125,7 @@ def test_reductions_and_copies_of_nothing(chip):
 
 @pytest.mark.parametrize("cluster", [2, 4])
 def test_clusters_start_together(tmp_path, cluster):
-    chip = chip_of(tmp_path, 'inherits = "h200"\nsms = 2\nwarp_slots = 8\n')
+    chip = chip_of(tmp_path, 'inherits = "h200"\nsms = 2\nblock_launch_cycles = 100\nwarp_slots = 8\n')
     code = [
         *[make("LDG.32", dst=4, a=1, mods=A64), make("FADD", dst=5, a=4, b=4)] * 2,
         make("BAR.CLUSTER.ARRIVE"),

@@ -13,7 +13,7 @@ from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing import Sampling, power_on, simulate
 
 # Lines of a chip file for latencies counted by hand: translations cost nothing, a row of the DRAM that must be opened is 552 cycles away.
-COUNTED = "tlb_entries = 0\ndram_cycles = 552\n"
+COUNTED = "tlb_entries = 0\ndram_cycles = 552\nblock_launch_cycles = 100\n"
 
 NEVER_RECORDS = lambda records: None  # noqa: E731
 

@@ -157,6 +157,7 @@ def start_warp(m, grid, sm, slot, number, start):
     w.mask = 0
     w.line = -1
     w.stores_done = 0
+    w.stores_gone = 0
     w.stores_quantum = -1
     w.start = start
     w.last = start - 1
@@ -171,5 +172,6 @@ def start_warp(m, grid, sm, slot, number, start):
     w.who = (m.ages + 1) << CAUSE_WHO_SHIFT
     w.longest = 0
     w.last_store = 0
+    w.last_gone = 0
     m.ages += 1
     sleep(m, wi, start)

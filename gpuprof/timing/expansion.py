@@ -6,7 +6,9 @@ from sm_86 on integers become floats on the ALU. What ptxas was not asked about 
 """
 
 from functools import cache
+from typing import NamedTuple
 
+from gpuprof.chips import Chip
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import FIELDS, unpack_name
 from gpuprof.isa.opcodes import BY_NAME, TABLE
@@ -54,8 +56,19 @@ UNITS: dict[str, tuple[int, str, str]] = {
 }
 
 # Of so many slots of an expansion one runs on its row's own pipe, the others being moves, compares and integer steps: of three for integer
-# divisions, of two for what iterates (a double division takes 7.5 cycles of V100's fp64 pipe for the 16 or 17 slots that are executed).
+# divisions, of two for what iterates in floats.
 EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
+
+
+class Path64(NamedTuple):
+    """What ptxas 13.0 makes of an operation on doubles: a first guess of the transcendental unit, refined by operations of the fp64 pipe."""
+
+    operations: int  # on the fp64 pipe
+    in_a_row: int  # of these, each waiting for the one before
+    checks_result: bool  # a branch past the slow path waits for a multiply-add and a compare of what came out, else for nothing
+
+
+PATHS64 = {"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "DSQRT": Path64(8, 7, False)}
 
 
 def slots_apart(op: Opcode) -> int:
@@ -63,7 +76,21 @@ def slots_apart(op: Opcode) -> int:
     if op.latency == "xu" and op.pipe == "xu":
         words = 2 if op.types[0].endswith(("64", "x2")) else 1
         return -(-op.slots // words)
+    if op.name in PATHS64:
+        return max(1, round(op.slots / PATHS64[op.name].operations))
     return EVERY.get(op.latency, 1)
+
+
+def chain_cycles(op: Opcode, chip: Chip) -> int:
+    """Cycles from one slot of an expansion to the next: the chip's, or what makes the whole as long as its path is."""
+    path = PATHS64.get(op.name)
+    if path is None:
+        return chip.chain.get(op.latency, chip.chain["other"])
+    latency = chip.latency
+    cycles = latency["xu"] + chip.bypass["xu"] + path.in_a_row * latency["fp64"] + chip.branch_cycles
+    if path.checks_result:
+        cycles += chip.bypass["fp64_to_math"] + latency["fma"] + latency["alu"] + chip.guard_cycles
+    return max(1, round((cycles - latency[op.latency]) / (op.slots - 1)))
 
 
 def generation_of(arch: str) -> int:

@@ -82,6 +82,10 @@ def serve(m, index):
         if r.done > w.stores_done or (r.done == w.stores_done and r.slot > w.last_store):
             w.stores_done = r.done
             w.last_store = r.slot
+        gone = m.taken + m.store_drain_cycles
+        if gone > w.stores_gone or (gone == w.stores_gone and r.slot > w.last_gone):
+            w.stores_gone = gone
+            w.last_gone = r.slot
 
 
 @hot
@@ -110,6 +114,7 @@ def reach_slice(m, r):
     slice_tick_at(m, number).value = tick + ticks
     latency = answer_cycles(m, r, s.half, number * 2 // m.l2_slices)
     cycle = tick >> TICK_BITS
+    m.taken = cycle
     if r.kind == WRITE:
         touch(m, r, n, tick)
         return cycle + latency - m.l2_near_cycles + m.l2_store_cycles + late

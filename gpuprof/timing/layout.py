@@ -123,6 +123,7 @@ WARP = np.dtype(
         ("hold_reason", "i4"),
         ("hold_cause", "i4"),
         ("last_store", "i4"),  # cause: the store acknowledged last
+        ("last_gone", "i4"),  # cause: the store that was on its way last
         ("longest_pc", "i4"),  # instruction of its longest stall since a barrier, and that
         ("longest", "i8"),
         ("who", "i8"),  # it, in causes
@@ -146,6 +147,7 @@ WARP = np.dtype(
         ("ready", "i8"),  # first cycle without a dependency; end of a hold
         ("busy_mark", "i8"),  # busy cycles of the port it needs, at `ready`
         ("stores_done", "i8"),  # all its stores so far are acknowledged
+        ("stores_gone", "i8"),  # all are on their way
         ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
         ("line", "i8"),  # instruction line it fetched last
         ("groups", "i8"),  # of copies it has committed
@@ -376,6 +378,7 @@ COUNTERS = (
     "max_cycle",
     "n_requests",
     "n_bulk",  # of these, of bulk copies
+    "taken",  # the cycle in which a slice took the request served last
     "n_loads",
     "n_blocked",
     "n_samples",
@@ -391,6 +394,7 @@ CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
     "lsu_ticks",
+    "shared_ticks",
     "tag_pass_ticks",
     "tag_lookup_ticks",
     "l1_lines",  # places per SM

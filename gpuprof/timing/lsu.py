@@ -140,7 +140,7 @@ def shared(m, wi, inst, record, t):
             extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
     grid_at(m, m.grid).shared_wavefronts += passes
     sm_at(m, part_at(m, warp_at(m, wi).partition).sm).bank_conflicts += max(0, passes - inst.least_passes)
-    start = enter(m, wi, t, passes * TICKS, conflict)
+    start = enter(m, wi, t, max(passes * TICKS, m.shared_ticks), conflict)
     done = start + inst.latency + extra + max(0, passes - inst.width) * m.shared_wavefront_cycles
     if record.n_lookups and m.cluster_shared_cycles:
         done += reach_others(m, wi, inst, np.int64(record.n_lookups), start, t)

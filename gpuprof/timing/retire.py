@@ -20,24 +20,31 @@ def stores_done(m, wi):
 
 
 @cold
-def hold_for_stores(m, wi, reason, least, done):
-    """Holds the warp until `done`, as stores_done gave it, and at least until cycle `least`."""
+def hold_for_stores(m, wi, reason, least, done, cause):
+    """Holds the warp until `done`, as stores_done or stores_gone gave it, for `cause`, and at least until cycle `least`."""
     hold(m, wi, reason, NEVER if done == TOKEN else max(least, done))
     if done == TOKEN:
         warp_at(m, wi).ready = least
         block_until_served(m, wi)
     elif done > least:
-        warp_at(m, wi).hold_cause = warp_at(m, wi).last_store
+        warp_at(m, wi).hold_cause = cause
+
+
+@cold
+def stores_gone(m, wi):
+    """The cycle by which the warp's stores are on their way, of which it need not hear: store_drain_cycles after slices took them. Or TOKEN."""
+    w = warp_at(m, wi)
+    return TOKEN if w.stores_quantum == m.quantum_number else w.stores_gone
 
 
 @cold
 def finish(m, wi, t):
     """The warp has issued its last instruction; t is the next cycle. It stays until its stores are out."""
-    done = stores_done(m, wi)
-    if done <= t:
+    gone = stores_gone(m, wi)
+    if gone <= t:
         release(m, wi, t)
         return
-    hold_for_stores(m, wi, DRAIN, t, done)
+    hold_for_stores(m, wi, DRAIN, t, gone, warp_at(m, wi).last_gone)
 
 
 @cold

@@ -194,10 +194,10 @@ def execute(m, wi, inst, t):
     elif kind == GRID_WAIT:
         wait_for_grids(m, wi, t)
     elif kind == BULK_WAIT:
-        hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi))
+        hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi), warp_at(m, wi).last_store)
     elif kind == FENCE:
         hold(m, wi, MEMBAR_REASON, t + m.membar_cycles)
     elif kind == MEMBAR:
-        hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi))
+        hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi), warp_at(m, wi).last_store)
     elif kind == LAUNCH:
         launch_grids(m, wi, t)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.barrier import open_all
 from gpuprof.timing.copies import settle_copy
 from gpuprof.timing.jit import cold, hot
@@ -34,6 +35,7 @@ from gpuprof.timing.tables import (
 )
 
 COPY = KIND["copy"]
+DRAIN = INDEX["drain"]
 
 
 @cold
@@ -93,9 +95,11 @@ def settle_entry(place, maker, index, load):
 def unblock(m, wi):
     w = warp_at(m, wi)
     if w.state == HOLDING:
-        if w.stores_done > w.ready:
-            w.ready = w.stores_done
-            w.hold_cause = w.last_store
+        drains = w.hold_reason == DRAIN
+        done = w.stores_gone if drains else w.stores_done
+        if done > w.ready:
+            w.ready = done
+            w.hold_cause = w.last_gone if drains else w.last_store
     else:
         inst = inst_at(m, w.pc)
         for c in range(CLASS_CONSTANT):

@@ -16,7 +16,7 @@ from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.bypass import kind_of
-from gpuprof.timing.expansion import on_architecture, slots_apart
+from gpuprof.timing.expansion import chain_cycles, on_architecture, slots_apart
 from gpuprof.timing.layout import CLASS_LONG, CLASS_SHORT, CLASS_WAIT, INSTRUCTION, N_GROUPS, PORT_INDEX, PORTS, TICKS
 from gpuprof.timing.triggers import events_of
 
@@ -202,7 +202,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait" or is_barrier_in_registers(instruction)
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
-    row["chain"] = chip.chain.get(op.latency, chip.chain["other"])
+    row["chain"] = chain_cycles(op, chip)
     row["slots_apart"] = slots_apart(op)
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else chip.latency.get(op.latency, 1)
     row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1

@@ -50,7 +50,12 @@ def merged(found: list[Row]) -> list[Row]:
     """Those found in place of the stored ones, in the order of the tables; of other versions of the model, or of figures there are no longer, none is kept."""
     kept = [row for row in stored.rows() if row.model_version == MODEL_VERSION] if PATH.exists() else []
     by_place = {(row.chip, row.figure): row for row in (*kept, *found)}
-    return [by_place[place] for chip in list_chips() for place in ((chip, name) for name in BY_NAME) if place in by_place]
+    return [by_place[place] for place in all_places() if place in by_place]
+
+
+def all_places() -> list[tuple[str, str]]:
+    """(chip, figure) of every row, in the order of the tables."""
+    return [(chip, name) for chip in list_chips() for name, figure in BY_NAME.items() if figure.is_of(chip)]
 
 
 def write_csv(rows: list[Row]) -> None:

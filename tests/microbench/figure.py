@@ -35,10 +35,11 @@ class Figure:
     published: Published = field(default_factory=dict)
     follows: bool | tuple[str, ...] = False
     where: Callable[[Chip], bool] = lambda chip: True  # which chips have what it measures
+    only_published: bool = False  # not taken of chips of which nothing is published
 
     def is_of(self, chip: str) -> bool:
-        """Of a chip's name or file."""
-        return self.where(load_chip(chip))
+        """Of a chip's name or file; a file of one's own has what is not published, too."""
+        return self.where(load_chip(chip)) and (not self.only_published or chip in self.published or chip.endswith(".toml"))
 
     def kind(self, chip: str) -> str:
         if chip not in self.published:

@@ -4,6 +4,7 @@ Launch, fetch misses, prologues and loops cancel. Kernels come from the .cu file
 """
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from gpuprof.timing.result import LaunchTiming
@@ -19,9 +20,10 @@ def cycles(chip_name: str, file: str, *launches: str) -> list[int]:
     return [timing.cycles for timing in _timings(chip_name, file, launches)]
 
 
-def ends(chip_name: str, file: str, *launches: str) -> list[int]:
-    """The cycle in which each launch ended, from power-on."""
-    return [timing.end_cycle for timing in _timings(chip_name, file, launches)]
+def gaps(chip_name: str, file: str, *launches: str) -> list[int]:
+    """Cycles from the end of each launch to the turn of the next one's first block."""
+    timings = _timings(chip_name, file, launches)
+    return [after.start_cycle - before.end_cycle for before, after in pairwise(timings)]
 
 
 def _timings(chip_name: str, file: str, launches: tuple[str, ...]) -> list[LaunchTiming]:

@@ -18,12 +18,12 @@ extern "C" __global__ void make_chain(u64 *p, u64 n, u64 stride, u64 factor, u64
         p[i * stride] = (u64)(p + (i * factor + term) % n * stride);
 }
 
-// Reads a ring from one SM, so that the L2 has whole sectors of it where that SM's chases look for them.
-extern "C" __global__ void visit(u64 *p, u64 n, u64 stride, u64 *out)
+// Reads a ring from one SM, a line `step` places on after the other, so that the L2 has of it what the chase before would have left there.
+extern "C" __global__ void visit(u64 *p, u64 n, u64 stride, u64 step, u64 *out)
 {
     u64 found;
     for (u64 i = threadIdx.x; i < n; i += blockDim.x) {
-        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(found) : "l"(p + i * stride));
+        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(found) : "l"(p + i * step % n * stride));
         if (found == 1)
             *out = found;
     }

@@ -3,7 +3,15 @@
 from tests.microbench.figure import Figure, Measure, by_generation, everywhere, on
 from tests.microbench.lab import per_instruction
 
-ELEMENT = {"f2i": "f32", "ffma": "f32", "mufu": "f32", "rsqrt": "f32", "fdiv": "f32", "dfma": "f64", "ddiv": "f64", "dsqrt": "f64"}
+ELEMENT = {
+    "f2i": "f32",
+    "ffma": "f32",
+    "mufu": "f32",
+    "rsqrt": "f32",
+    "fdiv": "f32",
+    "dfma": "f64",
+    **dict.fromkeys(("ddiv", "dsqrt", "add_ddiv", "add_dsqrt"), "f64"),
+}
 
 
 def latency(op: str) -> Measure:
@@ -38,8 +46,10 @@ FIGURES = [
     Figure("I2F then F2I, both", "cycles", latency("convert")),
     Figure("SHFL latency", "cycles", latency("shuffle")),
     Figure("div.rn.f32, dependent", "cycles", latency("fdiv")),
-    Figure("div.rn.f64, dependent", "cycles", latency("ddiv"), on("B", v100=112), follows=True),
-    Figure("sqrt.rn.f64, dependent", "cycles", latency("dsqrt"), on("B", v100=101), follows=True),
+    Figure("div.rn.f64, dependent", "cycles", latency("ddiv")),
+    Figure("sqrt.rn.f64, dependent", "cycles", latency("dsqrt")),
+    Figure("add and div.rn.f64, dependent", "cycles", latency("add_ddiv"), on("B", v100=111.5), follows=True, only_published=True),
+    Figure("add and sqrt.rn.f64, dependent", "cycles", latency("add_dsqrt"), on("B", v100=101.3), follows=True, only_published=True),
     Figure("div.u32, dependent", "cycles", latency("udiv")),
     Figure("FFMA", "lanes/clk/SM", throughput("ffma"), by_generation("CC", 64, 64, 64, 128, 128, 128, 128, 128)),
     Figure("IADD", "lanes/clk/SM", throughput("iadd"), WORDS),
@@ -53,6 +63,12 @@ FIGURES = [
     Figure("F2I", "lanes/clk/SM", throughput("f2i"), everywhere(16, "CC", but=("b200",))),
     Figure("POPC", "lanes/clk/SM", throughput("popc"), everywhere(16, "CC", but=("b200",))),
     Figure("SHFL", "lanes/clk/SM", throughput("shuffle"), everywhere(32, "CC", but=("b200",))),
-    Figure("div.rn.f64", "lanes/clk/SM", throughput("ddiv"), on("B", v100=round(32 / 7.5, 2))),
-    Figure("sqrt.rn.f64", "lanes/clk/SM", throughput("dsqrt"), on("B", v100=round(32 / 9.6, 2))),
+    Figure("div.rn.f64", "lanes/clk/SM", throughput("ddiv")),
+    Figure("sqrt.rn.f64", "lanes/clk/SM", throughput("dsqrt")),
+    Figure(
+        "add and div.rn.f64", "lanes/clk/SM", throughput("add_ddiv"), on("B", v100=round(32 / 7.51, 2)), follows=True, only_published=True
+    ),
+    Figure(
+        "add and sqrt.rn.f64", "lanes/clk/SM", throughput("add_dsqrt"), on("B", v100=round(32 / 9.61, 2)), follows=True, only_published=True
+    ),
 ]

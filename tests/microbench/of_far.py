@@ -21,10 +21,10 @@ def ring(lines: int, step: int) -> str:
 
 
 def chase(lines: int, few: int, many: int, apart: int = 0, between: Between = lambda chip: [], step: int = 1) -> Measure:
-    """Cycles per load of a chase through a ring, 32 loads a trip. Chases begin `apart` lines from each other; `between` runs before them."""
+    """Cycles per load of a chase through a ring, 32 loads a trip. Chases begin `apart` places of the ring from each other; `between` runs before them."""
 
     def measure(chip: str) -> float:
-        places = (0, apart * LINE_WORDS, 2 * apart * LINE_WORDS)
+        places = [k * apart * max(1, step) % lines * LINE_WORDS for k in range(3)]
         chases = [f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (many, few, many), strict=True)]
         *_, short, long = cycles(chip, "memory.cu", ring(lines, step), *between(chip), *chases)
         return (long - short) / ((many - few) * 32)
@@ -65,11 +65,13 @@ def place_after(steps: int) -> int:
 def footprint(nbytes: int) -> Measure:
     """A chase that goes through all of `nbytes` before it is measured going through them again.
 
-    Where they are many another kernel reads them all, and the chases go through parts.
+    Where they are many another kernel reads them all, in the ring's order, and the chases go through parts.
     """
     lines = nbytes // LINE_NBYTES
     if lines > 1 << 15:
-        return chase(lines, 8, 40, 2000, lambda chip: [f"visit<<<1, 1024>>>(p, {lines}, {LINE_WORDS}, out: u64[1])"], ROWS_APART)
+        return chase(
+            lines, 8, 40, 2000, lambda chip: [f"visit<<<1, 1024>>>(p, {lines}, {LINE_WORDS}, {ROWS_APART}, out: u64[1])"], ROWS_APART
+        )
     once = max(1, lines // 32)
     return chase(lines, once, 2 * once, step=ROWS_APART if lines > ROWS_APART else 1)
 
@@ -134,7 +136,7 @@ L2 = on(
     a100=211,
     rtx3090=(250, "B, A40"),
     rtx4090=(274, "B, L40"),
-    h100=(280, "B, GH200"),
+    h100=(265.5, "B, H100 PCIe"),
     h200=265,
     b200=(295, "K"),
     mi210=249,
@@ -154,6 +156,7 @@ L2_RATE = on(
     "B", v100=2453, t4=(1270, "J"), a100=5430, rtx3090=(2500, "B, A40"), rtx4090=(5200, "B, L40"), h200=9780, b200=(21000, "L"), mi210=4650
 )
 DRAM_RATE = on("B", v100=867, t4=(220, "J"), a100=1776, h200=3889, mi210=1350)
+IN_16_MB = ("a100", "rtx4090", "h100", "h200", "b200")
 NEAR = on("B", a100=206, hopper=(264, "L"))
 
 FIGURES = [
@@ -168,7 +171,10 @@ FIGURES = [
     Figure("chase through 64 KB", "cycles", footprint(64 << 10), {chip: L1[chip] for chip in VENDOR if chip != "t4"}),
     Figure("chase through 512 KB", "cycles", footprint(512 << 10), L2),
     Figure("chase through 2 MB", "cycles", footprint(2 << 20), L2),
-    Figure("chase through 16 MB", "cycles", footprint(16 << 20), {chip: L2[chip] for chip in ("a100", "rtx4090", "h100", "h200", "b200")}),
+    Figure("chase through 16 MB", "cycles", footprint(16 << 20), {**{chip: L2[chip] for chip in IN_16_MB}, "v100": (428, "B")}, ("v100",)),
+    Figure("chase through 24 MB", "cycles", footprint(24 << 20), on("B", a100=345, h100=(275, "B, H100 PCIe"), rtx4090=(276.5, "B, L40")), follows=True, only_published=True),
+    Figure("chase through 36 MB", "cycles", footprint(36 << 20), on("B", a100=424, h100=(475, "B, H100 PCIe"), rtx4090=(278, "B, L40")), follows=True, only_published=True),
+    Figure("chase through 60 MB", "cycles", footprint(60 << 20), on("B", a100=558, rtx4090=(281, "B, L40")), follows=True, only_published=True),
     Figure("L2 bandwidth", "GB/s", stream_bandwidth("stream_l2", 1 << 17, 1 << 21, 2, 8), L2_RATE),
     Figure("DRAM bandwidth", "GB/s", stream_bandwidth("stream", 1 << 31, 1 << 27, 2, 6), DRAM_RATE),
     *(Figure(f"DRAM, lines in flight an SM: {n}", "B/clk", lines_in_flight(n), little(n)) for n in (1, 4, 16, 64)),

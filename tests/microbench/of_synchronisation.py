@@ -1,7 +1,7 @@
 """Barriers, atomics, and what a launch costs."""
 
 from tests.microbench.figure import Figure, Measure, everywhere, on
-from tests.microbench.lab import cycles, ends, per_instruction
+from tests.microbench.lab import cycles, gaps, per_instruction
 
 
 def synchronising(kernel: str, threads: int, arguments: str) -> Measure:
@@ -24,9 +24,8 @@ def reductions(stride: int) -> Measure:
 
 
 def empty_launch(chip: str) -> float:
-    """From the end of a kernel to the end of the next of its stream, which does nothing."""
-    *_, before, after = ends(chip, "synchronise.cu", *["nothing<<<1, 32>>>()"] * 3)
-    return after - before
+    """From the end of a kernel to the turn of the first block of the next of its stream."""
+    return gaps(chip, "synchronise.cu", *["nothing<<<1, 32>>>()"] * 3)[-1]
 
 
 def waves(chip: str) -> float:
@@ -52,6 +51,6 @@ FIGURES = [
     Figure("shared atomics, a bank each", "cycles/warp", shared_atomics(1)),
     Figure("shared atomics, one bank", "cycles/warp", shared_atomics(32)),
     Figure("shared atomics, one address", "cycles/warp", shared_atomics(0)),
-    Figure("launch of an empty kernel after another", "cycles", empty_launch, on("A", v100=5000, hopper=3000)),
+    Figure("launch of a kernel after another", "cycles", empty_launch, on("A", v100=5000, hopper=3000)),
     Figure("a further block of 32 empty warps", "cycles", waves),
 ]
