@@ -55,12 +55,11 @@ def test_a_page_is_translated_once(chip):
 
 
 def test_what_was_used_longest_ago_goes(chip):
-    """Pages 0, 2, 0, 4: the third is the last of its SM to be used, so 2 goes and 0 stays; of the 8 KB pages (0, 1, 0, 2) likewise 1 goes,
-    so the access to page 3, which lies in it, walks again."""
+    """Pages 0, 2, 0, 4: 0 is used again before 4 comes, so 2 goes, and page 0 costs nothing. The TLB of all SMs does not see hits in an SM's own:
+    there big page 0 was used before big page 1, so 0 goes when 4 comes, and page 3, which lies in big page 1, does not walk."""
     zero, two, three, four = 0, 2 * LINES_OF_PAGE, 3 * LINES_OF_PAGE, 4 * LINES_OF_PAGE
     assert two // LINES_OF_BIG_PAGE == three // LINES_OF_BIG_PAGE == 1
     lines = [zero, two, zero, four, zero, three]
-    # Hits in an SM's own TLB are not seen by that of all SMs: there 0 was used before 2, so 0 goes when 4 comes, and 2 stays.
     assert latencies(chip, lines, warm(chip, lines)) == [HIT + 107, HIT + 107, HIT, HIT + 107, HIT, HIT + 7]
 
 

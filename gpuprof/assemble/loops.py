@@ -77,7 +77,7 @@ def _is_closed(blocks: list[Block], first: int, last: int) -> bool:
 
 
 def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
-    always = [inst for index in sorted({first, last}) for inst in body.blocks[index].insts]
+    always = every_turn(body.blocks[first : last + 1])
     writers: dict[int, list[Inst]] = {}
     for block in body.blocks[first : last + 1]:
         for inst in block.insts:
@@ -110,6 +110,11 @@ def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
             loop = Loop(first, last, counter, step, test, bound, _number(test, bound), compares)
             return None if _is_near_an_end(loop) else loop
     return None
+
+
+def every_turn(blocks: list[Block]) -> list[Inst]:
+    """The instructions of a loop's blocks that every turn comes through: those of the first and the last."""
+    return [inst for index in sorted({0, len(blocks) - 1}) for inst in blocks[index].insts]
 
 
 def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int | None:

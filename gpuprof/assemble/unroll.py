@@ -22,7 +22,7 @@ from copy import copy
 from gpuprof.assemble import cfg
 from gpuprof.assemble.ir import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst
 from gpuprof.assemble.liveness import block_liveness
-from gpuprof.assemble.loops import LONGEST_REST, NUMBERS, Loop, find_loops, increment_of
+from gpuprof.assemble.loops import LONGEST_REST, NUMBERS, Loop, every_turn, find_loops, increment_of
 from gpuprof.assemble.predicate import convert_branches
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME
@@ -69,8 +69,8 @@ class _Unrolled:
         for inst in self._insts():
             for register in inst.writes():
                 writers.setdefault(register, []).append(inst)
-            in_groups.update(_grouped(inst))
-        always = [inst for index in sorted({loop.first, loop.last}) for inst in body.blocks[index].insts]
+            in_groups.update(*_groups(inst))
+        always = every_turn(self.region)
         self.steps = {  # register -> what a turn adds to it
             register: step
             for register, found in writers.items()
@@ -85,10 +85,7 @@ class _Unrolled:
 
     def _own(self, registers: set[int]) -> set[int]:
         """Those that each copy has for itself; all members of a group of neighbours, or none."""
-        groups = [
-            value for inst in self._insts() for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number])
-            if (value := getattr(inst, slot)).__class__ is tuple
-        ]  # fmt: skip
+        groups = [group for inst in self._insts() for group in _groups(inst)]
         size = None
         while len(registers) != size:
             size = len(registers)
@@ -256,11 +253,10 @@ class _Turn:
         return sums[register]
 
 
-def _grouped(inst: Inst) -> Iterable[int]:
-    for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]):
-        value = getattr(inst, slot)
-        if value.__class__ is tuple:
-            yield from value
+def _groups(inst: Inst) -> list[tuple[int, ...]]:
+    """The neighbouring registers that it reads or writes together."""
+    operands = (getattr(inst, slot) for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]))
+    return [operand for operand in operands if operand.__class__ is tuple]
 
 
 def _is_constant(inst: Inst) -> bool:

@@ -36,7 +36,8 @@ def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_strea
     """Writes `output`, which may be one of `paths`. Nothing is left behind on an error.
 
     `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's command stream, where
-    all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises NotComparable, which says why, for recordings that cannot be one, and FileFormatError for a damaged one.
+    all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises NotComparable, which says why, for recordings that
+    cannot be one, and FileFormatError for a damaged one.
     """
     indexes = [read_index(path) for path in paths]
     runs = grouped(indexes)

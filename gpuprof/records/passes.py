@@ -13,14 +13,13 @@ import numpy as np
 
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import LOSSES, Index
-from gpuprof.records.reader import Launch
-from gpuprof.records.schema import LOSSES_DTYPE, SM_SHIFT, WIDE_DTYPE
+from gpuprof.records.reader import FOUND_PERIOD, Launch, found_period
+from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE, losses_of_none
 
 OF_A_PASS = ("seed", "phase_cycles", "passes", "pass_seeds")  # registers in which passes may differ
 MOST_OF_A_CYCLE = 1 << 18  # rows: the chips there can be have 1024 SMs of 128 warps
 NOTHING = np.empty(0, WIDE_DTYPE)
 COUNTED = ("samples_due", "samples_kept", "samples_dropped")  # fields of LEND that add up
-FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,8 @@ class Passes:
     def _losses(self, index: Index, number: int) -> Iterator[np.ndarray]:
         """LOSSES_DTYPE rows of a pass."""
         if not self._is_thinned(index, number):
-            yield from index.rows(number, LOSSES)
-            return
-        for samples in self._rows(index, number, b"SMPW"):
-            sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
-            rows = np.zeros(len(sm), LOSSES_DTYPE)
-            rows["sm"], rows["due"] = sm, due
-            yield rows
+            return index.rows(number, LOSSES)
+        return map(losses_of_none, self._rows(index, number, b"SMPW"))
 
     def losses(self, number: int) -> np.ndarray:
         """LOSSES_DTYPE: a row for each SM that any pass has one for."""
@@ -97,10 +91,6 @@ class Passes:
         """The rows of a launch from all passes: ordered by cycle, then pass, where rows have a cycle; otherwise pass by pass."""
         each = [self._rows(index, number, type_) for index in self.indexes]
         return by_cycle(each, str(self.first.path)) if type_ != b"SMPC" else (rows for pass_ in each for rows in pass_)
-
-
-def found_period(launch: Launch) -> int | None:
-    return launch.end["counters"].get(FOUND_PERIOD) if launch.end else None
 
 
 def pass_seeds(index: Index) -> list[str]:

@@ -25,6 +25,8 @@ from gpuprof.records.schema import (
 )
 from gpuprof.records.stalls import as_vectors, holds_numbers
 
+FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
+
 
 @dataclass
 class Module:
@@ -105,11 +107,15 @@ def read_recording(path: Path | str, sample_sink: RowSink | None = None, begin_s
     return recording
 
 
+def found_period(launch: Launch) -> int | None:
+    """The period in cycles that the sampler found while the launch ran; None where it looked for none, or where the launch has no end."""
+    return launch.end["counters"].get(FOUND_PERIOD) if launch.end else None
+
+
 def _put_found_period(launch: Launch) -> None:
     """Where the sampler looked for its period while the launch ran, that is what the registers say, as if it had been given."""
-    counters = launch.end["counters"] if launch.end else {}
-    if "sampling_period_cycles" in counters:
-        launch.begin["sampling"] = launch.begin.get("sampling", {}) | {"period_cycles": counters["sampling_period_cycles"]}
+    if (period := found_period(launch)) is not None:
+        launch.begin["sampling"] = launch.begin.get("sampling", {}) | {"period_cycles": period}
 
 
 def leave(chunk: Chunk, rows: Rows) -> None:

@@ -136,6 +136,16 @@ LOSSES_COLUMNS = (
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
+
+
+def losses_of_none(samples: np.ndarray) -> np.ndarray:
+    """LOSSES_DTYPE: a row for each SM of WIDE_DTYPE samples, which are all that were due."""
+    sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
+    rows = np.zeros(len(sm), LOSSES_DTYPE)
+    rows["sm"], rows["due"] = sm, due
+    return rows
+
+
 STALLS_DTYPE, STALL_LENGTHS_DTYPE, CAUSES_DTYPE = _dtype(STALLS_COLUMNS), _dtype(STALL_LENGTHS_COLUMNS), _dtype(CAUSES_COLUMNS)
 assert COMPACT_DTYPE.itemsize == 8 and WIDE_DTYPE.itemsize == 32
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.errors import UsageError
-from gpuprof.records.schema import LOSSES_DTYPE, SM_SHIFT, WIDE_DTYPE
+from gpuprof.records.schema import SM_SHIFT, WIDE_DTYPE, losses_of_none
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink, by_launch
 from gpuprof.timing.result import LaunchTiming
@@ -51,11 +51,8 @@ def simulate_with_period(
 
 def _with(timing: LaunchTiming, samples: np.ndarray, period_cycles: int) -> LaunchTiming:
     """The launch's timing with what was recorded of it: nothing was lost."""
-    sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
-    losses = np.zeros(len(sm), LOSSES_DTYPE)
-    losses["sm"], losses["due"] = sm, due
     n = len(samples)
-    return replace(timing, samples_due=n, samples_kept=n, losses=losses, sampling_period_cycles=period_cycles)
+    return replace(timing, samples_due=n, samples_kept=n, losses=losses_of_none(samples), sampling_period_cycles=period_cycles)
 
 
 class _Held:

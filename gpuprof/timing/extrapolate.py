@@ -94,9 +94,8 @@ class Settling:
         self.n_blocks = grid.n_blocks
         self.batch = max(cluster, chip.sms * grid.fit.blocks_per_sm // cluster * cluster)
         self.due = self.batch  # blocks that end the batch
-        self.marks: list[
-            tuple[int, int, int]
-        ] = []  # cycle, issue slots, lines in the L2 after each batch, as long as the L2 is full, or is not
+        # Cycle, issue slots and lines in the L2 after each batch; begun anew when the L2 is full.
+        self.marks: list[tuple[int, int, int]] = []
         self.is_full = False
         self.filling: Filling | None = None
 

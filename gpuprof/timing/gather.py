@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.trace import TracePiece
-from gpuprof.timing.layout import PIECE, PIECE_PLACES, STEP_NBYTES
+from gpuprof.timing.layout import ACCESS_NBYTES, PIECE, PIECE_PLACES, SECTOR_NUMBER_NBYTES, STEP_NBYTES
 from gpuprof.timing.state import State
 
 MOST_PIECES = 4  # of a chunk's chain, before the older ones are gathered
 WHOLE_PIECES = 2  # the newest, in which most warps are
 GATHERED_NBYTES = 16 << 20  # a gathered piece stays below this where it can, so that it is not copied again and again
 ARRAYS = {"step": "steps", "access": "accesses", "sector": "sectors"}  # what a warp has an address in, and the piece's name for all of it
-ITEM_NBYTES = STEP_NBYTES  # of each of these
+(ITEM_NBYTES,) = {STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES}  # all of these are as long
 
 
 class Link(NamedTuple):

@@ -154,11 +154,10 @@ class _Source:
         self._order_ahead(state, self._warps(state))
 
     def feed_warps(self, state: State) -> None:
-        least = 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES
         warps = self._warps(state)
         has_more = False
         for chunk in list(self.chunks.values()):
-            while (chunk.steps_left(warps)[1] < least).any():
+            while (chunk.steps_left(warps)[1] < _least_steps(state)).any():
                 if not chunk.is_ordered:
                     self._order_more(chunk, state, warps)
                 self._take(state)
@@ -197,7 +196,7 @@ class _Source:
     def _order_more(self, chunk: _Chunk, state: State, warps: _Warps) -> None:
         """Orders the next piece, of those warps that run and have not much more left than the newest piece brought them."""
         row, left = chunk.steps_left(warps)
-        wanted = (left < 1.5 * chunk.stretch) | (left < 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES)
+        wanted = left < max(1.5 * chunk.stretch, _least_steps(state))
         if wanted.any():
             rows = np.zeros(len(chunk.final), np.bool_)
             rows[row[wanted]] = True
@@ -226,6 +225,11 @@ class _Source:
         assert (due == np.diff(piece.access_start)).all(), "access records that do not match the steps"
         n_sectors, more_sectors = (piece.accesses[name].sum(dtype=np.int64) for name in ("n_sectors", "more_sectors"))
         assert join_sectors(n_sectors, more_sectors) == len(piece.sectors), "sectors that do not match the access records"
+
+
+def _least_steps(state: State) -> int:
+    """That a warp should have ahead of it: two quanta's."""
+    return 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES
 
 
 def _contiguous(piece: TracePiece) -> TracePiece:

@@ -15,8 +15,9 @@
 2.1 Addresses are translated: TLBs of each SM, and of all SMs. Another block's shared memory is as far away as was measured.
     What waits for a grid's end, or for room in a full pool, sees it at one time, whichever SM is simulated first.
     Counted loops are done four turns at a time, where ptxas does so.
-    Blocks take 250 to 400 cycles to follow each other, and a warp that ends need not hear of its stores, only see them go: as gpu-stream tells of five cards.
-    Divisions and roots of doubles take the path that ptxas' code has. Shared memory takes two cycles an access where the load/store unit has 16 lanes (rtx3090).
+    Blocks take 250 to 400 cycles to follow each other, and a warp that ends need not hear of its stores, only see them go: as
+    gpu-stream tells of five cards. Divisions and roots of doubles take the path that ptxas' code has. Shared memory takes two cycles an access
+    where the load/store unit has 16 lanes (rtx3090).
 """
 
 MODEL_VERSION = "2.1"
