@@ -23,7 +23,7 @@ LADDER = {
     "saxpy": ("saxpy.cu", "saxpy<<<4096, 256>>>(1048576, 2.0, f32[1048576]=random, f32[1048576])", 0.15),
     "naive transpose": ("transpose.cu", TRANSPOSE.format("naive"), 0.4),
     "coalesced transpose": ("transpose.cu", TRANSPOSE.format("coalesced"), 0.45),
-    "padded transpose": ("transpose.cu", TRANSPOSE.format("padded"), 0.25),
+    "padded transpose": ("transpose.cu", TRANSPOSE.format("padded"), 0.35),
     "naive matmul": ("matmul.cu", MATMUL.format("naive", 20, 20, "16, 16"), 0.4),
     "tiled matmul": ("matmul.cu", MATMUL.format("tiled", 20, 20, "16, 16"), 0.3),
 }
@@ -93,8 +93,11 @@ def test_a_rate_counted_by_hand():
     rate = settled(marks(90, 70, 48, 50, 52, 50))
     assert rate.slots_per_cycle == pytest.approx(200 / 102)
     assert rate.off == pytest.approx(1.6 * np.sqrt(0.0008 / 3) / 0.5 + 2 * (1 - 0.49 / 0.51))
-    # Ten batches: the last eight, two to a quarter. What varies within them does not count.
-    assert settled(marks(9, 9, 48, 52, 49, 51, 40, 60, 50, 50)) == Rate(2.0, LEAST_OFF)
+    # Ten batches: the last eight, two to a quarter. Those that give the rate vary little, and ...
+    assert settled(marks(9, 9, 48, 52, 49, 51, 48, 52, 51, 49)) == Rate(2.0, LEAST_OFF)
+    # ... where quarters agree by chance, batches of 0.4, 0.6, 0.5, 0.5 say by how much they might not: sqrt(0.02 / 3) / sqrt(4).
+    rate = settled(marks(9, 9, 48, 52, 49, 51, 40, 60, 50, 50))
+    assert (rate.slots_per_cycle, rate.off) == (2.0, pytest.approx(np.sqrt(0.02 / 3) / 2 / 0.5))
 
 
 def test_an_l2_filled_at_once():

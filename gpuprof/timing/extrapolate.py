@@ -24,7 +24,8 @@ from gpuprof.timing.static import FOLDED, JOINED, static_program
 QUARTERS = 4  # stretches of batches that a rate is told from
 LEAST_BATCHES = 6  # before one is
 # How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters' costs (the mean of two is
-# within that nine times in ten, where only chance is at work), and by twice the drift from the first half to the second, which may go on.
+# within that nine times in ten, where only chance is at work), and by twice the drift from the first half to the second, which may go on. Four
+# quarters agree by chance now and then: what the batches that give the rate vary by says so, and it is not less than the standard error of these.
 LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
 MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
 MOST_ERROR_FILLING = 0.01
@@ -82,8 +83,11 @@ def settled(marks: np.ndarray) -> Rate | None:
     cycles, slots = np.diff(marks[-1 - QUARTERS * quarter :: quarter], axis=0).T
     cost = cycles / slots
     drift = abs(cost[:2].mean() / cost[2:].mean() - 1)
-    off = max(LEAST_OFF, SPREADS * float(cost.std(ddof=1) / cost.mean()) + DRIFTS * float(drift))
-    return Rate(float(slots[2:].sum() / cycles[2:].sum()), off)
+    of_quarters = SPREADS * cost.std(ddof=1) / cost.mean() + DRIFTS * drift
+    batch_cycles, batch_slots = np.diff(marks[-1 - QUARTERS // 2 * quarter :], axis=0).T
+    batches = batch_cycles / batch_slots
+    of_batches = batches.std(ddof=1) / batches.mean() / np.sqrt(len(batches))
+    return Rate(float(slots[2:].sum() / cycles[2:].sum()), float(max(LEAST_OFF, of_quarters, of_batches)))
 
 
 class Settling:
