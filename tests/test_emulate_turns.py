@@ -63,6 +63,27 @@ def test_ticket_lock_of_more_warps_than_take_turns():
     assert memory.read(base, 12) == np.array([1280, 1280, 1280], np.uint32).tobytes()
 
 
+def test_blocks_that_take_their_work_from_a_counter_share_it():
+    """while ((n = next++) < 65536) took[block]++: 256 blocks of a warp are more than a first chunk, and go round together, so each takes 8 times
+    32 numbers. A counter that is asked once a thread (as a stream compaction does) is none that work is taken from."""
+    memory = AddressSpace()
+    base = memory.allocate(4 + 4 * 256, "next, took").address
+    code = [
+        special("ctaid.x", 9),
+        constant(0, base),
+        make("MOV", dst=3, imm=1, slot="a"),
+        make("IMAD.WIDE.U32", dst=5, a=9, imm=4, slot="b", c=0),
+        make("ATOMG.ADD.U32", dst=1, a=0, b=3, mods=ADDR64),  # 4
+        make("ISETP.U32", dst=0, a=1, imm=65536, slot="b", mods=pack(cmp="ge")),
+        make("EXIT", guard=0),
+        make("RED.ADD.U32", a=5, b=3, imm=4, mods=ADDR64),
+        jump(8, 4),
+    ]
+    assert len(run(code, memory=memory, grid=(256, 1, 1)).pieces) == 1
+    assert np.frombuffer(memory.read(base + 4, 4 * 256), np.uint32).tolist() == [256] * 256
+    assert len(run([*code[:5], make("EXIT")], memory=memory, grid=(256, 1, 1)).pieces) == 2
+
+
 def late_lanes() -> list:
     """Lanes 0 to 15 go round a loop 100 times, and all add up over the warp: the others are there long before."""
     return [

@@ -125,6 +125,8 @@ def build_atomic(inst: Instruction, env: Env) -> Op:
     shift = nbytes.bit_length() - 1
     if operation in ("cas", "exch"):
         env.spins.add(env.at)
+    if returns and inst.op.space != "shared":
+        env.takes.add(env.at)
 
     def op(x: Lanes) -> None:
         for space, touched in resolve(x, site):

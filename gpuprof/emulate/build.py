@@ -27,6 +27,7 @@ class Env:
     const_base: int = 0  # generic address of the constant segment
     at: int = 0
     spins: set[int] = field(default_factory=set)  # instructions a waiting loop is made of
+    takes: set[int] = field(default_factory=set)  # atomic operations of memory that all blocks see, whose results are wanted
 
 
 def slot_kind(inst: Instruction, slot: str) -> int:

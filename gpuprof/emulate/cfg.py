@@ -63,6 +63,10 @@ class Graph:
             after.append(block.after)
         return [self.block_at[at] for at in after if at in self.block_at]
 
+    def is_in_loop(self, index: int) -> bool:
+        """Whether a block may run again after itself, within its function."""
+        return any(index in _reachable(after, self.successors) for after in self.successors(index))
+
     def callees(self, index: int) -> list[int]:
         block = self.block(index)
         return [self.block_at[branch_target(block)]] if block.last.op.semantics == "call" else []

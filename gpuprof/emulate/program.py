@@ -86,6 +86,7 @@ class Block(NamedTuple):
     fresh: tuple[int, ...]  # registers it only writes
     writes: frozenset[int]
     spins: bool  # looks like part of a loop that waits for other threads
+    takes: bool  # looks like part of a loop that takes its work, by number, from what all blocks share
     guarded: tuple[int, ...]  # instructions that count their lanes themselves
     members: tuple[Members, ...]  # member masks of its warp operations, as far as they are known when it begins
     uncertain: bool  # it has warp operations of which they are not
@@ -172,7 +173,9 @@ def build_block(block: BasicBlock, env: Env) -> Block:
             ops.append(build_op(inst, env))
     end = ENDS[block.last.op.semantics](block, env) if last_is_end else build_fall(block, env)
     fresh = [code for code in defined if code not in needs] + scratch_codes(block)
-    spins = any(block.first + k in env.spins for k in range(len(block.instructions)))
+    places = range(block.first, block.after)
+    spins = any(at in env.spins for at in places)
+    takes = any(at in env.takes for at in places) and env.graph.is_in_loop(block.index)
     return Block(
         block.index,
         block.first,
@@ -183,6 +186,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         tuple(fresh),
         frozenset(defined),
         spins,
+        takes,
         tuple(guarded),
         *members_of_block(block.instructions, BETWEEN_LANES),
         sites_of_block(block.instructions, block.first, BETWEEN_LANES, env),

@@ -40,6 +40,7 @@ class Run:
         self.module.prepare(launch.function.first, launch.module.program.functions)
         self.cluster = launch.blocks_of_cluster
         self.waits = any(block.spins for block in self.module.blocks.values())
+        self.takes_turns = self.waits or any(block.takes for block in self.module.blocks.values())
         self.constants = self.module.env.pool.rows(constant_bank(launch))
         function = launch.function
         self.register_counts = (function.r_count, function.d_count, function.p_count)
@@ -66,15 +67,16 @@ class Run:
         }
 
     def first_chunk(self) -> int:
-        """Blocks in the first chunk. Blocks that may wait for each other need to run together, as far as the chip can hold them."""
+        """Blocks in the first chunk. Blocks that may wait for each other need to run together, as far as the chip can hold them; so do blocks
+        that share work out among themselves, or the first few would have done all of it before the others begin."""
         lanes = self.warps_per_block * WARP
-        if self.waits:
+        if self.takes_turns:
             return max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
         return max(1, FIRST_CHUNK_LANES // lanes)
 
     def next_chunk(self) -> int:
         """Blocks in every chunk after the first."""
-        return self.first_chunk() if self.waits else max(1, CHUNK_LANES // (self.warps_per_block * WARP))
+        return self.first_chunk() if self.takes_turns else max(1, CHUNK_LANES // (self.warps_per_block * WARP))
 
 
 class Resting(NamedTuple):
