@@ -4,6 +4,7 @@ Pass k of n has the seed + k, and is k / n of a period later, so that together t
 `records.merge` makes one of them.
 """
 
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -87,7 +88,7 @@ def _what_is_left(recorder: RecordWriter, output: Path) -> Iterator[None]:
         yield
     except GpuprofError as error:
         if recorder.is_part:
-            error.args = (f"{error}; what it took can be read: gpuprof report {output}",)
+            error.args = (f"{error}; what it took can be read: {shlex.join(['gpuprof', 'report', str(output)])}",)
         raise
 
 

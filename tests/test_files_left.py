@@ -76,6 +76,12 @@ def test_a_script_that_fails(tmp_path):
     code, _, error = gpuprof(tmp_path, "collect", "s.py")
     kept = "gpuprof: s.py: the script ended with ValueError; what it took can be read: gpuprof report s.gprec\n"
     assert code == 1 and error.endswith(f"ValueError: no\n{kept}")
+    assert gpuprof(tmp_path, "collect", "s.py", "-o", "my s.gprec")[2].endswith("; what it took can be read: gpuprof report 'my s.gprec'\n")
+    assert gpuprof(tmp_path, "replay", "my s.gprec")[::2] == (
+        4,
+        "gpuprof: my s.gprec: no command stream is saved in it: the run was cut off\n",
+    )
+    (tmp_path / "my s.gprec").unlink()
     code, out, _ = gpuprof(tmp_path, "report", "s.gprec", "--page", "launches")
     assert code == 0 and "NOT COMPLETE" in out and "# note       s.py: the script ended with ValueError\n" in out
     before = (tmp_path / "s.gprec").read_bytes()

@@ -150,8 +150,11 @@ def test_a_launch_that_was_cut_off(tmp_path):
     path = make_database(tmp_path / "t.gpudb", launches=1, complete=False, with_ledger=False)
     with sqlite3.connect(path) as db:
         db.execute("UPDATE launches SET start_cycle = 0, end_cycle = 0, cycles = 0")
+        db.execute("UPDATE meta SET value = value || char(10) || value WHERE key = 'marks'")  # one of each launch that was in flight
         db.execute("DELETE FROM launch_metrics")
         report = read_report(db)
+    row = "     0       -      -   4x4   32x8    24       0       0          -  916   916        0        no  transpose_naive"
+    assert lines_of(report, PIPE, "launches")[-1] == row
     lines = lines_of(report, PIPE, "summary")
     assert lines[3:10] == [
         "# samples    916, period 512 cycles (random), dropped 0, buffer full: no",

@@ -37,7 +37,7 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         notes=(
             *chip_notes(meta),
             *register_notes(meta, launches),
-            *(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
+            *dict.fromkeys(note for key in ("damage", "marks") for note in meta.get(key, "").splitlines()),
         ),
         complete=meta["complete"] == "1" and all(launch.complete for launch in launches),
     )

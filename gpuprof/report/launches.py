@@ -41,6 +41,9 @@ def page(report: Report, look: Look) -> Iterator[Text]:
     def number(value: int) -> Text:
         return Text(count(value, look.plain))
 
+    def when(row: LaunchRow, value: int) -> Text:
+        return number(value) if row.launch.complete or row.launch.end_cycle else Text("-")
+
     def occupancy(row: LaunchRow) -> Text:
         value = theoretical_occupancy(row.launch, report.chip)
         return Text("-" if value is None else f"{100 * value:.1f}%")
@@ -50,8 +53,8 @@ def page(report: Report, look: Look) -> Iterator[Text]:
 
     columns = [
         Column("launch", lambda r: Text(str(r.launch.launch)), gap=0),
-        Column("cycles", lambda r: number(r.launch.cycles)),
-        Column("start", lambda r: number(r.launch.start_cycle), 4),
+        Column("cycles", lambda r: when(r, r.launch.cycles)),
+        Column("start", lambda r: when(r, r.launch.start_cycle), 4),
         Column("grid", lambda r: Text(extent(r.launch.grid)), 1),
         Column("block", lambda r: Text(extent(r.launch.block)), 2),
         Column("regs", lambda r: Text(str(r.kernel.registers)), 6),
@@ -68,8 +71,8 @@ def page(report: Report, look: Look) -> Iterator[Text]:
     beside = overlaps([row.launch for row in rows])
     if any(beside.values()):
         columns[3:3] = [
-            Column("end", lambda r: number(r.launch.end_cycle), 4),
-            Column("beside", lambda r: Text(str(beside[r.launch.launch])), 3),
+            Column("end", lambda r: when(r, r.launch.end_cycle), 4),
+            Column("beside", lambda r: when(r, beside[r.launch.launch]), 3),
         ]
     at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
     if any("dependent" in row.launch.metrics for row in rows):

@@ -124,6 +124,7 @@ def read_stream(path: Path | str) -> SavedStream:
     if stream.blocks and not stream.lines:
         raise stream.stopped()
     if not stream.lines:
-        raise NotComparable(f"{path}: no command stream is saved in it: collect with --save-stream")
+        why = "collect with --save-stream" if chunks.complete else "the run was cut off"
+        raise NotComparable(f"{path}: no command stream is saved in it: {why}")
     stream.check()
     return stream
