@@ -95,16 +95,17 @@ def test_others_pass_a_request_that_waits(chip):
 
 
 def test_stores_and_atomics_are_translated(chip):
-    """A fence waits for the store's acknowledgement, which comes as much later as its translation."""
+    """A fence waits for the store's acknowledgement, and a multiply-add for the atomic's answer: both come as much later as the translation."""
 
-    def fence(machine):
-        code = [make("STG.32", a=20, b=8, mods=A64), make("MEMBAR"), make("EXIT")]
-        timing, _ = run(chip, code, [warp([0], [access([0])])], machine=machine)
+    def wait(machine, asks, waits):
+        timing, _ = run(chip, [asks, waits, make("EXIT")], [warp([0], [access([0])])], machine=machine)
         return sum(rows(timing)[1].values())
 
-    machine = warm(chip, [0])
-    first = fence(machine)
-    assert first - fence(machine) == 107
+    store = make("STG.32", a=20, b=8, mods=A64), make("MEMBAR")
+    atomic = make("ATOMG.ADD.U32", dst=0, a=20, b=8, mods=A64), ffma(1, 0)
+    for asks, waits in (store, atomic):
+        machine = warm(chip, [0])
+        assert wait(machine, asks, waits) - wait(machine, asks, waits) == 107
 
 
 @pytest.mark.parametrize("entries", [0, 1, 5])

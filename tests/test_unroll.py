@@ -115,6 +115,8 @@ ROLLED_LOOPS = {
     "a bound that changes": counting(LOAD + "sub.u32 %r3, %r3, 1;"),
     "counted after the test": "mov.u32 %r2, 0; LOOP: " + LOAD + "setp.lt.s32 %p1, %r2, %r3; add.s32 %r2, %r2, 1; @%p1 bra LOOP;",
     "away from the bound": counting(LOAD, compares="gt.s32", step=1, start="%r3", bound="2147482000", guarded=False),
+    "a step whose sums might wrap around": counting(LOAD, step=(1 << 16) + 1),
+    "a number whose sums wrap around": counting(LOAD, start="-2147483648", bound="-2147483646"),
     "a guarded store": counting(LOAD + "setp.gt.u32 %p4, %r9, %r10; @%p4 st.global.u32 [%rd4], %r9; add.u64 %rd4, %rd4, 4;"),
     "always the same word": counting(LOAD + "st.global.u32 [%rd4], %r9;"),
     "a long turn": counting(LOAD + _FAR),
