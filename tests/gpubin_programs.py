@@ -47,6 +47,7 @@ def small_program() -> Program:
         sources={"dir/a b.cu": "line 1\nline 2\n", "helper.h": "\tü\n"},
         arch="sm_90",
         compiler="clang 22",
+        literals=bytes(range(16)),
     )  # fmt: skip
 
 

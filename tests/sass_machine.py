@@ -7,6 +7,7 @@ What it does not know it refuses by name. Rounding of `MUFU` is the best there i
 
 import re
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -603,6 +604,15 @@ def _float3(use):
 _NOTHING = np.array(-0.0, F32)
 
 
+def _fused64(a, b, c) -> np.ndarray:
+    """a * b + c rounded once; what is no finite number or zero as numpy has it."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    result = np.array(a * b + c)
+    for at in np.flatnonzero(np.isfinite(result) & (result != 0)):
+        result[at] = float(Fraction(float(a[at])) * Fraction(float(b[at])) + Fraction(float(c[at])))
+    return result
+
+
 def _double(use):
     def action(m, words, o, idx):
         given = [np.asarray(m.number(text, idx, True)).astype(np.longdouble) for text in o[1:4]]
@@ -877,7 +887,7 @@ _ACTIONS = {
     "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special, "S2UR": _special, "CS2R": _special,
     "SHFL": _shuffle, "VOTE": _vote, "FLO": _flo, "NOP": lambda *_: None, "YIELD": lambda *_: None, "DEPBAR": lambda *_: None,
     "MEMBAR": lambda *_: None, "ERRBAR": lambda *_: None, "CCTL": lambda *_: None,
-    "DADD": _double(lambda a, b, *_: a + b), "DMUL": _double(lambda a, b, *_: a * b), "DFMA": _double(lambda a, b, c: a * b + c),
+    "DADD": _double(lambda a, b, *_: a + b), "DMUL": _double(lambda a, b, *_: a * b), "DFMA": _double(_fused64),
     "LDG": _load("global"), "LD": _load("global"), "LDS": _load("shared"), "LDL": _load("local"),
     "STG": _store("global"), "ST": _store("global"), "STS": _store("shared"), "STL": _store("local"),
     "RED": _atomic("global", False), "ATOMG": _atomic("global", True), "ATOM": _atomic("global", True), "ATOMS": _atomic("shared", True),

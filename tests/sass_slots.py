@@ -49,6 +49,11 @@ LAUNCHES = {  # of files that have none
         "heat3d<<<(2, 4), (32, 8)>>>(volume: f64[8,32,64]=random, after: f64[8,32,64], 64, 32, 8, 0.5, 0.1)",
         "sobel<<<(4, 8), (32, 8)>>>(picture: u8[64,128]=random, edges: u8[64,128], 128, 64)",
     ],
+    "slot_kernels/constants.cu": [
+        *(f"{name}<<<1, 64>>>({name}: f64[64], 200)" for name in ("chains", "exact", "eight_sums", "compared", "seven_pairs", "crowded")),
+        "singles<<<1, 64>>>(single: f32[64], 200)",
+        "integers<<<1, 64>>>(word: i32[64], 200)",
+    ],
     "register_kernels/words.cu": ["sha256<<<4, 128>>>(words: u32[8192]=random, digest: u32[4096], 512)"],
     "register_kernels/physics.cu": ["philox<<<4, 128>>>(out: u32[2048], 7, 9, 512)"],
 }  # fmt: skip

@@ -40,7 +40,7 @@ def test_all_slots_together():
 @needs_nvdisasm
 @pytest.mark.parametrize(
     "source",
-    [path for path in SOURCES if path.stem in ("mandelbrot", "reduction", "saxpy", "spmv", "stencil3d")],
+    [path for path in SOURCES if path.stem in ("mandelbrot", "reduction", "saxpy", "spmv", "stencil3d", "constants")],
     ids=lambda path: path.stem,
 )
 def test_machine_code_computes_the_same_in_as_many_slots(source):

@@ -50,10 +50,12 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     check_variables(tree)
     layout = Layout(tree)
     bodies = {body.name: body for body in lower_functions(tree, layout)}
+    literals: dict[int, int] = {}
     for body in bodies.values():
+        body.literals = literals
         cfg.build(body)
         optimize(body, contracts=not tree.is_debug)
-    return _Linker(module, tree, layout, bodies, max_registers).program()
+    return _Linker(module, tree, layout, bodies, literals, max_registers).program()
 
 
 class _Used(NamedTuple):
@@ -68,8 +70,10 @@ class _Used(NamedTuple):
 class _Linker:
     """Allocates functions bottom-up, then lays them out in the order of the PTX text."""
 
-    def __init__(self, module, tree: ast.Module, layout: Layout, bodies: dict[str, Body], max_registers: int | None):
-        self.module, self.tree, self.layout, self.bodies = module, tree, layout, bodies
+    def __init__(
+        self, module, tree: ast.Module, layout: Layout, bodies: dict[str, Body], literals: dict[int, int], max_registers: int | None
+    ):
+        self.module, self.tree, self.layout, self.bodies, self.literals = module, tree, layout, bodies, literals
         self.max_registers = max_registers
         self.indirect = indirect_callees(bodies, layout.addressed)
         self.order, self.recursive = bottom_up(bodies, self.indirect)
@@ -110,6 +114,7 @@ class _Linker:
             sources=dict(self.module.sources),
             arch=self.tree.target or self.module.arch,
             compiler=self.module.compiler,
+            literals=b"".join(value.to_bytes(8, "little") for value in self.literals),
         )
 
     def _readable(self, location: Location | None) -> Location | None:

@@ -49,6 +49,8 @@ def write_gpubin(program: Program) -> bytes:
         sections += _function_sections(function, program.code)
     for space in layout.SEGMENTS:
         sections += _segment_sections(space, program.variables)
+    if program.literals:
+        sections.append(Section(".gpuprof.literals", layout.SHT_PROGBITS, program.literals, layout.SHF_ALLOC, align=8))
     symbols, strings, numbers = _symbols(program, {section.name: i + 1 for i, section in enumerate(sections)})
     sections += _relocation_sections(program, numbers)
     sections += _text_sections(program)

@@ -152,6 +152,7 @@ class Body:
     grows_stack: bool = False  # takes local memory while it runs
     rolled: set[str] = field(default_factory=set)  # labels of loops that stay as they are: `.pragma "nounroll"`
     keeps_loops: bool = False  # all of them do
+    literals: dict[int, int] = field(default_factory=dict)  # the program's, by value: offset in the constant bank
 
     def register(self, file: str) -> int:
         self.files.append(file)

@@ -16,6 +16,7 @@ from gpuprof.assemble.fold import (
 from gpuprof.assemble.fuse import contract_products, fuse_multiply_add, join_halves, widen_shifts
 from gpuprof.assemble.groups import share_groups
 from gpuprof.assemble.ir import Body
+from gpuprof.assemble.literals import read_literals_from_bank, share_constants, turn_branches
 from gpuprof.assemble.narrow import narrow_fetches
 from gpuprof.assemble.predicate import convert_branches, guard_exits
 from gpuprof.assemble.remat import free_wide_multiplies, sink_constants
@@ -28,7 +29,8 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead, narrow_fetches,
+    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead,
+    turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from gpuprof.emulate.rounding import usual_floats
 from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
 from gpuprof.emulate.tally import Tally
 from gpuprof.emulate.trace import REST, Order, TraceLog, TracePiece
-from gpuprof.isa.special import LAUNCH_WORDS_AT
+from gpuprof.isa.special import LAUNCH_WORDS_AT, LITERALS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
@@ -158,8 +158,9 @@ def emulate(
 
 
 def constant_bank(launch: Launch) -> bytes:
-    """What constant operands read: the parameter block, and the extents of the launch behind it."""
-    return launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
+    """What constant operands read: the parameter block, the extents of the launch behind it, and the program's literals."""
+    words = launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
+    return words.ljust(LITERALS_AT, b"\0") + launch.module.program.literals
 
 
 def whole_clusters(n_blocks: int, cluster: int) -> int:

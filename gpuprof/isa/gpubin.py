@@ -140,6 +140,7 @@ def _program(sections) -> Program:
         ptx_lines=_per_instruction(_rows(sections, ".gpuprof.ptxlines", "<u4"), len(code), ".gpuprof.ptxlines").astype(np.uint32),
         locations=_locations(sections, len(code)),
         sources=_sources(sections),
+        literals=bytes(sections[".gpuprof.literals"][1]) if ".gpuprof.literals" in sections else b"",
         **heads,
     )
 

@@ -15,6 +15,7 @@ i is at 16 * i, so `.text.*` sections, symbols, DWARF and relocations speak of o
     .rela.text.FUNCTION       what the loader fills in: RELOCATION_NUMBERS below, offset = the `imm` field's code address
     .gpuprof.global, .gpuprof.const            initial bytes of the two data segments, up to the last variable that is not zero
     .gpuprof.global.zero, .gpuprof.const.zero  the rest of the segment: no bytes in the file
+    .gpuprof.literals         64-bit constants of the instructions, what they read from `special.LITERALS_AT` on; not there if there are none
     .gpuprof.locations        source position of every instruction, with inlined-at chains (FRAME_DTYPE)
     .gpuprof.strings          JSON list: the names that .gpuprof.locations refers to by number
     .gpuprof.ptx              the PTX text, UTF-8
@@ -35,8 +36,8 @@ import numpy as np
 
 MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program together: they take no room in the file
 
-# 1: first version. 2: initial addresses of variables. 3: clusters.
-GPUBIN_VERSION = 3
+# 1: first version. 2: initial addresses of variables. 3: clusters. 4: literals.
+GPUBIN_VERSION = 4
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1

@@ -112,6 +112,7 @@ class Program:
     sources: dict[str, str] = field(default_factory=dict)  # path -> text, as far as it was known when compiling
     arch: str = "sm_80"
     compiler: str = ""
+    literals: bytes = b""  # what constant operands read from special.LITERALS_AT on
 
     def kernel(self, name: str) -> Function:
         """A kernel by symbol or by the name in the source. Raises KeyError when there is none."""

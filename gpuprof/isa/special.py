@@ -23,6 +23,10 @@ LAUNCH_WORDS = {
     name: LAUNCH_WORDS_AT + 4 * index for index, name in enumerate(("ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z"))
 }  # fmt: skip
 
+# 64-bit constants of the program text that no immediate can hold: `Program.literals`, behind the extents. ptxas gives them a bank of their own,
+# c[2]. Here they lie half way round that cache from the first parameters.
+LITERALS_AT = 0x8000 + 48 * 64
+
 # The variable whose address %envreg1 and %envreg2 hold, where a module has it.
 GRID_WORKSPACE = "gpuprof_grid_workspace"
 # The number of the system call that launches a grid: what it means to timing, too.
