@@ -5,6 +5,8 @@ import sqlite3
 
 from gpuprof.records.reader import read_recording
 from gpuprof.report.figures import duration
+from gpuprof.report.model import ChipFacts, Launch
+from gpuprof.report.summary import span_fact
 from tests.command import gpuprof
 
 SOURCE = """
@@ -53,6 +55,19 @@ def test_sums_of_launches_that_overlap(tmp_path):
     expected = [f"{duration(cycles, mhz)}, {cycles:,} cycles from the first start to the last end" for cycles in (whole, of_chain)]
     # Of all launches, and of `chain`: those of `stream` ran one after the other.
     assert len(facts) == 2 and all(fact.startswith(start) for fact, start in zip(facts, expected, strict=True))
+
+
+def test_a_span_is_of_launches_that_ended():
+    """Two that ran at the same time, from cycle 200 to 700; one that did not end has no cycles, and moves nothing. Those in a row have no span."""
+
+    def launch(number, start, end, complete=True):
+        return Launch(number, "k", (1, 1, 1), (32, 1, 1), 0, 0, "", start, end, end - start, 0, 0, 0, False, complete, {})
+
+    chip = ChipFacts("a chip that says nothing of its clock")
+    together = [launch(0, 300, 700), launch(1, 200, 400)]
+    expected = "some at the same time: 500 cycles from the first start to the last end"
+    assert span_fact(together, chip) == span_fact([*together, launch(2, 0, 0, complete=False)], chip) == expected
+    assert span_fact([launch(0, 200, 400), launch(1, 400, 700)], chip) == ""
 
 
 SCRIPT = """
