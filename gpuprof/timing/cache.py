@@ -35,11 +35,13 @@ def oldest(use, first, ways):
 
 
 @hot
-def expect(tag, use, first, ways):
-    """The set that starts at `first` will be looked at soon."""
+def expect(tag, use, entry, first, ways):
+    """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table `entry`."""
     for place in range(first, first + ways, WORDS_OF_LINE):
         prefetch(tag, place)
         prefetch(use, place)
+        prefetch(entry, 2 * place)
+        prefetch(entry, 2 * place + WORDS_OF_LINE)
 
 
 @hot

@@ -4,7 +4,7 @@ from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
 from gpuprof.timing.cache import expect, find, fold_bits, n_sectors, oldest
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.layout import MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
+from gpuprof.timing.layout import COPY_WAYS, MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
 from gpuprof.timing.tables import (
     l1_line_at,
     l1_tag_at,
@@ -12,6 +12,7 @@ from gpuprof.timing.tables import (
     load_at,
     miss_free_at,
     part_at,
+    prefetch,
     presence_at,
     request_at,
     sm_at,
@@ -39,8 +40,18 @@ def request(m, sm, arrival, line, sectors, kind, target, place, conflicts):
     r.missing = 0
     m.n_requests = index + 1
     if kind != MERGE:
-        expect(m.l2_tag_table, m.l2_use_table, fold_bits(line) % m.l2_sets * m.l2_ways, m.l2_ways)
+        expect(m.l2_tag_table, m.l2_use_table, m.l2_line_table, fold_bits(line) % m.l2_sets * m.l2_ways, m.l2_ways)
+        if m.l2_far_cycles != m.l2_near_cycles:
+            expect_copies(m, line)
     return index
+
+
+@hot
+def expect_copies(m, line):
+    """The halves of the L2 will be asked for their copies of a line: what reads asks one of them, what writes both."""
+    first = fold_bits(line) % m.copy_sets * COPY_WAYS
+    prefetch(m.l2_copy_table, first)
+    prefetch(m.l2_copy_table, m.copy_sets * COPY_WAYS + first)
 
 
 @hot
@@ -126,6 +137,14 @@ def load(m, wi, inst, first, n, start, done, group, conflict):
     load_at(m, index).conflict = conflict >> 16
     m.n_loads = index + 1
     return TOKEN + index
+
+
+@hot
+def expect_load(m, sm, first):
+    """A load will look up the line of the sector at address `first`, its first: there is time until it has been through the load/store unit."""
+    line = word_at(first, 0).value >> 2
+    base = sm * m.l1_lines + fold_bits(line) % sm_at(m, sm).l1_sets * m.l1_ways
+    expect(m.l1_tag_table, m.l1_use_table, m.l1_line_table, base, m.l1_ways)
 
 
 @hot

@@ -72,8 +72,16 @@ class _Chunk:
         for link, following in pairwise(self.links):
             link.record["next"] = following.address
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is more of its trace, which nobody has asked for."""
+        return not self.is_ordered and not self.final.all()
+
+    def are_mine(self, warps: "_Warps") -> np.ndarray:
+        return (warps.block >= self.first_block) & (warps.block < self.end)
+
     def mine(self, warps: "_Warps") -> "_Warps":
-        here = (warps.block >= self.first_block) & (warps.block < self.end)
+        here = self.are_mine(warps)
         return _Warps(*(column[here] for column in warps))
 
     def rows(self, warps: "_Warps") -> np.ndarray:
@@ -151,7 +159,8 @@ class _Source:
         chunk = self.waiting.popleft()
         record = state.core.grid[self.number]
         record["known_blocks"], record["piece"] = chunk.end, chunk.links[0].address
-        self._order_ahead(state, self._warps(state))
+        if any(chunk.is_open for chunk in self.chunks.values()):
+            self._order_ahead(state, self._warps(state))
 
     def feed_warps(self, state: State) -> None:
         warps = self._warps(state)
@@ -190,7 +199,7 @@ class _Source:
     def _order_ahead(self, state: State, warps: _Warps) -> None:
         """Has the next piece of every chunk made while the newest is being played."""
         for chunk in self.chunks.values():
-            if not chunk.is_ordered and not chunk.final.all():
+            if chunk.is_open:
                 self._order_more(chunk, state, warps)
 
     def _order_more(self, chunk: _Chunk, state: State, warps: _Warps) -> None:
@@ -209,7 +218,7 @@ class _Source:
         for chunk in list(self.chunks.values()):
             if chunk.first_block >= record["next_block"]:
                 continue
-            if chunk.end <= record["next_block"] and not len(chunk.mine(warps).number):
+            if chunk.end <= record["next_block"] and not chunk.are_mine(warps).any():
                 del self.chunks[chunk.first_block]
             else:
                 chunk.drop_passed(state, warps, int(record["next_block"]))

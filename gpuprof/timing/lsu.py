@@ -12,7 +12,7 @@ from gpuprof.timing.blame import itself, latecomer, seen_by
 from gpuprof.timing.copies import add_to_group, open_group
 from gpuprof.timing.fetch import constant_line
 from gpuprof.timing.jit import cold, hot
-from gpuprof.timing.l1 import line_mask, load, request, send
+from gpuprof.timing.l1 import expect_load, line_mask, load, request, send
 from gpuprof.timing.layout import (
     ACCESS_NBYTES,
     ATOMIC_REQUEST,
@@ -222,6 +222,8 @@ def constant(m, wi, inst, record, first, t):
 def global_memory(m, wi, inst, record, first, t):
     w = warp_at(m, wi)
     n = np.int64(record.n_sectors)
+    if inst.operation == LOAD and n and not inst.bypass_l1:
+        expect_load(m, part_at(m, w.partition).sm, first)
     tags = max(m.tag_pass_ticks * np.int64(record.tag_passes), m.tag_lookup_ticks * np.int64(record.n_lookups))
     passes = np.int64(record.wavefronts)
     if inst.operation == COPY:  # and through the banks it writes to
