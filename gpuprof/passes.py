@@ -42,7 +42,7 @@ def record(
         _check(output, settings, passes)
     remove_what_was_left(output)
     recorder = RecordWriter(output, settings.record)
-    with _what_is_left(recorder, output), recorder:
+    with _what_is_left(recorder, output, settings.observer), recorder:
         first(replace(settings, recorder=recorder, save_stream=settings.save_stream or passes > 1))
     if passes == 1:
         return recorder
@@ -82,13 +82,18 @@ def _check(output: Path, settings: Settings, passes: int) -> None:
 
 
 @contextmanager
-def _what_is_left(recorder: RecordWriter, output: Path) -> Iterator[None]:
-    """An error that cuts the recording short says what can be had of it."""
+def _what_is_left(recorder: RecordWriter, output: Path, observer: Observer) -> Iterator[None]:
+    """An error, or interrupt, that cuts the recording short says what can be had of it."""
+    left = f"what it took can be read: {shlex.join(['gpuprof', 'report', str(output)])}"
     try:
         yield
     except GpuprofError as error:
         if recorder.is_part:
-            error.args = (f"{error}; what it took can be read: {shlex.join(['gpuprof', 'report', str(output)])}",)
+            error.args = (f"{error}; {left}",)
+        raise
+    except KeyboardInterrupt:
+        if recorder.is_part:
+            observer.notice(left)
         raise
 
 

@@ -458,6 +458,7 @@ def test_an_interrupt_keeps_the_records_so_far(tmp_path):
     assert first.startswith("fine<<<2, 64>>>  ")
     assert running.returncode == 130
     assert error.splitlines()[-1] == "gpuprof: interrupted"
+    assert "gpuprof: what it took can be read: gpuprof report long.gprec" in error.splitlines()
     assert names(tmp_path) == ["long.cu", "long.gprec"]
     code, out, error = gpuprof(tmp_path, "records", "long.gprec")
     assert (code, error) == (0, "")
