@@ -248,6 +248,7 @@ def test_a_loop_that_each_lane_leaves_at_another_time(tmp_path):
     mov.u32 %r2, 0;
     mov.f32 %f1, 0f3f800000;
 LOOP:
+    .pragma "nounroll";
     fma.rn.f32 %f1, %f1, %f1, %f1;
     add.u32 %r2, %r2, 1;
     setp.le.u32 %p1, %r2, %r1;
@@ -296,6 +297,7 @@ def test_a_uniform_branch_does_not_diverge(tmp_path):
     mov.u32 %r3, %ctaid.x;
     mov.u32 %r2, 0;
 LOOP:
+    .pragma "nounroll";
     add.u32 %r2, %r2, 1;
     setp.lt.u32 %p1, %r2, 5;
     @%p1 bra LOOP;

@@ -67,7 +67,7 @@ def test_a_small_module():
         ast.Variable("k_param_1", "param", "b8", 24, 8, 8, True),
     )
     function = ast.Function("k", True, params, (), body, 6, "visible", {"maxntid": (256, 1, 1), "minnctapersm": (2,)})
-    assert module == ast.Module("k.ptx", "8.0", "sm_80", False, 64, {1: "dir/k.cu"}, [variable], [function])
+    assert module == ast.Module("k.ptx", "8.0", "sm_80", False, False, 64, {1: "dir/k.cu"}, [variable], [function])
 
 
 def test_numbers():
