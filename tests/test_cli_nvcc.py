@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,16 @@ def test_compile_a_template(folder, monkeypatch, capsys):
     assert [(p.is_pointer, p.element, p.is_written) for p in kernel.params] == [(True, "f32", True), (False, "", False)]
     assert program.sources == {name: Path(name).read_text() for name in ("scale.cu", "include/scale.h")}
     assert program.variables == ()
+
+
+@needs_nvcc
+@pytest.mark.parametrize("name", ["a b", "a,b"])
+def test_temporary_files_in_a_folder_whose_name_nvcc_would_split(folder, monkeypatch, capsys, name):
+    (folder / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / name))
+    monkeypatch.setenv("GPUPROF_CACHE", str(folder / "cache"))
+    code, _, err = run(monkeypatch, capsys, *COMPILE)
+    assert (code, err) == (0, "")
 
 
 @needs_nvcc

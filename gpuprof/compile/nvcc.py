@@ -87,10 +87,10 @@ def compile_nvcc(
 def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
     """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the headers beyond the toolkit's own."""
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
-    with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
+    with tempfile.TemporaryDirectory(prefix="gpuprof-", dir=_temporary()) as folder:
         place, ptx, dependencies = (Path(folder) / name for name in (Path(path).name, "out.ptx", "headers.d"))
         place.write_text(text, encoding="utf-8", errors="surrogateescape")
-        link = Path(folder) / "beside"  # -Xcompiler splits what it is given at spaces and commas
+        link = Path(folder) / "beside"  # a name that -Xcompiler does not split
         link.symlink_to(beside)
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
         command = [tools.command, *flags, *quoted, "-x", "cu", "-MD", "-MF", str(dependencies), "-o", str(ptx), str(place)]
@@ -104,6 +104,14 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
         headers = [os.path.normpath(each) for each in named]
         kept = [each for each in headers if each != str(place) and not each.startswith(f"{tools.toolkit}/")]
         return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept
+
+
+def _temporary() -> str:
+    """Where temporary files go; -Xcompiler splits what it is given, so the system's own folder where the name of the user's would be split."""
+    named = tempfile.gettempdir()
+    if not re.search(r"[\s,]", named):
+        return named
+    return next((each for each in ("/tmp", "/var/tmp") if os.access(each, os.W_OK | os.X_OK)), named)
 
 
 def _module(ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence[str], arch: str) -> PtxModule:
