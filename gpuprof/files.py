@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
 
@@ -39,7 +39,8 @@ def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
     except OSError as error:
         raise GpuprofError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # such as a name that is too long, which is why there is none
+            partial.unlink()
 
 
 def old_name(path: Path) -> Path:

@@ -426,6 +426,14 @@ def test_a_folder_that_is_read_only(good, folder, command):
     assert code == 1 and error.startswith("gpuprof: ") and "Permission denied" in error
 
 
+@pytest.mark.parametrize("command, output", [("correlate kernels.gprec", ".gpudb"), ("sweep kernels.cu --chips a100,v100", ".sqlite")])
+def test_a_database_that_the_system_refuses(good, folder, command, output):
+    """Its own words are told, also to root: beside this name there is no place for a hidden one."""
+    shutil.copy(good / "kernels.gprec", folder)
+    code, _, error = gpuprof(folder, *command.split(), "-o", (name := "x" * (255 - len(output)) + output))
+    assert (code, error.splitlines()[-1]) == (1, f"gpuprof: {name}: cannot be written: File name too long")
+
+
 # Interrupts and pipes.
 
 LONG = """\

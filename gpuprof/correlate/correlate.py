@@ -47,9 +47,11 @@ def correlate(recording: Path, database: Path) -> Recording:
     Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
     """
     try:
-        with replacing(Path(database)) as partial, closing(sqlite3.connect(partial, isolation_level=None)) as db:
-            read = build_database(db, Path(recording))
-            db.execute("VACUUM")
+        with replacing(Path(database)) as partial:
+            partial.touch()  # where the system refuses it says why, and SQLite would not
+            with closing(sqlite3.connect(partial, isolation_level=None)) as db:
+                read = build_database(db, Path(recording))
+                db.execute("VACUUM")
     except sqlite3.OperationalError as error:
         raise GpuprofError(f"{database}: cannot be written: {error}") from None
     return read

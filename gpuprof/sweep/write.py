@@ -37,6 +37,7 @@ def write_json(table: Table, path: Path) -> None:
 
 def write_sqlite(table: Table, path: Path) -> None:
     """The tables `meta` and `sweep`; the columns' meanings stay as comments in the schema that SQLite stores."""
+    path.touch()  # where the system refuses it says why, and SQLite would not
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.executescript(
