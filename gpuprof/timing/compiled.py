@@ -48,7 +48,7 @@ class Compilation:
             stderr=subprocess.DEVNULL,  # whatever goes wrong goes wrong here once more, and is shown then
             start_new_session=True,  # Ctrl-C is for this process, which then stops the other
         )
-        atexit.register(self._process.kill)
+        atexit.register(self._stop)
 
     def wait(self, tick: Callable[[float], None]) -> None:
         """Until it is done; `tick` is told the seconds so far, again and again. If that process fails, the first launch compiles."""
@@ -58,7 +58,12 @@ class Compilation:
                 self._process.wait(TICK_SECONDS)
             except subprocess.TimeoutExpired:
                 continue
-        atexit.unregister(self._process.kill)
+        atexit.unregister(self._stop)
+
+    def _stop(self) -> None:
+        """Nothing of it is there any more when this process ends, on a busy machine too."""
+        self._process.kill()
+        self._process.wait()
 
 
 def compile_once(tick: Callable[[float], None]) -> None:
