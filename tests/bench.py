@@ -169,7 +169,7 @@ def memory_figures(folder: Path):
 
 def long_figures(_: Path):
     """Kernels whose blocks run long, each in a process of its own: memory must not grow with the run."""
-    for kind, millions in (("compute", 20), ("compute", 200), ("memory", 20), ("memory", 200)):
+    for kind, millions in (("compute", 20), ("compute", 200), ("memory", 50), ("memory", 200)):
         command = [sys.executable, "-m", "tests.long_run", kind, str(millions)]
         text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
         yield f"memory.long.{kind}.{millions}", float(text.split()[-2]), "MiB", f"python -m tests.long_run {kind} {millions}"

@@ -58,6 +58,14 @@ UNROLLED = {
     "unequal": counting(LOAD, compares="ne.s32"),
     "by three": counting(LOAD, step=3),
     "by three, first turn": counting(LOAD, step=3, compares="le.u32", guarded=False),
+    "unsigned, from before 0": counting(LOAD, step=3, compares="lt.u32", start="-3", guarded=False),
+    "unsigned, from long before 0, up to and with": counting(LOAD, step=128, compares="le.u32", start="-77", guarded=False),
+    "unsigned, down from beyond the greatest": "sub.u32 %r3, -1, %r3;"
+    + counting(LOAD, step=-2, compares="gt.u32", start="1", guarded=False),
+    "unsigned, from before 0 to a number": counting(
+        LOAD + "xor.b32 %r9, %r9, %r2;", step=3, compares="lt.u32", start="-2", bound="900", guarded=False
+    )
+    + "xor.b32 %r9, %r9, %r2;",
     "from far below": counting(LOAD, start="-5"),
     "down": "mov.u32 %r2, %r3; mov.u32 %r3, 0;" + counting(LOAD, step=-1, compares="gt.s32", start="%r2"),
     "down to": "mov.u32 %r2, %r3; mov.u32 %r3, 0;" + counting(LOAD, step=-2, compares="ge.s32", start="%r2"),
@@ -161,8 +169,8 @@ def test_loops_are_unrolled_where_ptxas_unrolls_them():
     theirs = read_table()
     assert theirs.keys() == LOOPS.keys()
     copies = {loop: opcodes(text_of(loop)).count("FFMA") for loop in LOOPS}
-    assert set(copies.values()) == {1, 7}  # four, two and one
-    assert {loop for loop in LOOPS if (copies[loop] > 1) != (theirs[loop] > 1)} == KNOWN.keys()
+    assert set(copies.values()) == {1, 7, 8}  # four, two and one; unsigned, one more before them
+    assert {loop for loop in LOOPS if copies[loop] != theirs[loop]} == KNOWN.keys()
 
 
 @needs_ptxas

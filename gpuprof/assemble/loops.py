@@ -42,6 +42,11 @@ class Loop(NamedTuple):
     def kind(self) -> str:
         return self.test.op.name.removeprefix("ISETP.")
 
+    @property
+    def may_begin_below(self) -> bool:
+        """Whether the first turn may bring the counter from the greatest numbers around to the least, or the other way."""
+        return self.kind.startswith("U") and self.compares != "ne"
+
     def reach(self, turns: int) -> int:
         strict = 0 if self.compares in ("le", "ge") else 1  # i <= n is i < n + 1
         return (abs(self.step) * (turns - 1) - 1 + strict) * (1 if self.step > 0 else -1)

@@ -10,8 +10,10 @@ A loop that goes on while i < n and adds s to i in each turn becomes, as ptxas 1
     if (i + s < n) { two turns; first = false }
     if (first or i < n) one turn
 
-and one that goes on while i != n has the loop as it was in place of the last turn. What counts up or down by a constant is added to once for all
-copies: they read it with an offset, which loads and stores take as it is, so that none of them waits for another.
+Compilers start an unsigned counter at tid - 128 if its first use is behind the addition: it may be beyond n until the first turn has brought it
+around to the least numbers. So where numbers are unsigned one turn comes first, with the loop's own test behind it, as ptxas has it; `first`
+is false from there on. A loop that goes on while i != n has the loop as it was in place of the last turn. What counts up or down by a constant
+is added to once for all copies: they read it with an offset, which loads and stores take as it is, so that none of them waits for another.
 The sums on the left are not done: n - 3s is, held back from passing the least number. A counter that itself passes the ends of the numbers
 before it has come to n would make a loop of almost 2**32 turns: that one ends here, as it does with ptxas.
 """
@@ -99,8 +101,8 @@ class _Unrolled:
         first = self.body.register("P")
         rest = f"{label}~rest"
         last, end = self.behind_rests()
-        result = [Block(label, [self._inst("PMOV", dst=first)])]
-        again = copy(self._enough(_AT_ONCE, result[0].insts, rest))
+        result = self._before(first, end)
+        again = copy(self._enough(_AT_ONCE, result[-1].insts, rest))
         again.dst = self.body.register("P")
         result.append(Block("", [self._inst("PMOV", dst=first, negated="a")]))
         main = self._copies(_AT_ONCE, f"{label}~main")
@@ -116,6 +118,16 @@ class _Unrolled:
         result[-1].insts += [more, self._inst("BRA", guard=more.dst, negated="g", target=end)]
         result += self._copies(1, f"{label}~one") if loop.compares != "ne" else self._as_it_was()
         return [*result, Block(end)]
+
+    def _before(self, first: int, end: str) -> list[Block]:
+        """Up to the first test of four turns."""
+        if not self.loop.may_begin_below:
+            return [Block(self.label, [self._inst("PMOV", dst=first)])]
+        result = self._copies(1, self.label, counts=True)
+        more = copy(self.loop.test)
+        more.dst = self.body.register("P")
+        result[-1].insts += [more, self._inst("BRA", guard=more.dst, negated="g", target=end)]
+        return [*result, Block("", [self._inst("PMOV", dst=first, negated="a")])]
 
     def _inst(self, name: str, **slots) -> Inst:
         return Inst(BY_NAME[name], line=self.branch.line, location=self.branch.location, **slots)
@@ -170,12 +182,13 @@ class _Unrolled:
         self.branch.target = label
         return [Block(label, self.region[0].insts), *self.region[1:]]
 
-    def _copies(self, count: int, label: str) -> list[Block]:
-        """So many turns, one after the other, without tests between them or behind them."""
+    def _copies(self, count: int, label: str, counts: bool = False) -> list[Block]:
+        """So many turns, one after the other, without tests between them or behind them. A last turn of all adds only to what is read
+        behind the loop, unless it `counts`."""
         result = [Block(label)]
         kept = {register: self._like(register) for register in sorted(self.kept)}
         for number in range(count):
-            turn = _Turn(self, number, count, kept)
+            turn = _Turn(self, number, count, kept, counts or count > 1)
             for index, block in enumerate(self.region):
                 is_always = index in (0, len(self.region) - 1)
                 if index:
@@ -190,9 +203,9 @@ class _Unrolled:
 class _Turn:
     """One copy of a turn: its names of registers, and how far those that count are behind."""
 
-    def __init__(self, unrolled: _Unrolled, number: int, count: int, kept: dict[int, int]):
+    def __init__(self, unrolled: _Unrolled, number: int, count: int, kept: dict[int, int], counts: bool):
         self.unrolled, self.body = unrolled, unrolled.body
-        self.number, self.count = number, count
+        self.number, self.count, self.counts = number, count, counts
         self.names = {register: self.body.register(self.body.files[register]) for register in sorted(unrolled.own - unrolled.kept)} | kept
         self.behind = {register: step * number for register, step in unrolled.steps.items()}
 
@@ -212,7 +225,7 @@ class _Turn:
                 insts.append(new)
 
     def _count(self, inst: Inst, insts: list[Inst]) -> None:
-        is_wanted = self.count > 1 or inst.dst in self.unrolled.after
+        is_wanted = self.counts or inst.dst in self.unrolled.after
         if self.number + 1 < self.count or not is_wanted:
             self.behind[inst.dst] += self.unrolled.steps[inst.dst]
             return
