@@ -2,7 +2,9 @@
 
 
 def __getattr__(name: str):
-    """`Device`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for: importing gpuprof stays quick."""
+    """`Device`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for: importing gpuprof
+    stays quick.
+    """
     if name == "Device":
         from gpuprof.scripted import device_of_script
 

@@ -26,7 +26,9 @@ class _Stopped(BaseException):
 
 
 class Orders:
-    """What the generator on the other thread is to make next: it iterates over them, and waits for more until they are closed."""
+    """What the generator on the other thread is to make next: it iterates over them, and waits for more until they are
+    closed.
+    """
 
     def __init__(self):
         self._queue: queue.SimpleQueue = queue.SimpleQueue()
@@ -51,8 +53,8 @@ class Orders:
 def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
     """Yields the items in order, of which at most `depth` are ready, or any number when that is 0.
 
-    What the generator raises is raised here, at its place. Closing early stops the thread, soon, also in the middle of an item: an item
-    can be minutes of emulation, and Ctrl-C should not wait for it.
+    What the generator raises is raised here, at its place. Closing early stops the thread, soon, also in the middle of
+    an item: an item can be minutes of emulation, and Ctrl-C should not wait for it.
     """
     results: queue.Queue = queue.Queue(maxsize=depth)
     stop = threading.Event()
@@ -104,7 +106,9 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
 
 
 class _Settled:
-    """Whether a thread is past being stopped: from `settle` on no _Stopped comes any more, and one under way has come by its end."""
+    """Whether a thread is past being stopped: from `settle` on no _Stopped comes any more, and one under way has come
+    by its end.
+    """
 
     def __init__(self):
         self._lock = threading.Lock()

@@ -38,8 +38,11 @@ def check_source(path: Path) -> None:
         raise UsageError(f"{path}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
 
 
-def read_source(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS) -> "PtxModule":
-    """The compile.PtxModule of a .cu or .ptx file. `names` are kernels; the template instances among them are instantiated.
+def read_source(
+    path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS
+) -> "PtxModule":
+    """The compile.PtxModule of a .cu or .ptx file. `names` are kernels; the template instances among them are
+    instantiated.
 
     Raises what `check_source` and the compiler raise.
     """
@@ -62,8 +65,12 @@ def read_source(path: Path, *, arch: str, names: Iterable[str] = (), options: Bu
     return compile_cuda(path, **flags, clang=None if options.compiler == BuildOptions.compiler else options.compiler)
 
 
-def build(path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:
-    """The program of a .cu, .ptx or .gpubin file, and its ELF image. Raises what `read_source` and the assembler raise."""
+def build(
+    path: Path, *, arch: str, names: Iterable[str] = (), options: BuildOptions = DEFAULT_OPTIONS
+) -> tuple["Program", bytes]:
+    """The program of a .cu, .ptx or .gpubin file, and its ELF image. Raises what `read_source` and the assembler
+    raise.
+    """
     from gpuprof.isa.gpubin import read_gpubin
 
     if path.suffix == ".gpubin" and path.is_file():

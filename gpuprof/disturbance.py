@@ -3,8 +3,9 @@
     pieces of the trace ─> undisturbed GPU ─> cycles
           └─ put by ─────> disturbed GPU ───> cycles, samples
 
-The emulator works to the orders of the first timing, which are those of a run without sampling: so what happens in memory, and what is counted
-of it, is as it would be. Both GPUs live as long as the session, and what sampling leaves behind in the L2 is charged to the launch that pays.
+The emulator works to the orders of the first timing, which are those of a run without sampling: so what happens in
+memory, and what is counted of it, is as it would be. Both GPUs live as long as the session, and what sampling leaves
+behind in the L2 is charged to the launch that pays.
 """
 
 from collections import deque
@@ -28,7 +29,13 @@ def copy_of(machine: Machine) -> Machine:
 
 
 def simulate_twice(
-    machine: Machine, undisturbed: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int, record_nbytes: int
+    machine: Machine,
+    undisturbed: Machine,
+    grids: list[Grid],
+    sampling: Sampling,
+    sink: Sink,
+    max_cycles: int,
+    record_nbytes: int,
 ) -> list[LaunchTiming]:
     """As simulate_batch on `machine`, with `disturbance_cycles`; what raises in the first timing leaves no samples."""
     traces = [_Trace(grid.pieces) for grid in grids]
@@ -43,7 +50,10 @@ class _Trace:
     """A launch's pieces, put by as they are used, and given a second time to other orders."""
 
     def __init__(self, pieces: Iterable[TracePiece]):
-        self._pieces, self._shelf = pieces, Shelf("traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
+        self._pieces, self._shelf = (
+            pieces,
+            Shelf("traces that --stream lsu times twice", "use --stream aux, or a shorter launch"),
+        )
         self._open: deque[Order] = deque()
 
     def put_by(self) -> Iterator[TracePiece]:

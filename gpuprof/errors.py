@@ -34,7 +34,8 @@ class ScriptError(GpuprofError):
 class PtxError(GpuprofError):
     """PTX that cannot be parsed or is not valid; carries the place.
 
-    `source`: "k.cu:6", the line that the PTX was made from. It comes first where the user has no .ptx file to look into.
+    `source`: "k.cu:6", the line that the PTX was made from. It comes first where the user has no .ptx file to look
+    into.
     """
 
     def __init__(self, message: str, name: str = "", line: int = 0, column: int = 0, source: str = ""):

@@ -21,10 +21,11 @@ def unreadable(path: Path | str, error: OSError) -> UsageError:
 
 @contextmanager
 def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
-    """Gives a name beside `path` to write to; when the block ends well the file takes the place of `path`, else it is removed.
+    """Gives a name beside `path` to write to; when the block ends well the file takes the place of `path`, else it is
+    removed.
 
-    What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a regular file that
-    `path` was is called NAME.old then.
+    What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a regular
+    file that `path` was is called NAME.old then.
     Raises UsageError when `path` is a folder, GpuprofError when the disk refuses.
     """
     if path.is_dir():
@@ -49,12 +50,15 @@ def old_name(path: Path) -> Path:
 
 
 def hidden(path: Path, ending: str) -> Path:
-    """A name beside `path` for a file of this process that nobody else is to see. `ending`: one of ENDINGS, without the dot."""
+    """A name beside `path` for a file of this process that nobody else is to see. `ending`: one of ENDINGS, without the
+    dot.
+    """
     return path.with_name(f"{_beginning(path)}{os.getpid()}.{ending}")
 
 
 def _beginning(path: Path) -> str:
-    return f".{path.name}.{gethostname()}."  # with the machine's name, since folders are shared and process numbers are not
+    # with the machine's name, since folders are shared and process numbers are not
+    return f".{path.name}.{gethostname()}."
 
 
 def remove_what_was_left(path: Path) -> None:

@@ -1,8 +1,9 @@
 """How the C library's heap treats large arrays.
 
-Pieces of trace are tens of megabytes each; they are made on one thread and dropped on another, thousands of them in a long run. glibc raises
-the size from which an array has pages of its own to that of the largest one freed so far, up to 32 MiB; from then on pieces lie in a heap
-whose holes are not given back, and a process grows by some 2 bytes a warp instruction.
+Pieces of trace are tens of megabytes each; they are made on one thread and dropped on another, thousands of them in a
+long run. glibc raises the size from which an array has pages of its own to that of the largest one freed so far, up to
+32 MiB; from then on pieces lie in a heap whose holes are not given back, and a process grows by some 2 bytes a warp
+instruction.
 """
 
 import ctypes
@@ -13,7 +14,9 @@ LARGE_NBYTES = 1 << 20
 
 
 def give_back_large_arrays() -> None:
-    """Has arrays of LARGE_NBYTES and more on pages of their own, which go back to the system with them. Only glibc needs to be told."""
+    """Has arrays of LARGE_NBYTES and more on pages of their own, which go back to the system with them. Only glibc
+    needs to be told.
+    """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries may not have it, and do without
         if mallopt:

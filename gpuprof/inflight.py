@@ -1,8 +1,8 @@
 """Launches in flight: asked of a stream, and not waited for yet.
 
-What they do to memory happens in the order they were asked for, whatever the timing says. When they run is worked out for all of them
-together, once somebody waits: `Flight.pieces` then gives the trace of each as the timing model orders it, and a launch whose turn
-comes before an earlier one has been emulated has that one done first, its trace put by.
+What they do to memory happens in the order they were asked for, whatever the timing says. When they run is worked out
+for all of them together, once somebody waits: `Flight.pieces` then gives the trace of each as the timing model orders
+it, and a launch whose turn comes before an earlier one has been emulated has that one done first, its trace put by.
 """
 
 import pickle
@@ -21,7 +21,8 @@ from gpuprof.emulate.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 
 IN_MEMORY_NBYTES = 256 << 20  # of a launch's trace that is put by; the rest goes to a temporary file
-# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/long_run.py: about 9 bytes each).
+# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/long_run.py: about 9 bytes
+# each).
 MOST_NBYTES = 32 << 30
 
 Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]
@@ -30,14 +31,15 @@ Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]
 class Shelf:
     """Pieces put by, first in, first out for each chunk of blocks: in memory, and beyond a bound in a file.
 
-    `put` raises GpuprofError when the file gets too long, or the disk is full; `why`, in the plural, and `advice` say what is put by and
-    what to do about it.
+    `put` raises GpuprofError when the file gets too long, or the disk is full; `why`, in the plural, and `advice` say
+    what is put by and what to do about it.
     """
 
     def __init__(self, why: str, advice: str, in_memory_nbytes: int = IN_MEMORY_NBYTES, most_nbytes: int = MOST_NBYTES):
         self._why, self._advice = why, advice
         self._room_nbytes, self._most_nbytes = in_memory_nbytes, most_nbytes
-        self._chunks: dict[int, deque[TracePiece | tuple[int, int]]] = {}  # by first block; or where it is in the file, and how long
+        # by first block; or where it is in the file, and how long
+        self._chunks: dict[int, deque[TracePiece | tuple[int, int]]] = {}
         self._new: deque[int] = deque()  # chunks whose first piece is here
         self._file = None
 
@@ -67,7 +69,10 @@ class Shelf:
         try:
             return self._written(piece, nbytes)
         except OSError as error:
-            text = f"the temporary file of {self._why} cannot be written: {error.strerror or error}; set TMPDIR to a folder with more room, or {self._advice}"
+            text = (
+                f"the temporary file of {self._why} cannot be written: {error.strerror or error}; set TMPDIR to a "
+                f"folder with more room, or {self._advice}"
+            )
             raise GpuprofError(text) from None
 
     def _written(self, piece: TracePiece, nbytes: int) -> tuple[int, int]:
@@ -77,7 +82,8 @@ class Shelf:
         start = self._file.seek(0, 2)
         if start + nbytes > self._most_nbytes:
             raise GpuprofError(
-                f"{self._why} fill a temporary file of {self._most_nbytes / (1 << 30):.3g} GiB, and it goes on; {self._advice}"
+                f"{self._why} fill a temporary file of {self._most_nbytes / (1 << 30):.3g} GiB, and it goes on; "
+                f"{self._advice}"
             )
         pickle.dump(piece, self._file, protocol=pickle.HIGHEST_PROTOCOL)
         self._file.flush()
@@ -85,7 +91,9 @@ class Shelf:
 
 
 class Queue:
-    """Emulations in the order they were asked for: `first_open` is the number of the first that is not known to have ended."""
+    """Emulations in the order they were asked for: `first_open` is the number of the first that is not known to have
+    ended.
+    """
 
     def __init__(self) -> None:
         self.pieces: list[Pieces] = []
@@ -99,7 +107,9 @@ class Queue:
 
 
 class Pieces:
-    """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its own thread."""
+    """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
+    own thread.
+    """
 
     def __init__(self, emulate: Emulate, queue: Queue):
         self._orders = Orders()
@@ -122,14 +132,16 @@ class Pieces:
         if self._shelf is not None:
             return self._take()
         piece = next(self._live)
-        while not _answers(piece, self._open.popleft()):  # an order for a new chunk, when there was none, is passed over
+        # an order for a new chunk, when there was none, is passed over
+        while not _answers(piece, self._open.popleft()):
             assert self._open, "a piece that nobody ordered"
         return piece
 
     def put_rest_by(self) -> None:
         """Emulates to the launch's end; what is on order, and what nobody has ordered yet, is put by."""
         self._shelf = Shelf(
-            "traces of a launch that later ones overtake", "wait for it before these are launched, or end it sooner with --max-cycles"
+            "traces of a launch that later ones overtake",
+            "wait for it before these are launched, or end it sooner with --max-cycles",
         )
         self._orders.put(Order(REST))
         self._orders.close()
@@ -153,7 +165,9 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 @dataclass(eq=False)
 class Flight:
-    """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has them."""
+    """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has
+    them.
+    """
 
     launch: cmd.Launch
     counters: LaunchCounters
@@ -190,7 +204,9 @@ class InFlight:
         self._marks: dict[int, _Mark] = {}
 
     def add(self, launch: cmd.Launch, counters: LaunchCounters, emulate: Emulate) -> None:
-        """A launch on a stream: after what the stream has, or when it is dependent and there is a launch before, as that lets it."""
+        """A launch on a stream: after what the stream has, or when it is dependent and there is a launch before, as
+        that lets it.
+        """
         stream = self._stream(launch.stream)
         number = len(self.flights)
         if launch.dependent and stream.last is not None:
@@ -202,11 +218,18 @@ class InFlight:
         stream.last, stream.events = number, set()
 
     def add_launched(
-        self, launch: cmd.Launch, counters: LaunchCounters, emulate: Emulate, after: list[int], launched_by: tuple[int, int, int]
+        self,
+        launch: cmd.Launch,
+        counters: LaunchCounters,
+        emulate: Emulate,
+        after: list[int],
+        launched_by: tuple[int, int, int],
     ) -> None:
         """A launch by a kernel in flight. What waits for that on its stream waits for both."""
         self._stream(launch.stream).tail.add(len(self.flights))
-        self.flights.append(Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), (), launched_by))
+        self.flights.append(
+            Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), (), launched_by)
+        )
 
     def mark(self, event: int, stream: int, cycle: int) -> None:
         """Notes an event behind what a stream has; `cycle` is the present."""

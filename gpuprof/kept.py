@@ -1,8 +1,8 @@
 """Functions that Numba compiles once and keeps on disk for later runs.
 
-Numba keeps them in $NUMBA_CACHE_DIR, else beside their source, else in the user's cache folder, and refuses to define them where
-none of these can be written: a read-only installation, run by a user without a home. Then they are kept for this process alone, and so is
-what does not fit a disk that is full; `complaint` says so, once.
+Numba keeps them in $NUMBA_CACHE_DIR, else beside their source, else in the user's cache folder, and refuses to define
+them where none of these can be written: a read-only installation, run by a user without a home. Then they are kept for
+this process alone, and so is what does not fit a disk that is full; `complaint` says so, once.
 """
 
 import atexit
@@ -60,7 +60,9 @@ def kept(function=None, **options):
 
 
 class Ufunc:
-    """A ufunc of an element's function, made when first called: Numba keeps the element's code, but compiles the loop around it each time."""
+    """A ufunc of an element's function, made when first called: Numba keeps the element's code, but compiles the loop
+    around it each time.
+    """
 
     def __init__(self, signature: str, element):
         self._signature, self._element, self._ufunc = signature, element, None

@@ -1,4 +1,6 @@
-"""Where the launches of a file come from: the command line, comments in its source, or the sources that a gpubin carries."""
+"""Where the launches of a file come from: the command line, comments in its source, or the sources that a gpubin
+carries.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,7 +26,8 @@ def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str
     requests = [request for path, text in sorted(sources.items()) for request in _parse_comments(text, path)]
     if not requests:
         raise UsageError(
-            f"{file}: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into the source as a comment "
+            f"{file}: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into the source "
+            "as a comment "
             f"`// LAUNCH: ...` (kernels: {', '.join(kernels) or 'none'})"
         )
     return requests

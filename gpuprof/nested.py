@@ -1,8 +1,9 @@
 """Grids launched by kernels (CUDA dynamic parallelism): in what order they run, and what each waits for.
 
-A kernel that may launch is emulated to its end before anything else happens; then what it launched, each with all that comes of it, in the
-order launched, and last what it put on the tail launch stream. That is an order in which a GPU may run them, whatever the time they take: so the
-results do not depend on timing. Then all of them are in flight together, and timing knows when each was launched.
+A kernel that may launch is emulated to its end before anything else happens; then what it launched, each with all that
+comes of it, in the order launched, and last what it put on the tail launch stream. That is an order in which a GPU may
+run them, whatever the time they take: so the results do not depend on timing. Then all of them are in flight together,
+and timing knows when each was launched.
 """
 
 from collections import defaultdict
@@ -29,7 +30,9 @@ def launches_grids(module: LoadedModule) -> bool:
 
 
 class Descent:
-    """The descendants of one flight. `begin` says of a launch, and the number of the one that launched it, how it is emulated."""
+    """The descendants of one flight. `begin` says of a launch, and the number of the one that launched it, how it is
+    emulated.
+    """
 
     def __init__(self, in_flight: InFlight, begin: Begin):
         self.in_flight, self.begin = in_flight, begin
@@ -63,10 +66,13 @@ class Descent:
             request.dynamic_shared_nbytes,
             request.params,
             parent.stream,
-            f"{request.function.display}<<<{_extent(request.grid)}, {_extent(request.block)}, {request.dynamic_shared_nbytes}>>>",
+            f"{request.function.display}<<<{_extent(request.grid)}, {_extent(request.block)}, "
+            f"{request.dynamic_shared_nbytes}>>>",
             request.cluster,
         )
-        self.in_flight.add_launched(launch, *self.begin(launch, parent.index), after, (number, request.warp, request.turn))
+        self.in_flight.add_launched(
+            launch, *self.begin(launch, parent.index), after, (number, request.warp, request.turn)
+        )
         self.run(first, depth + 1)
         return [] if request.stream == FIRE_AND_FORGET else list(range(first, len(self.in_flight.flights)))
 
@@ -76,7 +82,9 @@ def _check(parent: cmd.Launch, request: GridRequest, depth: int, n_grids: int) -
     if depth + 1 > DEEPEST:
         raise KernelFault(f"{what} {depth + 1} levels below the host's launch; {DEEPEST} is the most")
     if n_grids > MOST_PENDING:
-        raise KernelFault(f"{what}, and one launch of the host has led to {MOST_PENDING} others: more are not supported")
+        raise KernelFault(
+            f"{what}, and one launch of the host has led to {MOST_PENDING} others: more are not supported"
+        )
 
 
 def _stream(request: GridRequest) -> tuple[int, int]:

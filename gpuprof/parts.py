@@ -1,11 +1,12 @@
 """Functions that only other compiled functions call: their code is optimised once, within what calls them.
 
-Numba makes a finished library of every function: it links in the libraries of all that the function calls, optimises the whole, and
-emits its machine code. What stands ten calls deep is optimised ten times, and all but the last are thrown away. A `part` stays LLVM's
-unoptimised text instead, which is linked into the one library that Python calls. `scalar` is the jit option of a function that Python
-calls, whose loops are short and full of branches: LLVM's vectoriser makes the timing model a third slower, and unrolling takes a third
-of LLVM's time for nothing. Numba's own time, the greater half, goes into finding out thousands of times what the same few operators and
-accessors make of the same few types: parts find it out once.
+Numba makes a finished library of every function: it links in the libraries of all that the function calls, optimises
+the whole, and emits its machine code. What stands ten calls deep is optimised ten times, and all but the last are
+thrown away. A `part` stays LLVM's unoptimised text instead, which is linked into the one library that Python calls.
+`scalar` is the jit option of a function that Python calls, whose loops are short and full of branches: LLVM's
+vectoriser makes the timing model a third slower, and unrolling takes a third of LLVM's time for nothing. Numba's own
+time, the greater half, goes into finding out thousands of times what the same few operators and accessors make of the
+same few types: parts find it out once.
 """
 
 import functools
@@ -19,10 +20,18 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, Flags
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
-from numba.core.typed_passes import AnnotateTypes, IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
 from numba.core.untyped_passes import FixupArgs, ReconstructSSA, TranslateByteCode
 
-_NO_ENVIRONMENT = SimpleNamespace(set_env=lambda name, environment: None)  # there is no machine code yet whose globals could be set
+# there is no machine code yet whose globals could be set
+_NO_ENVIRONMENT = SimpleNamespace(set_env=lambda name, environment: None)
 
 
 class _Part(JITCodeLibrary):
@@ -67,7 +76,9 @@ def _called_by(part: _Part) -> list:
 
 
 class _Scalar(JITCodeLibrary):
-    """A library whose loops stay as they are. There are no references to count in it, so Numba's passes before the last are left out."""
+    """A library whose loops stay as they are. There are no references to count in it, so Numba's passes before the last
+    are left out.
+    """
 
     def _optimize_final_module(self):
         options = create_pipeline_tuning_options(numba.config.OPT)
@@ -76,7 +87,9 @@ class _Scalar(JITCodeLibrary):
         builder.getModulePassManager().run(self._final_module, builder)
 
     def _get_module_for_linking(self):
-        """Its names alone, by which Numba finds it in the cache: no other library calls it, and a start need not read its code twice."""
+        """Its names alone, by which Numba finds it in the cache: no other library calls it, and a start need not read
+        its code twice.
+        """
         names = (function.name for function in self._final_module.functions if not function.is_declaration)
         return parse_assembly("\n".join(f'define void @"{name}"() {{ ret void }}' for name in names))
 
@@ -90,7 +103,9 @@ class _ScalarCompiler(Compiler):
 
 
 class _Flags(Flags):
-    """Numba looks functions up by the flags they are compiled with, thousands of times: the same object is found without comparing values."""
+    """Numba looks functions up by the flags they are compiled with, thousands of times: the same object is found
+    without comparing values.
+    """
 
     def copy(self):
         return self
@@ -118,7 +133,9 @@ class _Typing:
 
 
 class _Lower(Lower):
-    """Writes LLVM's text without debug information, for which Numba asks LLVM the size of each variable even if none is wanted."""
+    """Writes LLVM's text without debug information, for which Numba asks LLVM the size of each variable even if none is
+    wanted.
+    """
 
     def alloca_lltype(self, name, lltype, datamodel=None):
         return cgutils.alloca_once(self.builder, lltype, name=name, zfill=False)
@@ -130,7 +147,10 @@ class _Lower(Lower):
         """Without Numba's search for an operator that is made for one constant."""
         wanted = self.fndesc.calltypes[expr]
         operands = zip((expr.lhs, expr.rhs), wanted.args, strict=True)
-        values = [self.context.cast(self.builder, self.loadvar(each.name), self.typeof(each.name), type) for each, type in operands]
+        values = [
+            self.context.cast(self.builder, self.loadvar(each.name), self.typeof(each.name), type)
+            for each, type in operands
+        ]
         typing = self.context.typing_context
         function = typing.resolve_value_type(op)
         implementation = self.context.get_function(function, _signature(typing, function, wanted.args))
@@ -144,8 +164,8 @@ class _Lowering(NativeLowering):
 
 
 class _PartCompiler(CompilerBase):
-    """Numba's passes without those for closures, generators, constant places of tuples, `with`, `raise`, `print` and objects, which parts
-    do without."""
+    """Numba's passes without those for closures, generators, constant places of tuples, `with`, `raise`, `print` and
+    objects, which parts do without."""
 
     _flags: ClassVar[dict] = {}
     _typing: ClassVar[dict] = {}

@@ -1,7 +1,8 @@
-"""Several passes of one run: the first as it comes, the others from its command stream, each with a seed and a phase of its own.
+"""Several passes of one run: the first as it comes, the others from its command stream, each with a seed and a phase of
+its own.
 
-Pass k of n has the seed + k, and is k / n of a period later, so that together they sample n times as often. Each is a recording; in the end
-`records.merge` makes one of them.
+Pass k of n has the seed + k, and is k / n of a period later, so that together they sample n times as often. Each is a
+recording; in the end `records.merge` makes one of them.
 """
 
 import shlex
@@ -30,13 +31,18 @@ class _Quiet(Observer):
 
 
 def record(
-    output: Path, settings: Settings, first: Callable[[Settings], None], passes: int = 1, fixed: frozenset[str] | None = None
+    output: Path,
+    settings: Settings,
+    first: Callable[[Settings], None],
+    passes: int = 1,
+    fixed: frozenset[str] | None = None,
 ) -> RecordWriter:
-    """Records what `first` does with the settings, with a recorder in them, and its later passes; gives the writer of the recording.
+    """Records what `first` does with the settings, with a recorder in them, and its later passes; gives the writer of
+    the recording.
 
     `fixed`: registers of the sampler that stay as the settings have them, also where the stream sets them.
-    A run that is stopped in a later pass leaves a recording of the passes before, which says so. Raises UsageError for settings of which
-    there can be one pass only, and what `first` raises.
+    A run that is stopped in a later pass leaves a recording of the passes before, which says so. Raises UsageError for
+    settings of which there can be one pass only, and what `first` raises.
     """
     if passes > 1:
         _check(output, settings, passes)
@@ -72,10 +78,13 @@ def _check(output: Path, settings: Settings, passes: int) -> None:
     if not settings.sampling.is_on:
         raise UsageError(f"{passes} passes with the sampling off: each would be the same; give a --period")
     if settings.sampling.auto_period:
-        raise UsageError(f"{passes} passes with --period auto: each may find another period; give the one that a single pass finds")
+        raise UsageError(
+            f"{passes} passes with --period auto: each may find another period; give the one that a single pass finds"
+        )
     if settings.sampling.stream == "lsu":
         raise UsageError(
-            f"{passes} passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use --stream aux"
+            f"{passes} passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use "
+            "--stream aux"
         )
     if output.exists() and not stat.S_ISREG(output.stat().st_mode):
         raise UsageError(f"{output}: {passes} passes cannot be put together in what is no regular file")

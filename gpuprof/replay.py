@@ -39,9 +39,11 @@ def replay(
 ) -> None:
     """Carries out the stream as `settings` say, as pass `number` of so many.
 
-    saved_load_bases: modules lie where they lay; otherwise where the settings say. fixed: registers of the sampler that stay as the settings
-    have them, also where the stream sets them; None for those that are set otherwise than when it was recorded.
-    Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels raise.
+    saved_load_bases: modules lie where they lay; otherwise where the settings say. fixed: registers of the sampler that
+    stay as the settings have them, also where the stream sets them; None for those that are set otherwise than when it
+    was recorded.
+    Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels
+    raise.
     """
     session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)))
     session.memory.limit_nbytes = memory_limit_nbytes()
@@ -140,7 +142,9 @@ class _Player:
 
     def _copy_in(self, saved: SavedCopyIn) -> cmd.CopyIn:
         if saved.nbytes > self.session.memory.used_nbytes:
-            raise DeviceMemoryError(f"cannot write {saved.nbytes} bytes at 0x{saved.address:x}: no allocation is so large")
+            raise DeviceMemoryError(
+                f"cannot write {saved.nbytes} bytes at 0x{saved.address:x}: no allocation is so large"
+            )
         return cmd.CopyIn(saved.address, self.stream.content(saved.blocks, saved.nbytes), saved.stream)
 
     def _launch(self, saved: SavedLaunch) -> cmd.Launch:
@@ -152,7 +156,8 @@ class _Player:
         check_dependent(function, saved.dependent, saved.stream, chip)
         if len(saved.params) != parameter_nbytes(function):
             raise self.stream.damaged(
-                f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(saved.params)} are given"
+                f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(saved.params)} are "
+                "given"
             )
         return cmd.Launch(
             self.session.n_launches,

@@ -43,10 +43,11 @@ def collecting(settings: Settings) -> Iterator[None]:
 
 
 def device_of_script(chip_name: str | None = None) -> Device:
-    """`gpuprof.Device`: the GPU being recorded when `gpuprof collect` runs the script, otherwise one that records nothing.
+    """`gpuprof.Device`: the GPU being recorded when `gpuprof collect` runs the script, otherwise one that records
+    nothing.
 
-    `chip_name`: a name of `gpuprof list chips` or a .toml file; `collect --chip` goes before it. Raises UsageError when a
-    script that is being recorded asks for a second, different chip: a recording has one.
+    `chip_name`: a name of `gpuprof list chips` or a .toml file; `collect --chip` goes before it. Raises UsageError when
+    a script that is being recorded asks for a second, different chip: a recording has one.
     """
     settings = _Collecting.settings
     if settings is None:
@@ -55,5 +56,7 @@ def device_of_script(chip_name: str | None = None) -> Device:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device
     if chip_name and not (settings.chip or settings.chip_name) and load_chip(chip_name) != device.chip:
-        raise UsageError(f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or say --chip")
+        raise UsageError(
+            f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or say --chip"
+        )
     return device

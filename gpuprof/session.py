@@ -3,8 +3,8 @@
     command ─> Session.submit ─> result of the command
     Launch  ─> emulate (thread 1) ─ TracePiece ─> timing (thread 2) ─ records ─> RecordWriter
 
-The host waits for what it asks of the default stream, as for all that was asked before. Launches on other streams are in flight until
-somebody waits for them: then they are timed, together.
+The host waits for what it asks of the default stream, as for all that was asked before. Launches on other streams are
+in flight until somebody waits for them: then they are timed, together.
 
 There is one Session per `gpuprof collect`, or per Device of a script that runs on its own (nothing is recorded then).
 """
@@ -34,7 +34,15 @@ from gpuprof.inflight import Emulate, Flight, InFlight
 from gpuprof.isa.program import Program
 from gpuprof.kept import complaint
 from gpuprof.nested import Descent, launches_grids
-from gpuprof.recorded import launch_fields, record_end, record_module, record_preamble, record_samples, sampling_fields, stream_header
+from gpuprof.recorded import (
+    launch_fields,
+    record_end,
+    record_module,
+    record_preamble,
+    record_samples,
+    sampling_fields,
+    stream_header,
+)
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.settings import LaunchResult, Settings
 from gpuprof.stream.write import StreamWriter
@@ -52,10 +60,12 @@ from gpuprof.timing.state import Machine, power_on
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
 
-# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop; what ends is timed to its end.
+# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop; what ends is timed to
+# its end.
 MAX_WARP_INSTRUCTIONS = 1 << 22
 NO_LIMIT_CYCLES = 1 << 62
-# The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger for itself).
+# The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger
+# for itself).
 MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
 MOST_PRIORITY = 1 << 31  # CUDA's is an int
 
@@ -142,7 +152,8 @@ class Session:
     def _end_task(self, command: cmd.TaskEnd) -> None:
         if self.tasks[-1:] != [command.name]:
             raise UsageError(
-                f"task {command.name!r} ends, but the innermost open task is {(self.tasks or [None])[-1]!r}: end that one first"
+                f"task {command.name!r} ends, but the innermost open task is {(self.tasks or [None])[-1]!r}: end that "
+                "one first"
             )
         self.tasks.pop()
 
@@ -209,8 +220,8 @@ class Session:
         self.priorities[command.stream] = command.priority
 
     def _set_sampler(self, command: cmd.SetSampler) -> dict[str, int | str]:
-        """A launch keeps the filter that it was asked for with. The rest belongs to the cells, which all that runs at a time shares: so
-        that what is in flight keeps it, too, it is waited for."""
+        """A launch keeps the filter that it was asked for with. The rest belongs to the cells, which all that runs at a
+        time shares: so that what is in flight keeps it, too, it is waited for."""
         sampling = changed(self.sampling, command.registers)
         self._check(sampling)
         if replace(sampling, filter=self.sampling.filter) != self.sampling:
@@ -224,7 +235,8 @@ class Session:
         sampling.filter.check(self.chip)
         if sampling.stream == "lsu" and self.settings.sample_blocks:
             raise UsageError(
-                "--sample-blocks leaves blocks out, but to tell what --stream lsu costs all must be timed: leave one of them out"
+                "--sample-blocks leaves blocks out, but to tell what --stream lsu costs all must be timed: leave one "
+                "of them out"
             )
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
@@ -238,7 +250,10 @@ class Session:
                 Descent(self.in_flight, self._begin).run(len(flights) - 1)
         if launch.stream == 0:
             return self.settle()[0]
-        if len(flights) == MOST_FLIGHTS or sum(len(flight.launch.module.code) for flight in flights) > MOST_INSTRUCTIONS:
+        if (
+            len(flights) == MOST_FLIGHTS
+            or sum(len(flight.launch.module.code) for flight in flights) > MOST_INSTRUCTIONS
+        ):
             self.settle()
         return None
 
@@ -247,11 +262,19 @@ class Session:
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
         function, task = launch.function, "/".join(self.tasks)
-        self.filters[launch.index] = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
+        self.filters[launch.index] = self.chooser.choose(
+            launch.index, (function.display, function.name), launch.stream, task
+        )
         if self.recorder:
-            own = {} if self.sampling == self.settings.sampling else {"sampling": sampling_fields(self.sampling, self.settings)}
+            own = (
+                {}
+                if self.sampling == self.settings.sampling
+                else {"sampling": sampling_fields(self.sampling, self.settings)}
+            )
             priority = self.priorities.get(launch.stream, 0)
-            self.recorder.launch_begin(launch_fields(launch, self.modules.index(launch.module), task, parent, priority) | own)
+            self.recorder.launch_begin(
+                launch_fields(launch, self.modules.index(launch.module), task, parent, priority) | own
+            )
         return counters, lambda orders: self._emulation(launch, counters, orders)
 
     def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
@@ -281,14 +304,20 @@ class Session:
         return timings
 
     def _timed(self, grids: list[Grid]) -> list[LaunchTiming]:
-        """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches may show later."""
+        """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
+        may show later.
+        """
         if self.undisturbed is None and self.sampling.stream == "lsu" and self.sampling.is_on:
             self.undisturbed = copy_of(self.machine)
         record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
         if self.undisturbed is not None:
-            return simulate_twice(self.machine, self.undisturbed, grids, self.sampling, self._sink, limit, record_nbytes)
+            return simulate_twice(
+                self.machine, self.undisturbed, grids, self.sampling, self._sink, limit, record_nbytes
+            )
         simulate = simulate_with_period if self.sampling.auto_period else simulate_batch
-        return simulate(self.machine, grids, self.sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes)
+        return simulate(
+            self.machine, grids, self.sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes
+        )
 
     def _grid(self, flight: Flight) -> Grid:
         launch = flight.launch
@@ -306,14 +335,17 @@ class Session:
 
     @contextmanager
     def _marking(self) -> Iterator[None]:
-        """A fault, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed before is the best hint."""
+        """A fault, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed before
+        is the best hint.
+        """
         flights = self.in_flight.flights
         try:
             yield
         except BaseException as error:
             self.in_flight.drop()
             self.filters.clear()
-            if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):  # a script may catch a fault and go on
+            # a script may catch a fault and go on
+            if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):
                 for flight in flights:
                     self.recorder.mark(str(error) or "interrupted", flight.launch.index)
             for flight in flights:
@@ -329,10 +361,18 @@ class Session:
         launch = flight.launch
         if timing.extrapolation is None:
             if self.settings.sample_blocks:
-                why = "too few to leave some out, or no steady rate" if len(self.in_flight.flights) == 1 else "launches in flight together"
-                self.observer.notice(f"{launch.function.display}: --sample-blocks timed all {launch.n_blocks:,} blocks: {why}")
+                why = (
+                    "too few to leave some out, or no steady rate"
+                    if len(self.in_flight.flights) == 1
+                    else "launches in flight together"
+                )
+                self.observer.notice(
+                    f"{launch.function.display}: --sample-blocks timed all {launch.n_blocks:,} blocks: {why}"
+                )
             return timing
-        whole = extrapolated(timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed), launch.module.load_base)
+        whole = extrapolated(
+            timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed), launch.module.load_base
+        )
         self.machine.cycle = whole.end_cycle
         if self.recorder:
             self.recorder.mark(note(launch.function.display, whole), launch.index)

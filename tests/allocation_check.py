@@ -1,7 +1,8 @@
 """An independent check of register allocation, after regalloc2's: which virtual register does each physical one hold?
 
-It walks the control flow graph with sets, knows nothing of live ranges, and finds every read that would get another value. R and D
-registers share the words of one file: Dn is the words 2n and 2n + 1, so that a write to one ends what the others held.
+It walks the control flow graph with sets, knows nothing of live ranges, and finds every read that would get another
+value. R and D registers share the words of one file: Dn is the words 2n and 2n + 1, so that a write to one ends what
+the others held.
 """
 
 from gpuprof.assemble.allocate import Allocation
@@ -27,7 +28,9 @@ def check(body: Body, allocation: Allocation) -> list[str]:
                 incoming[successor] = dict(merged)
                 todo.append(successor)
     wrong = [
-        f"v{register} is the stack pointer" for register, number in allocation.number.items() if (body.files[register], number) == ("R", 1)
+        f"v{register} is the stack pointer"
+        for register, number in allocation.number.items()
+        if (body.files[register], number) == ("R", 1)
     ]
     for index, block in enumerate(blocks):
         held = dict(incoming[index] or {})
@@ -67,7 +70,10 @@ def _bad_reads(body: Body, allocation: Allocation, inst: Inst, held: Held) -> li
     for register in inst.reads():
         place = _place(body, allocation, register)
         if register not in held.get(place, ()) and register in defined_somewhere:
-            bad.append(f"line {inst.line}: {inst.op.name} reads v{register} from {place}, which holds {sorted(held.get(place, ()))}")
+            bad.append(
+                f"line {inst.line}: {inst.op.name} reads v{register} from {place}, which holds "
+                f"{sorted(held.get(place, ()))}"
+            )
     return bad
 
 

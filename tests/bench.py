@@ -19,7 +19,9 @@ REPEATS = 5
 
 
 def _run(*args: str, cwd: Path, **environment: str) -> float:
-    """Seconds of one gpuprof command. Python keeps the bytecode of its modules, as it does where nobody has told it not to."""
+    """Seconds of one gpuprof command. Python keeps the bytecode of its modules, as it does where nobody has told it not
+    to.
+    """
     environment = os.environ | environment
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     start = time.perf_counter()
@@ -57,15 +59,30 @@ def assemble_figures(_: Path):
 
     large, kernel = many_kernels(50_000), long_kernel(5_000)
     lines = large.ptx.count("\n")
-    yield "assemble.large", _median(lambda: seconds(large)), "s", f"PTX of {lines:,} lines, tests/large_ptx.py, to a program"
-    yield "assemble.kernel", _median(lambda: seconds(kernel)), "s", "one kernel of 5,000 instructions, tests/large_ptx.py, to a program"
+    yield (
+        "assemble.large",
+        _median(lambda: seconds(large)),
+        "s",
+        f"PTX of {lines:,} lines, tests/large_ptx.py, to a program",
+    )
+    yield (
+        "assemble.kernel",
+        _median(lambda: seconds(kernel)),
+        "s",
+        "one kernel of 5,000 instructions, tests/large_ptx.py, to a program",
+    )
 
 
 def emulate_figures(_: Path):
     from tests.bench_emulate import emulate_rate
 
     for kind in ("converged", "divergent", "shuffle", "atomic", "atomic.shared", "tensor"):
-        yield f"emulate.{kind}", _median(lambda kind=kind: emulate_rate(kind), 3), "warp-instructions/s", f"tests/bench_emulate.py {kind}"
+        yield (
+            f"emulate.{kind}",
+            _median(lambda kind=kind: emulate_rate(kind), 3),
+            "warp-instructions/s",
+            f"tests/bench_emulate.py {kind}",
+        )
 
     from tests.bench_samples import slowest_sample
 
@@ -87,7 +104,12 @@ def time_figures(_: Path):
 
     pairs = [concurrent() for _ in range(3)]
     rate, ratio = (statistics.median(each) for each in zip(*pairs, strict=True))
-    yield "time.concurrent", rate, "warp-instructions/s", "naive of samples/matmul.cu, 384 x 384, emulated on one core and timed on another"
+    yield (
+        "time.concurrent",
+        rate,
+        "warp-instructions/s",
+        "naive of samples/matmul.cu, 384 x 384, emulated on one core and timed on another",
+    )
     yield "time.overlap", 100 * ratio, "%", "the same run's time, of the time of the slower one alone"
 
 
@@ -102,28 +124,45 @@ def sample_figures(folder: Path):
         collect(period)
     pairs = [(collect(256), collect(0)) for _ in range(REPEATS)]
     overhead = statistics.median(on / off - 1 for on, off in pairs)
-    yield "sample.time", round(100 * overhead, 2), "%", "gpuprof collect samples/matmul.cu --period 256, against --period 0"
+    yield (
+        "sample.time",
+        round(100 * overhead, 2),
+        "%",
+        "gpuprof collect samples/matmul.cu --period 256, against --period 0",
+    )
     cycles = [_total_cycles(folder / f"p{period}.gprec") for period in (256, 0)]
     yield "sample.cycles", cycles[0] - cycles[1], "cycles", "simulated cycles of the same two runs, on minus off"
 
 
 # A compute-bound and a memory-bound launch, each long enough that collecting is mostly emulating and timing.
 COSTS = {
-    "compute": ("matmul.cu", "naive<<<(24, 24), (16, 16)>>>(a: f32[384,384]=random, b: f32[384,384]=random, c: f32[384,384], 384)"),
+    "compute": (
+        "matmul.cu",
+        "naive<<<(24, 24), (16, 16)>>>(a: f32[384,384]=random, b: f32[384,384]=random, c: f32[384,384], 384)",
+    ),
     "memory": ("saxpy.cu", "saxpy<<<4096, 256>>>(1048576, 2.0, x: f32[1048576]=random, y: f32[1048576]=random)"),
 }
 SAMPLINGS = {"1024": ("--period", "1024"), "all.32": ("--period", "32", "--mode", "all")}
 
 
 def sampling_cost_figures(folder: Path):
-    """Collecting with samples against collecting without: pairs of runs, one after the other, since the machine is others' too."""
+    """Collecting with samples against collecting without: pairs of runs, one after the other, since the machine is
+    others' too.
+    """
     for kind, (file, launch) in COSTS.items():
         command = ("collect", str(ROOT / "samples" / file), "--launch", launch, "-o", "cost.gprec")
         _run(*command, "--period", "0", cwd=folder)
         for name, flags in SAMPLINGS.items():
-            ratios = [_run(*command, *flags, cwd=folder) / _run(*command, "--period", "0", cwd=folder) for _ in range(REPEATS)]
+            ratios = [
+                _run(*command, *flags, cwd=folder) / _run(*command, "--period", "0", cwd=folder) for _ in range(REPEATS)
+            ]
             overhead = round(100 * (statistics.median(ratios) - 1), 2)
-            yield f"sample.{kind}.{name}", overhead, "%", f"collect samples/{file}, {' '.join(flags)}, against --period 0"
+            yield (
+                f"sample.{kind}.{name}",
+                overhead,
+                "%",
+                f"collect samples/{file}, {' '.join(flags)}, against --period 0",
+            )
 
 
 def record_figures(_: Path):
@@ -157,7 +196,12 @@ def correlate_figures(folder: Path):
         return n_records / (time.perf_counter() - start)
 
     yield "correlate.records", _median(once, 3), "records/s", "a million wide records to a database"
-    yield "report.million", _median(lambda: _run("report", str(path), cwd=folder), 3), "s", "gpuprof report on a million records"
+    yield (
+        "report.million",
+        _median(lambda: _run("report", str(path), cwd=folder), 3),
+        "s",
+        "gpuprof report on a million records",
+    )
 
 
 def memory_figures(folder: Path):
@@ -172,7 +216,12 @@ def long_figures(_: Path):
     for kind, millions in (("compute", 20), ("compute", 200), ("memory", 50), ("memory", 200)):
         command = [sys.executable, "-m", "tests.long_run", kind, str(millions)]
         text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        yield f"memory.long.{kind}.{millions}", float(text.split()[-2]), "MiB", f"python -m tests.long_run {kind} {millions}"
+        yield (
+            f"memory.long.{kind}.{millions}",
+            float(text.split()[-2]),
+            "MiB",
+            f"python -m tests.long_run {kind} {millions}",
+        )
 
 
 def blocks_figures(_: Path):
@@ -183,8 +232,18 @@ def blocks_figures(_: Path):
         full, part = run(name, False), run(name, True)
         known, what = part.timing.extrapolation, f"python -m tests.bench_blocks '{name}'"
         figure = f"blocks.{name.partition(' ')[0]}"
-        yield f"{figure}.time", 100 * part.seconds / full.seconds, "%", f"{what}: time with --sample-blocks, of that without"
-        yield f"{figure}.error", 100 * (part.timing.cycles / full.timing.cycles - 1), "%", f"{what}: its cycles, against those without"
+        yield (
+            f"{figure}.time",
+            100 * part.seconds / full.seconds,
+            "%",
+            f"{what}: time with --sample-blocks, of that without",
+        )
+        yield (
+            f"{figure}.error",
+            100 * (part.timing.cycles / full.timing.cycles - 1),
+            "%",
+            f"{what}: its cycles, against those without",
+        )
         yield f"{figure}.stated", 100 * known.error, "%", f"{what}: the error that it states"
 
 

@@ -1,6 +1,8 @@
-"""`--sample-blocks` against timing all blocks, on launches of many waves: seconds, blocks timed, error and the error stated. Not a test.
+"""`--sample-blocks` against timing all blocks, on launches of many waves: seconds, blocks timed, error and the error
+stated. Not a test.
 
-Run `python -m tests.bench_blocks [NAME ...]`; seconds are wall-clock, and in brackets the processor's, of both threads together.
+Run `python -m tests.bench_blocks [NAME ...]`; seconds are wall-clock, and in brackets the processor's, of both threads
+together.
 """
 
 import sys
@@ -17,10 +19,22 @@ LADDER = {
     "naive transpose": ("transpose.cu", "a100", TRANSPOSE.format("naive")),
     "coalesced transpose": ("transpose.cu", "a100", TRANSPOSE.format("coalesced")),
     "padded transpose": ("transpose.cu", "a100", TRANSPOSE.format("padded")),
-    "heat": ("stencil3d.cu", "a100", "heat<<<131072, 256>>>(after: f32[512,256,256], before: f32[512,256,256]=random, 256, 256, 512, 0.1)"),
+    "heat": (
+        "stencil3d.cu",
+        "a100",
+        "heat<<<131072, 256>>>(after: f32[512,256,256], before: f32[512,256,256]=random, 256, 256, 512, 0.1)",
+    ),
     "shuffle": ("reduction.cu", "a100", "shuffle<<<262144, 256>>>(in: f32[67108864]=random, sums: f32[262144])"),
-    "interleaved": ("reduction.cu", "a100", "interleaved<<<131072, 256>>>(in: f32[33554432]=random, sums: f32[131072])"),
-    "mandelbrot": ("mandelbrot.cu", "a100", "mandelbrot<<<(256, 512), (16, 8)>>>(counts: i32[4096,4096], 4096, 4096, 100)"),
+    "interleaved": (
+        "reduction.cu",
+        "a100",
+        "interleaved<<<131072, 256>>>(in: f32[33554432]=random, sums: f32[131072])",
+    ),
+    "mandelbrot": (
+        "mandelbrot.cu",
+        "a100",
+        "mandelbrot<<<(256, 512), (16, 8)>>>(counts: i32[4096,4096], 4096, 4096, 100)",
+    ),
     "naive matmul": ("matmul.cu", "t4", MATMUL.format("naive")),
     "tiled matmul": ("matmul.cu", "t4", MATMUL.format("tiled")),
 }
@@ -44,7 +58,10 @@ def line(name: str, full: Run, part: Run) -> str:
     timed, within = (100 * known.simulated / known.blocks, 100 * known.error) if known else (100.0, 0.0)
     error = 100 * (part.timing.cycles / full.timing.cycles - 1)
     seconds = "  ".join(f"{each.seconds:7.1f} s ({each.processor_seconds:6.1f})" for each in (full, part))
-    return f"{name:20} {full.timing.blocks_launched:>8,} blocks  {seconds}  timed {timed:5.1f} %  error {error:+5.2f} %  stated {within:4.2f} %"
+    return (
+        f"{name:20} {full.timing.blocks_launched:>8,} blocks  {seconds}  timed {timed:5.1f} %  error {error:+5.2f} "
+        f"%  stated {within:4.2f} %"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""How many warp instructions the emulator runs in a second, trace included. Not a test: `make bench` calls emulate_rate."""
+"""How many warp instructions the emulator runs in a second, trace included. Not a test: `make bench` calls
+emulate_rate.
+"""
 
 import sys
 import time
@@ -129,7 +131,9 @@ def atomics(bins: int, space: str) -> tuple[list, AddressSpace]:
 
 
 def tensor() -> tuple[list, AddressSpace]:
-    """A loop of m16n8k16 multiplications of f16 with f32 accumulators, and the two loads of fragments that go with eight of them."""
+    """A loop of m16n8k16 multiplications of f16 with f32 accumulators, and the two loads of fragments that go with
+    eight of them.
+    """
     start = [special("laneid", 40), make("SHL", dst=40, a=40, imm=4, slot="b")]
     body = [
         make("LDSM.4", dst=0, a=40),
@@ -160,7 +164,9 @@ def emulate_rate(kind: str) -> float:
     for _ in range(4):  # the first compiles or loads the kernels
         code, memory = KINDS[kind]()
         start = time.perf_counter()
-        result = run(code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), shared_nbytes=1024, max_cycles=10_000_000)
+        result = run(
+            code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), shared_nbytes=1024, max_cycles=10_000_000
+        )
         best = max(best, float(np.sum(result.counters.inst_executed)) / (time.perf_counter() - start))
     return best
 

@@ -1,6 +1,8 @@
-"""Speed of recordings: samples written, read and correlated, and the memory that takes. Not a test: `make bench` calls it.
+"""Speed of recordings: samples written, read and correlated, and the memory that takes. Not a test: `make bench` calls
+it.
 
-`python -m tests.bench_records N wide|compact` writes N samples of 5,000 instructions, correlates them, and prints MB/s, s and MiB.
+`python -m tests.bench_records N wide|compact` writes N samples of 5,000 instructions, correlates them, and prints MB/s,
+s and MiB.
 """
 
 import os

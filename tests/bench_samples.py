@@ -1,4 +1,5 @@
-"""Speed of the emulator on the kernels of samples/, and of emulation and timing at once. Not a test: `make bench` calls these.
+"""Speed of the emulator on the kernels of samples/, and of emulation and timing at once. Not a test: `make bench` calls
+these.
 
 Run `python -m tests.bench_samples` for all kernels.
 """
@@ -62,8 +63,14 @@ def emulation_of(path: Path, *launches: str, repeats: int = 3) -> list[Emulated]
 
 
 def slowest_sample() -> tuple[str, float]:
-    """The kernel of samples/ that the emulator is slowest on, and its rate: all of them diverge, or make atomics, or both."""
-    rates = {f"{each.kernel} of {path.name}": each.rate for path in sorted(SAMPLES.glob("*.cu")) for each in emulation_of(path)}
+    """The kernel of samples/ that the emulator is slowest on, and its rate: all of them diverge, or make atomics, or
+    both.
+    """
+    rates = {
+        f"{each.kernel} of {path.name}": each.rate
+        for path in sorted(SAMPLES.glob("*.cu"))
+        for each in emulation_of(path)
+    }
     return min(rates.items(), key=lambda item: item[1])
 
 
@@ -71,7 +78,8 @@ MATMUL = "naive<<<(24, 24), (16, 16)>>>(a: f32[384,384]=random, b: f32[384,384]=
 
 
 def concurrent() -> tuple[float, float]:
-    """Warp-instructions per second of a launch that is emulated and timed at once, and its time against that of the slower of the two.
+    """Warp-instructions per second of a launch that is emulated and timed at once, and its time against that of the
+    slower of the two.
 
     The second is 1 on two idle cores if the faster one never keeps the slower waiting.
     """
@@ -87,6 +95,11 @@ def concurrent() -> tuple[float, float]:
 if __name__ == "__main__":
     for path in sorted(SAMPLES.glob("*.cu")):
         for each in emulation_of(path):
-            print(f"{path.name:16} {each.kernel:16} {each.warp_instructions:>10,} warp-instructions {each.rate / 1e6:8.2f} M/s")
+            print(
+                f"{path.name:16} {each.kernel:16} {each.warp_instructions:>10,} warp-instructions "
+                f"{each.rate / 1e6:8.2f} M/s"
+            )
     rate, ratio = concurrent()
-    print(f"emulation and timing at once: {rate / 1e6:.2f} M warp-instructions/s, {ratio:.2f} times the slower of the two")
+    print(
+        f"emulation and timing at once: {rate / 1e6:.2f} M warp-instructions/s, {ratio:.2f} times the slower of the two"
+    )

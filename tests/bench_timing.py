@@ -21,7 +21,14 @@ def _loop(body):
     """A kernel that runs `body` in a loop: its basic blocks are 0 (prologue), 1 (the loop), 2 (the end)."""
     back = 16 * -(len(body) + 2)
     return encode(
-        [make("S2R", dst=0, imm=0), make("BRA"), *body, make("ISETP.S32", dst=0, a=0, b=1), make("BRA", guard=0, imm=back), make("EXIT")]
+        [
+            make("S2R", dst=0, imm=0),
+            make("BRA"),
+            *body,
+            make("ISETP.S32", dst=0, a=0, b=1),
+            make("BRA", guard=0, imm=back),
+            make("EXIT"),
+        ]
     )
 
 

@@ -21,7 +21,9 @@ def gpuprof(folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 def without_notice(error: str) -> str:
     """stderr without what only the very first run on a machine says."""
-    return "".join(line for line in error.splitlines(keepends=True) if not line.startswith("gpuprof: first run on this machine"))
+    return "".join(
+        line for line in error.splitlines(keepends=True) if not line.startswith("gpuprof: first run on this machine")
+    )
 
 
 def process(folder: Path, *arguments, timeout: float = 300, **environment: str) -> tuple[int, str, str]:
@@ -38,14 +40,18 @@ def python_prints(folder: Path, script: str) -> str:
     """What a script prints that Python itself runs, without `gpuprof collect`."""
     write_files(folder, {"script.py": script})
     command = [sys.executable, "-W", "ignore", "script.py"]
-    done = subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def masked(text: str) -> str:
     """The measured numbers as N: they are the model's, and not what the command line's tests are about."""
-    return re.sub(r"[\d,]+ (cycles|warp instructions|sample)s?\b", lambda found: f"N {found[1].removesuffix('s')}s", text)
+    return re.sub(
+        r"[\d,]+ (cycles|warp instructions|sample)s?\b", lambda found: f"N {found[1].removesuffix('s')}s", text
+    )
 
 
 def names(folder: Path) -> list[str]:

@@ -1,7 +1,8 @@
-"""Runs all variants of one opcode on rows of operands and compares every lane with a reference written from the PTX ISA manual.
+"""Runs all variants of one opcode on rows of operands and compares every lane with a reference written from the PTX ISA
+manual.
 
-A reference takes (types, mods, operands...) as plain Python values, operands as unsigned bit patterns, and gives a bit pattern for
-each result; it shares no code with the emulator.
+A reference takes (types, mods, operands...) as plain Python values, operands as unsigned bit patterns, and gives a bit
+pattern for each result; it shares no code with the emulator.
 """
 
 import itertools
@@ -24,19 +25,33 @@ OLD32, OLD64 = 0xDEADBEEF, 0x0123456789ABCDEF  # in a result's register before a
 ANY_NAN = "any NaN"  # a reference's result where the manual leaves the payload open
 
 INTEGERS_32 = (
-    0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFF80, 0xFFFFFFFF,
+    0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000,
+    0x80000001, 0xFFFFFF80, 0xFFFFFFFF,
 )  # fmt: skip
-INTEGERS_64 = (*INTEGERS_32, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, (1 << 53) + 1, 0xFFFFFFFF80000000, (1 << 64) - 1)
+INTEGERS_64 = (
+    *INTEGERS_32,
+    1 << 32,
+    (1 << 63) - 1,
+    1 << 63,
+    (1 << 63) + 1,
+    (1 << 53) + 1,
+    0xFFFFFFFF80000000,
+    (1 << 64) - 1,
+)
 COUNTS = (0, 1, 5, 31, 32, 33, 63, 64, 65, 255, 256, 0x101, 0x80000000, 0xFFFFFFFF)
 FLOATS = {
-    "f16": (0, 1, 0x3FF, 0x400, 0x3800, 0x3BFF, 0x3C00, 0x3C01, 0x4000, 0x4900, 0x5BFF, 0x7BFF, 0x7C00, 0x7C01, 0x7E00, 0x7FFF),
-    "bf16": (0, 1, 0x7F, 0x80, 0x3F00, 0x3F7F, 0x3F80, 0x3F81, 0x4000, 0x4120, 0x437F, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0, 0x7FFF),
+    "f16": (0, 1, 0x3FF, 0x400, 0x3800, 0x3BFF, 0x3C00, 0x3C01, 0x4000, 0x4900, 0x5BFF, 0x7BFF, 0x7C00, 0x7C01, 0x7E00,
+        0x7FFF),
+    "bf16": (0, 1, 0x7F, 0x80, 0x3F00, 0x3F7F, 0x3F80, 0x3F81, 0x4000, 0x4120, 0x437F, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0,
+        0x7FFF),
     "f32": (
-        0, 1, 0x7FFFFF, 0x800000, 0x3F000000, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x40200000, 0x41200000, 0x477FE000, 0x4F000000,
+        0, 1, 0x7FFFFF, 0x800000, 0x3F000000, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x40200000, 0x41200000, 0x477FE000,
+        0x4F000000,
         0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF,
     ),
     "f64": (
-        0, 1, (1 << 52) - 1, 1 << 52, 0x3FE0 << 48, (0x3FF0 << 48) - 1, 0x3FF0 << 48, (0x3FF0 << 48) + 1, 0x4004 << 48, 0x41E0 << 48,
+        0, 1, (1 << 52) - 1, 1 << 52, 0x3FE0 << 48, (0x3FF0 << 48) - 1, 0x3FF0 << 48, (0x3FF0 << 48) + 1, 0x4004 << 48,
+        0x41E0 << 48,
         0x43E0 << 48, (0x7FF0 << 48) - 1, 0x7FF0 << 48, (0x7FF0 << 48) + 1, 0x7FF8 << 48, (1 << 63) - 1,
     ),
 }  # fmt: skip
@@ -55,7 +70,9 @@ def read_slots(op: Opcode) -> list[str]:
 
 
 def written_slots(op: Opcode) -> list[str]:
-    return [slot for slot in ("dst", "c", "e") if getattr(op, slot) and (slot == "dst" or getattr(op, slot).startswith(">"))]
+    return [
+        slot for slot in ("dst", "c", "e") if getattr(op, slot) and (slot == "dst" or getattr(op, slot).startswith(">"))
+    ]
 
 
 def every(**choices) -> list[Variant]:
@@ -122,8 +139,12 @@ class Outcome(NamedTuple):
     rows: dict[str, np.ndarray]
 
 
-def execute(name: str, variants: list[Variant], rows: dict[str, np.ndarray], guarded: bool = False) -> tuple[list[Outcome], np.ndarray]:
-    """Runs the variants one after the other on the same operands; gives what each wrote, and the guard of every lane."""
+def execute(
+    name: str, variants: list[Variant], rows: dict[str, np.ndarray], guarded: bool = False
+) -> tuple[list[Outcome], np.ndarray]:
+    """Runs the variants one after the other on the same operands; gives what each wrote, and the guard of every
+    lane.
+    """
     op = BY_NAME[name]
     n = len(next(iter(rows.values()), np.empty(LANES)))
     memory = AddressSpace()
@@ -141,7 +162,15 @@ def execute(name: str, variants: list[Variant], rows: dict[str, np.ndarray], gua
         marks.append(len(body))
         slots = {slot: register for slot, register in registers.items() if slot != variant.slot}
         body.append(
-            make(name, **slots, **results, slot=variant.slot, imm=variant.imm, mods=pack(**variant.mods), guard=100 if guarded else 127)
+            make(
+                name,
+                **slots,
+                **results,
+                slot=variant.slot,
+                imm=variant.imm,
+                mods=pack(**variant.mods),
+                guard=100 if guarded else 127,
+            )
         )
         for slot, register in results.items():
             code, address, dtype = _save(memory, op, slot, register, n)
@@ -181,7 +210,11 @@ def _save(memory: AddressSpace, op: Opcode, slot: str, register: int, n: int):
     dtype = np.dtype(np.uint64 if wide else np.uint32)
     address = memory.allocate(n * dtype.itemsize, slot).address
     if file == "P":
-        return [make("SEL", dst=60, imm=1, slot="a", b=255, e=register), *load_or_store("STG", address, 60, False, 0)], address, dtype
+        return (
+            [make("SEL", dst=60, imm=1, slot="a", b=255, e=register), *load_or_store("STG", address, 60, False, 0)],
+            address,
+            dtype,
+        )
     return load_or_store("STG", address, register, wide, 0), address, dtype
 
 
@@ -221,7 +254,10 @@ def check(name: str, reference: Reference, variants: list[Variant], rows: dict[s
 
 def expected(op: Opcode, reference: Reference, variant: Variant, rows: dict[str, np.ndarray]) -> dict[str, list]:
     n = len(next(iter(rows.values())))
-    columns = [[immediate_bits(op, slot, variant.imm)] * n if slot == variant.slot else row.tolist() for slot, row in rows.items()]
+    columns = [
+        [immediate_bits(op, slot, variant.imm)] * n if slot == variant.slot else row.tolist()
+        for slot, row in rows.items()
+    ]
     slots = written_slots(op)
     results = [reference(op.types, variant.mods, *values) for values in zip(*columns, strict=True)]
     if len(slots) == 1:
@@ -229,7 +265,9 @@ def expected(op: Opcode, reference: Reference, variant: Variant, rows: dict[str,
     return {slot: [result[k] for result in results] for k, slot in enumerate(slots)}
 
 
-def assert_lanes(name: str, variant: Variant, slot: str, found: list[int], wanted: list, rows: dict[str, np.ndarray]) -> None:
+def assert_lanes(
+    name: str, variant: Variant, slot: str, found: list[int], wanted: list, rows: dict[str, np.ndarray]
+) -> None:
     bad = [lane for lane, (value, want) in enumerate(zip(found, wanted, strict=True)) if not _agrees(value, want)]
     shown = [
         f"{ {s: hex(int(row[lane])) for s, row in rows.items()} }: {found[lane]:#x}, not "

@@ -1,4 +1,6 @@
-"""Exact binary floating point in Fractions: every operation is computed without error and rounded once (IEEE 754, PTX ISA 9.7.3, 9.7.4)."""
+"""Exact binary floating point in Fractions: every operation is computed without error and rounded once (IEEE 754, PTX
+ISA 9.7.3, 9.7.4).
+"""
 
 import math
 from collections.abc import Callable
@@ -25,8 +27,14 @@ class Format(NamedTuple):
         return 1 << self.nbits - 1
 
 
-FORMATS = {"f16": Format(16, 10, -14), "bf16": Format(16, 7, -126), "f32": Format(32, 23, -126), "f64": Format(64, 52, -1022)}
-# PTX ISA 9.7.3: single precision has one NaN here; double precision keeps payloads, and which is not said. 9.7.4: half precision gives 0x7fff.
+FORMATS = {
+    "f16": Format(16, 10, -14),
+    "bf16": Format(16, 7, -126),
+    "f32": Format(32, 23, -126),
+    "f64": Format(64, 52, -1022),
+}
+# PTX ISA 9.7.3: single precision has one NaN here; double precision keeps payloads, and which is not said. 9.7.4: half
+# precision gives 0x7fff.
 NAN_BITS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": ANY_NAN}
 
 
@@ -167,7 +175,8 @@ def operation(compute: Callable[..., Number]):
         mode, ftz = mods.get("rnd", "rn"), mods.get("ftz", 0)
         patterns = [flush(bits, t) if ftz else bits for bits in patterns]
         numbers = [
-            negate(decode(bits, t)) if mods.get(f"neg_{slot}") else decode(bits, t) for bits, slot in zip(patterns, "abc", strict=False)
+            negate(decode(bits, t)) if mods.get(f"neg_{slot}") else decode(bits, t)
+            for bits, slot in zip(patterns, "abc", strict=False)
         ]
         bits = encode(compute(mode, *numbers), t, mode)
         if bits is not ANY_NAN and ftz:
@@ -187,7 +196,9 @@ def order(x: Number, y: Number) -> int:
 
 
 def extremum(sign: int):
-    """min (-1) and max (1): a NaN gives way to a number unless .NaN; -0 is below +0; .abs and .xorsign as in the manual's pseudocode."""
+    """min (-1) and max (1): a NaN gives way to a number unless .NaN; -0 is below +0; .abs and .xorsign as in the
+    manual's pseudocode.
+    """
 
     def function(t: str, mods: dict, *values: int) -> int | str:
         sign = FORMATS[t].sign
@@ -214,7 +225,8 @@ def extremum(sign: int):
 
 
 ORDERED = {
-    "eq": lambda k: k == 0, "ne": lambda k: k != 0, "lt": lambda k: k < 0, "le": lambda k: k <= 0, "gt": lambda k: k > 0, "ge": lambda k: k >= 0,
+    "eq": lambda k: k == 0, "ne": lambda k: k != 0, "lt": lambda k: k < 0, "le": lambda k: k <= 0,
+    "gt": lambda k: k > 0, "ge": lambda k: k >= 0,
 }  # fmt: skip
 COMPARISONS = (*ORDERED, "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
 

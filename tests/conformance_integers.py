@@ -1,4 +1,6 @@
-"""What integer, bit, move and predicate instructions compute, by semantics name, in plain Python integers (PTX ISA, 9.7.1, 9.7.2, 9.7.7, 9.7.8)."""
+"""What integer, bit, move and predicate instructions compute, by semantics name, in plain Python integers (PTX ISA,
+9.7.1, 9.7.2, 9.7.7, 9.7.8).
+"""
 
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW
 
@@ -20,7 +22,9 @@ def typed(value: int, t: str) -> int:
 
 def wrapping(function):
     """A function of typed numbers; the result wraps to the type's width."""
-    return lambda types, mods, *values: function(*[typed(value, types[0]) for value in values]) & (1 << nbits(types[0])) - 1
+    return lambda types, mods, *values: (
+        function(*[typed(value, types[0]) for value in values]) & (1 << nbits(types[0])) - 1
+    )
 
 
 def truncated(a: int, b: int) -> int:
@@ -166,8 +170,10 @@ def lop3(types, mods, a, b, c):
 
 
 PRMT = {
-    "f4e": ("3210", "4321", "5432", "6543"), "b4e": ("5670", "6701", "7012", "0123"), "rc8": ("0000", "1111", "2222", "3333"),
-    "ecl": ("3210", "3211", "3222", "3333"), "ecr": ("0000", "1110", "2210", "3210"), "rc16": ("1010", "3232", "1010", "3232"),
+    "f4e": ("3210", "4321", "5432", "6543"), "b4e": ("5670", "6701", "7012", "0123"),
+    "rc8": ("0000", "1111", "2222", "3333"),
+    "ecl": ("3210", "3211", "3222", "3333"), "ecr": ("0000", "1110", "2210", "3210"),
+    "rc16": ("1010", "3232", "1010", "3232"),
 }  # fmt: skip
 
 
@@ -228,11 +234,13 @@ REFERENCES = {
     "mad_high": lambda types, mods, a, b, c: high(types, a, b) + c & (1 << nbits(types[0])) - 1,
     "mul_wide": lambda types, mods, a, b: typed(a, types[0]) * typed(b, types[0]) & MASK64,
     "mad_wide": lambda types, mods, a, b, c: typed(a, types[0]) * typed(b, types[0]) + c & MASK64,
-    "setp": setp, "shl": shl, "shr": shr, "bfe": bfe, "bfi": bfi, "bfind": bfind, "bfind_shift": bfind_shift, "bmsk": bmsk,
+    "setp": setp, "shl": shl, "shr": shr, "bfe": bfe, "bfi": bfi, "bfind": bfind, "bfind_shift": bfind_shift,
+    "bmsk": bmsk,
     "brev": lambda types, mods, a: int(f"{a:0{nbits(types[0])}b}"[::-1], 2),
     "popc": lambda types, mods, a: a.bit_count(),
     "clz": lambda types, mods, a: nbits(types[0]) - a.bit_length(),
-    "szext": szext, "fns": fns, "add_halves": by_halves(lambda a, b: a + b), "min_halves": by_halves(min), "max_halves": by_halves(max),
+    "szext": szext, "fns": fns, "add_halves": by_halves(lambda a, b: a + b), "min_halves": by_halves(min),
+    "max_halves": by_halves(max),
     "test": test_bits, "add3": wrapping(lambda a, b, c: a + b + c), "shift_add": shift_add,
     "lop3": lop3, "prmt": prmt, "shf_left": shf_left, "shf_right": shf_right,
     "dp4a": dot(0, 4), "dp2a_lo": dot(0, 2), "dp2a_hi": dot(2, 2),

@@ -1,5 +1,5 @@
-"""How the suite runs Hypothesis: the same examples every time, however slow the machine is, so that a change that is right never fails by luck.
-`make fuzz` takes new ones at random (and notes those that fail, as Hypothesis does)."""
+"""How the suite runs Hypothesis: the same examples every time, however slow the machine is, so that a change that is
+right never fails by luck. `make fuzz` takes new ones at random (and notes those that fail, as Hypothesis does)."""
 
 import os
 

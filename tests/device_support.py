@@ -1,4 +1,6 @@
-"""An executor for tests of the device: keeps the commands, carries out those on memory, and runs every kernel as `y += a * x`."""
+"""An executor for tests of the device: keeps the commands, carries out those on memory, and runs every kernel as `y +=
+a * x`.
+"""
 
 import struct
 
@@ -40,10 +42,14 @@ class FakeExecutor:
     def compile(self, path, names=(), compiler=None):
         self.compiled.append((str(path), tuple(names)))
         displays = (*self.kernels, *(self.names_of_instances.get(name, name) for name in names))
-        functions = tuple(Function(f"_Z_{display}", display, index, 1, True, AXPY) for index, display in enumerate(displays))
+        functions = tuple(
+            Function(f"_Z_{display}", display, index, 1, True, AXPY) for index, display in enumerate(displays)
+        )
         variables = (Variable("counter", "global", 0, 4, 4, bytes(4)), Variable("weights", "const", 0, 8, 4, bytes(8)))
         code = encode([make("EXIT")] * len(functions))
-        return Program(str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code))
+        return Program(
+            str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code)
+        )
 
     def submit(self, command):
         self.commands.append(command)

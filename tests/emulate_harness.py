@@ -32,7 +32,9 @@ def jump(at: int, to: int, **slots) -> Instruction:
 
 
 def program_of(instructions: list[Instruction], shared_nbytes=0, local_nbytes=0, functions=(), variables=()) -> Program:
-    """A module with one kernel `k`; instruction i has the source position k.cu:i+1. `functions`: (name, first instruction)."""
+    """A module with one kernel `k`; instruction i has the source position k.cu:i+1. `functions`: (name, first
+    instruction).
+    """
     counts = {"R": 0, "D": 0, "P": 0}
     for inst in instructions:
         for operand in (*reads(inst), *writes(inst)):
@@ -52,7 +54,9 @@ def program_of(instructions: list[Instruction], shared_nbytes=0, local_nbytes=0,
     )
     others = tuple(Function(name, name, first, n - first, False) for name, first in functions)
     locations = tuple(Location("k.cu", i + 1) for i in range(n))
-    return Program("k.cu", encode(instructions), (kernel, *others), tuple(variables), (), "", np.zeros(n, np.uint32), locations)
+    return Program(
+        "k.cu", encode(instructions), (kernel, *others), tuple(variables), (), "", np.zeros(n, np.uint32), locations
+    )
 
 
 @dataclass
@@ -69,7 +73,10 @@ class Result:
     def accesses(self, warp: int) -> list[tuple[int, ...]]:
         """(sectors, lines, wavefronts, ideal wavefronts, lanes, conflicts, uniform) of a warp of the first piece."""
         piece = self.pieces[0]
-        return [tuple(int(v) for v in row)[:7] for row in piece.accesses[piece.access_start[warp] : piece.access_start[warp + 1]]]
+        return [
+            tuple(int(v) for v in row)[:7]
+            for row in piece.accesses[piece.access_start[warp] : piece.access_start[warp + 1]]
+        ]
 
     def sectors(self, warp: int) -> list[int]:
         piece = self.pieces[0]
@@ -77,7 +84,15 @@ class Result:
 
 
 def run(
-    instructions, params=b"", *, grid=(1, 1, 1), block=(32, 1, 1), memory=None, dynamic_shared_nbytes=0, max_cycles=100_000, **program
+    instructions,
+    params=b"",
+    *,
+    grid=(1, 1, 1),
+    block=(32, 1, 1),
+    memory=None,
+    dynamic_shared_nbytes=0,
+    max_cycles=100_000,
+    **program,
 ) -> Result:
     memory = memory or AddressSpace()
     module = load(program_of(instructions, **program), memory)
@@ -161,6 +176,8 @@ def load_or_store(family: str, base: int, register: int, wide: bool, number: int
 def op(name: str, **slots) -> Instruction:
     """An instruction whose register slots are yet to be set."""
     given = {
-        slot: 1 for slot in ("dst", "a", "b", "c", "e") if getattr(BY_NAME[name], slot) and slot not in slots and slot != slots.get("slot")
+        slot: 1
+        for slot in ("dst", "a", "b", "c", "e")
+        if getattr(BY_NAME[name], slot) and slot not in slots and slot != slots.get("slot")
     }
     return make(name, **(given | slots))

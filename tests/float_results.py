@@ -1,4 +1,6 @@
-"""Prints a digest of what every row of floating-point arithmetic gives on special and random operands: the same on every machine."""
+"""Prints a digest of what every row of floating-point arithmetic gives on special and random operands: the same on
+every machine.
+"""
 
 import hashlib
 
@@ -9,12 +11,20 @@ from gpuprof.emulate import convert, floating, half, small_floats
 from gpuprof.isa.opcodes import TABLE, Opcode
 from gpuprof.isa.types import FLOAT_TYPES
 
-SEMANTICS = {key if isinstance(key, str) else key[0] for family in (convert, floating, half, small_floats) for key in family.SEMANTICS}
+SEMANTICS = {
+    key if isinstance(key, str) else key[0]
+    for family in (convert, floating, half, small_floats)
+    for key in family.SEMANTICS
+}
 MODES = ("rn", "rz", "rm", "rp")
 
 
 def float_rows() -> list[Opcode]:
-    return [op for op in TABLE if op.semantics in SEMANTICS and all(getattr(op, slot) in ("R", "D", "P") for slot in read_slots(op))]
+    return [
+        op
+        for op in TABLE
+        if op.semantics in SEMANTICS and all(getattr(op, slot) in ("R", "D", "P") for slot in read_slots(op))
+    ]
 
 
 def variants(op: Opcode) -> list[Variant]:

@@ -1,7 +1,8 @@
-"""Damages recordings and gives them to every command that reads one. `python -m tests.gprec_fuzz SECONDS [SEED]` runs as long as it is told.
+"""Damages recordings and gives them to every command that reads one. `python -m tests.gprec_fuzz SECONDS [SEED]` runs
+as long as it is told.
 
-Half of the damage is to bytes, which the checksums find. The other half is to what a chunk says, with the length and the checksum made
-right again, as someone who means harm would.
+Half of the damage is to bytes, which the checksums find. The other half is to what a chunk says, with the length and
+the checksum made right again, as someone who means harm would.
 """
 
 import copy
@@ -51,7 +52,8 @@ COMMANDS_SAVED = (
 )
 Chunks = list[tuple[bytes, bytes]]
 LAUNCH_NUMBERS = {
-    "resident_warp_cycles": 664, "sm_active_cycles": 400, "issue_slots": 8, "blocks_per_sm": 2, "l1_sectors": 8, "l1_hits": 4,
+    "resident_warp_cycles": 664, "sm_active_cycles": 400, "issue_slots": 8, "blocks_per_sm": 2, "l1_sectors": 8,
+    "l1_hits": 4,
     "l2_sectors": 4, "l2_hits": 2, "tensor_busy_cycles": 1,
 }  # fmt: skip
 LONGEST_S = 20  # a command that takes longer on a file of a few kilobytes hangs
@@ -61,7 +63,9 @@ LONGEST_S = 20  # a command that takes longer on a file of a few kilobytes hangs
 
 
 def write_everything(path: Path) -> Path:
-    """A recording that has every type of chunk, of two launches; the rows of one launch beside what `write_saxpy` has are zeros and ones."""
+    """A recording that has every type of chunk, of two launches; the rows of one launch beside what `write_saxpy` has
+    are zeros and ones.
+    """
     with RecordWriter(path) as writer:
         writer.meta(META)
         writer.chip(
@@ -77,7 +81,9 @@ def write_everything(path: Path) -> Path:
             }
         )
         image = write_gpubin(saxpy_program())
-        writer.module(0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=image, compiler="clang 22", arch="sm_80")
+        writer.module(
+            0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=image, compiler="clang 22", arch="sm_80"
+        )
         writer.source("saxpy.cu", "// nothing\n")
         for launch in range(2):
             own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0} if launch else {}
@@ -139,10 +145,33 @@ def spliced(data: bytes, rng: random.Random) -> bytes:
 
 # Damage to what chunks say.
 
-NUMBERS = (0, 1, -1, 2, 3, 16, 63, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64, 10**400, 0.5, -0.0, 1e308, 1e-300)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    16,
+    63,
+    2**31,
+    2**32 - 1,
+    2**32,
+    2**53 + 1,
+    2**62,
+    2**63 - 1,
+    2**63,
+    2**64,
+    10**400,
+    0.5,
+    -0.0,
+    1e308,
+    1e-300,
+)
 VALUES = (
-    *NUMBERS, True, False, None, "", "0", "1e5", "x" * 300, "\0", "\x1b[2J", "%s{}\n\u2028", "../../etc", [], {}, [0, 0, 0], [2**63 - 1] * 3,
-    [1, 1, 2**31], [[[1]]], {"a": {"b": []}}, {"period_cycles": "many"}, {"period_cycles": 0}, {"period_cycles": 2**63 - 1, "mode": "odd"},
+    *NUMBERS, True, False, None, "", "0", "1e5", "x" * 300, "\0", "\x1b[2J", "%s{}\n\u2028", "../../etc", [], {},
+        [0, 0, 0], [2**63 - 1] * 3,
+    [1, 1, 2**31], [[[1]]], {"a": {"b": []}}, {"period_cycles": "many"}, {"period_cycles": 0},
+    {"period_cycles": 2**63 - 1, "mode": "odd"},
 )  # fmt: skip
 
 
@@ -174,15 +203,37 @@ def damage_json(payload: bytes, rng: random.Random) -> bytes:
         if what == 0:
             del inside[key]
         elif what == 1 and isinstance(inside, dict):
-            inside[rng.choice(("complete", "parent", "sampling", "fidelity", "notes", "maker", "new", "launch", "cycle"))] = any_value(
-                rng, 0
-            )
+            inside[
+                rng.choice(("complete", "parent", "sampling", "fidelity", "notes", "maker", "new", "launch", "cycle"))
+            ] = any_value(rng, 0)
         else:
-            inside[key] = any_value(rng, inside[key]) if key in inside or isinstance(inside, list) else any_value(rng, 0)
+            inside[key] = (
+                any_value(rng, inside[key]) if key in inside or isinstance(inside, list) else any_value(rng, 0)
+            )
     return json.dumps(value).encode()
 
 
-WORDS = (0, 1, 2, 18, 19, 31, 62, 63, 64, 0xFFFF, 0x1000, 0x1010, 1 << 20, 1 << 22, 1 << 31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 1)
+WORDS = (
+    0,
+    1,
+    2,
+    18,
+    19,
+    31,
+    62,
+    63,
+    64,
+    0xFFFF,
+    0x1000,
+    0x1010,
+    1 << 20,
+    1 << 22,
+    1 << 31,
+    2**32 - 1,
+    2**63 - 1,
+    2**63,
+    2**64 - 1,
+)
 
 
 def damage_rows(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
@@ -204,7 +255,9 @@ def damage_rows(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
         for _ in range(rng.choice((1, 1, 4))):
             name = rng.choice([name for name in rows.dtype.names if name != "launch"])
             most = 2 ** (8 * rows.dtype[name].itemsize) - 1
-            rows[name][rng.randrange(len(rows))] = rng.choice(WORDS) & most if rng.random() < 0.8 else rng.randrange(most + 1)
+            rows[name][rng.randrange(len(rows))] = (
+                rng.choice(WORDS) & most if rng.random() < 0.8 else rng.randrange(most + 1)
+            )
     return struct.pack("<II", launch, len(rows)) + rows.tobytes()
 
 
@@ -217,7 +270,11 @@ def damage_stream(payload: bytes, rng: random.Random) -> bytes:
     try:
         lines = unpack(payload[4:]).splitlines(keepends=True)
         at = rng.randrange(len(lines))
-        lines[at] = damage_json(lines[at], rng) + b"\n" if rng.random() < 0.8 else rng.choice((b"", lines[0], lines[-1], b"[" * 99_999))
+        lines[at] = (
+            damage_json(lines[at], rng) + b"\n"
+            if rng.random() < 0.8
+            else rng.choice((b"", lines[0], lines[-1], b"[" * 99_999))
+        )
         return payload[:4] + pack(b"".join(lines))
     except ValueError:
         return payload[:4] + rng.choice((pack(bytes(1 << 21)), pack(b""), damage_bytes(payload[4:], rng)))
@@ -235,7 +292,9 @@ def damage_payload(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
 
 
 def damage_chunks(chunks: Chunks, rng: random.Random) -> Chunks:
-    """One or two chunks say something else, stand twice, elsewhere, or not at all. ENDF is left out at times, or nothing else would be read."""
+    """One or two chunks say something else, stand twice, elsewhere, or not at all. ENDF is left out at times, or
+    nothing else would be read.
+    """
     chunks = list(chunks)
     if rng.random() < 0.5:
         chunks = [chunk for chunk in chunks if chunk[0] != b"ENDF"]
@@ -261,7 +320,10 @@ def damage_chunks(chunks: Chunks, rng: random.Random) -> Chunks:
 
 def rounds(seed: int, folder: Path) -> Iterator[tuple[int, bytes]]:
     """Damaged files, endlessly."""
-    models = [write_everything(folder / "everything").read_bytes(), write_saxpy(folder / "saxpy", record="compact").read_bytes()]
+    models = [
+        write_everything(folder / "everything").read_bytes(),
+        write_saxpy(folder / "saxpy", record="compact").read_bytes(),
+    ]
     number = 0
     while True:
         rng = random.Random(f"{seed}:{number}")
@@ -313,18 +375,24 @@ CODES = {0: "read", 1: "refused", 2: "refused", 3: "refused", 4: "refused"}
 
 
 def run(folder: Path, command: tuple[str, ...]) -> tuple[int, str]:
-    """Exit code and error output. Anything but an exit raises, and so does one that takes too long or does not say why."""
+    """Exit code and error output. Anything but an exit raises, and so does one that takes too long or does not say
+    why.
+    """
     began = time.perf_counter()
     code, _, error = gpuprof(folder, *command)
     seconds = time.perf_counter() - began
     assert seconds < LONGEST_S, f"{command[0]} took {seconds:.0f} s"
     assert code in CODES, f"{command[0]} exits with {code}"
-    assert code == 0 or (error.startswith("gpuprof: ") and "Traceback" not in error), f"{command[0]} says {error[:80]!r}"
+    assert code == 0 or (error.startswith("gpuprof: ") and "Traceback" not in error), (
+        f"{command[0]} says {error[:80]!r}"
+    )
     return code, error
 
 
 def judge(folder: Path, data: bytes, rng: random.Random, most: int = len(READERS)) -> str:
-    """How correlate takes the file: "read" or "refused". Up to `most` other commands that read recordings have a look as well."""
+    """How correlate takes the file: "read" or "refused". Up to `most` other commands that read recordings have a look
+    as well.
+    """
     (folder / "a.gprec").write_bytes(data)
     code, error = run(folder, ("correlate", "a.gprec"))
     if code == 1 and "holds what comes before" in error:

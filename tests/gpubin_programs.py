@@ -21,7 +21,9 @@ RET"""
 
 
 def small_program() -> Program:
-    """A kernel with a loop over nothing, a device function, inlined code two levels deep, variables in every part of the segments."""
+    """A kernel with a loop over nothing, a device function, inlined code two levels deep, variables in every part of
+    the segments.
+    """
     kernel = Location("dir/a b.cu", 10, 5, "scan<256>")
     call = Location("dir/a b.cu", 11, 7, "scan<256>")
     helper = Location("helper.h", 3, 2, "help", call)
@@ -31,7 +33,8 @@ def small_program() -> Program:
         name="dir/a b.cu",
         code=encode([parse(line) for line in CODE.splitlines()]),
         functions=(
-            Function("_Z4scanILi256EEvPfi", "scan<256>", 0, 7, True, (param, Param("n", "s32", 16, 4, 4)), 6, 2, 2, 1, 1024, 16, 8, 1,
+            Function("_Z4scanILi256EEvPfi", "scan<256>", 0, 7, True, (param, Param("n", "s32", 16, 4, 4)), 6, 2, 2, 1,
+                1024, 16, 8, 1,
                      256, (16, 16, 1), 2),
             Function("twice", "twice", 7, 2, False),
         ),

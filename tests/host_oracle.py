@@ -1,7 +1,8 @@
-"""The same CUDA C++ kernel compiled for the host, one thread after the other: an oracle for compiler, assembler and emulator together.
+"""The same CUDA C++ kernel compiled for the host, one thread after the other: an oracle for compiler, assembler and
+emulator together.
 
-clang of the ziglang wheel parses the file with `oracle/host.h` in place of the device's headers, and LLVM's JIT runs it. No system
-compiler, no linker. For kernels without barriers and without communication between threads.
+clang of the ziglang wheel parses the file with `oracle/host.h` in place of the device's headers, and LLVM's JIT runs
+it. No system compiler, no linker. For kernels without barriers and without communication between threads.
 """
 
 import ctypes
@@ -18,14 +19,17 @@ import numpy as np
 
 FOLDER = Path(__file__).parent / "oracle"
 FLAGS = (
-    "-x", "c++", "-std=c++20", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-fsigned-char", "-fno-exceptions", "-fno-rtti",
-    "-fno-threadsafe-statics", "-fno-math-errno", "-nostdinc", "-nostdinc++", "-w", "-include", str(FOLDER / "host.h"), "-S", "-emit-llvm", "-o", "-", "-",
+    "-x", "c++", "-std=c++20", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-fsigned-char", "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics", "-fno-math-errno", "-nostdinc", "-nostdinc++", "-w", "-include", str(FOLDER / "host.h"),
+    "-S", "-emit-llvm", "-o", "-", "-",
 )  # fmt: skip
 
 KERNEL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(([^)]*)\)')
 # What a parameter is called in C++ -> its numpy type.
 SCALARS = {
-    "bool": "?", "char": "i1", "signed char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2", "int": "i4", "unsigned": "u4",
+    "bool": "?", "char": "i1", "signed char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2",
+    "int": "i4", "unsigned": "u4",
     "long long": "i8", "unsigned long long": "u8", "float": "f4", "double": "f8",
 }  # fmt: skip
 
@@ -66,7 +70,8 @@ class HostProgram:
     def __init__(self, source: str):
         names = [kernel.name for kernel in kernels(source)]
         entries = "".join(
-            f'\nextern "C" void oracle_{name}(const unsigned *shape, void **arguments) {{ oracle_launch({name}, shape, arguments); }}'
+            f'\nextern "C" void oracle_{name}(const unsigned *shape, void **arguments) {{ oracle_launch({name}, shape, '
+            f"arguments); }}"
             for name in names
         )
         self._engine = _jit(_host_ir(source + entries))
@@ -75,7 +80,9 @@ class HostProgram:
         shape = np.array([*grid, *block], np.uint32)
         held = [_storage(each) for each in arguments]
         pointers = (ctypes.c_void_p * len(held))(*(each.ctypes.data for each in held))
-        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self._engine.get_function_address(f"oracle_{name}"))
+        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
+            self._engine.get_function_address(f"oracle_{name}")
+        )
         entry(shape.ctypes.data, ctypes.addressof(pointers))
 
 
@@ -94,7 +101,9 @@ def _storage(argument) -> np.ndarray:
 
 def _host_ir(source: str) -> str:
     target = f"--target={llvm.get_process_triple()}"
-    done = subprocess.run([sys.executable, "-m", "ziglang", "clang", target, *FLAGS], input=source, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "ziglang", "clang", target, *FLAGS], input=source, capture_output=True, text=True
+    )
     if done.returncode:
         raise AssertionError(f"the host's compiler refuses the kernel:\n{done.stderr}")
     return done.stdout
@@ -110,7 +119,9 @@ def _target_machine():
 def _jit(ir: str):
     module = llvm.parse_assembly(ir)
     module.verify()
-    engine = llvm.create_mcjit_compiler(module, _target_machine().create_target_machine(codemodel="jitdefault", jit=True))
+    engine = llvm.create_mcjit_compiler(
+        module, _target_machine().create_target_machine(codemodel="jitdefault", jit=True)
+    )
     engine.finalize_object()
     engine.run_static_constructors()
     return engine

@@ -1,4 +1,6 @@
-"""Large PTX texts for measuring the assembler: the kernels of tests/register_kernels many times over, and one very long kernel."""
+"""Large PTX texts for measuring the assembler: the kernels of tests/register_kernels many times over, and one very long
+kernel.
+"""
 
 import re
 from pathlib import Path
@@ -8,7 +10,9 @@ from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.module import PtxModule
 
 KERNELS = Path(__file__).parent / "register_kernels"
-_ONCE_A_MODULE = re.compile(r"^\.(?:version|target|address_size) .*$|^\s*\.file\s.*$|^\s*\.section\s[^{]*\{[^}]*\}", re.M)
+_ONCE_A_MODULE = re.compile(
+    r"^\.(?:version|target|address_size) .*$|^\s*\.file\s.*$|^\s*\.section\s[^{]*\{[^}]*\}", re.M
+)
 _HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 
@@ -25,7 +29,8 @@ def many_kernels(n_lines: int) -> PtxModule:
 
 
 def long_kernel(n_instructions: int, *, n_live: int = 32, block: int = 0) -> PtxModule:
-    """One kernel of about so many instructions, each of which reads some of the `n_live` values before it, loads and stores among them.
+    """One kernel of about so many instructions, each of which reads some of the `n_live` values before it, loads and
+    stores among them.
     `block`: a branch over the next instructions after every so many."""
     random = Random(1)
     lines = [f"ld.global.f32 %f{i}, [%rd1+{4 * i}];" for i in range(n_live)]
@@ -46,4 +51,7 @@ def long_kernel(n_instructions: int, *, n_live: int = 32, block: int = 0) -> Ptx
             lines.append(f"setp.lt.f32 %p1, {a}, {b};\n@%p1 bra {end};\n{skipped}{end}:")
     body = "\n".join([*lines, *(f"st.global.f32 [%rd1+{4 * i}], %f{n - n_live + i};" for i in range(n_live))])
     registers = f".reg .pred %p<2>; .reg .f32 %f<{n}>; .reg .b64 %rd<2>;"
-    return module_of(f"{_HEADER}.visible .entry k(.param .u64 p) {{\n{registers}\nld.param.u64 %rd1, [p];\n{body}\nret;\n}}\n", "long.ptx")
+    return module_of(
+        f"{_HEADER}.visible .entry k(.param .u64 p) {{\n{registers}\nld.param.u64 %rd1, [p];\n{body}\nret;\n}}\n",
+        "long.ptx",
+    )

@@ -1,6 +1,8 @@
-"""Runs a kernel of long blocks and says what memory that took at most: `python -m tests.long_run compute 1000` for 1,000 million warp instructions.
+"""Runs a kernel of long blocks and says what memory that took at most: `python -m tests.long_run compute 1000` for
+1,000 million warp instructions.
 
-The blocks are all on the chip at once and run to the end of the launch, so a trace that is kept whole would grow with the run.
+The blocks are all on the chip at once and run to the end of the launch, so a trace that is kept whole would grow with
+the run.
 """
 
 import resource
@@ -45,7 +47,9 @@ class Run(NamedTuple):
 
 
 def peak_nbytes() -> int:
-    """Of this process. What getrusage says begins with the size of the process that started this one, so Linux is asked by another way."""
+    """Of this process. What getrusage says begins with the size of the process that started this one, so Linux is asked
+    by another way.
+    """
     status = Path("/proc/self/status")
     if not status.exists():
         return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -66,4 +70,7 @@ def long_run(kind: str, millions: float) -> Run:
 if __name__ == "__main__":
     kind, millions = sys.argv[1], float(sys.argv[2])
     run = long_run(kind, millions)
-    print(f"{kind} {run.instructions / 1e6:.1f} M warp instructions {run.seconds:.1f} s {run.peak_nbytes / (1 << 20):.0f} MiB")
+    print(
+        f"{kind} {run.instructions / 1e6:.1f} M warp instructions {run.seconds:.1f} s "
+        f"{run.peak_nbytes / (1 << 20):.0f} MiB"
+    )

@@ -1,7 +1,9 @@
-"""Where ptxas and this assembler do not agree on what is PTX. `python -m tests.ptx_against_ptxas SECONDS [SEED]` prints the cases, most important first.
+"""Where ptxas and this assembler do not agree on what is PTX. `python -m tests.ptx_against_ptxas SECONDS [SEED]` prints
+the cases, most important first.
 
-Kernels of one to three forms get one piece of grammatical damage, or none. What ptxas takes for sm_90a and is refused here as malformed is
-a mistake; what ptxas refuses and is taken here is lenient: worth a look, by the kind of ptxas's message.
+Kernels of one to three forms get one piece of grammatical damage, or none. What ptxas takes for sm_90a and is refused
+here as malformed is a mistake; what ptxas refuses and is taken here is lenient: worth a look, by the kind of ptxas's
+message.
 """
 
 import re
@@ -33,7 +35,10 @@ def verdict_of_ptxas(text: str, folder: Path) -> tuple[str, str]:
     path = folder / "k.ptx"
     path.write_text(text, encoding="utf-8", errors="replace")
     done = subprocess.run(
-        [PTXAS, "-O0", "-arch=sm_90a", str(path), "-o", str(folder / "k.cubin")], capture_output=True, text=True, errors="replace"
+        [PTXAS, "-O0", "-arch=sm_90a", str(path), "-o", str(folder / "k.cubin")],
+        capture_output=True,
+        text=True,
+        errors="replace",
     )
     if done.returncode == 0:
         return "taken", ""

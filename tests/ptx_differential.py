@@ -1,7 +1,8 @@
-"""The same PTX assembled in several ways must compute the same. `python -m tests.ptx_differential SECONDS [SEED]` runs as long as it is told.
+"""The same PTX assembled in several ways must compute the same. `python -m tests.ptx_differential SECONDS [SEED]` runs
+as long as it is told.
 
-Kernels of `ptx_mixes` are assembled with few registers and with many, with the passes between lowering and allocation and without, and run on
-the same memory; every byte of it must then be the same. A difference is wrong code.
+Kernels of `ptx_mixes` are assembled with few registers and with many, with the passes between lowering and allocation
+and without, and run on the same memory; every byte of it must then be the same. A difference is wrong code.
 """
 
 import sys
@@ -102,7 +103,10 @@ def main(seconds: float, seed: int) -> None:
             print(f"{number}: {type(error).__name__}: {str(error)[:200]}", flush=True)
             found = None
         except Exception as error:
-            print(f"{number}: {type(error).__name__}: {str(error)[:200]} {traceback.extract_tb(error.__traceback__)[-1]}", flush=True)
+            print(
+                f"{number}: {type(error).__name__}: {str(error)[:200]} {traceback.extract_tb(error.__traceback__)[-1]}",
+                flush=True,
+            )
             found = {"crash": []}
             (folder / f"crash-{seed}-{number}.ptx").write_text(mix.text())
             found = None

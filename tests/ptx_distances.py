@@ -1,8 +1,10 @@
-"""How far apart ptxas issues an instruction and one that uses its result: writes tests/ptx_distances.csv, run as `python -m tests.ptx_distances`.
+"""How far apart ptxas issues an instruction and one that uses its result: writes tests/ptx_distances.csv, run as
+`python -m tests.ptx_distances`.
 
-Machine code for sm_75 and later carries in each instruction how many cycles the warp waits before its next one. With nothing to put between,
-the sum of these from a maker to its reader is what ptxas knows about the hardware's fixed latencies. Where a result is waited for with a
-scoreboard instead, the latency is not fixed and the table has 0. Needs ptxas and nvdisasm; the file is for machines without them.
+Machine code for sm_75 and later carries in each instruction how many cycles the warp waits before its next one. With
+nothing to put between, the sum of these from a maker to its reader is what ptxas knows about the hardware's fixed
+latencies. Where a result is waited for with a scoreboard instead, the latency is not fixed and the table has 0. Needs
+ptxas and nvdisasm; the file is for machines without them.
 """
 
 import csv
@@ -21,7 +23,8 @@ TABLE = Path(__file__).parent / "ptx_distances.csv"
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100")
 
 HADD2S = (
-    "add.rn.f16x2 %r9, %r1, %r2; add.rn.f16x2 %r9, %r9, %r3;"  # for sm_80 and sm_90 ptxas takes two units in turn, HADD2 the second time
+    # for sm_80 and sm_90 ptxas takes two units in turn, HADD2 the second time
+    "add.rn.f16x2 %r9, %r1, %r2; add.rn.f16x2 %r9, %r9, %r3;"
 )
 DOUBLE = "ld.volatile.global.f64 %g1, [%in+256];"
 LOP3 = "lop3.b32 %r9, %r1, %r2, %r3, 0x1e;"
@@ -33,7 +36,9 @@ FMAS = r"FFMA|FADD|IMAD(?!\.HI|\.MOV)"
 
 
 class Pair(NamedTuple):
-    """`ptx` makes and uses a result, and leaves something in %r9; the others are patterns of the maker and the reader in machine code."""
+    """`ptx` makes and uses a result, and leaves something in %r9; the others are patterns of the maker and the reader
+    in machine code.
+    """
 
     name: str
     ptx: str
@@ -43,11 +48,13 @@ class Pair(NamedTuple):
 
 PAIRS = (
     Pair("FFMA FFMA", "fma.rn.f32 %f9, %f1, %f2, %f3; fma.rn.f32 %f9, %f9, %f2, %f3; mov.b32 %r9, %f9", "FFMA", "FFMA"),
-    Pair("FFMA LOP3", "fma.rn.f32 %f9, %f1, %f2, %f3; mov.b32 %r9, %f9; lop3.b32 %r9, %r9, %r2, %r3, 0x1e", "FFMA", "LOP3"),
+    Pair("FFMA LOP3", "fma.rn.f32 %f9, %f1, %f2, %f3; mov.b32 %r9, %f9; lop3.b32 %r9, %r9, %r2, %r3, "
+        "0x1e", "FFMA", "LOP3"),
     Pair("LOP3 LOP3", f"{LOP3} shf.l.wrap.b32 %r9, %r9, %r2, %r3; lop3.b32 %r9, %r9, %r2, %r4, 0x1e", "SHF", "LOP3"),
     Pair("LOP3 FFMA", f"{LOP3} mov.b32 %f9, %r9; fma.rn.f32 %f9, %f9, %f2, %f3; mov.b32 %r9, %f9", "LOP3", "FFMA"),
     Pair("IMAD IMAD", "mad.lo.u32 %r9, %r1, %r2, %r3; mad.lo.u32 %r9, %r9, %r2, %r3", "IMAD", "IMAD"),
-    Pair("IMAD.HI IMAD.HI", "mul.hi.u32 %r9, %r1, %r2; mul.hi.u32 %r9, %r9, %r3; mul.hi.u32 %r9, %r9, %r4", r"IMAD\.HI", r"IMAD\.HI"),
+    Pair("IMAD.HI IMAD.HI", "mul.hi.u32 %r9, %r1, %r2; mul.hi.u32 %r9, %r9, %r3; mul.hi.u32 %r9, %r9, "
+        "%r4", r"IMAD\.HI", r"IMAD\.HI"),
     Pair("IMAD.HI LOP3", "mul.hi.u32 %r9, %r1, %r2; lop3.b32 %r9, %r9, %r2, %r3, 0x1e", r"IMAD\.HI", "LOP3"),
     Pair("IMAD.HI IMAD", "mul.hi.u32 %r9, %r1, %r2; mad.lo.u32 %r9, %r9, %r2, %r3", r"IMAD\.HI", "IMAD "),
     Pair("LOP3 HADD2", f"{LOP3} {HADD2S.replace('%r1', '%r9')}", "LOP3", r"HADD2|HFMA2"),
@@ -60,14 +67,19 @@ PAIRS = (
     Pair("LOP3 STG", LOP3, "LOP3", "STG"),
     Pair("LOP3 LDS", f"{LOP3} ld.volatile.shared.u32 %r9, [%r9]", "LOP3", "LDS"),
     Pair("I2F FFMA", "cvt.rn.f32.s32 %f9, %r1; fma.rn.f32 %f9, %f9, %f2, %f3; mov.b32 %r9, %f9", "I2F", "FFMA"),
-    Pair("DFMA DFMA", f"{DOUBLE} fma.rn.f64 %g9, %g1, %g2, %g3; fma.rn.f64 %g9, %g9, %g2, %g3; mov.b64 {{%r9, %r8}}, %g9; xor.b32 %r9, %r9, %r8", "DFMA", "DFMA"),
-    Pair("DFMA LOP3", f"{DOUBLE} fma.rn.f64 %g9, %g1, %g2, %g3; mov.b64 {{%r9, %r8}}, %g9; xor.b32 %r9, %r9, %r8", "DFMA", "LOP3"),
-    Pair("DFMA STG", f"{DOUBLE} fma.rn.f64 %g9, %g1, %g2, %g3; st.volatile.global.f64 [%in+512], %g9; mov.u32 %r9, %r1", "DFMA", "STG"),
+    Pair("DFMA DFMA", f"{DOUBLE} fma.rn.f64 %g9, %g1, %g2, %g3; fma.rn.f64 %g9, %g9, %g2, %g3; mov.b64 {{%r9, %r8}}, "
+        "%g9; xor.b32 %r9, %r9, %r8", "DFMA", "DFMA"),
+    Pair("DFMA LOP3", f"{DOUBLE} fma.rn.f64 %g9, %g1, %g2, %g3; mov.b64 {{%r9, %r8}}, %g9; xor.b32 %r9, %r9, "
+        "%r8", "DFMA", "LOP3"),
+    Pair("DFMA STG", f"{DOUBLE} fma.rn.f64 %g9, %g1, %g2, %g3; st.volatile.global.f64 [%in+512], %g9; mov.u32 %r9, "
+        "%r1", "DFMA", "STG"),
     Pair("ISETP SEL", f"{COMPARE} selp.b32 %r9, %r3, %r4, %p1", "ISETP", "SEL"),
     Pair("ISETP VOTE", f"{COMPARE} vote.sync.ballot.b32 %r9, %p1, -1", "ISETP", "VOTE"),
-    Pair("VOTE LOP3", f"{COMPARE} vote.sync.ballot.b32 %r9, %p1, -1; lop3.b32 %r9, %r9, %r2, %r4, 0x1e", "VOTE", "LOP3"),
+    Pair("VOTE LOP3", f"{COMPARE} vote.sync.ballot.b32 %r9, %p1, -1; lop3.b32 %r9, %r9, %r2, %r4, "
+        "0x1e", "VOTE", "LOP3"),
     Pair("ISETP @STG", f"{COMPARE} @%p1 st.volatile.global.u32 [%in+512], %r3; mov.u32 %r9, %r1", "ISETP", ".*STG"),
-    Pair("ISETP @MUFU", f"{COMPARE} mov.f32 %f9, %f1; @%p1 ex2.approx.ftz.f32 %f9, %f2; mov.b32 %r9, %f9", "ISETP", ".*MUFU"),
+    Pair("ISETP @MUFU", f"{COMPARE} mov.f32 %f9, %f1; @%p1 ex2.approx.ftz.f32 %f9, %f2; mov.b32 %r9, "
+        "%f9", "ISETP", ".*MUFU"),
     Pair("ISETP @FADD", f"{COMPARE} mov.f32 %f9, %f1; @%p1 add.f32 %f9, %f2, %f3; mov.b32 %r9, %f9", "ISETP", ".*FADD"),
     Pair("ISETP @EXIT", f"{COMPARE} @%p1 ret; mov.u32 %r9, %r1", "ISETP", ".*EXIT"),
     Pair("HMMA.1688 HMMA.1688", f"{HMMA} {FIRST} {HMMA} {AGAIN} {KEPT}", "HMMA", "HMMA"),
@@ -87,7 +99,14 @@ def kernel(name: str, pair: Pair) -> str:
     moves = [f"mov.b32 %f{k}, %r{k};" for k in (1, 2, 3, 4)]
     body = ["ld.param.u64 %in, [p];", "ld.volatile.global.u64 %in, [%in];", *loads, *moves, pair.ptx.rstrip("; ") + ";"]
     return "\n".join(
-        [f".visible .entry {name}(.param .u64 p) {{", *declared, *body, "st.volatile.global.u32 [%in+1024], %r9;", "ret;", "}"]
+        [
+            f".visible .entry {name}(.param .u64 p) {{",
+            *declared,
+            *body,
+            "st.volatile.global.u32 [%in+1024], %r9;",
+            "ret;",
+            "}",
+        ]
     )
 
 
@@ -98,11 +117,15 @@ class Issued(NamedTuple):
 
 
 def issued(ptx: str, arch: str, folder: Path) -> dict[str, list[Issued]]:
-    """The instructions of each kernel with their control bits: 41 to 44 of the upper word are the stall count, 46 to 48 the scoreboard, 7 none."""
+    """The instructions of each kernel with their control bits: 41 to 44 of the upper word are the stall count, 46 to 48
+    the scoreboard, 7 none.
+    """
     path, cubin = folder / f"{arch}.ptx", folder / f"{arch}.cubin"
     path.write_text(ptx)
     subprocess.run([PTXAS, f"-arch={arch}", str(path), "-o", str(cubin)], check=True, capture_output=True)
-    text = subprocess.run([find_nvdisasm(), "-hex", "-c", str(cubin)], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [find_nvdisasm(), "-hex", "-c", str(cubin)], check=True, capture_output=True, text=True
+    ).stdout
     found: dict[str, list[Issued]] = {}
     lines = text.splitlines()
     for line, following in pairwise(lines):
@@ -115,7 +138,9 @@ def issued(ptx: str, arch: str, folder: Path) -> dict[str, list[Issued]]:
 
 
 def distance(instructions: list[Issued], pair: Pair) -> int:
-    """From the last maker to the reader behind it that names its result; 0 when that is waited for with a scoreboard."""
+    """From the last maker to the reader behind it that names its result; 0 when that is waited for with a
+    scoreboard.
+    """
     for i in reversed(range(len(instructions))):
         text = instructions[i].text
         made = re.search(r"\b[RP]\d+", text.split(" ", 1)[1]) if re.match(pair.maker, text) and " " in text else None
@@ -146,7 +171,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = {arch: measure(arch, Path(folder)) for arch in ARCHITECTURES}
     with TABLE.open("w") as file:
-        file.write(f"# Cycles from a maker to its reader, {version()}; written by tests/ptx_distances.py; 0: not fixed\n")
+        file.write(
+            f"# Cycles from a maker to its reader, {version()}; written by tests/ptx_distances.py; 0: not fixed\n"
+        )
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["pair", *ARCHITECTURES])
         writer.writerows([pair.name, *(found[arch].get(pair.name, "") for arch in ARCHITECTURES)] for pair in PAIRS)

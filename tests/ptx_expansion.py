@@ -1,8 +1,10 @@
-"""What ptxas makes of single PTX operations: writes tests/ptx_expansion.csv, run as `python -m tests.ptx_expansion` (needs ptxas and nvdisasm).
+"""What ptxas makes of single PTX operations: writes tests/ptx_expansion.csv, run as `python -m tests.ptx_expansion`
+(needs ptxas and nvdisasm).
 
-Each operation stands in a kernel of its own, between volatile loads and a volatile store whose addresses were loaded and differ by lane, so that
-nothing around it changes and nothing is uniform; what it takes is the kernel's length less that of a kernel that stores a source. Instructions out of line are counted apart: slow paths of
-divisions and roots, and subroutines. The file is for machines without these tools, and fixes which version is compared with.
+Each operation stands in a kernel of its own, between volatile loads and a volatile store whose addresses were loaded
+and differ by lane, so that nothing around it changes and nothing is uniform; what it takes is the kernel's length less
+that of a kernel that stores a source. Instructions out of line are counted apart: slow paths of divisions and roots,
+and subroutines. The file is for machines without these tools, and fixes which version is compared with.
 """
 
 import csv
@@ -33,21 +35,21 @@ OPERATIONS = {
         match.any.sync.b32 %r9, %r1, -1|redux.sync.add.s32 %r9, %r1, -1|mov.u32 %r9, %laneid|mov.u32 %r9, %smid|mov.u32 %r9, %lanemask_lt|activemask.b32 %r9
         setp.lt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r9, %p1, -1|setp.lt.s32 %p1, %r1, %r2; vote.sync.any.pred %p1, %p1, -1; selp.b32 %r9, %r3, %r4, %p1
         div.u32 %r9, %r1, 7|rem.u32 %r9, %r1, 7|div.s32 %r9, %r1, 7|rem.s32 %r9, %r1, 7|bfe.u32 %r9, %r1, 3, 7|bfe.s32 %r9, %r1, 3, 7|bfi.b32 %r9, %r1, %r2, 3, 7
-        setp.lt.s32 %p1, %r1, %r2; bar.red.popc.u32 %r9, 0, %p1""",
+        setp.lt.s32 %p1, %r1, %r2; bar.red.popc.u32 %r9, 0, %p1""",  # noqa: E501
     "d": """add.s64 %d9, %d1, %d2|sub.s64 %d9, %d1, %d2|neg.s64 %d9, %d1|abs.s64 %d9, %d1|mul.lo.s64 %d9, %d1, %d2|mad.lo.s64 %d9, %d1, %d2, %d3
         mul.hi.s64 %d9, %d1, %d2|mul.hi.u64 %d9, %d1, %d2|min.s64 %d9, %d1, %d2|max.u64 %d9, %d1, %d2|setp.lt.s32 %p1, %r1, %r2; selp.b64 %d9, %d1, %d2, %p1
         and.b64 %d9, %d1, %d2|not.b64 %d9, %d1|cnot.b64 %d9, %d1|shl.b64 %d9, %d1, %r2|shr.u64 %d9, %d1, %r2|shr.s64 %d9, %d1, %r2|bfe.u64 %d9, %d1, %r2, %r3
         bfe.s64 %d9, %d1, %r2, %r3|bfi.b64 %d9, %d1, %d2, %r2, %r3|brev.b64 %d9, %d1|mul.wide.s32 %d9, %r1, %r2|cvt.s64.s32 %d9, %r1|cvt.rzi.s64.f32 %d9, %f1
         div.s64 %d9, %d1, %d2|div.u64 %d9, %d1, %d2|rem.s64 %d9, %d1, %d2|rem.u64 %d9, %d1, %d2|atom.shared.add.u64 %d9, [%r4], %d1|atom.shared.max.u64 %d9, [%r4], %d1
         bfe.u64 %d9, %d1, 3, 7|bfi.b64 %d9, %d1, %d2, 3, 7|mov.b64 %d9, 0x123456789abcdef
-        atom.shared.cas.b64 %d9, [%r4], %d1, %d2|mov.u64 %d9, %clock64|mov.u64 %d9, %globaltimer|cvta.to.shared.u64 %d9, %d1|cvta.shared.u64 %d9, %d1""",
+        atom.shared.cas.b64 %d9, [%r4], %d1, %d2|mov.u64 %d9, %clock64|mov.u64 %d9, %globaltimer|cvta.to.shared.u64 %d9, %d1|cvta.shared.u64 %d9, %d1""",  # noqa: E501
     "f": """add.f32 %f9, %f1, %f2|fma.rn.f32 %f9, %f1, %f2, %f3|min.f32 %f9, %f1, %f2|ex2.approx.f32 %f9, %f1|ex2.approx.ftz.f32 %f9, %f1|lg2.approx.f32 %f9, %f1
         sin.approx.f32 %f9, %f1|cos.approx.f32 %f9, %f1|rcp.approx.f32 %f9, %f1|rcp.approx.ftz.f32 %f9, %f1|rsqrt.approx.f32 %f9, %f1|sqrt.approx.f32 %f9, %f1
         tanh.approx.f32 %f9, %f1|div.approx.f32 %f9, %f1, %f2|div.approx.ftz.f32 %f9, %f1, %f2|div.full.f32 %f9, %f1, %f2|div.rn.f32 %f9, %f1, %f2|rcp.rn.f32 %f9, %f1
         sqrt.rn.f32 %f9, %f1|cvt.rn.f32.s64 %f9, %d1|cvt.rn.f32.s32 %f9, %r1|cvt.rn.f32.f64 %f9, %g1|cvt.rni.f32.f32 %f9, %f1|cvt.f32.f16 %f9, %h1
-        copysign.f32 %f9, %f1, %f2|atom.shared.add.f32 %f9, [%r4], %f1""",
+        copysign.f32 %f9, %f1, %f2|atom.shared.add.f32 %f9, [%r4], %f1""",  # noqa: E501
     "g": """add.f64 %g9, %g1, %g2|fma.rn.f64 %g9, %g1, %g2, %g3|min.f64 %g9, %g1, %g2|abs.f64 %g9, %g1|neg.f64 %g9, %g1|copysign.f64 %g9, %g1, %g2|cvt.rn.f64.s64 %g9, %d1
-        cvt.f64.f32 %g9, %f1|cvt.rni.f64.f64 %g9, %g1|div.rn.f64 %g9, %g1, %g2|rcp.rn.f64 %g9, %g1|sqrt.rn.f64 %g9, %g1|atom.shared.add.f64 %g9, [%r4], %g1""",
+        cvt.f64.f32 %g9, %f1|cvt.rni.f64.f64 %g9, %g1|div.rn.f64 %g9, %g1, %g2|rcp.rn.f64 %g9, %g1|sqrt.rn.f64 %g9, %g1|atom.shared.add.f64 %g9, [%r4], %g1""",  # noqa: E501
     "h": "mul.lo.s16 %h9, %h1, %h2|add.s16 %h9, %h1, %h2",
     "-": "membar.cta|membar.gl|membar.sys|bar.sync 0|nanosleep.u32 100",
 }  # fmt: skip
@@ -76,13 +78,17 @@ def operations() -> list[Operation]:
 
 
 def kernel(name: str, operation: Operation) -> str:
-    """A kernel that loads four operands of each type and stores the operation's result. Without one it stores the first operand."""
+    """A kernel that loads four operands of each type and stores the operation's result. Without one it stores the first
+    operand.
+    """
     result = "r" if operation.result == "-" else operation.result
     stored = 1 if not operation.ptx or operation.result == "-" else 9
     lines = [f".visible .entry {name}(.param .u64 p) {{"]
     lines += [f".reg .{kind} %{letter}<10>;" for letter, kind in TYPES.items()]
-    lines += [".reg .pred %p<4>;", ".reg .b64 %in, %out;", ".reg .b32 %lane;", "ld.param.u64 %in, [p];", "ld.volatile.global.u64 %out, [%in];", "ld.volatile.global.u64 %in, [%in+8];",
-              "mov.u32 %lane, %tid.x;", "mad.wide.u32 %in, %lane, 2048, %in;", "mad.wide.u32 %out, %lane, 2048, %out;"]  # fmt: skip
+    lines += [".reg .pred %p<4>;", ".reg .b64 %in, %out;", ".reg .b32 %lane;", "ld.param.u64 %in, [p];",
+        "ld.volatile.global.u64 %out, [%in];", "ld.volatile.global.u64 %in, [%in+8];",
+              "mov.u32 %lane, %tid.x;", "mad.wide.u32 %in, %lane, 2048, %in;",
+              "mad.wide.u32 %out, %lane, 2048, %out;"]  # fmt: skip
     for place, (letter, kind) in enumerate(TYPES.items()):
         lines += [f"ld.volatile.global.{kind} %{letter}{k}, [%in+{64 * place + 8 * k}];" for k in (1, 2, 3, 4)]
     lines += [f"{operation.ptx};" if operation.ptx else ""]
@@ -90,7 +96,9 @@ def kernel(name: str, operation: Operation) -> str:
 
 
 def module(arch: str, kernels: list[str]) -> str:
-    return f".version 8.7\n.target {arch}\n.address_size 64\n.shared .align 16 .b8 sm[64];\n" + "\n".join(kernels) + "\n"
+    return (
+        f".version 8.7\n.target {arch}\n.address_size 64\n.shared .align 16 .b8 sm[64];\n" + "\n".join(kernels) + "\n"
+    )
 
 
 def disassembled(ptx: str, arch: str, folder: Path) -> dict[str, list[str]]:
@@ -115,7 +123,9 @@ def counted(instructions: list[str]) -> tuple[int, int]:
 
 
 def measure(arch: str, folder: Path) -> dict[str, tuple[int, int]]:
-    wanted = [operation for operation in operations() if not any(word in operation.ptx for word in NOT_THERE.get(arch, ()))]
+    wanted = [
+        operation for operation in operations() if not any(word in operation.ptx for word in NOT_THERE.get(arch, ()))
+    ]
     bases = {letter: Operation(letter, "") for letter in TYPES}
     kernels = [kernel(f"base_{letter}", base) for letter, base in bases.items()]
     kernels += [kernel(f"k{number}", operation) for number, operation in enumerate(wanted)]
@@ -151,7 +161,9 @@ def installed() -> bool:
 
 
 def version() -> str:
-    return subprocess.run([PTXAS, "--version"], capture_output=True, text=True, check=True).stdout.strip().splitlines()[-2]
+    return (
+        subprocess.run([PTXAS, "--version"], capture_output=True, text=True, check=True).stdout.strip().splitlines()[-2]
+    )
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The instructions that real kernels use: every opcode, and their forms with modifiers, one PTX line each.
 
-Which they are: a count over the PTX of 9,037 public kernels. 99 % of those need no more than 58 opcodes, in 186 forms beside the types.
+Which they are: a count over the PTX of 9,037 public kernels. 99 % of those need no more than 58 opcodes, in 186 forms
+beside the types.
 """
 
 OPCODES = [
@@ -95,7 +96,8 @@ REGISTERS = """\
 .local .align 16 .b8 depot[64];
 """
 
-# By what they do. `A` is a target of a branch; %rd1 holds a global address, %rd2 one in shared memory, %rd3 a generic one.
+# By what they do. `A` is a target of a branch; %rd1 holds a global address, %rd2 one in shared memory, %rd3 a generic
+# one.
 FORMS = {
     "integer": """
 add.s32 %r1, %r2, %r3;
@@ -543,7 +545,7 @@ wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2, %f3, %f4, %f5, %f6, %
 {%r9, %r10, %r11, %r12, %r13, %r14, %r15, %r16}, {%f9, %f10, %f11, %f12, %f13, %f14, %f15, %f16};
 wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn {%fd1, %fd2}, {%fd3}, {%fd4}, {%fd5, %fd6};
 wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, 16;
-""",
+""",  # noqa: E501
     "texture": """
 tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [tx, {%r1}];
 tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tx, {%f5, %f6}];
@@ -602,6 +604,7 @@ def mnemonic(line: str) -> str:
 def kernel(body: str) -> str:
     """A module with one kernel around some of the forms."""
     return (
-        f".version 8.8\n.target sm_90\n.address_size 64\n{DECLARATIONS}.visible .entry k(.param .u64 p)\n{{\n{REGISTERS}"
+        f".version 8.8\n.target sm_90\n.address_size 64\n{DECLARATIONS}.visible .entry k(.param .u64 "
+        f"p)\n{{\n{REGISTERS}"
         f"ld.param.u64 %rd1, [p];\nmov.u64 %rd2, tile;\nmov.u32 %r60, tile;\nmov.u64 %rd3, %rd1;\n{body}\nA: ret;\n}}\n"
     )

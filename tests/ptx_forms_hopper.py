@@ -31,7 +31,8 @@ MBARRIER = [
     "mbarrier.init.b64 [%rd1], %r3;",
     "mbarrier.init.shared.b64 [bar+0], 1;",
     "mbarrier.inval.shared.b64 [bar];",
-    *(f"mbarrier.arrive{q}{s}.b64 %rd4, [bar];" for q in ("", ".release.cta", ".release.cluster", ".relaxed.cluster") for s in _SPACES[1:]),
+    *(f"mbarrier.arrive{q}{s}.b64 %rd4, "
+        "[bar];" for q in ("", ".release.cta", ".release.cluster", ".relaxed.cluster") for s in _SPACES[1:]),
     "mbarrier.arrive.shared.b64 %rd4, [bar], 2;",
     "mbarrier.arrive.shared.b64 _, [bar], %r3;",
     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];",
@@ -51,8 +52,10 @@ MBARRIER = [
     "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r2], %r3;",
     "mbarrier.complete_tx.shared.b64 [bar], 512;",
     "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r2], %r3;",
-    *(f"mbarrier.{w}_wait{q}.shared.b64 %p1, [bar], %rd3;" for w in ("test", "try") for q in ("", ".acquire.cta", ".acquire.cluster")),
-    *(f"mbarrier.{w}_wait.parity{q}.shared::cta.b64 %p1, [bar], %r3;" for w in ("test", "try") for q in ("", ".acquire.cta", ".relaxed.cluster")),
+    *(f"mbarrier.{w}_wait{q}.shared.b64 %p1, [bar], "
+        "%rd3;" for w in ("test", "try") for q in ("", ".acquire.cta", ".acquire.cluster")),
+    *(f"mbarrier.{w}_wait.parity{q}.shared::cta.b64 %p1, [bar], "
+        "%r3;" for w in ("test", "try") for q in ("", ".acquire.cta", ".relaxed.cluster")),
     "mbarrier.try_wait.shared.b64 %p1, [bar], %rd3, 1000;",
     "mbarrier.try_wait.parity.shared.b64 %p1, [bar], 1, %r3;",
     "mbarrier.try_wait.parity.b64 %p1, [%rd1], 0;",
@@ -71,7 +74,9 @@ CLUSTER = [
     "getctarank.u64 %r4, %rd1;",
     "getctarank.shared::cluster.u32 %r4, %r1;",
     "getctarank.shared::cluster.u64 %r4, %rd3;",
-    *(f"mov.u32 %r4, %{name}.{axis};" for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid") for axis in "xyz"),
+    *("mov.u32 %r4, "
+        f"%{name}.{axis};" for name in ("clusterid", "nclusterid", "cluster_ctaid",
+            "cluster_nctaid") for axis in "xyz"),
     "mov.u32 %r4, %cluster_ctarank;",
     "mov.u32 %r4, %cluster_nctarank;",
     "mov.pred %p1, %is_explicit_cluster;",
@@ -87,22 +92,26 @@ CLUSTER = [
     "isspacep.shared::cluster %p1, %rd1;",
     "cvta.shared::cluster.u64 %rd4, %rd3;",
     *(f"st.async{q}.shared::cluster.mbarrier::complete_tx::bytes.{t}" for q in ("", ".weak") for t in (
-        "b32 [%r1], %r3, [%r2];", "u64 [%r1], %rd3, [%r2];", "f32 [%r1], %f1, [%r2];", "v2.b32 [%r1], {%r3, %r4}, [%r2];",
+        "b32 [%r1], %r3, [%r2];", "u64 [%r1], %rd3, [%r2];", "f32 [%r1], %f1, [%r2];", "v2.b32 [%r1], {%r3, "
+            "%r4}, [%r2];",
         "v2.b64 [%r1], {%rd3, %rd4}, [%r2];", "v4.f32 [%r1], {%f1, %f2, %f3, %f4}, [%r2];")),
     *(f"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{o} [%r1], %r3, [%r2];" for o in (
         "inc.u32", "dec.u32", "min.u32", "max.s32", "add.u32", "add.s32", "and.b32", "or.b32", "xor.b32")),
     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%r1], %rd3, [%r2];",
-    "griddepcontrol.launch_dependents;", "griddepcontrol.wait;", "setmaxnreg.inc.sync.aligned.u32 232;", "setmaxnreg.dec.sync.aligned.u32 40;",
+    "griddepcontrol.launch_dependents;", "griddepcontrol.wait;", "setmaxnreg.inc.sync.aligned.u32 232;",
+    "setmaxnreg.dec.sync.aligned.u32 40;",
     "fence.proxy.alias;", "fence.proxy.async;", "fence.proxy.async.global;", "fence.proxy.async.shared::cta;",
     "fence.proxy.async.shared::cluster;", "fence.proxy.tensormap::generic.release.gpu;",
-    "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;", "fence.mbarrier_init.release.cluster;", "fence.acq_rel.cluster;",
+    "fence.proxy.tensormap::generic.acquire.gpu [%rd1], "
+        "128;", "fence.mbarrier_init.release.cluster;", "fence.acq_rel.cluster;",
     "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
     "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;",
     "fence.acquire.sync_restrict::shared::cluster.cluster;", "fence.release.sync_restrict::shared::cta.cluster;",
 ]  # fmt: skip
 _LOAD = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 _TYPES = {
-    "and": "b32 b64", "or": "b32 b64", "xor": "b32 b64", "inc": "u32", "dec": "u32", "min": "u32 s32 u64 s64", "max": "u32 s32 u64 s64",
+    "and": "b32 b64", "or": "b32 b64", "xor": "b32 b64", "inc": "u32", "dec": "u32", "min": "u32 s32 u64 s64",
+    "max": "u32 s32 u64 s64",
     "add": "u32 s32 u64 f32 f64", "add.noftz": "f16 bf16",
 }  # fmt: skip
 BULK = [
@@ -118,11 +127,15 @@ BULK = [
     "cp.async.bulk.prefetch.L2.global [%rd1], 64;",
     "cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd1], %r3, %rd3;",
     "cp.async.bulk.commit_group;", "cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 3;",
-    *(f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{o}.{t} [%rd1], [%r1], 64;" for o, ts in _TYPES.items() for t in ts.split()),
-    *(f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{o}.{t} [%rd1], [%r1], 64;" for o in ("min", "max") for t in ("f16", "bf16")),
+    *(f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{o}.{t} [%rd1], [%r1], "
+        "64;" for o, ts in _TYPES.items() for t in ts.split()),
+    *(f"cp.reduce.async.bulk.global.shared::cta.bulk_group.{o}.{t} [%rd1], [%r1], "
+        "64;" for o in ("min", "max") for t in ("f16", "bf16")),
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.u32 [%rd1], [%r1], 64, %rd3;",
-    *(f"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{o} [%r1], [buf], 64, [%r2];" for o in (
-        "and.b32", "or.b32", "xor.b32", "inc.u32", "dec.u32", "add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "max.u32", "max.s32")),
+    *(f"cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{o} [%r1], [buf], 64, "
+        "[%r2];" for o in (
+        "and.b32", "or.b32", "xor.b32", "inc.u32", "dec.u32", "add.u32", "add.s32", "add.u64", "min.u32", "min.s32",
+        "max.u32", "max.s32")),
 ]  # fmt: skip
 # PTX ISA 9.0 has it, for sm_100 and later.
 BULK_SM100 = ["cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r1], 64, %rs1;"]
@@ -151,7 +164,8 @@ def _tensor() -> list[str]:
             offsets = "{" + ", ".join(["%rs1", "%rs2", "%rs3"][: n - 2]) + "}"
             found += [
                 f"{head}.shared::cluster.global.im2col.{bytes_} [%r1], {at}, [%r2], {offsets};",
-                f"{head}.shared::cluster.global.im2col.{bytes_}.multicast::cluster [%r1], {at}, [%r2], {offsets}, %rs1;",
+                f"{head}.shared::cluster.global.im2col.{bytes_}.multicast::cluster [%r1], {at}, [%r2], {offsets}, "
+                "%rs1;",
                 f"{head}.global.shared::cta.im2col_no_offs.bulk_group {at}, [%r1];",
                 f"cp.async.bulk.prefetch.tensor.{n}d.L2.global.im2col {at}, {offsets};",
             ]
@@ -162,9 +176,11 @@ TENSOR = _tensor()
 TENSORMAP = [
     "prefetch.tensormap [%rd2];",
     "prefetch.param.tensormap [map];",
-    *(f"tensormap.replace.tile.global_address{s}.b1024.b64 [{a}], %rd3;" for s, a in ((".global", "%rd1"), (".shared::cta", "buf"), ("", "%rd1"))),
+    *(f"tensormap.replace.tile.global_address{s}.b1024.b64 [{a}], "
+        "%rd3;" for s, a in ((".global", "%rd1"), (".shared::cta", "buf"), ("", "%rd1"))),
     *(f"tensormap.replace.tile.{f}.shared::cta.b1024.b32 [buf], %r3;" for f in ("rank",)),
-    *(f"tensormap.replace.tile.{f}.global.b1024.b32 [%rd1], {k}, %r3;" for f in ("box_dim", "global_dim", "element_stride") for k in (0, 4)),
+    *(f"tensormap.replace.tile.{f}.global.b1024.b32 [%rd1], {k}, "
+        "%r3;" for f in ("box_dim", "global_dim", "element_stride") for k in (0, 4)),
     *(f"tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [buf], {k}, %rd3;" for k in (0, 3)),
     "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [buf], 6;",
     "tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [buf], 0;",

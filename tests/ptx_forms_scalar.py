@@ -1,6 +1,8 @@
-"""Every form of the instructions that compute on one thread's registers, to PTX ISA 9.0: the lines of the manual's syntax boxes.
+"""Every form of the instructions that compute on one thread's registers, to PTX ISA 9.0: the lines of the manual's
+syntax boxes.
 
-`(a|b|)` stands for a, b or nothing; what is written out is one instruction. Registers by width: p predicates, h 16 bits, r 32, d 64, c 8.
+`(a|b|)` stands for a, b or nothing; what is written out is one instruction. Registers by width: p predicates, h 16
+bits, r 32, d 64, c 8.
 Each group names the oldest target on which all of its forms exist.
 """
 
@@ -264,7 +266,7 @@ FORMS = {
         vset(2|4)(.u32|.s32)(.u32|.s32){CMP}(|.add) r0, r1, r2, r3
         vset2.s32.u32{CMP}(|.add) r0(|.h0|.h1|.h10), r1.h21, r2.h03, r3
         vset4.u32.s32{CMP}(|.add) r0(|.b2|.b20|.b310), r1.b7010, r2.b1234, r3
-        """,
+        """,  # noqa: E501
     "sm_86": """
         (min|max)(|.ftz)(|.NaN).xorsign.abs.f32 r0, r1, r2
         (min|max)(|.ftz)(|.NaN).xorsign.abs.f16 h0, h1, h2
@@ -338,7 +340,9 @@ def expanded(line: str) -> list[str]:
     """The instructions that a line stands for, registers with their `%`."""
     parts = re.split(r"\(([^()]*)\)", line)
     choices = [part.split("|") if index % 2 else [part] for index, part in enumerate(parts)]
-    return [re.sub(r"(?<![.\w])([phrdc]\d)\b", r"%\1", "".join(combined)) + ";" for combined in itertools.product(*choices)]
+    return [
+        re.sub(r"(?<![.\w])([phrdc]\d)\b", r"%\1", "".join(combined)) + ";" for combined in itertools.product(*choices)
+    ]
 
 
 def forms(target: str) -> list[str]:

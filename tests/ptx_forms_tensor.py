@@ -73,7 +73,12 @@ def _sparse():
         for k, selectors in ((8, 4), (16, 2)):
             for selector in range(selectors):
                 yield MmaForm((16, 8, k), "f32", "tf32", "tf32", "f32", sparse=name, selector=selector)
-        for k, selectors, types in ((32, 2, ("s8", "u8")), (64, 1, ("s8", "u8")), (64, 2, ("s4", "u4")), (128, 1, ("s4", "u4"))):
+        for k, selectors, types in (
+            (32, 2, ("s8", "u8")),
+            (64, 1, ("s8", "u8")),
+            (64, 2, ("s4", "u4")),
+            (128, 1, ("s4", "u4")),
+        ):
             for selector in range(selectors):
                 for a in types:
                     for b in types:
@@ -139,7 +144,9 @@ def _wmma():
                 yield WmmaForm(shape, "s32", a, "s32", each, satfinite=bool(index & 1), space=space)
     for index, each in enumerate(layouts):
         yield WmmaForm((16, 16, 8), "f32", "tf32", "f32", each, space=spaces[index % 3])
-        yield WmmaForm((8, 8, 4), "f64", "f64", "f64", each, rounding=("", "rn", "rz", "rm")[index % 4], space=spaces[index % 3])
+        yield WmmaForm(
+            (8, 8, 4), "f64", "f64", "f64", each, rounding=("", "rn", "rz", "rm")[index % 4], space=spaces[index % 3]
+        )
     for a in ("s4", "u4"):
         yield WmmaForm((8, 8, 32), "s32", a, "s32", satfinite=a == "s4")
     for operation in ("xor", "and"):

@@ -1,14 +1,18 @@
-"""Every form of the texture and surface instructions that is supported, as PTX; and forms that are refused, with what the refusal names.
+"""Every form of the texture and surface instructions that is supported, as PTX; and forms that are refused, with what
+the refusal names.
 
-Registers: %f0-7 f32, %r0-7 b32, %rd0-3 b64 (handles in 0 and 1), %rs0-3 b16, %l0-3 b64 data, %p0-1 predicates; variables tex0, smp0, srf0.
+Registers: %f0-7 f32, %r0-7 b32, %rd0-3 b64 (handles in 0 and 1), %rs0-3 b16, %l0-3 b64 data, %p0-1 predicates;
+variables tex0, smp0, srf0.
 """
 
 from itertools import product
 
 COORDINATES = {
-    "f32": {"1d": "{%f0}", "2d": "{%f0, %f1}", "3d": "{%f0, %f1, %f2, %f3}", "a1d": "{%r0, %f1}", "a2d": "{%r0, %f1, %f2, %f3}",
+    "f32": {"1d": "{%f0}", "2d": "{%f0, %f1}", "3d": "{%f0, %f1, %f2, %f3}", "a1d": "{%r0, %f1}",
+        "a2d": "{%r0, %f1, %f2, %f3}",
             "cube": "{%f0, %f1, %f2, %f3}", "acube": "{%r0, %f1, %f2, %f3}"},
-    "s32": {"1d": "{%r0}", "2d": "{%r0, %r1}", "3d": "{%r0, %r1, %r2, %r3}", "a1d": "{%r0, %r1}", "a2d": "{%r0, %r1, %r2, %r3}"},
+    "s32": {"1d": "{%r0}", "2d": "{%r0, %r1}", "3d": "{%r0, %r1, %r2, %r3}", "a1d": "{%r0, %r1}",
+        "a2d": "{%r0, %r1, %r2, %r3}"},
 }  # fmt: skip
 RESULTS = {"f32": "{%f4, %f5, %f6, %f7}", "u32": "{%r4, %r5, %r6, %r7}", "s32": "{%r4, %r5, %r6, %r7}"}
 DERIVATIVES = {
@@ -23,7 +27,10 @@ def fetches():
         for (geometry, place), dtype in product(places.items(), RESULTS):
             yield f"tex.{geometry}.v4.{dtype}.{ctype} {RESULTS[dtype]}, [%rd0, {place}];"
             yield f"tex.base.{geometry}.v4.{dtype}.{ctype} {RESULTS[dtype]}, [%rd0, {place}];"
-            yield f"tex.level.{geometry}.v4.{dtype}.{ctype} {RESULTS[dtype]}, [%rd0, {place}], {'%f3' if ctype == 'f32' else '%r3'};"
+            yield (
+                f"tex.level.{geometry}.v4.{dtype}.{ctype} {RESULTS[dtype]}, [%rd0, {place}], "
+                f"{'%f3' if ctype == 'f32' else '%r3'};"
+            )
             if ctype == "f32":
                 yield f"tex.grad.{geometry}.v4.{dtype}.f32 {RESULTS[dtype]}, [%rd0, {place}], {DERIVATIVES[geometry]};"
     yield "tex.2d.v2.f16x2.f32 {%r4, %r5}, [%rd0, {%f0, %f1}];"
@@ -64,7 +71,8 @@ def queries():
 
 
 SAMPLER_QUERIES = [
-    f"txq.{query}.b32 %r4, [smp0];" for query in ("force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2")
+    f"txq.{query}.b32 %r4, [smp0];"
+    for query in ("force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2")
 ]
 SURFACE_PLACES = {
     "1d": "{%r0}", "2d": "{%r0, %r1}", "3d": "{%r0, %r1, %r2, %r3}", "a1d": "{%r0, %r1}", "a2d": "{%r0, %r1, %r2, %r3}",
@@ -77,7 +85,9 @@ VECTORS = {
 
 
 def surfaces():
-    for (geometry, place), (vector, registers), bounds in product(SURFACE_PLACES.items(), VECTORS.items(), ("trap", "clamp", "zero")):
+    for (geometry, place), (vector, registers), bounds in product(
+        SURFACE_PLACES.items(), VECTORS.items(), ("trap", "clamp", "zero")
+    ):
         yield f"suld.b.{geometry}.{vector}.{bounds} {registers}, [%rd1, {place}];"
         yield f"sust.b.{geometry}.{vector}.{bounds} [%rd1, {place}], {registers};"
     for cache in ("ca", "cg", "cs", "cv"):
@@ -99,7 +109,10 @@ def reductions():
     for geometry, (operation, kinds), bounds in product(("1d", "2d", "3d"), types.items(), ("trap", "clamp", "zero")):
         place = SURFACE_PLACES[geometry]
         for kind in kinds:
-            yield f"sured.b.{operation}.{geometry}.{kind}.{bounds} [%rd1, {place}], {'%l0' if kind.endswith('64') else '%r4'};"
+            yield (
+                f"sured.b.{operation}.{geometry}.{kind}.{bounds} [%rd1, {place}], "
+                f"{'%l0' if kind.endswith('64') else '%r4'};"
+            )
         yield f"sured.p.{operation}.{geometry}.b32.{bounds} [%rd1, {place}], %r4;"
         if operation in ("min", "max"):
             yield f"sured.p.{operation}.{geometry}.b64.{bounds} [%rd1, {place}], %l0;"
@@ -138,4 +151,7 @@ def ptx_of(forms, independent: bool = False) -> str:
     target = ".version 8.6\n.target sm_80" + (", texmode_independent" if independent else "") + "\n.address_size 64\n"
     variables = _VARIABLES + (_SAMPLER if independent else "")
     body = "".join(f"    {form}\n" for form in forms)
-    return f"{target}{variables}.visible .entry k(.param .u64 p0, .param .u64 p1)\n{{{_REGISTERS}{_INITIAL}{body}    ret;\n}}\n"
+    return (
+        f"{target}{variables}.visible .entry k(.param .u64 p0, .param .u64 p1)\n{{{_REGISTERS}{_INITIAL}{body}    "
+        f"ret;\n}}\n"
+    )

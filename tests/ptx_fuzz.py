@@ -1,9 +1,10 @@
 """Damages PTX and asks what becomes of it. `python -m tests.ptx_fuzz SECONDS [SEED]` runs as long as it is told.
 
-A text is damaged token by token (dropped, doubled, swapped, replaced by another text's), line by line, byte by byte, or by its grammar
-(`ptx_grammar`). The assembler, told to use any number of registers, then either gives a program, whose object file reads back the same, or
-raises an error that names a line and a column, within a few seconds; what assembles also runs: to its end, or to a fault. Any other
-exception is a finding, and so is a warning of numpy's that would reach the terminal.
+A text is damaged token by token (dropped, doubled, swapped, replaced by another text's), line by line, byte by byte, or
+by its grammar (`ptx_grammar`). The assembler, told to use any number of registers, then either gives a program, whose
+object file reads back the same, or raises an error that names a line and a column, within a few seconds; what assembles
+also runs: to its end, or to a fault. Any other exception is a finding, and so is a warning of numpy's that would reach
+the terminal.
 """
 
 import random
@@ -30,11 +31,16 @@ from tests.ptx_support import kernel_text, ptx_module, run_kernel
 
 LIMIT_S = 10
 ODD = [
-    "{", "}", "(", ")", "[", "]", ",", ";", ":", "@", "!", "-", "+", "|", "<", ">", "%", "_", "0", "1", "-1", "4294967295", "18446744073709551616",
-    "99999999999999999999999", "0x", "0fFFFFFFFF", "0dFFF8000000000000", "1e999", "%r0", "%rd1", "%p1", "%f1", "%fd1", "%tid.x", "%clock64",
-    ".reg", ".pred", ".b8", ".b32", ".u64", ".f16x2", ".entry", ".func", ".param", ".shared", ".local", ".global", ".const", ".align", ".v4",
-    ".v2", ".visible", ".extern", ".maxntid", ".loc", ".file", ".version", ".target", "bra", "call", "ret", "ld.global.u32", "st.shared.v4.f32",
-    "mov.b64", "add.s32", "bar.sync", "%r<999999999>", "%r<-1>", "[%rd1+-9223372036854775808]", "WARP_SZ", '"a\\', "/*", "//", "\0", "é", "\u202e",
+    "{", "}", "(", ")", "[", "]", ",", ";", ":", "@", "!", "-", "+", "|", "<", ">", "%", "_", "0", "1", "-1",
+    "4294967295", "18446744073709551616",
+    "99999999999999999999999", "0x", "0fFFFFFFFF", "0dFFF8000000000000", "1e999", "%r0", "%rd1", "%p1", "%f1", "%fd1",
+    "%tid.x", "%clock64",
+    ".reg", ".pred", ".b8", ".b32", ".u64", ".f16x2", ".entry", ".func", ".param", ".shared", ".local", ".global",
+    ".const", ".align", ".v4",
+    ".v2", ".visible", ".extern", ".maxntid", ".loc", ".file", ".version", ".target", "bra", "call", "ret",
+    "ld.global.u32", "st.shared.v4.f32",
+    "mov.b64", "add.s32", "bar.sync", "%r<999999999>", "%r<-1>", "[%rd1+-9223372036854775808]", "WARP_SZ", '"a\\', "/*",
+    "//", "\0", "é", "\u202e",
 ]  # fmt: skip
 TOKEN = re.compile(r"\s+|[\w$%.:]+|.", re.S)
 
@@ -48,10 +54,16 @@ def corpus() -> list[str]:
 
 
 BODIES = [
-    "ld.param.u64 %rd1, [p0]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3]; add.s32 %r2, %r2, 1; st.global.u32 [%rd3], %r2;",
-    "mov.u32 %r1, %tid.x; L: setp.lt.u32 %p1, %r1, 9; @%p1 add.u32 %r1, %r1, 1; @%p1 bra L; bar.sync 0; st.shared.u32 [sarr+4], %r1; shfl.sync.idx.b32 %r2|%p2, %r1, 3, 31, -1; vote.sync.ballot.b32 %r3, %p1, -1;",
-    "{ .param .b32 q; st.param.b32 [q], 1; } mov.u64 %rd1, loc; cvta.local.u64 %rd1, %rd1; st.u64 [%rd1+8], %rd1; ld.f32 %f1, [%rd1]; fma.rn.f32 %f2, %f1, %f1, 0f3F800000; cvt.rzi.s32.f32 %r1, %f2; atom.global.add.u32 %r2, [gvar], %r1;",
-    "ld.param.f32 %f1, [p2]; cvt.f64.f32 %fd1, %f1; div.rn.f64 %fd2, %fd1, 0d4008000000000000; sqrt.rn.f64 %fd3, %fd2; mov.b64 {%r1, %r2}, %fd3; prmt.b32 %r3, %r1, %r2, 0x5410; lop3.b32 %r4, %r1, %r2, %r3, 0xE8; ld.const.f32 %f3, [carr+4];",
+    "ld.param.u64 %rd1, [p0]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 "
+        "%r2, [%rd3]; add.s32 %r2, %r2, 1; st.global.u32 [%rd3], %r2;",
+    "mov.u32 %r1, %tid.x; L: setp.lt.u32 %p1, %r1, 9; @%p1 add.u32 %r1, %r1, 1; @%p1 bra L; bar.sync 0; st.shared.u32 "
+        "[sarr+4], %r1; shfl.sync.idx.b32 %r2|%p2, %r1, 3, 31, -1; vote.sync.ballot.b32 %r3, %p1, -1;",
+    "{ .param .b32 q; st.param.b32 [q], 1; } mov.u64 %rd1, loc; cvta.local.u64 %rd1, %rd1; st.u64 [%rd1+8], %rd1; "
+        "ld.f32 %f1, [%rd1]; fma.rn.f32 %f2, %f1, %f1, 0f3F800000; cvt.rzi.s32.f32 %r1, %f2; atom.global.add.u32 "
+        "%r2, [gvar], %r1;",
+    "ld.param.f32 %f1, [p2]; cvt.f64.f32 %fd1, %f1; div.rn.f64 %fd2, %fd1, 0d4008000000000000; sqrt.rn.f64 %fd3, %fd2; "
+        "mov.b64 {%r1, %r2}, %fd3; prmt.b32 %r3, %r1, %r2, 0x5410; lop3.b32 %r4, %r1, %r2, %r3, 0xE8; ld.const.f32 "
+        "%f3, [carr+4];",
 ]  # fmt: skip
 
 
@@ -128,7 +140,9 @@ def _lines(text, other, rng):
 
 def _characters(text, other, rng):
     at = rng.randrange(len(text) + 1)
-    return text[:at] + rng.choice(["", chr(rng.randrange(256)), "\ufffd", rng.choice(ODD)]) + text[at + rng.randrange(3) :]
+    return (
+        text[:at] + rng.choice(["", chr(rng.randrange(256)), "\ufffd", rng.choice(ODD)]) + text[at + rng.randrange(3) :]
+    )
 
 
 def _cut(text, other, rng):
@@ -152,7 +166,9 @@ REGISTERS = (None, None, 255, 128, 64, 40, 32, 24, 17, 16)
 
 
 def judge(text: str, *, run: bool = True) -> str:
-    """What became of a text: "refused", "unsupported", "assembled", "ran" or "faulted". Raises whatever is a finding."""
+    """What became of a text: "refused", "unsupported", "assembled", "ran" or "faulted". Raises whatever is a
+    finding.
+    """
     with limit(LIMIT_S), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         try:
@@ -175,7 +191,10 @@ def _run(program) -> str:
     if kernel is None or kernel.shared_nbytes > 1 << 18 or sum(param.nbytes for param in kernel.params) > 4096:
         return "assembled"
     values = {8: memory_image(0), 4: 3}
-    arguments = [values[p.nbytes] if p.nbytes in values and p.type[0] in "usb" else lambda _, n=p.nbytes: bytes(n) for p in kernel.params]
+    arguments = [
+        values[p.nbytes] if p.nbytes in values and p.type[0] in "usb" else lambda _, n=p.nbytes: bytes(n)
+        for p in kernel.params
+    ]
     try:
         run_kernel(program, kernel.name, arguments, block=64, max_cycles=20_000)
     except KernelFault:

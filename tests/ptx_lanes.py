@@ -1,4 +1,6 @@
-"""Runs PTX instructions on rows of operands, one lane an element: from PTX text through the assembler and the emulator to numbers."""
+"""Runs PTX instructions on rows of operands, one lane an element: from PTX text through the assembler and the emulator
+to numbers.
+"""
 
 import re
 
@@ -13,8 +15,8 @@ _BLOCK = 128
 def run_lanes(instructions: list[str], sources: dict[str, np.ndarray]) -> list[list[np.ndarray]]:
     """For each instruction the rows it wrote, in the order of its destinations.
 
-    Registers are written without `%`: c 8 bits, h 16, r 32, d 64, p predicate. `sources`: register -> row, all of one length; predicates as 0
-    and 1. A destination may be read as well.
+    Registers are written without `%`: c 8 bits, h 16, r 32, d 64, p predicate. `sources`: register -> row, all of one
+    length; predicates as 0 and 1. A destination may be read as well.
     """
     n = len(next(iter(sources.values())))
     padded = -(-n // _BLOCK) * _BLOCK
@@ -22,9 +24,15 @@ def run_lanes(instructions: list[str], sources: dict[str, np.ndarray]) -> list[l
     written = [destinations(text) for text in instructions]
     outputs = [np.zeros(padded, DTYPES[name[0]]) for names in written for name in names]
     found = run_kernel(
-        assemble_text(_text(instructions, rows, written)), "k", [*rows.values(), *outputs], grid=padded // _BLOCK, block=_BLOCK
+        assemble_text(_text(instructions, rows, written)),
+        "k",
+        [*rows.values(), *outputs],
+        grid=padded // _BLOCK,
+        block=_BLOCK,
     )
-    results = iter(np.frombuffer(data, output.dtype)[:n] for data, output in zip(found[len(rows) :], outputs, strict=True))
+    results = iter(
+        np.frombuffer(data, output.dtype)[:n] for data, output in zip(found[len(rows) :], outputs, strict=True)
+    )
     return [[next(results) for _ in names] for names in written]
 
 
@@ -40,7 +48,8 @@ def _text(instructions: list[str], rows: dict[str, np.ndarray], written: list[li
     lines = [
         ".version 9.0\n.target sm_100a\n.address_size 64",
         f".visible .entry k({', '.join(f'.param .u64 {name}' for name in pointers)})\n{{",
-        ".reg .pred %p<8>; .reg .b8 %c<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .b64 %a<4>; .reg .b32 %t<4>;",
+        ".reg .pred %p<8>; .reg .b8 %c<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .b64 %a<4>; .reg "
+        ".b32 %t<4>;",
         "mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;",
     ]
     number = 0

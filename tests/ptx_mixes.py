@@ -1,7 +1,8 @@
-"""Random kernels out of the tables of PTX forms: a mix of scalar and memory instructions with guards, branches and loops, defined to the last bit.
+"""Random kernels out of the tables of PTX forms: a mix of scalar and memory instructions with guards, branches and
+loops, defined to the last bit.
 
-Every register starts with values of its own in every lane, read from memory; at the end all of them are written back. Instructions that
-wait for other lanes stand where all lanes are; what depends on time or place is left out.
+Every register starts with values of its own in every lane, read from memory; at the end all of them are written back.
+Instructions that wait for other lanes stand where all lanes are; what depends on time or place is left out.
 """
 
 import random
@@ -18,8 +19,9 @@ KINDS = {"p": "pred", "c": "b8", "h": "b16", "r": "b32", "d": "b64", "f": "f32",
 _LOADS = {"c": "u8", "h": "b16", "r": "b32", "d": "b64", "f": "b32", "e": "b64", "q": "b128"}
 # What ends the kernel, waits for a block, depends on time or place, or names something else than the registers here.
 _LEFT_OUT = re.compile(
-    r"\b(ret|exit|trap|brkpt|bra|brx|call|bar|barrier|alloca|stackrestore|stacksave|wait_group|activemask|elect)\b|%(clock|globaltimer|smid|nsmid|"
-    r"warpid|nwarpid|pm\d|envreg|gridid|current_graph|reserved|total_smem|aggr_smem|dynamic)|%[vw]\b|\.reg|\.pragma|^\s*ld\.local\.b32 %r2, \[(0|16)|cvta|mov\.u64 %d1, (gvar|pstruct)|"
+    r"\b(ret|exit|trap|brkpt|bra|brx|call|bar|barrier|alloca|stackrestore|stacksave|wait_group|activemask|elect)\b|"
+    r"%(clock|globaltimer|smid|nsmid|warpid|nwarpid|pm\d|envreg|gridid|current_graph|reserved|total_smem|aggr_smem|"
+    r"dynamic)|%[vw]\b|\.reg|\.pragma|^\s*ld\.local\.b32 %r2, \[(0|16)|cvta|mov\.u64 %d1, (gvar|pstruct)|"
     r"createpolicy\.range|\.nc\b|^ldu|cp\.async.*\[%r|discard"
 )
 _WITH_OTHERS = re.compile(r"\.sync\b|\bmatch\b|\bvote\b|\bredux\b|\bshfl\b")  # all lanes of the warp must be there
@@ -126,12 +128,19 @@ class Mix:
                 continue
             break
         form = self.renamed(form)
-        if not form.startswith("@") and ";" not in form[:-1] and not _WITH_OTHERS.search(form) and self.random.random() < 0.15:
+        if (
+            not form.startswith("@")
+            and ";" not in form[:-1]
+            and not _WITH_OTHERS.search(form)
+            and self.random.random() < 0.15
+        ):
             form = f"@{self.random.choice(('', '!'))}%p{self.random.randrange(COUNTS['p'])} {form}"
         self.lines.append(form)
 
     def renamed(self, form: str) -> str:
-        """Registers are others than in the table: all different where one instruction writes or reads several in a row."""
+        """Registers are others than in the table: all different where one instruction writes or reads several in a
+        row.
+        """
         apart = "{" in form or "|" in form
         new: dict[str, str] = {}
 
@@ -154,7 +163,10 @@ class Mix:
 
     def with_constant(self, form: str) -> str:
         """One source of an integer instruction becomes a constant."""
-        if not re.match(r"(add|sub|mul|mad|and|or|xor|shl|shr|min|max|setp|selp|bfe|prmt|lop3|div|rem|shf)\S*\.[usb](16|32|64)\b", form):
+        if not re.match(
+            r"(add|sub|mul|mad|and|or|xor|shl|shr|min|max|setp|selp|bfe|prmt|lop3|div|rem|shf)\S*\.[usb](16|32|64)\b",
+            form,
+        ):
             return form
         head, *sources = form.rstrip(";").split(", ")
         places = [k for k, source in enumerate(sources) if re.fullmatch(r"%[hrd]\d+", source)]
@@ -175,7 +187,7 @@ _HEAD = (
     .local .align 32 .b8 lvar[64];
     ld.param.u64 %home, [p0]; mov.u32 %tid, %tid.x; mov.u64 %s, svar; mov.u64 %c, cvar; mov.u64 %l, lvar;
     mov.u32 %zero, 0; mov.u32 %one, 1; mov.u32 %two, 2; mov.b32 %all, -1;
-"""
+"""  # noqa: E501
 )
 _OFFSETS: dict[str, int] = {}
 _at = 0
@@ -190,7 +202,10 @@ NBYTES_OF_MEMORY = SHARED_AREA + THREADS * LANE_NBYTES
 
 def _initial(used: dict[str, int]):
     """%g points into the area all threads have; %home is the thread's own."""
-    yield f"    add.u64 %g, %home, 128; mad.wide.u32 %home, %tid, {LANE_NBYTES}, %home; add.u64 %home, %home, {SHARED_AREA};\n"
+    yield (
+        f"    add.u64 %g, %home, 128; mad.wide.u32 %home, %tid, {LANE_NBYTES}, %home; add.u64 %home, %home, "
+        f"{SHARED_AREA};\n"
+    )
     for name, offset in used.items():
         kind = name[1]
         if kind == "p":
@@ -207,7 +222,10 @@ def _final(used: dict[str, int]):
             yield f"    selp.u16 %byte, 1, 0, {name}; st.global.u8 [%home+{offset}], %byte;\n"
         else:
             yield f"    st.global.{_LOADS[kind]} [%home+{offset}], {name};\n"
-    yield "    ld.local.b32 %t, [%l+4]; st.shared.b32 [%s+252], %t; ld.shared.b32 %t, [%s+8]; st.global.b32 [%g+256], %t;\n"
+    yield (
+        "    ld.local.b32 %t, [%l+4]; st.shared.b32 [%s+252], %t; ld.shared.b32 %t, [%s+8]; st.global.b32 "
+        "[%g+256], %t;\n"
+    )
 
 
 def memory_image(seed) -> np.ndarray:
@@ -216,7 +234,8 @@ def memory_image(seed) -> np.ndarray:
     image = rng.integers(0, 256, NBYTES_OF_MEMORY, np.uint8)
     words = image.view(np.uint32)
     special = np.array(
-        [0, 1, 2, 31, 32, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x00000001, 0x7F800001,
+        [0, 1, 2, 31, 32, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000,
+            0x7FC00000, 0x00000001, 0x7F800001,
          0x3C003C00, 0x7C007C00, 0x3FF00000, 0x7FF00000, 0x80008000, 0x00010001, 0x42FE0000],
         np.uint32,
     )  # fmt: skip

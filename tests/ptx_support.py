@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))  # where pytest looks, too: `python -m tests.ptx_fuzz` needs the same modules
+# where pytest looks, too: `python -m tests.ptx_fuzz` needs the same modules
+sys.path.insert(0, str(Path(__file__).parent))
 
 from emulate_harness import EXECUTED
 
@@ -63,14 +64,18 @@ def ptxas(folder: Path, text: str, arch: str = "sm_90", *flags: str) -> str:
     """What ptxas -v says about a text; fails the test when it does not accept it."""
     path = folder / "k.ptx"
     path.write_text(text)
-    done = subprocess.run([PTXAS, "-v", f"-arch={arch}", *flags, str(path), "-o", str(folder / "k.cubin")], capture_output=True, text=True)
+    done = subprocess.run(
+        [PTXAS, "-v", f"-arch={arch}", *flags, str(path), "-o", str(folder / "k.cubin")], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stderr
 
 
 def ptxas_registers(folder: Path, text: str, arch: str = "sm_80") -> dict[str, int]:
     said = ptxas(folder, text, arch)
-    return {name: int(n) for name, n in re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.S)}
+    return {
+        name: int(n) for name, n in re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.S)
+    }
 
 
 def run_kernel(
@@ -83,8 +88,8 @@ def run_kernel(
     max_cycles: int = 2_000_000,
     cluster: tuple[int, int, int] = (1, 1, 1),
 ) -> list[bytes]:
-    """The arrays among the arguments after the kernel ran; arguments are arrays, ints (s32 or s64), floats (f32), and functions that
-    give the bytes of a parameter from the addresses of the arrays so far."""
+    """The arrays among the arguments after the kernel ran; arguments are arrays, ints (s32 or s64), floats (f32), and
+    functions that give the bytes of a parameter from the addresses of the arrays so far."""
     memory = AddressSpace()
     module = load(program, memory)
     function = next(f for f in program.functions if f.is_kernel and name in f.name)
@@ -102,7 +107,16 @@ def run_kernel(
             continue
         params += struct.pack("<f" if isinstance(argument, float) else {4: "<i", 8: "<q"}[param.nbytes], argument)
     launch = Launch(
-        0, module, function, (grid, 1, 1) if isinstance(grid, int) else grid, (block, 1, 1), dynamic_shared_nbytes, params, 0, name, cluster
+        0,
+        module,
+        function,
+        (grid, 1, 1) if isinstance(grid, int) else grid,
+        (block, 1, 1),
+        dynamic_shared_nbytes,
+        params,
+        0,
+        name,
+        cluster,
     )
     counters = LaunchCounters.zeros(len(module.code))
     chip = SimpleNamespace(sms=4, name="test", warp_slots=64)

@@ -1,6 +1,8 @@
-"""What ptxas says about the registers of our kernels: writes tests/ptxas_registers.csv, run as `python -m tests.ptxas_registers`.
+"""What ptxas says about the registers of our kernels: writes tests/ptxas_registers.csv, run as `python -m
+tests.ptxas_registers`.
 
-The PTX is that of gpuprof's own front end. The file is for machines without ptxas, and fixes which version is compared with.
+The PTX is that of gpuprof's own front end. The file is for machines without ptxas, and fixes which version is compared
+with.
 """
 
 import csv
@@ -46,7 +48,11 @@ def said_by_ptxas(source: Path, folder: Path) -> list[Row]:
 
 
 def version() -> str:
-    return subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout.strip().splitlines()[-2]
+    return (
+        subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True)
+        .stdout.strip()
+        .splitlines()[-2]
+    )
 
 
 def main() -> None:

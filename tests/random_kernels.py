@@ -1,6 +1,8 @@
-"""Random CUDA kernels that C++ defines to the last bit: integers and floats of every width, nested control flow that differs by lane.
+"""Random CUDA kernels that C++ defines to the last bit: integers and floats of every width, nested control flow that
+differs by lane.
 
-Signed arithmetic goes through unsigned types, shift counts are masked, division and conversion are guarded by the functions of
+Signed arithmetic goes through unsigned types, shift counts are masked, division and conversion are guarded by the
+functions of
 PRELUDE, and every loop is bounded, so that any difference between two compilers is a mistake of one of them.
 """
 
@@ -31,13 +33,33 @@ __device__ inline s64 to_s64(f32 x) { return x > -9e18f && x < 9e18f ? (s64)x : 
 __device__ inline u64 to_u64(f64 x) { return x > -0.5 && x < 1.8e19 ? (u64)x : 8u; }
 __device__ inline u32 bits_of(f32 x) { return x != x ? 0x7fc00000u : __float_as_uint(x); }
 __device__ inline f32 float_of(u32 x) { return __uint_as_float(x); }
-"""
+"""  # noqa: E501
 
-UNSIGNED = {"u8": "u32", "s16": "u32", "s32": "u32", "u32": "u32", "s64": "u64", "u64": "u64"}  # where arithmetic cannot overflow
+# where arithmetic cannot overflow
+UNSIGNED = {"u8": "u32", "s16": "u32", "s32": "u32", "u32": "u32", "s64": "u64", "u64": "u64"}
 BITS = {"u8": 8, "s16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}
 INTEGERS, FLOATS = tuple(BITS), ("f32", "f64")
 TYPES = (*INTEGERS, *FLOATS)
-NUMBERS = ("0", "1", "2", "3", "5", "7", "10", "31", "63", "100", "127", "128", "255", "1000", "32767", "65535", "0x7fffffff", "0xdeadbeef")
+NUMBERS = (
+    "0",
+    "1",
+    "2",
+    "3",
+    "5",
+    "7",
+    "10",
+    "31",
+    "63",
+    "100",
+    "127",
+    "128",
+    "255",
+    "1000",
+    "32767",
+    "65535",
+    "0x7fffffff",
+    "0xdeadbeef",
+)
 DECIMALS = ("0.0", "1.0", "-1.0", "0.5", "2.0", "3.25", "1e-3", "1e10", "-7.75", "16777216.0", "0.1")
 
 
@@ -82,7 +104,8 @@ class Writer:
     def _kernel(self) -> None:
         self.variables = {kind: [] for kind in TYPES}
         arrays = (
-            "const unsigned *a, const long long *b, const float *f, const double *d, unsigned long long *out, float *fout, double *dout"
+            "const unsigned *a, const long long *b, const float *f, const double *d, unsigned long long *out, "
+            "float *fout, double *dout"
         )
         self._line(f'extern "C" __global__ void {self.name}({arrays})')
         self._line("{")
@@ -211,7 +234,10 @@ class Writer:
         if depth > 0 and self.random.random() < 0.3:
             return f"({self.condition(depth - 1)} {self.random.choice(('&&', '||'))} {self.condition(depth - 1)})"
         kind = self.random.choice(TYPES)
-        test = f"({self.value(kind, depth)} {self.random.choice(('<', '<=', '==', '!=', '>', '>='))} {self.value(kind, depth)})"
+        test = (
+            f"({self.value(kind, depth)} {self.random.choice(('<', '<=', '==', '!=', '>', '>='))} "
+            f"{self.value(kind, depth)})"
+        )
         return "!" + test if self.random.random() < 0.2 else test
 
     def value(self, kind: str, depth: int) -> str:
@@ -269,14 +295,18 @@ def _convert(w: Writer, kind: str, depth: int) -> str:
 
 
 def _from_float(w: Writer, kind: str, depth: int) -> str:
-    name, source = w.random.choice((("to_s32", "f64"), ("to_u32", "f32"), ("to_s64", "f32"), ("to_u64", "f64"), ("bits_of", "f32")))
+    name, source = w.random.choice(
+        (("to_s32", "f64"), ("to_u32", "f32"), ("to_s64", "f32"), ("to_u64", "f64"), ("bits_of", "f32"))
+    )
     return f"({kind}){name}({w.value(source, depth)})"
 
 
 def _bit_function(w: Writer, kind: str, depth: int) -> str:
     a, b, wide = w.value("u32", depth), w.value("u32", depth), w.value("u64", depth)
-    calls = (f"__popc({a})", f"__clz((int){a})", f"__brev({a})", f"__umulhi({a}, {b})", f"__mulhi((int){a}, (int){b})", f"__ffs((int){a})",
-             f"__popcll({wide})", f"__clzll((long long){wide})", f"__brevll({wide})", f"__umul64hi({wide}, {w.value('u64', 0)})",
+    calls = (f"__popc({a})", f"__clz((int){a})", f"__brev({a})", f"__umulhi({a}, {b})", f"__mulhi((int){a}, "
+        f"(int){b})", f"__ffs((int){a})",
+             f"__popcll({wide})", f"__clzll((long long){wide})", f"__brevll({wide})", f"__umul64hi({wide}, "
+                 f"{w.value('u64', 0)})",
              f"__funnelshift_l({a}, {b}, {w.value('u32', 0)})", f"__funnelshift_r({a}, {b}, {w.value('u32', 0)})",
              f"__byte_perm({a}, {b}, {w.value('u32', 0)} & 0x7777u)")  # fmt: skip
     return f"({kind}){w.random.choice(calls)}"
@@ -287,7 +317,9 @@ def _truth(w: Writer, kind: str, depth: int) -> str:
 
 
 def _invert(w: Writer, kind: str, depth: int) -> str:
-    return w.random.choice((f"({kind})~{w.value(kind, depth)}", f"({kind})(0u - ({UNSIGNED[kind]}){w.value(kind, depth)})"))
+    return w.random.choice(
+        (f"({kind})~{w.value(kind, depth)}", f"({kind})(0u - ({UNSIGNED[kind]}){w.value(kind, depth)})")
+    )
 
 
 def _float_arithmetic(w: Writer, kind: str, depth: int) -> str:
@@ -295,7 +327,9 @@ def _float_arithmetic(w: Writer, kind: str, depth: int) -> str:
 
 
 def _fused(w: Writer, kind: str, depth: int) -> str:
-    return f"{'fmaf' if kind == 'f32' else 'fma'}({w.value(kind, depth)}, {w.value(kind, depth)}, {w.value(kind, depth)})"
+    return (
+        f"{'fmaf' if kind == 'f32' else 'fma'}({w.value(kind, depth)}, {w.value(kind, depth)}, {w.value(kind, depth)})"
+    )
 
 
 def _float_function(w: Writer, kind: str, depth: int) -> str:
@@ -309,7 +343,8 @@ def _float_function(w: Writer, kind: str, depth: int) -> str:
 def _float_extreme(w: Writer, kind: str, depth: int) -> str:
     """C++ does not say which of two zeros is the smaller one; the sum makes both +0."""
     return (
-        f"({w.random.choice(('fmin', 'fmax'))}{'f' if kind == 'f32' else ''}({w.value(kind, depth)}, {w.value(kind, depth)}) + ({kind})0)"
+        f"({w.random.choice(('fmin', 'fmax'))}{'f' if kind == 'f32' else ''}({w.value(kind, depth)}, "
+        f"{w.value(kind, depth)}) + ({kind})0)"
     )
 
 
@@ -322,11 +357,13 @@ def _other_float(w: Writer, kind: str, depth: int) -> str:
 
 
 INTEGER_FORMS = (
-    _arithmetic, _arithmetic, _arithmetic, _shift, _divide, _divide_by_number, _choose, _extreme, _convert, _from_float, _bit_function,
+    _arithmetic, _arithmetic, _arithmetic, _shift, _divide, _divide_by_number, _choose, _extreme, _convert, _from_float,
+    _bit_function,
     _truth, _invert, Writer._call,
 )  # fmt: skip
 FLOAT_FORMS = (
-    _float_arithmetic, _float_arithmetic, _fused, _float_function, _float_extreme, _from_integer, _other_float, _choose, Writer._call,
+    _float_arithmetic, _float_arithmetic, _fused, _float_function, _float_extreme, _from_integer, _other_float, _choose,
+    Writer._call,
 )  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""What ended a stall, to be read: the causes of tests/readable_timing.py, and how a recording's are compared with them."""
+"""What ended a stall, to be read: the causes of tests/readable_timing.py, and how a recording's are compared with
+them.
+"""
 
 from collections import Counter
 from typing import NamedTuple
@@ -43,7 +45,11 @@ class Blame:
         self.cycles, self.stalls = Counter(), Counter()
 
     def charge(self, warp, reason, cause, cycles):
-        flags = causes.OTHER_WARP * cause.other(warp) + causes.OTHER_LAUNCH * cause.other_launch(warp) + causes.CONFLICT * cause.conflict
+        flags = (
+            causes.OTHER_WARP * cause.other(warp)
+            + causes.OTHER_LAUNCH * cause.other_launch(warp)
+            + causes.CONFLICT * cause.conflict
+        )
         key = warp.pc, reason, cause.kind, cause.pc, flags
         self.cycles[key] += cycles
         self.stalls[key] += 1

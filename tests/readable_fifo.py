@@ -1,4 +1,6 @@
-"""The way of the readable timing model's sample records: a queue for each SM and the buffer behind them, one cycle after another."""
+"""The way of the readable timing model's sample records: a queue for each SM and the buffer behind them, one cycle
+after another.
+"""
 
 import math
 from collections import Counter
@@ -39,7 +41,9 @@ class Way:
         """Grid -> (SM, due, lost in its FIFO, lost in the buffer) of each SM that had some."""
         found = {}
         for key in sorted(self.due):
-            found.setdefault(key[0], []).append((key[1], self.due[key], self.lost_in_fifo[key], self.lost_in_buffer[key]))
+            found.setdefault(key[0], []).append(
+                (key[1], self.due[key], self.lost_in_fifo[key], self.lost_in_buffer[key])
+            )
         return found
 
     def waits(self):
@@ -62,11 +66,16 @@ class Way:
                 self.samples.append(record)
 
     def store(self, sm, t):
-        """The record goes to the load/store unit in cycle t. Each SM has an equal part of the buffer, and fills it over and over."""
+        """The record goes to the load/store unit in cycle t. Each SM has an equal part of the buffer, and fills it over
+        and over.
+        """
         chip = self.gpu.chip
         begin = max(Fraction(t), sm.lsu)
         sm.lsu_occupant = None  # no warp's
-        sm.lsu = begin + max(Fraction(1), *(in_ticks(cycles) for cycles in (chip.lsu_cycles, chip.tag_pass_cycles, chip.tag_lookup_cycles)))
+        sm.lsu = begin + max(
+            Fraction(1),
+            *(in_ticks(cycles) for cycles in (chip.lsu_cycles, chip.tag_pass_cycles, chip.tag_lookup_cycles)),
+        )
         part = max(128, self.sampling.buffer_nbytes // chip.sms // 128 * 128)
         apart = next(size for size in (8, 16, 32, 64, 128) if size >= self.record_nbytes)
         address = BUFFER_ADDRESS + sm.number * part + self.stored[sm.number] * apart % part
@@ -75,5 +84,7 @@ class Way:
         written = range(address // 4, (address + self.record_nbytes) // 4)
         missing = sum(1 << word % 32 for word in range(sectors[0] * 8, sectors[-1] * 8 + 8) if word not in written)
         self.gpu.grid = self.fifos[sm.number][0][1]
-        self.gpu.request(sm, math.ceil(begin), address // 128, sum(1 << s % 4 for s in sectors), "write", t, missing=missing)
+        self.gpu.request(
+            sm, math.ceil(begin), address // 128, sum(1 << s % 4 for s in sectors), "write", t, missing=missing
+        )
         return math.ceil(begin)

@@ -1,7 +1,7 @@
 """Several grids on one machine, to be read: what tests/readable_timing.py is for one.
 
-The grids' code is one program here, loaded without a gap; each grid's steps name basic blocks of it. What one SM does is as before, only the
-distributor is another.
+The grids' code is one program here, loaded without a gap; each grid's steps name basic blocks of it. What one SM does
+is as before, only the distributor is another.
 """
 
 import math
@@ -58,11 +58,15 @@ class Grids(Gpu):
         for number, job in enumerate(jobs):
             job.number, job.fit = number, occupancy(chip, job.function, job.threads)
             job.total = len(job.warps) // job.fit.warps_per_block
-            traces.append([([first_basic_block + b for b in blocks], accesses, masks) for blocks, accesses, masks in job.warps])
+            traces.append(
+                [([first_basic_block + b for b in blocks], accesses, masks) for blocks, accesses, masks in job.warps]
+            )
             first_basic_block += len(basic_block_starts(job.code))
             code.append(job.code)
         alone = jobs[0].function, jobs[0].threads, jobs[0].warps
-        super().__init__(chip, np.concatenate(code), load_base, *alone, samplings=samplings, record_nbytes=record_nbytes)
+        super().__init__(
+            chip, np.concatenate(code), load_base, *alone, samplings=samplings, record_nbytes=record_nbytes
+        )
         starts, first = [], 0
         for job in jobs:
             job.first = first
@@ -116,7 +120,7 @@ class Grids(Gpu):
                 self.cycle(sm, t)
             t += 1
 
-    # ---- the pool ------------------------------------------------------------------------------------------------------------------
+    # ---- the pool --------------------------------------------------------------------------------
 
     def pick_head(self, t):
         for job in self.jobs:
@@ -144,11 +148,14 @@ class Grids(Gpu):
 
     def see_whether_ready(self, job):
         ends = [self.jobs[k].end for k in job.after]
-        signals = [max(self.jobs[k].signalled, key=lambda s: s[1])[1] if len(self.jobs[k].signalled) == self.jobs[k].total else None
+        signals = [max(self.jobs[k].signalled,
+            key=lambda s: s[1])[1] if len(self.jobs[k].signalled) == self.jobs[k].total else None
                    for k in job.after_signal]  # fmt: skip
         launched = [job.launched] if job.launched_by else []
         if None not in ends + signals + launched and job.ready is None:
-            job.ready = max([self.present + job.launch_cycles, *(end + job.launch_cycles for end in ends + launched), *signals])
+            job.ready = max(
+                [self.present + job.launch_cycles, *(end + job.launch_cycles for end in ends + launched), *signals]
+            )
 
     def end_of_program(self, warp):
         """Each grid's own, though the code follows on without a gap."""
@@ -163,7 +170,7 @@ class Grids(Gpu):
             job.launched = t
             self.see_whether_ready(job)
 
-    # ---- the SMs' room -------------------------------------------------------------------------------------------------------------
+    # ---- the SMs' room ---------------------------------------------------------------------------
 
     def fitting(self, job, sm):
         """Blocks of the job that the SM could take now."""
@@ -224,7 +231,9 @@ class Grids(Gpu):
         sm.blocks += 1
         for number in range(job.fit.warps_per_block):
             blocks, accesses, masks = self.traces_of[job.number][job.next_block * job.fit.warps_per_block + number]
-            warp = Warp(block, number, self.ages, math.floor(begin), list(zip(blocks, masks, strict=True)), list(accesses))
+            warp = Warp(
+                block, number, self.ages, math.floor(begin), list(zip(blocks, masks, strict=True)), list(accesses)
+            )
             self.ages += 1
             block.warps.append(warp)
             partition = max(sm.partitions, key=lambda p: (p.lanes.count(None), -sm.partitions.index(p)))
@@ -256,7 +265,9 @@ class Grids(Gpu):
                 self.see_whether_ready(other)
 
     def wait_for_grids(self, warp, t):
-        """Until those before, that let this one start, have ended, and a block's launch longer; that is not known yet while they run."""
+        """Until those before, that let this one start, have ended, and a block's launch longer; that is not known yet
+        while they run.
+        """
         job = warp.block.job
         self.hold(warp, "membar", math.inf)
         if any(self.jobs[k].end is None for k in job.after_signal):
@@ -271,13 +282,15 @@ class Grids(Gpu):
             warp.hold_cause = Cause("grid", warp.pc)
 
     def look_up_l1(self, sm, line, mask, start, t):
-        self.l1_sets = max(1, (self.chip.l1_nbytes - self.chip.l1_shared_pool * sm.carve_out) // 128 // self.chip.l1_ways)
+        self.l1_sets = max(
+            1, (self.chip.l1_nbytes - self.chip.l1_shared_pool * sm.carve_out) // 128 // self.chip.l1_ways
+        )
         return super().look_up_l1(sm, line, mask, start, t)
 
 
 def time_grids(chip, jobs, load_base=0x1000, **more) -> Grids:
-    """Runs jobs to their end, after those `before` on the same machine: `ledger` by instruction of all programs in a row, each job's
-    `start` and `end`."""
+    """Runs jobs to their end, after those `before` on the same machine: `ledger` by instruction of all programs in a
+    row, each job's `start` and `end`."""
     return Grids(chip, jobs, load_base, **more).run()
 
 

@@ -1,4 +1,6 @@
-"""The trace cells of the readable timing model: what they take, and in which order. Written independently of gpuprof.timing.sampler."""
+"""The trace cells of the readable timing model: what they take, and in which order. Written independently of
+gpuprof.timing.sampler.
+"""
 
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
@@ -66,7 +68,8 @@ class Cells:
     def dropped(self):
         return self.way.lost_in_fifo.total() + self.way.lost_in_buffer.total()
 
-    # ---- what starts a cell --------------------------------------------------------------------------------------------------------
+    # ---- what starts a cell
+    # --------------------------------------------------------------------------------------------------------
 
     def count(self, sm, kind, n, t, warp, pc=None):
         """n events of a kind, which the cell sees in cycle t."""
@@ -86,7 +89,7 @@ class Cells:
                 if instruction.op.semantics in semantics and (kind != "divergent_branch" or left not in (0, before)):
                     self.count(sm, kind, 1, t, warp)
 
-    # ---- what it takes -------------------------------------------------------------------------------------------------------------
+    # ---- what it takes ---------------------------------------------------------------------------
 
     def cycle(self, sm, seen, t):
         """`seen`: of each warp (partition, lane, warp, reasons, pc, mask) as they were before the cycle's issues."""
@@ -134,7 +137,12 @@ class Cells:
     def counted(self, sm, seen, t, grid):
         """What the SM's counters say after the cycle's issues, and those of a grid."""
         counts = self.gpu.counts
-        busy = {name for p in sm.partitions for name, port in p.ports.items() if name != "none" and (port.issued == t or port.free > t)}
+        busy = {
+            name
+            for p in sm.partitions
+            for name, port in p.ports.items()
+            if name != "none" and (port.issued == t or port.free > t)
+        }
         return (
             t,
             sum(1 << PIPES.index(name) for name in busy),
@@ -149,7 +157,9 @@ class Cells:
         )
 
     def wanted(self, sm, warp, t):
-        """Each number of the sample is in the filter's range for it, or in one of them. A launch that is alone starts in cycle 0."""
+        """Each number of the sample is in the filter's range for it, or in one of them. A launch that is alone starts
+        in cycle 0.
+        """
         job = getattr(warp.block, "job", None)
         filter = job.filter if job and job.filter is not None else self.sampling.filter
         numbers = {
@@ -160,7 +170,9 @@ class Cells:
             "launch_cycles": t - (job.start if job else 0),
         }
         spans = {name: getattr(filter, name) for name in numbers}
-        return not filter.off and all(not spans[name] or any(a <= n <= b for a, b in spans[name]) for name, n in numbers.items())
+        return not filter.off and all(
+            not spans[name] or any(a <= n <= b for a, b in spans[name]) for name, n in numbers.items()
+        )
 
     def write(self, sm, one, n, t, pc):
         """Whether the record is wanted and has a place."""
@@ -174,5 +186,17 @@ class Cells:
         shown = pc if pc is not None and self.sampling.mode == "trigger" else stands_at
         flags = int(issued) + 2 * int(scheduler)
         grid = self.gpu.grid_of(warp)
-        record = (t, sm.number, slot, self.gpu.address(shown), field, warp.block.index, mask, flags, warp.number, n, grid)
+        record = (
+            t,
+            sm.number,
+            slot,
+            self.gpu.address(shown),
+            field,
+            warp.block.index,
+            mask,
+            flags,
+            warp.number,
+            n,
+            grid,
+        )
         return self.way.put(sm, grid, record, t)

@@ -1,7 +1,7 @@
 """The timing model once more, to be read: plain objects, one cycle after another, nothing skipped, nothing compiled.
 
-The same rules as gpuprof.timing, written independently of its code: it shares the chip file, the instruction table and the trace.
-`time_launch` gives the ledger as {(instruction, reason): cycles}, the samples as tuples, and the counters.
+The same rules as gpuprof.timing, written independently of its code: it shares the chip file, the instruction table and
+the trace. `time_launch` gives the ledger as {(instruction, reason): cycles}, the samples as tuples, and the counters.
 """
 
 import itertools
@@ -104,7 +104,8 @@ class Warp:
     line: int = -1
     stores: list = field(default_factory=list)
     groups: list = field(default_factory=lambda: [[]])  # of asynchronous copies, the open one last
-    products: list = field(default_factory=lambda: [(0, 0)])  # of multiplications, the open one last: when they end, and which ends last
+    # of multiplications, the open one last: when they end, and which ends last
+    products: list = field(default_factory=lambda: [(0, 0)])
     phase: int = -1  # key of the memory barrier it waits at
     issued: int = -1
     jumped: bool = False
@@ -182,7 +183,9 @@ class Request:
 
 
 class Load:
-    """A load's result is there when all its parts are. `landing`: what a bulk copy reports to, (block, key, phases it ends)."""
+    """A load's result is there when all its parts are. `landing`: what a bulk copy reports to, (block, key, phases it
+    ends).
+    """
 
     def __init__(self, result, done, landing=None):
         self.result, self.parts, self.landing = result, [Level(Pending(done), "l1")], landing
@@ -245,12 +248,18 @@ class Gpu:
         self.counts = Counter()
 
     def parts_of_multiplications(self):
-        """First row of each wgmma -> its rows, each with the next 8 columns of the result; all rows but the first -> nothing."""
+        """First row of each wgmma -> its rows, each with the next 8 columns of the result; all rows but the first ->
+        nothing.
+        """
         found, first = {}, None
         for index, instruction in enumerate(self.instructions):
             first = None if index in self.starts else first
             if instruction.op.semantics == "mma_group":
-                if first is not None and instruction.imm == len(found[first]) and instruction.op == self.instructions[first].op:
+                if (
+                    first is not None
+                    and instruction.imm == len(found[first])
+                    and instruction.op == self.instructions[first].op
+                ):
                     found[first].append(instruction)
                     found[index] = []
                 else:
@@ -265,7 +274,7 @@ class Gpu:
     def dropped(self):
         return self.cells.of[0].dropped
 
-    # ---- time ----------------------------------------------------------------------------------------------------------------------
+    # ---- time ------------------------------------------------------------------------------------
 
     def run(self):
         t = 0
@@ -305,7 +314,9 @@ class Gpu:
     def account(self, partition, warp):
         """The warp issues, or a hold of it has ended: what ended the stalls before?"""
         throttle = self.throttle(self.instructions[warp.pc].op)
-        for reason in sorted(warp.stalled, key=lambda name: (*DEPENDENCIES, throttle, "not_selected", name).index(name)):
+        for reason in sorted(
+            warp.stalled, key=lambda name: (*DEPENDENCIES, throttle, "not_selected", name).index(name)
+        ):
             cycles = warp.stalled.pop(reason)
             if warp.state == "holding":
                 cause = self.cause_of_hold(warp)
@@ -345,7 +356,7 @@ class Gpu:
             return [self.throttle(self.instructions[warp.pc].op)]
         return ["not_selected"]
 
-    # ---- issue ---------------------------------------------------------------------------------------------------------------------
+    # ---- issue -----------------------------------------------------------------------------------
 
     def schedule(self, sm, partition, t):
         for unit in range(self.chip.dispatch_units):
@@ -366,7 +377,9 @@ class Gpu:
         """Cycles in which the pipe takes nothing else."""
         if name == "tensor":
             form = FORMS[op.name]
-            return form.products / (self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share))
+            return form.products / (
+                self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share)
+            )
         return 32 / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
     def port_name(self, warp):
@@ -456,7 +469,9 @@ class Gpu:
             self.hold(warp, "sleeping", t + max(1, round(asked)))
 
     def write_served(self, warp, instruction, t, start, done, kind, conflict=False):
-        """What issued at t and was served at `start` is done: if the first took longer, because of an access before it, that is the cause."""
+        """What issued at t and was served at `start` is done: if the first took longer, because of an access before it,
+        that is the cause.
+        """
         late = self.behind and start - t > done - start
         self.write(warp, instruction, done, self.behind if late else Cause(kind, warp.pc, conflict))
 
@@ -472,7 +487,9 @@ class Gpu:
                     warp.registers[operand.file, operand.index + k] = [result]
 
     def multiply(self, sm, partition, warp, instruction, t):
-        """A wgmma begins when the pipe is free and ends when its products are done and shared memory has given the operands."""
+        """A wgmma begins when the pipe is free and ends when its products are done and shared memory has given the
+        operands.
+        """
         form, rows, port = FORMS[instruction.op.name], len(self.parts[warp.pc]), partition.port("tensor")
         begin = max(port.time, Fraction(t))
         nbytes_of_k = form.k * NBITS[form.unit] // 8
@@ -488,7 +505,8 @@ class Gpu:
         if done >= warp.products[-1][0]:
             warp.products[-1] = done, warp.pc
 
-    # ---- from one instruction to the next ------------------------------------------------------------------------------------------
+    # ---- from one instruction to the next
+    # ------------------------------------------------------------------------------------------
 
     def signal(self, block, t):
         """Nobody depends on a grid that is alone (see readable_grids)."""
@@ -554,7 +572,9 @@ class Gpu:
         op = instruction.op
         reader = maker_of(op)
         found = []
-        for operand in [operand for part in self.parts.get(warp.pc, [instruction]) for operand in (*reads(part), *writes(part))]:
+        for operand in [
+            operand for part in self.parts.get(warp.pc, [instruction]) for operand in (*reads(part), *writes(part))
+        ]:
             for k in range(operand.count):
                 for result in warp.registers.get((operand.file, operand.index + k), ()):
                     if op.semantics == "mma_group" and result.reason == "wait" and result.pipe == "tensor":
@@ -592,7 +612,9 @@ class Gpu:
         return predicates[0] if instruction.guard & 0x7F != PT else None
 
     def fold(self, warp, instruction):
-        sources = [r for o in reads(instruction) for k in range(o.count) for r in warp.registers.get((o.file, o.index + k), ())]
+        sources = [
+            r for o in reads(instruction) for k in range(o.count) for r in warp.registers.get((o.file, o.index + k), ())
+        ]
         for operand in writes(instruction):
             for k in range(operand.count):
                 warp.registers[operand.file, operand.index + k] = sources
@@ -636,7 +658,8 @@ class Gpu:
             sm.constants[place] = (whose, t + self.chip.constant_miss_cycles)
         return sm.constants[place][1]
 
-    # ---- barriers, the end of a warp, blocks ----------------------------------------------------------------------------------------
+    # ---- barriers, the end of a warp, blocks
+    # ----------------------------------------------------------------------------------------
 
     def arrive(self, warp, instruction, t):
         block, waits = warp.block, instruction.op.semantics != "bar_arrive"
@@ -664,7 +687,9 @@ class Gpu:
             self.open_if_all_wait(block, t, cause)
 
     def waiting(self, block):
-        return [w for w in block.warps if w.state == "holding" and w.hold_reason == "barrier" and w.hold_until == math.inf]
+        return [
+            w for w in block.warps if w.state == "holding" and w.hold_reason == "barrier" and w.hold_until == math.inf
+        ]
 
     def round(self, warps):
         """Cycles of a barrier from its first arrival on, when so many warps come."""
@@ -762,14 +787,16 @@ class Gpu:
             sm.blocks += 1
             for number in range(self.warps_per_block):
                 blocks, accesses, masks = self.traces[self.next_block * self.warps_per_block + number]
-                warp = Warp(block, number, self.ages, math.floor(begin), list(zip(blocks, masks, strict=True)), list(accesses))
+                warp = Warp(
+                    block, number, self.ages, math.floor(begin), list(zip(blocks, masks, strict=True)), list(accesses)
+                )
                 self.ages += 1
                 block.warps.append(warp)
                 partition = max(sm.partitions, key=lambda p: (p.lanes.count(None), -sm.partitions.index(p)))
                 partition.lanes[partition.lanes.index(None)] = warp
             self.next_block += 1
 
-    # ---- memory --------------------------------------------------------------------------------------------------------------------
+    # ---- memory ----------------------------------------------------------------------------------
 
     def enter(self, sm, partition, warp, t, cycles, conflict=False):
         """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
@@ -811,7 +838,10 @@ class Gpu:
         kind = "write" if "store" in op.semantics else "atomic" if "red" in op.semantics else "read"
         if kind != "read":
             self.asking = (warp, None)  # nobody remembers where
-        parts = [self.request(sm, start + n, line, mask, kind, t, conflicts=0) for n, (line, mask) in enumerate(masks.items())]
+        parts = [
+            self.request(sm, start + n, line, mask, kind, t, conflicts=0)
+            for n, (line, mask) in enumerate(masks.items())
+        ]
         if kind == "read":
             load = Load(Pending(), 0, (block, key, ends, Cause("copy", warp.pc, False, warp)))
             load.parts += map(Level, parts)
@@ -826,7 +856,9 @@ class Gpu:
         warp.stores += parts
 
     def conflicts(self, op, n_sectors, lanes, wavefronts, conflicts, shared):
-        """Whether an access takes more passes through the banks than a full warp's need, or more sectors than its lanes' bytes."""
+        """Whether an access takes more passes through the banks than a full warp's need, or more sectors than its
+        lanes' bytes.
+        """
         matrix = op.semantics in ("load_matrix", "store_matrix")
         width = max(1, op.nbytes // 4)
         least = int(op.name.split(".")[-1]) if matrix else width if op.semantics in ("load", "store") else 1
@@ -852,11 +884,17 @@ class Gpu:
             least = int(op.name[-1]) if "matrix" in op.semantics else width
             self.cells.count(sm, "bank_conflict", max(0, passes - least), t, warp)
             start = self.enter(sm, partition, warp, t, max(Fraction(passes), in_ticks(chip.shared_cycles)), conflict)
-            loop = (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"]) if atomic and op.slots > 1 else 0
+            loop = (
+                (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"])
+                if atomic and op.slots > 1
+                else 0
+            )
             wide = chip.shared_wide_cycles if width >= 4 else 0
             done = start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles
             if lookups and chip.cluster_shared_cycles:  # so many lanes go to another block
-                done += self.reach_others(sm, partition, start, lookups * width, t) + chip.cluster_shared_cycles - latency
+                done += (
+                    self.reach_others(sm, partition, start, lookups * width, t) + chip.cluster_shared_cycles - latency
+                )
             self.write_served(warp, instruction, t, start, done, "shared", conflict)
             if op.semantics.startswith("mbar_") and ends:
                 self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
@@ -870,14 +908,25 @@ class Gpu:
             tags = max(in_ticks(chip.tag_pass_cycles) * tag_passes, in_ticks(chip.tag_lookup_cycles) * lookups)
             latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
-            start = self.enter(sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict)
+            start = self.enter(
+                sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict
+            )
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:
                 line, place = (sector & SECTOR_MASK) >> 2, sector & 3
                 masks[line] = masks.get(line, 0) | 1 << place
                 missing[line] |= sector >> MISSING_SHIFT << 8 * place
             if op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
-                self.load(sm, warp, instruction, masks, start, start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles, t, conflict)
+                self.load(
+                    sm,
+                    warp,
+                    instruction,
+                    masks,
+                    start,
+                    start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles,
+                    t,
+                    conflict,
+                )
             else:
                 self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts, conflict)
 
@@ -887,7 +936,9 @@ class Gpu:
     def load(self, sm, warp, instruction, masks, start, done, t, conflict):
         load = Load(Pending(), done)
         fields = instruction.op.fields
-        cache, order, scope = (FIELDS[n].names[FIELDS[n].get(instruction.mods)] if n in fields else "" for n in ("cache", "sem", "scope"))
+        cache, order, scope = (
+            FIELDS[n].names[FIELDS[n].get(instruction.mods)] if n in fields else "" for n in ("cache", "sem", "scope")
+        )
         coherent = order in ("volatile", "relaxed", "acquire", "sc") and scope != "cta"
         bypass = instruction.op.space != "local" and (cache in ("cg", "cv") or coherent)
         for line, mask in masks.items():
@@ -946,7 +997,9 @@ class Gpu:
                 users.clear()
             users.append(result)
         who = self.asking, self.grid
-        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who))
+        self.requests.append(
+            Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who)
+        )
         return result
 
     def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
@@ -955,7 +1008,10 @@ class Gpu:
         passes = self.atomic_passes(op)
         if not op.semantics.startswith("atom_"):
             self.asking = (warp, None)
-        parts = [self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes) for line, mask in masks.items()]
+        parts = [
+            self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes)
+            for line, mask in masks.items()
+        ]
         if op.semantics.startswith("atom_"):
             load = Load(Pending(), 0)
             load.parts += map(Level, parts)
@@ -1007,10 +1063,14 @@ class Gpu:
             r.result.level = "dram"
         if r.kind == "atomic":
             r.result.level = "atomic"
-        return done + (math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0)
+        return done + (
+            math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0
+        )
 
     def translated(self, sm, line, t):
-        """When the address of a request that arrives at `t` is known: at once, when its SM has the page's translation."""
+        """When the address of a request that arrives at `t` is known: at once, when its SM has the page's
+        translation.
+        """
         chip = self.chip
         if not chip.tlb_entries:
             return 0
@@ -1094,14 +1154,19 @@ class Gpu:
         return max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
 
     def row(self, channel, line, time, queue):
-        """When a line's row was opened, or will be. A bank knows its last four rows; the newest is open, others while they are asked for."""
+        """When a line's row was opened, or will be. A bank knows its last four rows; the newest is open, others while
+        they are asked for.
+        """
         number = line // (self.chip.dram_row_nbytes // 128 * self.chip.dram_channels)  # a row holds whole lines
         bank = self.banks.setdefault((channel, hashed(number) % self.chip.dram_banks), {})  # number -> [opened, used]
         newest = max((opened for opened, _ in bank.values()), default=-math.inf)
         if number not in bank or (bank[number][0] != newest and time - bank[number][1] > queue):
             if number not in bank and len(bank) == 4:
                 del bank[min(bank, key=lambda known: bank[known][0])]
-            bank[number] = [max(time, newest + in_ticks(self.chip.dram_row_cycle_ns * self.chip.clock_mhz / 1000)), time]
+            bank[number] = [
+                max(time, newest + in_ticks(self.chip.dram_row_cycle_ns * self.chip.clock_mhz / 1000)),
+                time,
+            ]
         bank[number][1] = time
         return bank[number][0]
 
@@ -1112,7 +1177,8 @@ def time_launch(*args, **more) -> Gpu:
 
 
 def stalls_of(gpu: Gpu) -> dict:
-    """(instruction, reason): the longest stall, and how many have 1, 2 to 3, 4 to 7, ... cycles, as {1: n, 2: n, 4: n, ...}.
+    """(instruction, reason): the longest stall, and how many have 1, 2 to 3, 4 to 7, ... cycles, as {1: n, 2: n, 4: n,
+    ...}.
 
     A warp's cycles of one kind between two of its issues are one stall.
     """
@@ -1121,7 +1187,9 @@ def stalls_of(gpu: Gpu) -> dict:
         for issued, between in itertools.groupby(cycles, lambda charged: charged[1] == "selected"):
             for charged, length in Counter(() if issued else between).items():
                 lengths.setdefault(charged, []).append(length)
-    return {charged: (max(some), dict(Counter(1 << n.bit_length() - 1 for n in some))) for charged, some in lengths.items()}
+    return {
+        charged: (max(some), dict(Counter(1 << n.bit_length() - 1 for n in some))) for charged, some in lengths.items()
+    }
 
 
 def recorded_stalls(*timings) -> dict:

@@ -1,7 +1,9 @@
-"""The commands of the pages and what they print. `python -m tests.readme` writes the pages anew with the output of this tree.
+"""The commands of the pages and what they print. `python -m tests.readme` writes the pages anew with the output of this
+tree.
 
-A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line "..." in the
-output stands for any lines. The commands of a page run one after the other in one folder that has the samples.
+A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line
+"..." in the output stands for any lines. The commands of a page run one after the other in one folder that has the
+samples.
 
 The table of figures is what `make bench` last wrote into build/bench.json.
 """
@@ -41,7 +43,9 @@ def steps_on(page: Path) -> list[Step]:
 
 
 def missing(command: str) -> str:
-    """What a command needs and is not there, "" when all is: the compiler of a sample, in the version that the README was written with."""
+    """What a command needs and is not there, "" when all is: the compiler of a sample, in the version that the README
+    was written with.
+    """
     for word, (package, version) in COMPILERS.items():
         if word in command and not _version_of(package).startswith(version):
             return f"{package} {version} (make interop installs it)"
@@ -56,10 +60,17 @@ def _version_of(package: str) -> str:
 
 
 def run(command: str, folder: Path) -> str:
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
-    environment |= {"PYTHONPATH": str(ROOT), "TRITON_DEFAULT_FP_FUSION": "1"}  # Triton 3.9 warns of a new default when it is not told
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COLUMNS": "80",
+        "LC_ALL": "C.UTF-8",
+    }
+    # Triton 3.9 warns of a new default when it is not told
+    environment |= {"PYTHONPATH": str(ROOT), "TRITON_DEFAULT_FP_FUSION": "1"}
     environment.pop("NO_COLOR", None)
-    done = subprocess.run(command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     return done.stdout
 
 
@@ -69,7 +80,9 @@ def prepare(folder: Path) -> None:
 
 def matches(expected: str, printed: str) -> bool:
     """Whether the output is the expected one, where a line "..." stands for any lines."""
-    pattern = "".join(r"(?:.*\n)*?" if line == "...\n" else re.escape(line) for line in expected.splitlines(keepends=True))
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "...\n" else re.escape(line) for line in expected.splitlines(keepends=True)
+    )
     return re.fullmatch(pattern, printed) is not None
 
 
@@ -94,7 +107,9 @@ def _with_output(text: str) -> str:
                     text += f"$ {step.command}\n{step.output}"
                     continue
                 printed = run(step.command, folder)
-                text += f"$ {step.command}\n" + (step.output if "...\n" in step.output and matches(step.output, printed) else printed)
+                text += f"$ {step.command}\n" + (
+                    step.output if "...\n" in step.output and matches(step.output, printed) else printed
+                )
             return text
 
         return _BLOCK.sub(block, text)

@@ -39,8 +39,10 @@ def wide_samples(rows: list[tuple]) -> np.ndarray:
 
 def launch_fields(launch: int = 0, **changes) -> dict:
     fields = {
-        "launch": launch, "module": 0, "kernel": "saxpy", "symbol": "_Z5saxpyifPfS_", "grid": [2, 1, 1], "block": [64, 1, 1],
-        "dynamic_shared_nbytes": 0, "stream": 0, "registers": 12, "shared_nbytes": 0, "local_nbytes": 0, "text": "saxpy<<<2, 64>>>(128)", "task": "",
+        "launch": launch, "module": 0, "kernel": "saxpy", "symbol": "_Z5saxpyifPfS_", "grid": [2, 1, 1],
+        "block": [64, 1, 1],
+        "dynamic_shared_nbytes": 0, "stream": 0, "registers": 12, "shared_nbytes": 0, "local_nbytes": 0,
+        "text": "saxpy<<<2, 64>>>(128)", "task": "",
     }  # fmt: skip
     return fields | changes
 
@@ -49,15 +51,18 @@ def timing(**changes) -> SimpleNamespace:
     """A stand-in for timing.LaunchTiming."""
     values = {
         "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3, "samples_dropped": 0,
-        "buffer_full": False, "dram_read_nbytes": np.int64(1024), "dram_write_nbytes": 512, "occupancy_limiter": "registers",
+        "buffer_full": False, "dram_read_nbytes": np.int64(1024), "dram_write_nbytes": 512,
+        "occupancy_limiter": "registers",
         "ledger": np.zeros((3, N_REASONS), np.uint64),
     }  # fmt: skip
     return SimpleNamespace(**(values | changes))
 
 
 LAUNCH_END = {
-    "launch": 0, "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3, "samples_dropped": 0,
-    "buffer_full": False, "counters": {"dram_read_nbytes": 1024, "dram_write_nbytes": 512, "occupancy_limiter": "registers"},
+    "launch": 0, "start_cycle": 100, "end_cycle": 300, "cycles": 200, "samples_due": 3, "samples_kept": 3,
+    "samples_dropped": 0,
+    "buffer_full": False, "counters": {"dram_read_nbytes": 1024, "dram_write_nbytes": 512,
+        "occupancy_limiter": "registers"},
 }  # fmt: skip
 
 
@@ -115,7 +120,9 @@ def saxpy_program() -> Program:
 
 
 def gpuprof(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of the command line `gpuprof ARGUMENTS` in a folder, without the cost of a process."""
+    """Exit code, stdout and stderr of the command line `gpuprof ARGUMENTS` in a folder, without the cost of a
+    process.
+    """
     out, error = io.StringIO(), io.StringIO()
     with (
         contextlib.chdir(folder),
@@ -139,7 +146,13 @@ def write_saxpy(path: Path, *, record: str = "wide", further: dict[bytes, np.nda
         writer.meta(META)
         writer.chip(CHIP)
         writer.module(
-            0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=write_gpubin(saxpy_program()), compiler="clang 22", arch="sm_80"
+            0,
+            name="saxpy.cu",
+            load_base=0x1000,
+            code_nbytes=48,
+            image=write_gpubin(saxpy_program()),
+            compiler="clang 22",
+            arch="sm_80",
         )
         writer.source("saxpy.cu", SOURCE)
         writer.launch_begin(launch_fields(**launch))

@@ -1,6 +1,8 @@
-"""A small database for the report's tests: a transpose with an inlined helper from a header, built by hand from the schema.
+"""A small database for the report's tests: a transpose with an inlined helper from a header, built by hand from the
+schema.
 
-Forty instructions in fifteen source lines; two launches; numbers chosen so that line 14 is the target (uncoalesced stores).
+Forty instructions in fifteen source lines; two launches; numbers chosen so that line 14 is the target (uncoalesced
+stores).
 """
 
 import json
@@ -134,19 +136,37 @@ def make_database(
         "command": "gpuprof collect transpose.cu",
     }
     meta |= {"period_cycles": str(period_cycles), "complete": "1" if complete else "0"}
-    chip = {"name": "a100", "clock_mhz": 1410.0, "sms": 108, "partitions": 4, "warp_slots": 64, "warp_lanes": 32} | (chip_words or {})
+    chip = {"name": "a100", "clock_mhz": 1410.0, "sms": 108, "partitions": 4, "warp_slots": 64, "warp_lanes": 32} | (
+        chip_words or {}
+    )
     meta |= {"chip_json": json.dumps(chip), "damage": "", "marks": "" if complete else "interrupted by the user"}
     db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     db.executemany("INSERT INTO stall_reasons VALUES (?, ?, ?)", [(n, r.name, r.text) for n, r in enumerate(REASONS)])
-    db.execute("INSERT INTO modules VALUES (0, 'transpose.cu', ?, ?, 'clang 22', 'sm_80', ?)", (BASE, 16 * len(CODE), PTX))
-    db.executemany("INSERT INTO sources VALUES (?, ?, ?)", [(0, "samples/transpose.cu", source), (1, "samples/index.cuh", CUH)])
-    db.execute("INSERT INTO functions VALUES (0, 0, '_Z15transpose_naiveiPKfPf', ?, 1, ?, ?, 24, 0, 0, 0)", (kernel, BASE, len(CODE)))
+    db.execute(
+        "INSERT INTO modules VALUES (0, 'transpose.cu', ?, ?, 'clang 22', 'sm_80', ?)", (BASE, 16 * len(CODE), PTX)
+    )
+    db.executemany(
+        "INSERT INTO sources VALUES (?, ?, ?)", [(0, "samples/transpose.cu", source), (1, "samples/index.cuh", CUH)]
+    )
+    db.execute(
+        "INSERT INTO functions VALUES (0, 0, '_Z15transpose_naiveiPKfPf', ?, 1, ?, ?, 24, 0, 0, 0)",
+        (kernel, BASE, len(CODE)),
+    )
     for index, (line, inlined, text, space, operation) in enumerate(CODE):
         opcode = text.split()[1 if text.startswith("@") else 0]
         place = (1, inlined) if inlined else (0 if line else None, line)
         db.execute(
             "INSERT INTO instructions VALUES (?, 0, 0, ?, ?, ?, ?, 0, ?, ?, ?, ?)",
-            (BASE + 16 * index, text, opcode, *place, 6 + index + index // 4 if line else 0, space, operation, 4 if space else 0),
+            (
+                BASE + 16 * index,
+                text,
+                opcode,
+                *place,
+                6 + index + index // 4 if line else 0,
+                space,
+                operation,
+                4 if space else 0,
+            ),
         )
         if inlined:
             db.execute("INSERT INTO inline_frames VALUES (?, 1, 'at', 0, ?)", (BASE + 16 * index, line))
@@ -175,12 +195,18 @@ def make_database(
         for index in range(len(CODE)):
             pc = BASE + 16 * index
             if with_ledger:
-                db.executemany("INSERT INTO ledger VALUES (?, ?, ?, ?)", [(launch, pc, INDEX[r], n) for r, n in cycles_of(index).items()])
+                db.executemany(
+                    "INSERT INTO ledger VALUES (?, ?, ?, ?)",
+                    [(launch, pc, INDEX[r], n) for r, n in cycles_of(index).items()],
+                )
                 db.execute(f"INSERT INTO counters VALUES ({','.join('?' * 12)})", (launch, pc, *counters_of(index)))
             if with_samples:
                 db.executemany(
                     "INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?)",
-                    [(launch, pc, INDEX[r], n, 0 if r == "selected" else n // 2, 16 * n) for r, n in samples_of(index).items()],
+                    [
+                        (launch, pc, INDEX[r], n, 0 if r == "selected" else n // 2, 16 * n)
+                        for r, n in samples_of(index).items()
+                    ],
                 )
     db.commit()
     db.close()

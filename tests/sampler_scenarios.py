@@ -1,5 +1,5 @@
-"""Random machines, launches and samplers, for the compiled trace cell and its readable twin to record: batches of launches, one after the other on
-one machine, each batch with its own registers.
+"""Random machines, launches and samplers, for the compiled trace cell and its readable twin to record: batches of
+launches, one after the other on one machine, each batch with its own registers.
 
     python -m tests.sampler_scenarios FIRST_SEED N     compares N scenarios, and says which differ
 """
@@ -37,7 +37,17 @@ CHIPS = (
     'inherits = "h200"\nsms = 3\nmax_active_grids = 3\n',
     'inherits = "ppu15"\nsms = 2\nl2_nbytes = 65536\n',
 )
-FILTERS = ("", "", "sm=0", "block=2-5", "warp=0", "cycles=500-", "block=1-9 launch-cycles=0-900", "launch-cycles=300-2500", "off")
+FILTERS = (
+    "",
+    "",
+    "sm=0",
+    "block=2-5",
+    "warp=0",
+    "cycles=500-",
+    "block=1-9 launch-cycles=0-900",
+    "launch-cycles=300-2500",
+    "off",
+)
 TRIGGERS = ("cycles", "cycles", "cycles", "inst_issued", "barrier", "bank_conflict", "l1_miss", "l2_miss")
 RECORD_NAMES = ("cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident", "launch")
 COUNTER_NAMES = [*(name for name in SAMPLED_COUNTERS_DTYPE.names if name != "launch"), "launch"]
@@ -87,7 +97,7 @@ class Found(NamedTuple):
     totals: list
 
 
-# ---- at random ----------------------------------------------------------------------------------------------------------------------
+# ---- at random -----------------------------------------------------------------------------------
 
 
 class Chance:
@@ -127,7 +137,9 @@ def any_kernels(chance: Chance, seed: int) -> list[Kernel]:
             code.insert(chance.below(len(code)), what)
         encoded = encode(code)
         steps = list(range(len(basic_block_starts(encoded))))
-        found.append(Kernel(encoded, [warp(steps, accesses) for _, accesses, _ in warps], per_block, load_base, launches))
+        found.append(
+            Kernel(encoded, [warp(steps, accesses) for _, accesses, _ in warps], per_block, load_base, launches)
+        )
         load_base += 16 * len(code)
     return found
 
@@ -182,7 +194,7 @@ def any_sampling(chance: Chance, chip: Chip, disturbs: bool) -> Sampling:
     )
 
 
-# ---- both ways ----------------------------------------------------------------------------------------------------------------------
+# ---- both ways -----------------------------------------------------------------------------------
 
 
 def of_engine(scenario: Scenario, run: int) -> Iterator[Found]:
@@ -203,12 +215,14 @@ def of_engine(scenario: Scenario, run: int) -> Iterator[Found]:
         yield Found(
             [(timing.start_cycle, timing.end_cycle) for timing in timings],
             sorted(tuple(int(row[name]) for name in RECORD_NAMES) for some in rows[WIDE_DTYPE] for row in some),
-            sorted(tuple(int(row[name]) for name in COUNTER_NAMES) for some in rows[SAMPLED_COUNTERS_DTYPE] for row in some),
+            sorted(tuple(int(row[name]) for name in COUNTER_NAMES) for some in rows[SAMPLED_COUNTERS_DTYPE]
+                for row in some),
             [[(sm, *rest) for sm, _, *rest in timing.losses.tolist()] for timing in timings],
             {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n},
             recorded_stalls(*timings),
             {(k, NAMES[reason], causes.NAMES[kind], pc, cause_pc, flags): tuple(counts)
-             for k, timing in enumerate(timings) for pc, cause_pc, reason, kind, flags, *counts in timing.causes.tolist()},
+             for k, timing in enumerate(timings) for pc, cause_pc, reason, kind, flags,
+             *counts in timing.causes.tolist()},
             [[getattr(timing, name) for name in TOTALS] for timing in timings],
         )  # fmt: skip
 
@@ -219,7 +233,9 @@ TOTALS = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "dram_read_nbytes", 
 def grid_of(each: Launch, number: int, modules: dict[int, object]) -> Grid:
     """The launch for the engine. Launches of one kernel are of one module."""
     kernel = each.kernel
-    found = launch(kernel.code, blocks=len(kernel.warps) // kernel.per_block, threads=32 * kernel.per_block, index=number)
+    found = launch(
+        kernel.code, blocks=len(kernel.warps) // kernel.per_block, threads=32 * kernel.per_block, index=number
+    )
     found.module.load_base = kernel.load_base
     found.module = modules.setdefault(kernel.load_base, found.module)
     return Grid(found, iter([piece(kernel.warps, kernel.per_block)]), filter=each.filter, **each.what_for)
@@ -230,7 +246,9 @@ def of_twin(scenario: Scenario) -> Iterator[list[Found]]:
     before = None
     for batch, samplings in zip(scenario.batches, scenario.samplings, strict=True):
         jobs = [job_of(each) for each in batch]
-        before = time_grids(scenario.chip, jobs, samplings=samplings, record_nbytes=scenario.record_nbytes, before=before)
+        before = time_grids(
+            scenario.chip, jobs, samplings=samplings, record_nbytes=scenario.record_nbytes, before=before
+        )
         yield [found_by_twin(before, jobs, cells) for cells in before.cells.of]
 
 
@@ -238,7 +256,9 @@ def job_of(each: Launch) -> Job:
     kernel = each.kernel
     threads = 32 * kernel.per_block
     function = launch(kernel.code, threads=threads).function
-    return Job(kernel.code, function, threads, kernel.warps, filter=each.filter, load_base=kernel.load_base, **each.what_for)
+    return Job(
+        kernel.code, function, threads, kernel.warps, filter=each.filter, load_base=kernel.load_base, **each.what_for
+    )
 
 
 def found_by_twin(twin: Grids, jobs: list[Job], cells) -> Found:
@@ -263,7 +283,9 @@ def found_by_twin(twin: Grids, jobs: list[Job], cells) -> Found:
 
 
 def causes_by_address(twin: Grids) -> dict:
-    """As LaunchTimings have them: launches of one module are told apart where they stall, not where they are the cause."""
+    """As LaunchTimings have them: launches of one module are told apart where they stall, not where they are the
+    cause.
+    """
     cycles, stalls = Counter(), Counter()
     for (pc, reason, kind, cause_pc, flags), (n, times) in twin.blame.rows().items():
         number = max(job.number for job in twin.jobs if job.first <= pc)
@@ -282,7 +304,10 @@ def differences(scenario: Scenario) -> tuple[list[str], int]:
             n += len(engine.records)
             for name, ours, theirs in zip(Found._fields, engine, twin[run], strict=True):
                 if ours != theirs:
-                    wrong.append(f"batch {number}, run {run}, {name}: {first_difference(ours, theirs)}; {scenario.samplings[number][run]}")
+                    wrong.append(
+                        f"batch {number}, run {run}, {name}: {first_difference(ours, theirs)}; "
+                        f"{scenario.samplings[number][run]}"
+                    )
     return wrong, n
 
 
@@ -290,7 +315,10 @@ def first_difference(ours, theirs) -> str:
     if isinstance(ours, dict):
         ours, theirs = sorted(ours.items()), sorted(theirs.items())
     place = next((k for k, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
-    return f"{len(ours)} and {len(theirs)}, from number {place} on {ours[place : place + 1]} and {theirs[place : place + 1]}"
+    return (
+        f"{len(ours)} and {len(theirs)}, from number {place} on {ours[place : place + 1]} and "
+        f"{theirs[place : place + 1]}"
+    )
 
 
 def main(first: int, n: int) -> None:

@@ -1,7 +1,10 @@
-"""Runs the machine code that ptxas makes of a kernel, and counts how often each instruction issues: an oracle for values and for issue slots.
+"""Runs the machine code that ptxas makes of a kernel, and counts how often each instruction issues: an oracle for
+values and for issue slots.
 
-The text is nvdisasm's, of sm_80. One instruction at a time is done for all warps of some blocks that stand at it (numpy rows over lanes).
-Lanes of a warp part where they branch apart and meet again only where the code says so (BSYNC, WARPSYNC, BAR), as on hardware since Volta.
+The text is nvdisasm's, of sm_80. One instruction at a time is done for all warps of some blocks that stand at it (numpy
+rows over lanes).
+Lanes of a warp part where they branch apart and meet again only where the code says so (BSYNC, WARPSYNC, BAR), as on
+hardware since Volta.
 What it does not know it refuses by name. Rounding of `MUFU` is the best there is, not the hardware's.
 """
 
@@ -42,7 +45,7 @@ class Kernel(NamedTuple):
     pointers: list[str]  # symbols whose addresses are the words of bank 4
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 _LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*([^;]*);")
 _LABEL = re.compile(r"^([.$\w]+):")
@@ -75,7 +78,9 @@ def _kernel(name: str, lines: list[str], sections: dict[str, list[str]], pointer
         elif found := _LINE.search(line):
             operands = tuple(each.strip() for each in re.split(r",(?![^\[]*\])", found[4]) if each.strip())
             code.append(Code(int(found[1], 16), found[2] or "", found[3], operands))
-    banks = {bank: _data(sections.get(f".nv.constant{bank}{suffix}", [])) for bank, suffix in ((2, "." + name), (3, ""))}
+    banks = {
+        bank: _data(sections.get(f".nv.constant{bank}{suffix}", [])) for bank, suffix in ((2, "." + name), (3, ""))
+    }
     return Kernel(name, code, labels, banks, pointers)
 
 
@@ -91,7 +96,7 @@ def _data(lines: list[str]) -> bytes:
     return data
 
 
-# -- running -----------------------------------------------------------------------------------------------------------------
+# -- running ---------------------------------------------------------------------------------------
 
 
 class Grid(NamedTuple):
@@ -136,7 +141,8 @@ class _Machine:
         bx, by, _ = launch.block
         gx, gy, _ = launch.grid
         self.special = {
-            "SR_TID.X": thread % bx, "SR_TID.Y": thread // bx % by, "SR_TID.Z": thread // (bx * by), "SR_LANEID": lane % 32,
+            "SR_TID.X": thread % bx, "SR_TID.Y": thread // bx % by, "SR_TID.Z": thread // (bx * by),
+            "SR_LANEID": lane % 32,
             "SR_CTAID.X": number % gx, "SR_CTAID.Y": number // gx % gy, "SR_CTAID.Z": number // (gx * gy),
             "SR_LTMASK": (np.int64(1) << (lane % 32)) - 1, "SR_EQMASK": np.int64(1) << (lane % 32), "SRZ": lane * 0,
         }  # fmt: skip
@@ -213,7 +219,9 @@ class _Machine:
             self.preds[row, idx] = value
 
     def bits(self, text: str, idx, kind: str = "i", wide: bool = False):
-        """The bits of a source, without its sign: uint32, or uint64 if `wide`. `kind` says how a literal is written: integer or float."""
+        """The bits of a source, without its sign: uint32, or uint64 if `wide`. `kind` says how a literal is written:
+        integer or float.
+        """
         name = text.strip("-~|!+").replace(".reuse", "").rstrip("|")
         if name[0] == "R" or name[:2] == "UR":
             row = _register_row(name)
@@ -229,7 +237,13 @@ class _Machine:
             value = int(name, 16) * (-1 if text.startswith("-") else 1)
             return (U64 if wide else U32)(value & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF))
         if kind == "f":
-            text = text.replace("+QNAN", "nan").replace("-QNAN", "-nan").replace("QNAN", "nan").replace("INF", "inf").strip("|")
+            text = (
+                text.replace("+QNAN", "nan")
+                .replace("-QNAN", "-nan")
+                .replace("QNAN", "nan")
+                .replace("INF", "inf")
+                .strip("|")
+            )
             return np.array([float(text)], F64).view(U64)[0] if wide else np.array([float(text)], F32).view(U32)[0]
         raise Unknown(f"operand {text}")
 
@@ -259,7 +273,9 @@ class _Machine:
             self.regs[row + 1, idx] = (value >> U64(32)).astype(U32)
         else:
             value = np.asarray(value)
-            self.regs[row, idx] = value.view(U32) if value.dtype.itemsize == 4 else (value & value.dtype.type(0xFFFFFFFF)).astype(U32)
+            self.regs[row, idx] = (
+                value.view(U32) if value.dtype.itemsize == 4 else (value & value.dtype.type(0xFFFFFFFF)).astype(U32)
+            )
 
     def address(self, text: str, idx):
         """int64 byte addresses of `[...]`."""
@@ -284,7 +300,8 @@ class _Machine:
         if space == "global":
             index = address - self.launch.base
             assert index.min() >= 0 and index.max() + nbytes <= len(self.launch.memory), (
-                f"{self.kernel.name}: {address.min() - self.launch.base}..{address.max() - self.launch.base} is outside global memory"
+                f"{self.kernel.name}: {address.min() - self.launch.base}..{address.max() - self.launch.base} is "
+                "outside global memory"
             )
             return self.launch.memory, index
         if space == "shared":
@@ -353,7 +370,7 @@ def _predicate_row(name: str) -> int:
     return 8 + int(name[2:]) if name[0] == "U" else int(name[1:])
 
 
-# -- control -----------------------------------------------------------------------------------------------------------------
+# -- control ---------------------------------------------------------------------------------------
 
 
 def _jump(machine: _Machine, inst: Code, idx, taken, at: int):
@@ -419,11 +436,13 @@ def _return(machine: _Machine, inst: Code, idx, active, at: int):
             machine.part(lanes)
 
 
-_CONTROL = {"BRA": _jump, "CALL": _jump, "EXIT": _leave, "BSSY": _begin_meeting, "BSYNC": _meet, "BREAK": _break_meeting, "WARPSYNC": _warpsync,
+_CONTROL = {"BRA": _jump, "CALL": _jump, "EXIT": _leave, "BSSY": _begin_meeting, "BSYNC": _meet,
+    "BREAK": _break_meeting, "WARPSYNC": _warpsync,
             "BAR": _barrier, "RET": _return}  # fmt: skip
 
 
-# -- what instructions compute -----------------------------------------------------------------------------------------------
+# -- what instructions compute
+# -----------------------------------------------------------------------------------------------
 
 
 def execute(m: _Machine, inst: Code, idx):
@@ -528,7 +547,14 @@ def _plop3(m, words, o, idx):
         m.set_predicate(text, idx, (int(lut, 16) >> (a << 2 | b << 1 | c) & 1).astype(bool))
 
 
-_COMPARE = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater, "GE": np.greater_equal}
+_COMPARE = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
 _COMBINE = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
@@ -572,7 +598,9 @@ def _flushed(x, words):
 
 
 def _odd(a, b, c):
-    """a * b + c of float32 as a float64 that has been rounded to odd: rounding it once more gives the exact result's rounding."""
+    """a * b + c of float32 as a float64 that has been rounded to odd: rounding it once more gives the exact result's
+    rounding.
+    """
     product, c = a.astype(F64) * b.astype(F64), c.astype(F64)
     total = product + c
     part = total - product
@@ -586,7 +614,9 @@ def _rounded(exact, words):
     near = exact.astype(F32)
     for word, wrong in (("RM", near > exact), ("RP", near < exact), ("RZ", np.abs(near) > np.abs(exact))):
         if word in words:
-            return np.where(wrong, np.nextafter(near, {"RM": F32(-np.inf), "RP": F32(np.inf), "RZ": F32(0)}[word]), near).astype(F32)
+            return np.where(
+                wrong, np.nextafter(near, {"RM": F32(-np.inf), "RP": F32(np.inf), "RZ": F32(0)}[word]), near
+            ).astype(F32)
     return near
 
 
@@ -676,7 +706,8 @@ def _prmt(m, words, o, idx):
     m.write(o[0], idx, total)
 
 
-_MUFU = {"RCP": lambda x: 1 / x, "RSQ": lambda x: 1 / np.sqrt(x), "EX2": np.exp2, "LG2": np.log2, "SQRT": np.sqrt, "TANH": np.tanh,
+_MUFU = {"RCP": lambda x: 1 / x, "RSQ": lambda x: 1 / np.sqrt(x), "EX2": np.exp2, "LG2": np.log2, "SQRT": np.sqrt,
+    "TANH": np.tanh,
          "SIN": lambda x: np.sin(2 * np.pi * x), "COS": lambda x: np.cos(2 * np.pi * x)}  # fmt: skip
 
 
@@ -694,12 +725,26 @@ def _check_division(m, words, o, idx):
     """Whether the quotient needs the slow path: an operand, or the result's exponent, is near an end of the range."""
     a, b = (np.asarray(m.bits(text, idx)).astype(I64) >> 23 & 255 for text in o[1:3])
     slow = (
-        (b == 0) | (b >= 253) | (a >= 254) | (a < 24) & (np.asarray(m.number(o[1], idx)) != 0) | (a - b >= 126) | (a - b <= -126) & (a > 0)
+        (b == 0)
+        | (b >= 253)
+        | (a >= 254)
+        | (a < 24) & (np.asarray(m.number(o[1], idx)) != 0)
+        | (a - b >= 126)
+        | (a - b <= -126) & (a > 0)
     )
     m.set_predicate(o[0], idx, slow)
 
 
-_KINDS = {"U32": U32, "S32": I32, "U64": U64, "S64": I64, "U16": np.uint16, "S16": np.int16, "U8": np.uint8, "S8": np.int8}
+_KINDS = {
+    "U32": U32,
+    "S32": I32,
+    "U64": U64,
+    "S64": I64,
+    "U16": np.uint16,
+    "S16": np.int16,
+    "U8": np.uint8,
+    "S8": np.int8,
+}
 
 
 def _int_to_float(m, words, o, idx):
@@ -715,7 +760,9 @@ def _int_to_float(m, words, o, idx):
 def _float_to_int(m, words, o, idx):
     kind = next((_KINDS[word] for word in words if word in _KINDS), I32)
     x = _flushed(np.asarray(m.number(o[1], idx, "F64" in words)), words).astype(F64) + np.zeros(len(idx))
-    how = next((how for word, how in (("TRUNC", np.trunc), ("FLOOR", np.floor), ("CEIL", np.ceil)) if word in words), np.rint)
+    how = next(
+        (how for word, how in (("TRUNC", np.trunc), ("FLOOR", np.floor), ("CEIL", np.ceil)) if word in words), np.rint
+    )
     low, high = np.iinfo(kind).min, np.iinfo(kind).max
     whole = how(np.where(np.isnan(x), 0, x))
     inside = np.clip(whole, float(low), np.nextafter(float(high) + 1, 0)).astype(kind)
@@ -724,7 +771,9 @@ def _float_to_int(m, words, o, idx):
 
 
 def _frnd(m, words, o, idx):
-    how = next((how for word, how in (("TRUNC", np.trunc), ("FLOOR", np.floor), ("CEIL", np.ceil)) if word in words), np.rint)
+    how = next(
+        (how for word, how in (("TRUNC", np.trunc), ("FLOOR", np.floor), ("CEIL", np.ceil)) if word in words), np.rint
+    )
     m.write(o[0], idx, (how(m.number(o[1], idx)) + np.zeros(len(idx), F32)).astype(F32))
 
 
@@ -819,7 +868,14 @@ def _store(space):
     return store
 
 
-_ATOMIC = {"ADD": np.add, "MIN": np.minimum, "MAX": np.maximum, "AND": np.bitwise_and, "OR": np.bitwise_or, "XOR": np.bitwise_xor}
+_ATOMIC = {
+    "ADD": np.add,
+    "MIN": np.minimum,
+    "MAX": np.maximum,
+    "AND": np.bitwise_and,
+    "OR": np.bitwise_or,
+    "XOR": np.bitwise_xor,
+}
 
 
 def _atomic(space, returns):
@@ -881,17 +937,23 @@ def _flo(m, words, o, idx):
 
 
 _ACTIONS = {
-    "IADD3": _add3, "IMAD": _mad, "LEA": _lea, "LOP3": _lop3, "PLOP3": _plop3, "ISETP": _isetp, "FSETP": _float_setp(False),
+    "IADD3": _add3, "IMAD": _mad, "LEA": _lea, "LOP3": _lop3, "PLOP3": _plop3, "ISETP": _isetp,
+    "FSETP": _float_setp(False),
     "DSETP": _float_setp(True), "SEL": _select, "FSEL": _fsel,
-    "IMNMX": _imnmx, "FMNMX": _fmnmx, "SHF": _shf, "PRMT": _prmt, "MUFU": _mufu, "FCHK": _check_division, "I2F": _int_to_float,
-    "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special, "S2UR": _special, "CS2R": _special,
-    "SHFL": _shuffle, "VOTE": _vote, "FLO": _flo, "NOP": lambda *_: None, "YIELD": lambda *_: None, "DEPBAR": lambda *_: None,
+    "IMNMX": _imnmx, "FMNMX": _fmnmx, "SHF": _shf, "PRMT": _prmt, "MUFU": _mufu, "FCHK": _check_division,
+    "I2F": _int_to_float,
+    "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special,
+    "S2UR": _special, "CS2R": _special,
+    "SHFL": _shuffle, "VOTE": _vote, "FLO": _flo, "NOP": lambda *_: None, "YIELD": lambda *_: None,
+    "DEPBAR": lambda *_: None,
     "MEMBAR": lambda *_: None, "ERRBAR": lambda *_: None, "CCTL": lambda *_: None,
     "DADD": _double(lambda a, b, *_: a + b), "DMUL": _double(lambda a, b, *_: a * b), "DFMA": _double(_fused64),
     "LDG": _load("global"), "LD": _load("global"), "LDS": _load("shared"), "LDL": _load("local"),
     "STG": _store("global"), "ST": _store("global"), "STS": _store("shared"), "STL": _store("local"),
-    "RED": _atomic("global", False), "ATOMG": _atomic("global", True), "ATOM": _atomic("global", True), "ATOMS": _atomic("shared", True),
-    "IABS": _unary(lambda x: np.abs(x.view(I32)).view(U32)), "POPC": _unary(lambda x: np.bitwise_count(x).astype(U32)), "BREV": _unary(_reversed_bits),
+    "RED": _atomic("global", False), "ATOMG": _atomic("global", True), "ATOM": _atomic("global", True),
+    "ATOMS": _atomic("shared", True),
+    "IABS": _unary(lambda x: np.abs(x.view(I32)).view(U32)), "POPC": _unary(lambda x: np.bitwise_count(x).astype(U32)),
+    "BREV": _unary(_reversed_bits),
 }  # fmt: skip
 _ONE = np.array(1, F32)
 _ACTIONS["FADD"] = _float3(lambda a, b: (a, _ONE, b))

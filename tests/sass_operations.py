@@ -1,7 +1,8 @@
 """Issue slots of one operation in real machine code: `python -m tests.sass_operations`.
 
-A kernel that does the operation, less the same kernel with an addition (one slot for 32 bits, two for integers of 64), both on `sass_machine`: what is
-executed on ordinary operands, not what stands in the text. Where the machine knows an instruction too little, the row is left out.
+A kernel that does the operation, less the same kernel with an addition (one slot for 32 bits, two for integers of 64),
+both on `sass_machine`: what is executed on ordinary operands, not what stands in the text. Where the machine knows an
+instruction too little, the row is left out.
 """
 
 import sys
@@ -15,11 +16,14 @@ from tests import sass_machine
 from tests.sass_slots import machine_code
 
 OPERATIONS = {  # our row -> the PTX
-    "FDIV": "div.rn.f32", "FRCP": "rcp.rn.f32", "FSQRT": "sqrt.rn.f32", "IDIV.U32": "div.u32", "IREM.U32": "rem.u32", "IDIV.S32": "div.s32",
+    "FDIV": "div.rn.f32", "FRCP": "rcp.rn.f32", "FSQRT": "sqrt.rn.f32", "IDIV.U32": "div.u32", "IREM.U32": "rem.u32",
+    "IDIV.S32": "div.s32",
     "IREM.S32": "rem.s32", "IDIV.U64": "div.u64", "IREM.U64": "rem.u64", "IDIV.S64": "div.s64", "IREM.S64": "rem.s64",
     "DDIV": "div.rn.f64", "DRCP": "rcp.rn.f64", "DSQRT": "sqrt.rn.f64",
-    "FDIV.FULL": "div.full.f32", "FDIV.APPROX": "div.approx.f32", "IMUL.64": "mul.lo.s64", "IMULHI.U64": "mul.hi.u64", "IMULHI.S64": "mul.hi.s64",
-    "IMIN.S64": "min.s64", "SHL.64": "shl.b64", "SHR.S64": "shr.s64", "CLZ": "clz.b32", "POPC": "popc.b32", "BREV": "brev.b32",
+    "FDIV.FULL": "div.full.f32", "FDIV.APPROX": "div.approx.f32", "IMUL.64": "mul.lo.s64", "IMULHI.U64": "mul.hi.u64",
+    "IMULHI.S64": "mul.hi.s64",
+    "IMIN.S64": "min.s64", "SHL.64": "shl.b64", "SHR.S64": "shr.s64", "CLZ": "clz.b32", "POPC": "popc.b32",
+    "BREV": "brev.b32",
 }  # fmt: skip
 _UNARY = ("rcp", "sqrt", "clz", "popc", "brev", "mov")
 _FLOATS = {"f32": np.float32, "f64": np.float64}
@@ -69,7 +73,9 @@ def slots(ptx: str, folder: Path) -> int:
     kind = ptx.rsplit(".", 1)[1]
     if ptx.startswith(_UNARY):  # beside a copy, which takes no slot
         return executed(ptx, folder) - executed(f"mov.b{kind[1:]}", folder)
-    add = "add.f64" if kind == "f64" else "add.f32" if kind == "f32" else "add.s64" if kind.endswith("64") else "add.s32"
+    add = (
+        "add.f64" if kind == "f64" else "add.f32" if kind == "f32" else "add.s64" if kind.endswith("64") else "add.s32"
+    )
     return executed(ptx, folder) - executed(add, folder) + (2 if add == "add.s64" else 1)
 
 
@@ -77,7 +83,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, ptx in OPERATIONS.items():
             try:
-                print(f"{name:12} {ptx:14} ours {BY_NAME[name].slots:3}  theirs {slots(ptx, Path(folder)):3}", flush=True)
+                print(
+                    f"{name:12} {ptx:14} ours {BY_NAME[name].slots:3}  theirs {slots(ptx, Path(folder)):3}", flush=True
+                )
             except (sass_machine.Unknown, AssertionError) as error:
                 print(f"{name:12} {ptx:14} {type(error).__name__} {error}", file=sys.stderr)
 

@@ -1,8 +1,8 @@
 """Issue slots beside those of real machine code: `python -m tests.sass_slots [--write] [KERNEL ...]`.
 
-The same PTX goes through our assembler and emulator and through ptxas, whose machine code `sass_machine` runs on the same memory; both must
-compute the same. A row of tests/sass_slots.csv is a kernel and the issue slots that its launch takes, ours and theirs: every execution of an
-instruction by a warp, times the slots of its row.
+The same PTX goes through our assembler and emulator and through ptxas, whose machine code `sass_machine` runs on the
+same memory; both must compute the same. A row of tests/sass_slots.csv is a kernel and the issue slots that its launch
+takes, ours and theirs: every execution of an instruction by a warp, times the slots of its row.
 """
 
 import csv
@@ -50,7 +50,8 @@ LAUNCHES = {  # of files that have none
         "sobel<<<(4, 8), (32, 8)>>>(picture: u8[64,128]=random, edges: u8[64,128], 128, 64)",
     ],
     "slot_kernels/constants.cu": [
-        *(f"{name}<<<1, 64>>>({name}: f64[64], 200)" for name in ("chains", "exact", "eight_sums", "compared", "seven_pairs", "crowded")),
+        *(f"{name}<<<1, 64>>>({name}: f64[64], "
+            "200)" for name in ("chains", "exact", "eight_sums", "compared", "seven_pairs", "crowded")),
         "singles<<<1, 64>>>(single: f32[64], 200)",
         "integers<<<1, 64>>>(word: i32[64], 200)",
     ],
@@ -82,7 +83,9 @@ class Measured(NamedTuple):
 
 def find_nvdisasm() -> str | None:
     """On the path, or in the wheel of the `interop` extra."""
-    return shutil.which("nvdisasm") or next(iter(sorted(glob.glob(sys.prefix + "/lib/python*/site-packages/nvidia/*/bin/nvdisasm"))), None)
+    return shutil.which("nvdisasm") or next(
+        iter(sorted(glob.glob(sys.prefix + "/lib/python*/site-packages/nvidia/*/bin/nvdisasm"))), None
+    )
 
 
 def read_table() -> list[Row]:
@@ -92,7 +95,9 @@ def read_table() -> list[Row]:
 
 
 def launch_texts(source: Path) -> list[str]:
-    return LAUNCHES.get(f"{source.parent.name}/{source.name}") or [text for _, text in find_launch_comments(source.read_text())]
+    return LAUNCHES.get(f"{source.parent.name}/{source.name}") or [
+        text for _, text in find_launch_comments(source.read_text())
+    ]
 
 
 class _Slots(Session):
@@ -132,7 +137,9 @@ def run_source(source: Path, use) -> None:
 def ours(source: Path) -> dict[str, int]:
     """Issue slots of each kernel that the file launches; of its last launch."""
     found = {}
-    run_source(source, lambda launch, counters, *_: found.update({launch.function.name: slots_of(launch, counters).total()}))
+    run_source(
+        source, lambda launch, counters, *_: found.update({launch.function.name: slots_of(launch, counters).total()})
+    )
     return found
 
 
@@ -145,18 +152,32 @@ def machine_code(ptx: str, folder: Path) -> dict[str, sass_machine.Kernel]:
 
 def measure(source: Path) -> list[Measured]:
     launches = []
-    run_source(source, lambda launch, counters, before, after: launches.append((launch, counters, before, after.copy())))
+    run_source(
+        source, lambda launch, counters, before, after: launches.append((launch, counters, before, after.copy()))
+    )
     with tempfile.TemporaryDirectory() as folder:
         texts = {launch.module.program.ptx for launch, *_ in launches}
         kernels = {text: machine_code(text, Path(folder)) for text in sorted(texts)}
-    return [_measured(source, kernels[launch.module.program.ptx][launch.function.name], launch, *rest) for launch, *rest in launches]
+    return [
+        _measured(source, kernels[launch.module.program.ptx][launch.function.name], launch, *rest)
+        for launch, *rest in launches
+    ]
 
 
-def _measured(source: Path, kernel: sass_machine.Kernel, launch: Launch, counters: LaunchCounters, before, after) -> Measured:
+def _measured(
+    source: Path, kernel: sass_machine.Kernel, launch: Launch, counters: LaunchCounters, before, after
+) -> Measured:
     function = launch.function
     shared = launch.shared_nbytes
     grid = sass_machine.Grid(
-        launch.grid, launch.block, launch.params, shared, function.local_nbytes + 4096, before, GLOBAL_BASE, launch.module.global_symbols
+        launch.grid,
+        launch.block,
+        launch.params,
+        shared,
+        function.local_nbytes + 4096,
+        before,
+        GLOBAL_BASE,
+        launch.module.global_symbols,
     )
     counts = sass_machine.run(kernel, grid)
     theirs: Counter[str] = Counter()
@@ -168,7 +189,9 @@ def _measured(source: Path, kernel: sass_machine.Kernel, launch: Launch, counter
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest relative difference of two memories' words, as float32 numbers; infinite where those that differ are no such numbers."""
+    """The largest relative difference of two memories' words, as float32 numbers; infinite where those that differ are
+    no such numbers.
+    """
     differs = one.view(np.uint32) != other.view(np.uint32)
     a, b = (each.view(np.float32)[differs].astype(np.float64) for each in (one, other))
     with np.errstate(invalid="ignore"):
@@ -177,12 +200,17 @@ def difference(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def version() -> str:
-    return subprocess.run([PTXAS, "--version"], capture_output=True, text=True, check=True).stdout.strip().splitlines()[-2]
+    return (
+        subprocess.run([PTXAS, "--version"], capture_output=True, text=True, check=True).stdout.strip().splitlines()[-2]
+    )
 
 
 def write(rows: list[Row]) -> None:
     with CSV.open("w") as file:
-        file.write(f"# issue slots of a launch; theirs: ptxas -arch=sm_80, {version()}; written by python -m tests.sass_slots --write\n")
+        file.write(
+            f"# issue slots of a launch; theirs: ptxas -arch=sm_80, {version()}; written by python -m tests.sass_slots "
+            "--write\n"
+        )
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow((*Row._fields, "ratio"))
         writer.writerows((*row, f"{row.ratio:.3f}") for row in rows)
@@ -197,12 +225,17 @@ def main(arguments: list[str]) -> None:
         for each in measure(source):
             found.append(each.row)
             print(
-                f"{each.row.source:18} {each.row.kernel:44} {each.row.ours:9} {each.row.theirs:9} {each.row.ratio:6.3f}  {each.worst:.1e}",
+                f"{each.row.source:18} {each.row.kernel:44} {each.row.ours:9} {each.row.theirs:9} "
+                f"{each.row.ratio:6.3f}  {each.worst:.1e}",
                 flush=True,
             )
             if wanted:
                 for name, counter in (("ours", each.ours), ("theirs", each.theirs)):
-                    print("    ", name, " ".join(f"{op}:{100 * n / each.row.theirs:.1f}" for op, n in counter.most_common(32)))
+                    print(
+                        "    ",
+                        name,
+                        " ".join(f"{op}:{100 * n / each.row.theirs:.1f}" for op, n in counter.most_common(32)),
+                    )
     if "--write" in arguments:
         write(found)
 

@@ -1,7 +1,8 @@
 """How much of real machine code the uniform datapath does: `python -m tests.sass_uniform`.
 
-Of the kernels of `sass_slots`, the share of issue slots that ptxas gives to instructions of the uniform datapath, which work once a warp on
-registers of their own, and that of them but loads of the memory descriptor (ULDC.64), of which ours have one on that unit, too.
+Of the kernels of `sass_slots`, the share of issue slots that ptxas gives to instructions of the uniform datapath, which
+work once a warp on registers of their own, and that of them but loads of the memory descriptor (ULDC.64), of which ours
+have one on that unit, too.
 """
 
 from collections import Counter
@@ -25,9 +26,13 @@ def main() -> None:
     for source in SOURCES:
         for each in measure(source):
             found.append((share(each.theirs), share(each.theirs, ("ULDC.64",))))
-            print(f"{each.row.source:18} {each.row.kernel:44} {100 * found[-1][0]:5.1f} % {100 * found[-1][1]:5.1f} %", flush=True)
+            print(
+                f"{each.row.source:18} {each.row.kernel:44} {100 * found[-1][0]:5.1f} % {100 * found[-1][1]:5.1f} %",
+                flush=True,
+            )
     print(
-        f"{'mean of ' + str(len(found)):63} {100 * sum(a for a, _ in found) / len(found):5.1f} % {100 * sum(b for _, b in found) / len(found):5.1f} %"
+        f"{'mean of ' + str(len(found)):63} {100 * sum(a for a, _ in found) / len(found):5.1f} % "
+        f"{100 * sum(b for _, b in found) / len(found):5.1f} %"
     )
 
 

@@ -1,7 +1,9 @@
-"""PTX of the tests' kernels as Triton and numba-cuda compile it, kept in tests/ptx/. `python -m tests.stored_ptx` compiles it anew.
+"""PTX of the tests' kernels as Triton and numba-cuda compile it, kept in tests/ptx/. `python -m tests.stored_ptx`
+compiles it anew.
 
-A file's first line launches it, `gpuprof collect` runs it as it is, and tests/test_stored_ptx.py checks what it computes. So what other compilers
-emit is tested where they are not installed. Kernels of numba's have their plain name instead of the mangled one.
+A file's first line launches it, `gpuprof collect` runs it as it is, and tests/test_stored_ptx.py checks what it
+computes. So what other compilers emit is tested where they are not installed. Kernels of numba's have their plain name
+instead of the mangled one.
 """
 
 import math
@@ -20,7 +22,9 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class Stored(NamedTuple):
-    """One kernel. `arguments`: (type to the compiler, as a launch writes it); `check` is given the launch's arrays by name."""
+    """One kernel. `arguments`: (type to the compiler, as a launch writes it); `check` is given the launch's arrays by
+    name.
+    """
 
     kernel: str
     grid: str
@@ -61,7 +65,8 @@ def check_atomics(a: Arrays) -> None:
     parts = a["x"][0::2], a["x"][1::2]
     operations = (np.maximum, np.bitwise_or, np.bitwise_xor)
     expected = [[operation.reduce(part) for part in parts] for operation in operations]
-    equal(a["out"], [*expected[0], 0, 0, *expected[1], *expected[2], 0, 0, 7])  # the minimum and the conjunction with 0 are 0
+    # the minimum and the conjunction with 0 are 0
+    equal(a["out"], [*expected[0], 0, 0, *expected[1], *expected[2], 0, 0, 7])
     equal(a["total"], [part.sum() for part in parts])
 
 
@@ -123,7 +128,9 @@ def check_warp_functions(a: Arrays) -> None:
     equal(out[12], 26)
 
 
-def matmul(element: str, triton_type: str, total: str, result: str, relative: float, archs: tuple[int, ...] = (80, 90)) -> Stored:
+def matmul(
+    element: str, triton_type: str, total: str, result: str, relative: float, archs: tuple[int, ...] = (80, 90)
+) -> Stored:
     def check(a: Arrays) -> None:
         x, y = (bfloat16(a[name]) if element == "bf16" else a[name] for name in "xy")
         expected = x.astype(np.float64) @ y.astype(np.float64)
@@ -154,11 +161,13 @@ TRITON = (
            check_layer_norm, {"BLOCK": 256}),
     Stored("histogram", "4", (("*i32", "x: i32[1000]=random"), ("*i32", "counts: i32[256]"), ("i32", "1000")),
            lambda a: equal(a["counts"], np.bincount(a["x"], minlength=256)), {"BLOCK": 256}),
-    Stored("atomics", "3", (("*i32", "x: i32[700]=random"), ("*i32", "out: i32[11]"), ("*fp32", "total: f32[2]"), ("i32", "700")),
+    Stored("atomics", "3", (("*i32", "x: i32[700]=random"), ("*i32", "out: i32[11]"), ("*fp32", "total: f32[2]"),
+        ("i32", "700")),
            check_atomics, {"BLOCK": 256}),
     Stored("reductions", "1", (*float_arrays("x: f32[16,64]=random", "out: f32[48]"), ("*i32", "index: i32[96]")),
            check_reductions, {"ROWS": 16, "COLUMNS": 64}),
-    Stored("scans", "1", float_arrays("x: f32[16,64]=random", "sums: f32[16,64]", "products: f32[16,64]", "down: f32[16,64]"),
+    Stored("scans", "1", float_arrays("x: f32[16,64]=random", "sums: f32[16,64]", "products: f32[16,64]",
+        "down: f32[16,64]"),
            check_scans, {"ROWS": 16, "COLUMNS": 64}),
     Stored("special_functions", "1", (*float_arrays("x: f32[128]=arange", "out: f32[13,128]"), ("i32", "128")),
            check_special_functions, {"BLOCK": 128}),
@@ -186,9 +195,11 @@ def array(element: str, text: str, *shape: int) -> tuple[tuple[str, int], str]:
 
 
 NUMBA = (
-    Stored("saxpy", "4", (("float32", "2.5"), array("float32", "x: f32[1000]=random", 1000), array("float32", "y: f32[1000]", 1000)),
+    Stored("saxpy", "4", (("float32", "2.5"), array("float32", "x: f32[1000]=random", 1000),
+        array("float32", "y: f32[1000]", 1000)),
            lambda a: equal(a["y"], np.float32(2.5) * a["x"]), block="256"),
-    Stored("transpose", "3, 2", (array("float32", "x: f32[32,48]=random", 32, 48), array("float32", "out: f32[48,32]", 48, 32)),
+    Stored("transpose", "3, 2", (array("float32", "x: f32[32,48]=random", 32, 48),
+        array("float32", "out: f32[48,32]", 48, 32)),
            lambda a: equal(a["out"], a["x"].T), block="16, 16"),
     Stored("reverse", "1", (array("int32", "x: i32[64]=random", 64), array("int32", "out: i32[64]", 64)),
            lambda a: equal(a["out"], a["x"][::-1]), block="64", options={"shared_nbytes": 256}),
@@ -197,14 +208,17 @@ NUMBA = (
            lambda a: close(a["c"], a["x"].astype(np.float64) @ a["y"].astype(np.float64), 1e-5), block="16, 16"),
     Stored("histogram", "4", (array("int32", "x: i32[1000]=random", 1000), array("int32", "counts: i32[256]", 256)),
            lambda a: equal(a["counts"], np.bincount(a["x"], minlength=256)), block="256"),
-    Stored("atomics", "3", (array("uint32", "x: u32[300]=arange", 300), array("uint32", "out: u32[9]", 9), array("float64", "floats: f64[2]", 2)),
+    Stored("atomics", "3", (array("uint32", "x: u32[300]=arange", 300), array("uint32", "out: u32[9]", 9),
+        array("float64", "floats: f64[2]", 2)),
            check_numba_atomics, block="128"),
-    Stored("special_functions", "1", (array("float64", "x: f64[100]=random", 100), array("float64", "out: f64[13,100]", 13, 100)),
+    Stored("special_functions", "1", (array("float64", "x: f64[100]=random", 100),
+        array("float64", "out: f64[13,100]", 13, 100)),
            check_numba_functions, archs=(80,), block="128"),
     Stored("warp_functions", "1", (array("int32", "x: i32[32]=arange", 32), array("uint32", "out: u32[13,32]", 13, 32)),
            check_warp_functions, block="32"),
     Stored("local_array", "1", (array("float32", "x: f32[32]=arange", 32), array("float32", "out: f32[32]", 32)),
-           lambda a: equal(a["out"], [sum(n * ((3 * k + n) % 8) * k for k in range(8)) for n in range(32)]), block="32"),
+           lambda a: equal(a["out"], [sum(n * ((3 * k + n) % 8) * k for k in range(8)) for n in range(32)]),
+           block="32"),
     Stored("synchronises_the_grid", "4", (array("int32", "x: i32[256]", 256), array("int32", "out: i32[256]", 256)),
            lambda a: equal(a["out"], np.arange(256)[::-1]), block="64"),
 )  # fmt: skip
@@ -258,7 +272,10 @@ def _by_triton(stored: Stored, arch: int) -> str:
         scratch_text = "null"
     given = ", ".join([*(text for kind, text in stored.arguments if not isinstance(kind, int)), scratch_text, "null"])
     return _text(
-        made.asm["ptx"], f"{stored.kernel}<<<{_extent(stored.grid)}, {block}, {shared}>>>({given})", stored.kernel, triton.__version__
+        made.asm["ptx"],
+        f"{stored.kernel}<<<{_extent(stored.grid)}, {block}, {shared}>>>({given})",
+        stored.kernel,
+        triton.__version__,
     )
 
 
@@ -276,7 +293,9 @@ def _by_numba(stored: Stored, arch: int) -> str:
     )
     gpu_numba.enable(CHIPS[arch])  # for grid.sync() numba asks which GPU there is
     try:
-        ptx, _ = cuda.compile_ptx(getattr(numba_kernels, stored.kernel).py_func, signature, lineinfo=True, cc=divmod(arch, 10))
+        ptx, _ = cuda.compile_ptx(
+            getattr(numba_kernels, stored.kernel).py_func, signature, lineinfo=True, cc=divmod(arch, 10)
+        )
     finally:
         gpu_numba.disable()
     symbol = re.search(r"\.visible \.entry (\w+)", ptx)[1]
@@ -284,7 +303,8 @@ def _by_numba(stored: Stored, arch: int) -> str:
     shared = stored.options.get("shared_nbytes", 0)
     launch = f"{stored.kernel}<<<{_extent(stored.grid)}, {_extent(stored.block)}, {shared}>>>({given})"
     text = linked([ptx], [], str).replace(symbol, stored.kernel)
-    counted = dict.fromkeys(re.findall(r"_ZN08NumbaEnv\w+|_cudapy_\w+", text))  # these names count what was compiled before
+    # these names count what was compiled before
+    counted = dict.fromkeys(re.findall(r"_ZN08NumbaEnv\w+|_cudapy_\w+", text))
     for number, name in enumerate(sorted(counted, key=len, reverse=True)):
         text = text.replace(name, f"numba_{number}")
     return _text(text, launch, stored.kernel, numba_cuda.__version__)
@@ -295,7 +315,9 @@ def _extent(text: str) -> str:
 
 
 def _text(ptx: str, launch: str, kernel: str, version: str) -> str:
-    """With its launch, and without this machine's folders, which stand in comments, in file names and in the debug sections."""
+    """With its launch, and without this machine's folders, which stand in comments, in file names and in the debug
+    sections.
+    """
     from gpuprof.interop.ptx import python_module
 
     module = python_module(ptx, f"{kernel}.ptx", version, {})

@@ -1,6 +1,7 @@
 """Matrix instructions in plain numpy, written from the tables of the PTX ISA manual; shares no code with the emulator.
 
-Elements are kept as numbers (float64 or int64 arrays of matrices); fragments as registers, uint32 or uint64 (registers, 32).
+Elements are kept as numbers (float64 or int64 arrays of matrices); fragments as registers, uint32 or uint64 (registers,
+32).
 """
 
 import ml_dtypes
@@ -32,7 +33,11 @@ def decode(bits: np.ndarray, t: str) -> np.ndarray:
         return bits.astype(f"u{NBITS[t] // 8}").view(FLOATS[t]).astype(np.float64)
     if t in ("tf32", "f32"):
         with np.errstate(invalid="ignore"):  # signalling NaNs
-            return (bits.astype(np.uint32) & np.uint32(0xFFFFE000 if t == "tf32" else 0xFFFFFFFF)).view(np.float32).astype(np.float64)
+            return (
+                (bits.astype(np.uint32) & np.uint32(0xFFFFE000 if t == "tf32" else 0xFFFFFFFF))
+                .view(np.float32)
+                .astype(np.float64)
+            )
     if t == "f64":
         return bits.view(np.float64)
     bits = bits.astype(np.int64)
@@ -67,10 +72,13 @@ def pack(elements: np.ndarray, t: str) -> np.ndarray:
         return elements
     per_word = 32 // NBITS[t]
     shifts = NBITS[t] * np.arange(per_word)[None, :, None]
-    return np.bitwise_or.reduce(elements.reshape(-1, per_word, 32).astype(np.uint32) << shifts.astype(np.uint32), axis=1)
+    return np.bitwise_or.reduce(
+        elements.reshape(-1, per_word, 32).astype(np.uint32) << shifts.astype(np.uint32), axis=1
+    )
 
 
-# -- where element i of a lane is, from the manual's figures -----------------------------------------------------------------
+# -- where element i of a lane is, from the manual's figures
+# -----------------------------------------------------------------
 
 
 def place_a(t: str, m: int, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +120,7 @@ def matrix(values: np.ndarray, places, shape) -> np.ndarray:
     return result
 
 
-# -- products ------------------------------------------------------------------------------------------------------------------
+# -- products --------------------------------------------------------------------------------------
 
 
 def accumulate(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -67,12 +67,20 @@ def test_the_ground_floor_stands_on_itself():
     [
         ("gpuprof", {"numpy", "click", "rich", "numba", "llvmlite"}),
         ("gpuprof.cli.main", {"numpy", "rich", "numba", "llvmlite", "sqlite3"}),
-        ("gpuprof.report.pages", {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"}),
-        ("gpuprof.check.compare", {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"}),
+        (
+            "gpuprof.report.pages",
+            {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"},
+        ),
+        (
+            "gpuprof.check.compare",
+            {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"},
+        ),
         ("gpuprof.timing", {"numba", "llvmlite"}),
     ],
 )
 def test_what_an_import_brings_along(module, forbidden):
     code = f"import sys, {module}; print(*sys.modules)"
-    loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
     assert loaded & forbidden == set()

@@ -19,7 +19,8 @@ def text() -> str:
         for t in range(TILES):
             acc = ", ".join(d[4 * t : 4 * t + 4])
             lines.append(
-                f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{{acc}}}, {{%a0, %a1, %a2, %a3}}, {{{b[2 * t]}, {b[2 * t + 1]}}}, {{{acc}}};"
+                f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{{acc}}}, {{%a0, %a1, %a2, %a3}}, {{{b[2 * t]}, "
+                f"{b[2 * t + 1]}}}, {{{acc}}};"
             )
     lines += [f"st.global.f32 [%x0+{128 * i}], {name};" for i, name in enumerate(d)]
     newline = "\n"
@@ -29,7 +30,7 @@ mov.u32 %r0, %tid.x; mul.wide.u32 %x2, %r0, 4; ld.param.u64 %x0, [p0]; ld.param.
 {newline.join(lines)}
 ret;
 }}
-"""
+"""  # noqa: E501
 
 
 def run(program) -> np.ndarray:
@@ -49,7 +50,8 @@ def test_no_copies_between_fragments():
 
 
 def test_fragments_of_constants_are_made_once():
-    program = assemble_text(text().replace("ld.global.b32 %a", "mov.b32 %a").replace(", [%x1+0];", ", 1;").replace(", [%x1+128];", ", 2;")
+    program = assemble_text(text().replace("ld.global.b32 %a", "mov.b32 %a").replace(", [%x1+0];",
+        ", 1;").replace(", [%x1+128];", ", 2;")
                             .replace(", [%x1+256];", ", 1;").replace(", [%x1+384];", ", 2;"))  # fmt: skip
     assert names(program).count("MOV") <= 4 * TILES + 4
 

@@ -364,7 +364,10 @@ def test_immediates(instruction: str, slot: str, imm: int):
 
 
 def test_all_unsupported_instructions_are_reported_at_once():
-    text = kernel_text("    .loc 1 7 3\n    multimem.st;\n    add.s32 %r1, %r2, %r3;\n    add.f32.foo %f1, %f2, %f3;") + '.file 1 "k.cu"\n'
+    text = (
+        kernel_text("    .loc 1 7 3\n    multimem.st;\n    add.s32 %r1, %r2, %r3;\n    add.f32.foo %f1, %f2, %f3;")
+        + '.file 1 "k.cu"\n'
+    )
     with pytest.raises(UnsupportedInstruction) as caught:
         lower_text(text)
     assert str(caught.value).splitlines() == [

@@ -1,4 +1,6 @@
-"""Whole kernels: the code that comes out, registers beside ptxas's, allocation checked by another method, spilling, determinism."""
+"""Whole kernels: the code that comes out, registers beside ptxas's, allocation checked by another method, spilling,
+determinism.
+"""
 
 import os
 import subprocess
@@ -64,7 +66,8 @@ def test_saxpy_is_what_ptxas_makes_of_it():
     """The same fifteen instructions as ptxas 13.0 -arch=sm_80."""
     program = assemble_text(SAXPY)
     assert opcodes(program) == [
-        "S2R", "S2R", "LOAD.SP", "IMAD", "ISETP.S32", "EXIT", "MOV", "LOAD.DESC", "IMAD.WIDE.S32", "IMAD.WIDE.S32", "LDG.32", "LDG.32",
+        "S2R", "S2R", "LOAD.SP", "IMAD", "ISETP.S32", "EXIT", "MOV", "LOAD.DESC", "IMAD.WIDE.S32", "IMAD.WIDE.S32",
+        "LDG.32", "LDG.32",
         "FFMA", "STG.32", "EXIT",
     ]  # fmt: skip
     assert program.ptx_lines.tolist() == [12, 14, 12, 15, 16, 17, 22, 22, 22, 24, 23, 25, 26, 27, 29]
@@ -81,7 +84,9 @@ def test_saxpy_is_what_ptxas_makes_of_it():
 
 
 def test_parameter_types_from_the_compiler_win():
-    module = replace(ptx_module(SAXPY), param_types={"saxpy": ("long", "float", "unsigned char *", "const double *__restrict__")})
+    module = replace(
+        ptx_module(SAXPY), param_types={"saxpy": ("long", "float", "unsigned char *", "const double *__restrict__")}
+    )
     params = assembler.assemble_program(module).functions[0].params
     assert [(p.is_pointer, p.element) for p in params] == [(False, ""), (False, ""), (True, "u8"), (True, "f64")]
 
@@ -98,7 +103,8 @@ def test_half_by_value_is_a_number_not_a_structure(cpp_type, expected):
     [
         ("ld.global.f32", (), ""),  # or an int taken as one
         ("ld.global.f32", ("int", "float", "const int *", "float *"), "s32"),
-        ("ld.global.f32", ("int", "float", "const P *", "float *"), ""),  # what a structure begins with is not what it is
+        # what a structure begins with is not what it is
+        ("ld.global.f32", ("int", "float", "const P *", "float *"), ""),
     ],
 )
 def test_the_element_of_a_pointer_is_known_or_left_open(load, types, element):
@@ -145,7 +151,9 @@ def test_allocation_of_the_samples(checked, sample_modules):
 
 @needs_ptxas
 def test_registers_are_near_those_of_ptxas(sample_modules, tmp_path):
-    """ptxas keeps a few registers for itself (stack pointer, alignment to its banks); the sum over all samples must be close."""
+    """ptxas keeps a few registers for itself (stack pointer, alignment to its banks); the sum over all samples must be
+    close.
+    """
     ours, theirs = 0, 0
     for module in sample_modules.values():
         wanted = ptxas_registers(tmp_path, module.ptx)
@@ -166,12 +174,18 @@ LAUNCH_BOUNDS = PREAMBLE + ".visible .entry k()\n.reqntid 32, 4\n.minnctapersm 3
 
 def test_launch_bounds_and_barriers():
     function = assemble_text(LAUNCH_BOUNDS).functions[0]
-    assert (function.max_threads, function.required_threads, function.min_blocks, function.barriers) == (128, (32, 4, 1), 3, 3)
+    assert (function.max_threads, function.required_threads, function.min_blocks, function.barriers) == (
+        128,
+        (32, 4, 1),
+        3,
+        3,
+    )
 
 
 def test_the_code_that_takes_a_functions_arguments_has_its_first_line():
     text = PREAMBLE + (
-        '.file 1 "f.cu"\n.func (.param .b32 result) f(.param .b32 n)\n{ .reg .b32 %r<4>; .reg .pred %p;\n.loc 1 7 1\nld.param.b32 %r1, [n];\n'
+        '.file 1 "f.cu"\n.func (.param .b32 result) f(.param .b32 n)\n{ .reg .b32 %r<4>; .reg .pred %p;\n.loc 1 7 '
+        "1\nld.param.b32 %r1, [n];\n"
         "setp.eq.u32 %p, %r1, 0;\n@%p bra END;\n.loc 1 8 2\nadd.u32 %r2, %r1, -1;\n"
         "{ .param .b32 a; .param .b32 v; st.param.b32 [a], %r2; call (v), f, (a); ld.param.b32 %r3, [v]; }\n"
         "add.u32 %r1, %r1, %r3;\nEND: st.param.b32 [result], %r1; ret; }\n"
@@ -205,7 +219,7 @@ SHARED = (
 .func helper() { .reg .b32 %r; mov.u32 %r, both; st.shared.u32 [%r], %r; ret; }
 .visible .entry one() { .shared .align 8 .b8 own[8]; .reg .b32 %r<3>; mov.u32 %r1, own; mov.u32 %r2, dynamic; st.shared.u32 [%r1+4], %r2; call helper; ret; }
 .visible .entry two() { .shared .align 8 .b8 own[8]; .reg .b32 %r<3>; mov.u32 %r1, own; st.shared.u32 [%r1+4], %r1; ret; }
-"""
+"""  # noqa: E501
 )
 
 
@@ -219,8 +233,10 @@ def test_shared_memory_is_laid_out_per_kernel():
 
 def test_variables_and_relocations():
     text = PREAMBLE + (
-        ".global .align 4 .f32 table[3] = {0f3F800000, 0f40000000};\n.global .u8 flag = 7;\n.const .align 8 .u16 small[2] = {1, 65535};\n"
-        ".visible .entry k() { .reg .b64 %rd; .reg .b32 %r; mov.u64 %rd, table+8; ld.global.u32 %r, [%rd]; st.global.u8 [flag], %r; ret; }\n"
+        ".global .align 4 .f32 table[3] = {0f3F800000, 0f40000000};\n.global .u8 flag = 7;\n.const .align 8 .u16 "
+        "small[2] = {1, 65535};\n"
+        ".visible .entry k() { .reg .b64 %rd; .reg .b32 %r; mov.u64 %rd, table+8; ld.global.u32 %r, [%rd]; "
+        "st.global.u8 [flag], %r; ret; }\n"
     )
     program = assemble_text(text)
     assert [(v.name, v.space, v.offset, v.nbytes, v.align, v.image.hex()) for v in program.variables] == [
@@ -264,6 +280,8 @@ def test_the_same_bytes_with_any_hash_seed(sample_modules, tmp_path):
 def test_what_nvcc_writes_for_the_samples(checked, tmp_path):
     for path in SAMPLES:
         out = tmp_path / f"{path.stem}.ptx"
-        subprocess.run(["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", str(path), "-o", str(out)], check=True, capture_output=True)
+        subprocess.run(
+            ["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", str(path), "-o", str(out)], check=True, capture_output=True
+        )
         program = checked(ptx_module(out.read_text(), name=out.name))
         assert np.count_nonzero(program.ptx_lines) == len(program.code)

@@ -1,4 +1,6 @@
-"""Kernels on the emulator: optimised, unoptimised and spilled code must agree to the last bit, and with numpy where that is easy."""
+"""Kernels on the emulator: optimised, unoptimised and spilled code must agree to the last bit, and with numpy where
+that is easy.
+"""
 
 import numpy as np
 import pytest
@@ -101,9 +103,11 @@ def cases() -> dict[str, tuple]:
         "calls": ([random.random(80, np.float32), 5], 32, 0),
         "switches": ([random.integers(0, 50, 128).astype(np.int32), text, 60], 32, 0),
         "many": ([random.random(48 * 32, np.float32), random.random(20, np.float32) / 2], 32, 0),
-        "narrow": ([random.integers(0, 255, 96).astype(np.uint8), random.integers(-9000, 9000, 96).astype(np.int16), np.zeros(96, np.uint64), 96], 32, 0),
+        "narrow": ([random.integers(0, 255, 96).astype(np.uint8), random.integers(-9000, 9000, 96).astype(np.int16),
+            np.zeros(96, np.uint64), 96], 32, 0),
         "tree": ([random.random(128, np.float32)], 128, 1024),
-        "vectors": ([random.random(128, np.float32), random.integers(0, 255, 128).astype(np.uint8), random.random(64)], 32, 0),
+        "vectors": ([random.random(128, np.float32), random.integers(0, 255, 128).astype(np.uint8), random.random(64)],
+            32, 0),
     }  # fmt: skip
 
 
@@ -209,8 +213,12 @@ def test_results_by_hand(ptx: str):
     arguments, block, dynamic = cases()["vectors"]
     v, c, d = run_kernel(program, "vectors", arguments, 1, block)
     x, y, z = arguments[0].reshape(-1, 4), arguments[1].reshape(-1, 4), arguments[2].reshape(-1, 2)
-    assert (np.frombuffer(v, np.float32).reshape(-1, 4) == np.stack([x[:, 3], x[:, 2] + x[:, 0], x[:, 1], x[:, 0] * 2], 1)).all()
-    assert (np.frombuffer(c, np.uint8).reshape(-1, 4) == np.stack([y[:, 3], y[:, 0], y[:, 2] + np.uint8(1), y[:, 1]], 1)).all()
+    assert (
+        np.frombuffer(v, np.float32).reshape(-1, 4) == np.stack([x[:, 3], x[:, 2] + x[:, 0], x[:, 1], x[:, 0] * 2], 1)
+    ).all()
+    assert (
+        np.frombuffer(c, np.uint8).reshape(-1, 4) == np.stack([y[:, 3], y[:, 0], y[:, 2] + np.uint8(1), y[:, 1]], 1)
+    ).all()
     assert (np.frombuffer(d, np.float64).reshape(-1, 2) == np.stack([z[:, 1], -z[:, 0]], 1)).all()
 
 

@@ -54,7 +54,9 @@ def test_of_two_operands_the_later_one(chip):
 
 
 def test_levels_of_the_memory(chip):
-    """A line that a second load asks for while it is on its way, and a third when it is in the L1; then one that comes from the DRAM, and the L2."""
+    """A line that a second load asks for while it is on its way, and a third when it is in the L1; then one that comes
+    from the DRAM, and the L2.
+    """
     load = make("LDG.32", dst=2, a=30, mods=A64)
     use = make("FADD", dst=3, a=2, b=2)
     again = make("LDG.32", dst=4, a=30, mods=A64)
@@ -64,7 +66,11 @@ def test_levels_of_the_memory(chip):
     assert (3, "long_scoreboard") not in found  # both came at once
     # Two of the cycles are a "wait": the FADD writes a register that the one before the load does.
     assert found[5, "long_scoreboard"] == {("l1", 4, 0): (chip.latency["memory"] - 1 - 2, 1)}
-    found = blamed(chip, [load, use, make("LDG.32", dst=2, a=30, mods=A64 | 2 << 7), use, EXIT], [warp([0], [access(range(4))] * 2)])
+    found = blamed(
+        chip,
+        [load, use, make("LDG.32", dst=2, a=30, mods=A64 | 2 << 7), use, EXIT],
+        [warp([0], [access(range(4))] * 2)],
+    )
     ((kind, pc, flags),) = found[1, "long_scoreboard"]
     assert (kind, pc, flags) == ("dram", 0, 0)
     assert list(found[3, "long_scoreboard"]) == [("l2", 2, 0)]  # ld.cg asks the L2
@@ -92,13 +98,18 @@ def test_an_access_behind_another(chip):
 def test_atomics(chip):
     code = [make("ATOMG.ADD.U32", dst=8, a=1, b=6, mods=A64), make("IADD", dst=9, a=8, b=8), EXIT]
     assert list(blamed(chip, code, [warp([0], [access([1])])])[1, "long_scoreboard"]) == [("atomic", 0, 0)]
-    assert list(blamed(chip, code, [warp([0], [access([1], conflicts=9)])])[1, "long_scoreboard"]) == [("atomic", 0, CONFLICT)]
+    assert list(blamed(chip, code, [warp([0], [access([1], conflicts=9)])])[1, "long_scoreboard"]) == [
+        ("atomic", 0, CONFLICT)
+    ]
 
 
 def test_the_last_warp_at_a_barrier(chip):
-    """Three warps wait for one that slept: its line is the sleep's, and itself it waits only for the barrier to open."""
+    """Three warps wait for one that slept: its line is the sleep's, and itself it waits only for the barrier to
+    open.
+    """
     code = [
-        make("BRA", guard=0, imm=16 * 2), make("NANOSLEEP", imm=1000, slot="b"), make("FADD", dst=4, a=5, b=5), make("BAR.SYNC"), EXIT,
+        make("BRA", guard=0, imm=16 * 2), make("NANOSLEEP", imm=1000, slot="b"), make("FADD", dst=4, a=5, b=5),
+        make("BAR.SYNC"), EXIT,
     ]  # fmt: skip
     found = blamed(chip, code, [warp([0, 2, 3])] * 3 + [warp([0, 1, 2, 3])], 4)
     blame = found[3, "barrier"]
@@ -124,7 +135,9 @@ def test_stalls_before_the_last_barrier_do_not_count(chip):
 
 
 def test_the_pipe_is_full(chip):
-    """Two warps of one partition: the FP64 pipe takes one instruction in two cycles, so the second waits for the first."""
+    """Two warps of one partition: the FP64 pipe takes one instruction in two cycles, so the second waits for the
+    first.
+    """
     more = [warp([0], [])] * 5  # the first and the fifth share a partition
     found = blamed(chip, [make("DADD", dst=2, a=10, b=11), EXIT], more)
     ((kind, pc, flags),) = found[0, "math_pipe_throttle"]
@@ -132,7 +145,9 @@ def test_the_pipe_is_full(chip):
 
 
 def test_what_was_issued_instead(chip):
-    """Two warps of one partition run independent instructions: the older one waits for the younger, which is served first."""
+    """Two warps of one partition run independent instructions: the older one waits for the younger, which is served
+    first.
+    """
     code = [ffma(k, 30, 31, 32) for k in range(4)] + [EXIT]
     found = blamed(chip, code, [warp([0])] * 5, 5)
     others = {cause for (_, reason), rows in found.items() if reason == "not_selected" for cause in rows}
@@ -157,7 +172,9 @@ def test_own_slots_jumps_fences_and_the_drain(chip):
     assert found[2, "membar"] == {("self", 2, 0): (chip.membar_cycles - 1, 1)}
     found = blamed(chip, [store, store, EXIT], [warp([0], [access(range(4)), access(range(9, 17))])])
     assert list(found[2, "drain"]) == [("store", 1, CONFLICT)]
-    assert list(blamed(chip, [store, make("MEMBAR"), EXIT], [warp([0], [access(range(4))])])[1, "membar"]) == [("store", 0, 0)]
+    assert list(blamed(chip, [store, make("MEMBAR"), EXIT], [warp([0], [access(range(4))])])[1, "membar"]) == [
+        ("store", 0, 0)
+    ]
 
 
 def test_constants_and_units(chip):

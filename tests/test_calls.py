@@ -13,13 +13,20 @@ def sum_of(n: int, kind: str, space: str) -> tuple[str, str]:
         params = ", ".join(f".param .{kind} a{k}" for k in range(n))
         reads = "".join(f"ld.param.{kind} %v, [a{k}]; mad.lo.{kind} %s, %v, {k + 1}, %s;\n" for k in range(n))
         store = f"st.param.{kind} [r], %s;"
-        function = f".func (.param .{kind} r) f({params})\n{{ .reg .{kind} %v, %s; mov.{kind} %s, 0;\n{reads}{store} ret; }}\n"
-        before = "".join(f".param .{kind} p{k}; add.{kind} %v, %t, {k}; st.param.{kind} [p{k}], %v;\n" for k in range(n))
+        function = (
+            f".func (.param .{kind} r) f({params})\n{{ .reg .{kind} %v, %s; mov.{kind} %s, 0;\n{reads}{store} ret; }}\n"
+        )
+        before = "".join(
+            f".param .{kind} p{k}; add.{kind} %v, %t, {k}; st.param.{kind} [p{k}], %v;\n" for k in range(n)
+        )
         names = ", ".join(f"p{k}" for k in range(n))
         return function, f"{{ .param .{kind} q; {before} call (q), f, ({names}); ld.param.{kind} %s, [q]; }}"
     params = ", ".join(f".reg .{kind} a{k}" for k in range(n))
     reads = "".join(f"mad.lo.{kind} r, a{k}, {k + 1}, r;\n" for k in range(n))
-    return f".func (.reg .{kind} r) f({params})\n{{ mov.{kind} r, 0;\n{reads} ret; }}\n", f"call (%s), f, ({', '.join(['%t'] * n)});"
+    return (
+        f".func (.reg .{kind} r) f({params})\n{{ mov.{kind} r, 0;\n{reads} ret; }}\n",
+        f"call (%s), f, ({', '.join(['%t'] * n)});",
+    )
 
 
 def text_of_call(function: str, call: str, kind: str) -> str:
@@ -54,7 +61,9 @@ def test_register_arguments():
 def test_registers_as_arguments_for_parameters_in_memory():
     function, _ = sum_of(20, "u32", "param")
     program = assemble_text(
-        text_of_call(function, f".param .u32 q; call (q), f, ({', '.join(['%t', '7'] * 10)}); ld.param.u32 %s, [q];", "u32")
+        text_of_call(
+            function, f".param .u32 q; call (q), f, ({', '.join(['%t', '7'] * 10)}); ld.param.u32 %s, [q];", "u32"
+        )
     )
     (found,) = run_kernel(program, "k", [np.zeros(32, np.uint32)])
     assert np.frombuffer(found, np.uint32).tolist() == [100 * lane + 7 * 110 for lane in range(32)]

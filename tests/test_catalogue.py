@@ -6,7 +6,14 @@ from gpuprof.assemble.catalogue import entries
 from gpuprof.assemble.lower import FORMS as SPECIAL_FORMS
 from gpuprof.assemble.lower import HANDLERS
 from gpuprof.errors import UnsupportedInstruction
-from tests import ptx_forms_common, ptx_forms_hopper, ptx_forms_memory, ptx_forms_scalar, ptx_forms_tensor, ptx_forms_texture
+from tests import (
+    ptx_forms_common,
+    ptx_forms_hopper,
+    ptx_forms_memory,
+    ptx_forms_scalar,
+    ptx_forms_tensor,
+    ptx_forms_texture,
+)
 from tests.ptx_forms_common import mnemonic
 from tests.ptx_support import assemble_text, kernel_text
 
@@ -33,11 +40,14 @@ def known_mnemonics() -> set[str]:
     }
 
 
-WARPGROUP = ["wgmma.mma_async", "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group"]  # tests/test_conformance_wgmma.py
+# tests/test_conformance_wgmma.py
+WARPGROUP = ["wgmma.mma_async", "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group"]
 MNEMONICS = [word.split(".") for word in known_mnemonics()]
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.refused != "all"], ids=lambda entry: f"{entry.kind}: {entry.name}")
+@pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if entry.refused != "all"], ids=lambda entry: f"{entry.kind}: {entry.name}"
+)
 def test_what_runs_has_a_form_that_is_tested(entry):
     base, *rest = entry.name.split(".")
     assert any(base == parts[0] and set(rest) <= set(parts[1:]) for parts in MNEMONICS)
@@ -52,13 +62,16 @@ def test_what_is_refused_has_no_lowering(entry):
 PARTLY = {
     ("half precision", "fma"): "fma.rn.oob.f16 %rs1, %rs2, %rs3, %rs4;",
     ("data movement", "cvt"): "cvt.rs.satfinite.e2m1x4.f32 %rs1, {%f1, %f2, %f3, %f4}, %r1;",
-    ("asynchronous copy", "cp.async.bulk.tensor"): "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes"
-    " [%r1], [%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7];",
-    ("asynchronous copy", "cp.async.bulk.prefetch.tensor"): "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%rd1, {%r2, %r3, %r4, %r5, %r6}];",
+    ("asynchronous copy", "cp.async.bulk.tensor"):
+        "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes"
+        " [%r1], [%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7];",
+    ("asynchronous copy", "cp.async.bulk.prefetch.tensor"):
+        "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%rd1, {%r2, %r3, %r4, %r5, %r6}];",
     ("texture", "tex"): "tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%rd0, {%f0, %f1}], {%r0, %r1};",
     ("texture", "tld4"): "tld4.r.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%rd0, {%f0, %f1}], {%r0, %r1};",
     ("surface", "suq"): "suq.memory_layout.b32 %r4, [%rd1];",
-    ("warp matrix", "mma"): "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
+    ("warp matrix", "mma"): "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32 {%r0,%r1,%r2,%r3}, "
+        "{%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
     ("warp matrix", "mma.sp"): "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
     " {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%r0,%r1,%r2,%r3}, %r8, 0;",
     ("warp matrix", "ldmatrix"): "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r0, %r1}, [%r2];",

@@ -33,8 +33,11 @@ SOURCE = [
 ]
 
 
-def write_blur(path: Path, cycles=(200,), lines=(40, 900, 60), source=SOURCE, first_line=3, complete=True, **changes) -> Path:
-    """Launches of a kernel whose lines `first_line`, + 2, + 3 are charged `lines` warp-cycles in the first launch, twice that in the next.
+def write_blur(
+    path: Path, cycles=(200,), lines=(40, 900, 60), source=SOURCE, first_line=3, complete=True, **changes
+) -> Path:
+    """Launches of a kernel whose lines `first_line`, + 2, + 3 are charged `lines` warp-cycles in the first launch,
+    twice that in the next.
 
     The middle one is code that was inlined from a header: it is charged to the kernel's line that asked for it.
     """
@@ -60,7 +63,9 @@ def write_blur(path: Path, cycles=(200,), lines=(40, 900, 60), source=SOURCE, fi
     writer = RecordWriter(path)
     writer.meta(META | changes)
     writer.chip(chip)
-    writer.module(0, name="blur.cu", load_base=0, code_nbytes=48, image=write_gpubin(program), compiler="clang 22", arch="sm_80")
+    writer.module(
+        0, name="blur.cu", load_base=0, code_nbytes=48, image=write_gpubin(program), compiler="clang 22", arch="sm_80"
+    )
     writer.source(path_of_source, "\n".join(source) + "\n")
     for launch, duration in enumerate(cycles):
         writer.launch_begin(launch_fields(launch, kernel="blur", symbol="_Z4blurPf", grid=[8, 8, 1]) | launch_changes)
@@ -135,9 +140,13 @@ def test_update_is_a_fixed_point(folder):
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"]), max_size=20)
 LINES = st.dictionaries(
-    st.builds(LineKey, TEXTS, TEXTS, st.integers(1, 3)), st.builds(LineCost, st.integers(10, 2**63), st.just("")), max_size=4
+    st.builds(LineKey, TEXTS, TEXTS, st.integers(1, 3)),
+    st.builds(LineCost, st.integers(10, 2**63), st.just("")),
+    max_size=4,
 )
-METRIC_VALUES = st.dictionaries(st.sampled_from([m.name for m in METRICS if m.name != "warp_cycles"]), st.integers(1, 2**63), max_size=5)
+METRIC_VALUES = st.dictionaries(
+    st.sampled_from([m.name for m in METRICS if m.name != "warp_cycles"]), st.integers(1, 2**63), max_size=5
+)
 LAUNCHES = st.dictionaries(
     st.builds(LaunchKey, TEXTS, st.integers(1, 9)),
     st.builds(lambda metrics, lines: LaunchFacts(metrics | {"warp_cycles": 1000}, lines), METRIC_VALUES, LINES),
@@ -164,10 +173,14 @@ DAMAGED = {
     ): "damaged baseline: a launch: ordinal is '1.5', not of type int; write it anew with --update",
     BASELINE.replace(
         "registers", "registres"
-    ): "damaged baseline: blur<<<(8, 8), 64>>> has 'registres', which is no metric of this gpuprof; write it anew with --update",
-    BASELINE.replace('[40, "blur.cu"', "[40"): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];'], not "
+    ): "damaged baseline: blur<<<(8, 8), 64>>> has 'registres', which is no metric of this gpuprof; write it anew with "
+    "--update",
+    BASELINE.replace(
+        '[40, "blur.cu"', "[40"
+    ): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];'], not "
     "[warp-cycles, file, text]; write it anew with --update",
-    BASELINE + BASELINE.partition("\n\n")[2]: "damaged baseline: a launch stands in it twice; write it anew with --update",
+    BASELINE
+    + BASELINE.partition("\n\n")[2]: "damaged baseline: a launch stands in it twice; write it anew with --update",
     "a = " + "[" * 5000: "is not a baseline: ",
 }
 
@@ -194,8 +207,12 @@ def test_a_change_within_limits(folder):
 
 
 def test_a_regression_names_its_lines(folder):
-    """Three lines were added above the kernel: its own lines are still themselves, at their new numbers. 5 of 4105 are not worth a row."""
-    write_blur(folder / "now.gprec", cycles=(1000,), lines=(45, 4900, 160), source=["//", "//", "//", *SOURCE], first_line=6)
+    """Three lines were added above the kernel: its own lines are still themselves, at their new numbers. 5 of 4105 are
+    not worth a row.
+    """
+    write_blur(
+        folder / "now.gprec", cycles=(1000,), lines=(45, 4900, 160), source=["//", "//", "//", *SOURCE], first_line=6
+    )
     assert check(folder) == (
         3,
         """\
@@ -204,14 +221,20 @@ regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|2
              blur.cu:9  60 -> 160 warp-cycles (+100)  __syncthreads();
 1 launch compared (cycles=1%|200): 1 regressed
 """,
-        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, most at blur.cu:8; "
+        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, "
+        "most at blur.cu:8; "
         "if this is meant, run again with --update\n",
     )
 
 
 def test_an_edited_line(folder):
     """The old line is gone, the new one is not in the baseline."""
-    write_blur(folder / "now.gprec", cycles=(1000,), lines=(40, 5000, 60), source=[*SOURCE[:4], "    x[1] = sqrtf(a);", *SOURCE[5:]])
+    write_blur(
+        folder / "now.gprec",
+        cycles=(1000,),
+        lines=(40, 5000, 60),
+        source=[*SOURCE[:4], "    x[1] = sqrtf(a);", *SOURCE[5:]],
+    )
     code, out, _ = check(folder, "--diff")
     assert code == 3
     assert (
@@ -259,7 +282,8 @@ missing    blur<<<(8, 8), 64>>>: in the baseline, and not measured
 new        blur<<<(8, 8), 64, 128>>>: not in the baseline; --update adds it
 0 launches compared (cycles=1%|200): 1 missing, 1 new
 """,
-        "gpuprof: blur.toml: not measured now: blur<<<(8, 8), 64>>>; launch it, or take it out of the baseline with --update\n",
+        "gpuprof: blur.toml: not measured now: blur<<<(8, 8), 64>>>; launch it, or take it out of the baseline with "
+        "--update\n",
     )
 
 
@@ -268,7 +292,10 @@ def test_launches_of_one_name_are_told_apart_by_their_order(folder):
     check(folder, "--update")
     write_blur(folder / "now.gprec", cycles=(200, 900, 100))
     code, out, error = check(folder)
-    assert (code, out.splitlines()[0]) == (3, "regressed  blur<<<(8, 8), 64>>> #2: cycles 300 -> 900 (+600, +200.0 %), limit 1%|200")
+    assert (code, out.splitlines()[0]) == (
+        3,
+        "regressed  blur<<<(8, 8), 64>>> #2: cycles 300 -> 900 (+600, +200.0 %), limit 1%|200",
+    )
     assert error.startswith("gpuprof: 1 of 3 launches regressed: blur<<<(8, 8), 64>>> #2: cycles 300 -> 900")
 
 
@@ -294,7 +321,11 @@ regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +
 )
 def test_another_machine(folder, changes, difference):
     write_blur(folder / "now.gprec", **changes)
-    assert check(folder) == (4, "", f"gpuprof: the baseline comes from elsewhere: {difference}; write it anew with --update\n")
+    assert check(folder) == (
+        4,
+        "",
+        f"gpuprof: the baseline comes from elsewhere: {difference}; write it anew with --update\n",
+    )
 
 
 @pytest.mark.parametrize("update", [[], ["--update"]])
@@ -314,7 +345,9 @@ def test_nothing_measured_is_never_a_pass(folder, update, changes, why):
 
 def test_no_baseline(folder):
     (folder / "blur.toml").unlink()
-    error = "gpuprof: blur.toml: there is no baseline yet; `gpuprof check ... --baseline blur.toml --update` writes one\n"
+    error = (
+        "gpuprof: blur.toml: there is no baseline yet; `gpuprof check ... --baseline blur.toml --update` writes one\n"
+    )
     assert check(folder) == (4, "", error)
 
 
@@ -322,8 +355,16 @@ def test_json(folder):
     write_blur(folder / "now.gprec", cycles=(1000,), lines=(40, 4900, 60))
     code, out, _ = check(folder, "--format", "json")
     crossing = {"fail_on": "cycles=1%|200", "metric": "cycles", "old": 200, "new": 1000}
-    same = {"inst_executed": 24, "dram_nbytes": 1536, "dram_read_nbytes": 1024, "dram_write_nbytes": 512, "registers": 12}
-    metrics = {"cycles": {"old": 200, "new": 1000}} | {name: {"old": value, "new": value} for name, value in same.items()}
+    same = {
+        "inst_executed": 24,
+        "dram_nbytes": 1536,
+        "dram_read_nbytes": 1024,
+        "dram_write_nbytes": 512,
+        "registers": 12,
+    }
+    metrics = {"cycles": {"old": 200, "new": 1000}} | {
+        name: {"old": value, "new": value} for name, value in same.items()
+    }
     metrics |= {name: {"old": 1000, "new": 5000} for name in ("warp_cycles", "warp_cycles_long_scoreboard")}
     assert (code, json.loads(out)) == (
         3,

@@ -18,19 +18,30 @@ def test_names():
 @pytest.mark.parametrize("name", list_chips())
 def test_every_number_of_a_chip_has_a_source(name):
     chip = load_chip(name)
-    names = {field.name for field in FIELDS} | {f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries}
+    names = {field.name for field in FIELDS} | {
+        f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries
+    }
     assert set(chip.sources) == names
     assert all(source and source != f"{name}.toml" for source in chip.sources.values())
 
 
 def test_the_machine_of_the_patent():
     chip = load_chip("ppu15")
-    assert (chip.sms, chip.partitions, chip.warps_per_partition, chip.dispatch_units, chip.dram_channels) == (15, 4, 16, 2, 6)
+    assert (chip.sms, chip.partitions, chip.warps_per_partition, chip.dispatch_units, chip.dram_channels) == (
+        15,
+        4,
+        16,
+        2,
+        6,
+    )
     assert [chip.lanes[pipe] * chip.partitions for pipe in ("fma", "fp64", "xu")] == [192, 64, 32]
 
 
 def test_unknown_name_lists_the_names():
-    with pytest.raises(UsageError, match=r"^unknown chip 'a10'; there are " + ", ".join(NAMES) + r", or give the path of a \.toml file$"):
+    with pytest.raises(
+        UsageError,
+        match=r"^unknown chip 'a10'; there are " + ", ".join(NAMES) + r", or give the path of a \.toml file$",
+    ):
         load_chip("a10")
 
 
@@ -55,11 +66,26 @@ def test_a_file_may_inherit(tmp_path):
         ('inherits = "a100"\nlatency = 3', "latency: expected a table, got 3"),
         ('inherits = "a100"\nwarp_slots = 63', "warp_slots is 63, which its 4 partitions cannot share evenly"),
         ('inherits = "a100"\nl2_near_cycles = 500', "l2_near_cycles, l2_far_cycles and dram_cycles must ascend"),
-        ('inherits = "a100"\nl1_nbytes = 168960', "l1_nbytes leaves 1024 bytes of L1, less than one set of l1_ways = 16 lines"),
-        ('inherits = "a100"\nl2_slices = 1024\nl2_nbytes = 65536', "l2_nbytes is 65536, less than a line for each of l2_slices = 1024"),
-        ('inherits = "a100"\nregisters = 1024\nregister_granularity = 512', "registers is 1024, less than register_granularity"),
-        ('inherits = "a100"\npartitions = 1', "warp_slots gives 64 slots per partition, more than the 32 the model has"),
-        ('inherits = "a100"\nshared_nbytes = 400000', "shared_nbytes is 400000, which leaves no L1 of l1_nbytes 196608"),
+        (
+            'inherits = "a100"\nl1_nbytes = 168960',
+            "l1_nbytes leaves 1024 bytes of L1, less than one set of l1_ways = 16 lines",
+        ),
+        (
+            'inherits = "a100"\nl2_slices = 1024\nl2_nbytes = 65536',
+            "l2_nbytes is 65536, less than a line for each of l2_slices = 1024",
+        ),
+        (
+            'inherits = "a100"\nregisters = 1024\nregister_granularity = 512',
+            "registers is 1024, less than register_granularity",
+        ),
+        (
+            'inherits = "a100"\npartitions = 1',
+            "warp_slots gives 64 slots per partition, more than the 32 the model has",
+        ),
+        (
+            'inherits = "a100"\nshared_nbytes = 400000',
+            "shared_nbytes is 400000, which leaves no L1 of l1_nbytes 196608",
+        ),
         ('inherits = "a100"\nclock_mhz = nan', "clock_mhz is nan, but only 10 to 10000 MHz make sense"),
         ('inherits = "a100"\nclock_mhz = inf', "clock_mhz is inf"),
         ('inherits = "a100"\narch = 80', "arch: expected a text, got 80"),
@@ -88,7 +114,15 @@ NUMBERS += [(f"{table}.{entry}", field) for table, (entries, field) in TABLES.it
 def test_every_number_has_its_bounds_and_its_type(tmp_path, name, field):
     table, _, key = name.rpartition(".")
     step = 1 if field.kind == "int" else 0.001
-    for value in (field.low - step, field.high + step, -(10**30), '"5"', "true", "[5]", *(["2.5"] if field.kind == "int" else [])):
+    for value in (
+        field.low - step,
+        field.high + step,
+        -(10**30),
+        '"5"',
+        "true",
+        "[5]",
+        *(["2.5"] if field.kind == "int" else []),
+    ):
         path = tmp_path / "my chip.toml"
         path.write_text('inherits = "a100"\n' + (f"[{table}]\n" if table else "") + f"{key} = {value}\n")
         with pytest.raises(UsageError, match=rf"my chip\.toml: {re.escape(name)}(:| is)"):
@@ -101,7 +135,12 @@ def test_a_relative_path_with_spaces_and_a_parent_in_another_folder(tmp_path, mo
     (tmp_path / "my chips" / "half of it.toml").write_text('inherits = "base.toml"\nclock_mhz = 700\n')
     monkeypatch.chdir(tmp_path)
     chip = load_chip("my chips/half of it.toml")
-    assert (chip.name, chip.sms, chip.clock_mhz, chip.l2_nbytes) == ("half of it", 3, 700.0, load_chip("v100").l2_nbytes)
+    assert (chip.name, chip.sms, chip.clock_mhz, chip.l2_nbytes) == (
+        "half of it",
+        3,
+        700.0,
+        load_chip("v100").l2_nbytes,
+    )
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -125,7 +125,11 @@ def test_a_kernel_by_any_of_its_names(folder, name):
 
 
 def test_a_template_is_named_with_its_arguments(folder):
-    out = collect(folder, "scan.cu", *launches("scan<256><<<1, 256, 256*4>>>(i32[256]=ones)", "scan<64><<<1, 64, 256>>>(i32[64]=arange)"))
+    out = collect(
+        folder,
+        "scan.cu",
+        *launches("scan<256><<<1, 256, 256*4>>>(i32[256]=ones)", "scan<64><<<1, 64, 256>>>(i32[64]=arange)"),
+    )
     assert printed(out) == ["256", str(sum(range(64)))]
     assert masked(out).splitlines()[1] == "scan<256><<<1, 256>>>  N cycles  N warp instructions  N samples"
 
@@ -155,7 +159,9 @@ def test_numpy_files(folder):
 # Sizes.
 
 
-@pytest.mark.parametrize("grid, block, threads", [(1, 1, 1), (11, 96, 1056), ("(3, 5, 7)", "(2, 3, 5)", 3150), (1024, 1024, 1 << 20)])
+@pytest.mark.parametrize(
+    "grid, block, threads", [(1, 1, 1), (11, 96, 1056), ("(3, 5, 7)", "(2, 3, 5)", 3150), (1024, 1024, 1 << 20)]
+)
 def test_every_thread_runs_once(folder, grid, block, threads):
     out = collect(folder, "count.cu", *launches(f"count<<<{grid}, {block}>>>(n: u32[1])", "show<<<1, 1>>>(n)"))
     assert printed(out) == [str(threads)]
@@ -164,7 +170,9 @@ def test_every_thread_runs_once(folder, grid, block, threads):
 @pytest.mark.parametrize("n", [0, 1, 31, 33, 1000])
 def test_any_number_of_elements(folder, n):
     grid = max(1, -(-n // 96))
-    out = collect(folder, "count.cu", *launches(f"guarded<<<{grid}, 96>>>(x: i32[{max(n, 1)}], {n})", f"sum<<<1, 1>>>(x, {n})"))
+    out = collect(
+        folder, "count.cu", *launches(f"guarded<<<{grid}, 96>>>(x: i32[{max(n, 1)}], {n})", f"sum<<<1, 1>>>(x, {n})")
+    )
     assert printed(out) == [str(sum(range(n)))]
 
 
@@ -203,7 +211,9 @@ N samples of 5 launches -> run.gprec
 
 
 def test_a_script(folder):
-    """Two modules, a kernel twice, host code between, an array without elements, arguments of its own, a module beside it."""
+    """Two modules, a kernel twice, host code between, an array without elements, arguments of its own, a module beside
+    it.
+    """
     write_files(folder, {"run.py": SCRIPT, "helper.py": "BLOCK = 32\n"})
     code, out, error = process(folder, "collect", "run.py", "--", "2", "--flag")
     assert (code, masked(out), error) == (0, SCRIPT_OUT, "")
@@ -247,11 +257,15 @@ except gpuprof.errors.UsageError as error:
 def test_tasks_of_a_script(folder):
     """Recorded, in the database, and on the launches page in every format."""
     write_files(folder, {"tasks.py": TASKS_SCRIPT})
-    assert printed(collect(folder, "tasks.py"))[-1] == "task 'one' ends, but the innermost open task is 'two': end that one first"
+    assert (
+        printed(collect(folder, "tasks.py"))[-1]
+        == "task 'one' ends, but the innermost open task is 'two': end that one first"
+    )
     tasks = ["", "step 1", "step 1/inner", "step 1"]
     assert [launch.begin["task"] for launch in read_recording(folder / "tasks.gprec").launches.values()] == tasks
     text, as_csv, as_json = (
-        gpuprof(folder, "report", "tasks.gprec", "--page", "launches", *flag)[1] for flag in ((), ("--csv",), ("--json",))
+        gpuprof(folder, "report", "tasks.gprec", "--page", "launches", *flag)[1]
+        for flag in ((), ("--csv",), ("--json",))
     )
     assert gpuprof(folder, "correlate", "tasks.gprec")[0] == 0
     with closing(sqlite3.connect(folder / "tasks.gpudb")) as db:
@@ -300,7 +314,9 @@ def test_period(folder):
 
 
 def test_mode_all_samples_every_resident_warp(folder):
-    """Two blocks of one warp on two SMs: `random` and `all` see the same; eight warps in a block: `all` sees up to eight at a time."""
+    """Two blocks of one warp on two SMs: `random` and `all` see the same; eight warps in a block: `all` sees up to
+    eight at a time.
+    """
     text = launches("twice<<<1, 256>>>(i32[256], 256)")
     samples = {}
     for mode in ("random", "all"):
@@ -319,7 +335,9 @@ def test_compact_records(folder):
     collect(folder, "kernels.cu", "--period", "32", "--record", "compact")
     compact = read_recording(folder / "kernels.gprec").launches[0].samples
     assert (wide.dtype.itemsize, compact.dtype.itemsize) == (32, 8)
-    assert [compact[name].tolist() for name in compact.dtype.names] == [wide[name].tolist() for name in compact.dtype.names]
+    assert [compact[name].tolist() for name in compact.dtype.names] == [
+        wide[name].tolist() for name in compact.dtype.names
+    ]
 
 
 def test_seed_makes_other_random_data(folder):
@@ -332,7 +350,8 @@ def test_seed_makes_other_random_data(folder):
 
 def test_include_and_define(folder):
     source = (
-        '#include <cstdio>\n#include "k.h"\n// LAUNCH: k<<<1, 1>>>()\n__global__ void k() { printf("%d\\n", FROM_HEADER + FROM_FLAG); }\n'
+        '#include <cstdio>\n#include "k.h"\n// LAUNCH: k<<<1, 1>>>()\n__global__ void k() { printf("%d\\n", '
+        "FROM_HEADER + FROM_FLAG); }\n"
     )
     write_files(folder, {"k.cu": source, "include here/k.h": "#define FROM_HEADER 40\n"})
     assert printed(collect(folder, "k.cu", "-I", "include here", "-D", "FROM_FLAG=2")) == ["42"]

@@ -55,7 +55,8 @@ def test_compile_a_template(folder, monkeypatch, capsys):
     program = read_gpubin(data, "scale.gpubin")
     (kernel,) = program.functions
     assert out == (
-        f"scale<4>: {kernel.registers} registers, 0 bytes spilled, 0 bytes shared, {kernel.count} instructions -> scale.gpubin\n"
+        f"scale<4>: {kernel.registers} registers, 0 bytes spilled, 0 bytes shared, {kernel.count} instructions -> "
+        "scale.gpubin\n"
     )
     assert [(p.type, p.offset, p.nbytes) for p in kernel.params] == [("u64", 0, 8), ("u32", 8, 4)]
     assert program.sources["scale.cu"] == KERNEL
@@ -104,7 +105,8 @@ def test_ptx_out_and_in_again(folder, monkeypatch, capsys):
         (["compile", "none.cu"], 2, "gpuprof: none.cu: there is no such file\n"),
         (["compile", "include"], 2, "gpuprof: include: is a folder\n"),
         (["compile", "small.gpubin"], 2, "gpuprof: small.gpubin: expected a .cu, .cuh or .ptx file\n"),
-        (["compile", "bad.ptx", "--emit", "ptx"], 2, "gpuprof: bad.ptx: would replace the file it is made from; give another name with -o\n"),
+        (["compile", "bad.ptx", "--emit", "ptx"], 2, "gpuprof: bad.ptx: would replace the file it is made from; give "
+            "another name with -o\n"),
         (["compile", "bad.ptx"], 1, "gpuprof: bad.ptx: no `.target` directive: this is not a PTX file\n"),
         (["compile", "bad.ptx", "-o", "x", "--kernel", "f<1>", "-D", "A"], 2,
          "gpuprof: bad.ptx: a .ptx file is compiled already; leave out --kernel, -D\n"),
@@ -115,7 +117,8 @@ def test_ptx_out_and_in_again(folder, monkeypatch, capsys):
          "gpuprof: --kernel '(' is not a regular expression: missing ), unterminated subpattern at position 0\n"),
         (["disasm", "small.gpubin", "--kernel", "xyz"], 2, "gpuprof: --kernel 'xyz' finds none of: scan<256>, twice\n"),
         (["disasm", "scale.cu"], 1,
-         "gpuprof: scale.cu: not a gpubin: it starts with b'#inc', not with a 64-bit ELF header; `gpuprof compile` makes gpubin files\n"),
+         "gpuprof: scale.cu: not a gpubin: it starts with b'#inc', not with a 64-bit ELF header; `gpuprof compile` "
+             "makes gpubin files\n"),
     ],
 )  # fmt: skip
 def test_wrong_use(folder, monkeypatch, capsys, arguments, exit_code, message):
@@ -202,7 +205,9 @@ def test_names_cannot_carry_escapes(folder, monkeypatch, capsys):
     evil = "k\x1b]0;owned\x07\u202e\n"
     functions = (replace(program.functions[0], name=evil, display=evil), *program.functions[1:])
     places = (Location(evil, 1, 1, evil),) * len(program.code)
-    hostile = replace(program, name=evil, compiler=evil, functions=functions, locations=places, sources={evil: evil}, ptx=evil * 5)
+    hostile = replace(
+        program, name=evil, compiler=evil, functions=functions, locations=places, sources={evil: evil}, ptx=evil * 5
+    )
     Path("evil.gpubin").write_bytes(write_gpubin(hostile))
     code, out, _ = run(monkeypatch, capsys, "disasm", "evil.gpubin", "--source", "--ptx")
     assert code == 0

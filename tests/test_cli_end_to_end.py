@@ -100,7 +100,9 @@ def test_the_gpubin_is_an_elf_with_both_kernels(folder):
 
 def test_disasm(folder):
     """Every instruction of the kernels, each source line above those it became."""
-    plain, with_source, with_ptx = (told(folder, "disasm", "copy.gpubin", *flags) for flags in ((), ("--source",), ("--ptx",)))
+    plain, with_source, with_ptx = (
+        told(folder, "disasm", "copy.gpubin", *flags) for flags in ((), ("--source",), ("--ptx",))
+    )
     instructions = [line for line in plain.splitlines() if re.match(r"\s*0x|\s*[0-9a-f]{4,}", line)]
     for text, extra in ((with_source, "to[i] = from[i] * TIMES;"), (with_ptx, "ld.global")):
         assert extra in text and extra not in plain
@@ -146,16 +148,22 @@ def test_the_ledger_is_the_resident_warp_cycles(database):
 
 def test_causes_have_the_cycles_of_the_ledger_and_the_stalls(database):
     query = "SELECT launch, pc, reason, SUM(cycles), SUM(stalls) FROM causes GROUP BY launch, pc, reason"
-    exact = "SELECT l.launch, l.pc, l.reason, l.cycles, s.stalls FROM ledger l JOIN stalls s USING (launch, pc, reason) ORDER BY 1, 2, 3"
+    exact = (
+        "SELECT l.launch, l.pc, l.reason, l.cycles, s.stalls FROM ledger l JOIN stalls s USING (launch, pc, "
+        "reason) ORDER BY 1, 2, 3"
+    )
     assert database.execute(query).fetchall() == database.execute(exact).fetchall()
     kinds = {name for (name,) in database.execute("SELECT DISTINCT k.name FROM causes JOIN cause_kinds k USING (kind)")}
     assert {"result", "dram", "branch", "store"} <= kinds
 
 
 def test_stalls_are_the_ledger_in_pieces(database):
-    """For every (launch, pc, reason) but issues: as many stalls as their lengths count, which can have just the ledger's cycles."""
+    """For every (launch, pc, reason) but issues: as many stalls as their lengths count, which can have just the
+    ledger's cycles.
+    """
     lengths = (
-        "SELECT launch, pc, reason, SUM(stalls), SUM(stalls * least_cycles), SUM(stalls * (2 * least_cycles - 1)), MAX(least_cycles) "
+        "SELECT launch, pc, reason, SUM(stalls), SUM(stalls * least_cycles), SUM(stalls * (2 * least_cycles - 1)), "
+        "MAX(least_cycles) "
         "FROM stall_lengths GROUP BY launch, pc, reason"
     )
     stalls, ledger, found = (
@@ -173,7 +181,9 @@ def test_stalls_are_the_ledger_in_pieces(database):
 
 @pytest.mark.parametrize("page", ["source", "ptx", "isa"])
 def test_every_listing_adds_up_to_the_database(folder, database, page):
-    """CSV and JSON of each page: all samples, all warp-cycles, all executed instructions of each kernel, whatever they are listed by."""
+    """CSV and JSON of each page: all samples, all warp-cycles, all executed instructions of each kernel, whatever they
+    are listed by.
+    """
     listed = tables(told(folder, "report", "copy.gpudb", "--page", page, "--csv"))
     ordered = database.execute("SELECT launch FROM launches ORDER BY cycles DESC").fetchall()
     assert len(listed) == N_LAUNCHES
@@ -186,8 +196,13 @@ def test_every_listing_adds_up_to_the_database(folder, database, page):
             total = sum(int(row[column] or 0) for row in table if row["Line"] != "" or page != "source")
             assert (page, column, total) == (page, column, database.execute(query, (launch,)).fetchone()[0])
         for column, name in zip(COLUMNS, NAMES, strict=True):
-            query = "SELECT COALESCE(SUM(samples), 0) FROM samples JOIN stall_reasons USING (reason) WHERE launch = ? AND name = ?"
-            assert sum(int(row[column] or 0) for row in table) == database.execute(query, (launch, name)).fetchone()[0], name
+            query = (
+                "SELECT COALESCE(SUM(samples), 0) FROM samples JOIN stall_reasons USING (reason) WHERE launch = ? "
+                "AND name = ?"
+            )
+            assert (
+                sum(int(row[column] or 0) for row in table) == database.execute(query, (launch, name)).fetchone()[0]
+            ), name
 
 
 def test_json_says_what_csv_says(folder):
@@ -210,7 +225,9 @@ def test_the_source_page(folder):
 
 def test_report_takes_records_too(folder):
     for page in ("summary", "source", "ptx", "isa", "launches"):
-        assert told(folder, "report", "copy.gprec", "--page", page) == told(folder, "report", "copy.gpudb", "--page", page)
+        assert told(folder, "report", "copy.gprec", "--page", page) == told(
+            folder, "report", "copy.gpudb", "--page", page
+        )
 
 
 def test_report_filters(folder):
@@ -284,7 +301,10 @@ def test_check(folder, tmp_path):
     """A baseline, the same again, a slower kernel by name and line, another chip, a kernel that is gone."""
     shutil.copy(folder / "copy.cu", tmp_path)
     shutil.copy(folder / "copy.gprec", tmp_path)
-    assert told(tmp_path, "check", "copy.gprec", "--baseline", "base.txt", "--update") == "base.txt: baseline of 2 launches written\n"
+    assert (
+        told(tmp_path, "check", "copy.gprec", "--baseline", "base.txt", "--update")
+        == "base.txt: baseline of 2 launches written\n"
+    )
     assert told(tmp_path, "check", "copy.gprec", "--baseline", "base.txt").endswith(
         "2 launches compared (cycles=1%|200): all within limits\n"
     )
@@ -300,14 +320,25 @@ def test_check(folder, tmp_path):
     assert re.match(r"regressed  copy<4><<<3, 64>>>: cycles \d+ -> \d+ \(\+\d+, \+[\d.]+ %\), limit 1%\|200\n", out)
     assert re.search(r"^ +copy\.cu:7  .*warp-cycles \(\+\d+\)", out, re.MULTILINE)
     assert error.startswith("gpuprof: 1 of 2 launches regressed: copy<4><<<3, 64>>>: ") and "most at copy.cu:7" in error
-    assert gpuprof(tmp_path, "check", "copy.gprec", "--baseline", "base.txt", "--fail-on", "cycles=100000%|100000000")[0] == 0
+    assert (
+        gpuprof(tmp_path, "check", "copy.gprec", "--baseline", "base.txt", "--fail-on", "cycles=100000%|100000000")[0]
+        == 0
+    )
 
     told(tmp_path, "collect", "copy.cu", "--chip", "v100", "--period", "32")
     code, _, error = gpuprof(tmp_path, "check", "copy.gprec", "--baseline", "base.txt")
     assert code == 4 and "v100" in error and "a100" in error
 
     write_files(tmp_path, {"copy.cu": SOURCE})
-    told(tmp_path, "collect", "copy.cu", "--period", "32", "--launch", "copy<4><<<3, 64>>>(f32[192], f32[192]=random, 192)")
+    told(
+        tmp_path,
+        "collect",
+        "copy.cu",
+        "--period",
+        "32",
+        "--launch",
+        "copy<4><<<3, 64>>>(f32[192], f32[192]=random, 192)",
+    )
     code, _, error = gpuprof(tmp_path, "check", "copy.gprec", "--baseline", "base.txt")
     assert code == 4 and "not measured now: walk<<<1, 32>>>" in error
     assert (tmp_path / "base.txt").read_text() == base
@@ -317,7 +348,12 @@ def test_check(folder, tmp_path):
 
 
 def test_list_and_explain(tmp_path):
-    for kind, word in (("chips", "a100"), ("stalls", "long_scoreboard"), ("metrics", "cycles"), ("samples", "saxpy.cu")):
+    for kind, word in (
+        ("chips", "a100"),
+        ("stalls", "long_scoreboard"),
+        ("metrics", "cycles"),
+        ("samples", "saxpy.cu"),
+    ):
         assert word in told(tmp_path, "list", kind)
         assert json.loads(told(tmp_path, "list", kind, "--json"))["version"] == 1
     for name, column in zip(NAMES, COLUMNS, strict=True):
@@ -344,8 +380,11 @@ def test_every_command_has_help(tmp_path):
     ]
     for command in commands:
         assert told(tmp_path, command, "--help").startswith(f"Usage: gpuprof {command} ")
-        short = subprocess.run([sys.executable, "-m", "gpuprof", command, "-h"], capture_output=True, text=True, check=True)
-        assert short.stdout.startswith(f"Usage: gpuprof {command} ")  # in a process of its own: click keeps the first help option it makes
+        short = subprocess.run(
+            [sys.executable, "-m", "gpuprof", command, "-h"], capture_output=True, text=True, check=True
+        )
+        # in a process of its own: click keeps the first help option it makes
+        assert short.stdout.startswith(f"Usage: gpuprof {command} ")
 
 
 def test_the_installed_program(tmp_path):
@@ -372,5 +411,7 @@ HEAVY = ("numba", "llvmlite", "numpy", "elftools", "rich", "sqlite3", "click")
 def test_imports_stay_light(statement, heavy):
     """Nothing that is slow to load before it is needed; reports and checks never load the compiler or Numba."""
     code = f"import sys\n{statement}\nprint(*(name for name in {HEAVY} if name in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
     assert set(done.stdout.split()) <= set(heavy)

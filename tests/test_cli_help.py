@@ -14,7 +14,9 @@ def test_every_flag_is_in_one_group(command):
 
     grouped = [flag for flags in GROUPS.values() for flag in flags]
     flags = [
-        option.opts[0] for option in {"collect": collect, "replay": replay}[command].command.params if isinstance(option, click.Option)
+        option.opts[0]
+        for option in {"collect": collect, "replay": replay}[command].command.params
+        if isinstance(option, click.Option)
     ]
     assert len(set(grouped)) == len(grouped)
     assert set(flags) <= set(grouped)

@@ -1,4 +1,6 @@
-"""`--compiler nvcc`, where nvcc is installed, and what is said where it is not. The compilers' other flags, for both."""
+"""`--compiler nvcc`, where nvcc is installed, and what is said where it is not. The compilers' other flags, for
+both.
+"""
 
 import shlex
 import sys
@@ -62,7 +64,9 @@ def test_lines_of_inlined_calls(folder, monkeypatch, capsys):
 
 @needs_nvcc
 def test_errors_keep_their_lines(folder, monkeypatch, capsys):
-    code, _, err = run(monkeypatch, capsys, "compile", "scale.cu", "-I", "include", "--kernel", "scale<4>", "--compiler", "nvcc")
+    code, _, err = run(
+        monkeypatch, capsys, "compile", "scale.cu", "-I", "include", "--kernel", "scale<4>", "--compiler", "nvcc"
+    )
     assert code == 1
     assert 'include/scale.h(2): error: identifier "FACTOR" is undefined' in err
     assert err.endswith("gpuprof: scale.cu does not compile with nvcc\n")
@@ -107,10 +111,13 @@ def test_without_nvcc(folder, monkeypatch, capsys):
     monkeypatch.setattr(nvcc, "DEFAULT_TOOLKIT", str(folder / "cuda"))
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.delenv("CUDA_PATH", raising=False)
-    code, _, err = run(monkeypatch, capsys, "collect", "scale.cu", "--launch", "scale<4><<<1, 32>>>(f32[32], 32)", "--compiler", "nvcc")
+    code, _, err = run(
+        monkeypatch, capsys, "collect", "scale.cu", "--launch", "scale<4><<<1, 32>>>(f32[32], 32)", "--compiler", "nvcc"
+    )
     assert code == 1
     assert err == (
-        f"gpuprof: nvcc: no such program on PATH, in CUDA_HOME or {folder}/cuda: install the CUDA toolkit, name its compiler with "
+        f"gpuprof: nvcc: no such program on PATH, in CUDA_HOME or {folder}/cuda: install the CUDA toolkit, name its "
+        "compiler with "
         "--compiler PATH/nvcc, or leave --compiler out to use the clang that comes with gpuprof\n"
     )
 
@@ -142,7 +149,9 @@ def test_another_clang(folder, monkeypatch, capsys):
 
 @pytest.mark.parametrize("level", range(4))
 def test_optimization_of_clang(tmp_path, level):
-    (tmp_path / "k.cu").write_text("__device__ int twice(int x) { return x + x; }\n__global__ void k(int *x) { *x = twice(*x) * 2; }\n")
+    (tmp_path / "k.cu").write_text(
+        "__device__ int twice(int x) { return x + x; }\n__global__ void k(int *x) { *x = twice(*x) * 2; }\n"
+    )
     ptx = read_source(tmp_path / "k.cu", arch="sm_80", options=BuildOptions(optimize=level)).ptx
     assert ("call.uni" in ptx, ".local" in ptx) == ((True, True) if level == 0 else (False, False))
 
@@ -162,7 +171,8 @@ def test_a_folder_with_a_space(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "add.h").write_text("__device__ inline int add(int a, int b)\n{\n    return a + b;\n}\n")
     (folder / "k.cu").write_text(
-        '#include "add.h"\n__global__ void k(int *x) { x[0] = add(x[1], x[2]); }\n// LAUNCH: k<<<1, 1>>>(i32[3]=arange)\n'
+        '#include "add.h"\n__global__ void k(int *x) { x[0] = add(x[1], x[2]); }\n// LAUNCH: k<<<1, '
+        "1>>>(i32[3]=arange)\n"
     )
     monkeypatch.chdir(folder)
     module = nvcc.compile_nvcc("k.cu", arch="sm_80")

@@ -68,7 +68,10 @@ def beside_command(path: Path) -> list:
     """All that is in a recording, the command that made it aside."""
     chunks = [(chunk.type, payload) for chunk, payload in read_chunks(path)]
     chunks[0][1].pop("command")
-    return [(type_, str(payload) if isinstance(payload, dict) else (payload[0], bytes(payload[1]))) for type_, payload in chunks]
+    return [
+        (type_, str(payload) if isinstance(payload, dict) else (payload[0], bytes(payload[1])))
+        for type_, payload in chunks
+    ]
 
 
 def test_passes_are_merged_replays(folder):
@@ -88,7 +91,8 @@ def test_passes_are_merged_replays(folder):
     )
     assert beside_command(folder / "merged.gprec") == beside_command(folder / "whole.gprec")
     assert read_recording(folder / "merged.gprec").meta["command"] == (
-        "gpuprof collect kernels.cu --period 32; gpuprof replay 0.gprec --seed 1 --phase 10; gpuprof replay 0.gprec --seed 2 --phase 21"
+        "gpuprof collect kernels.cu --period 32; gpuprof replay 0.gprec --seed 1 --phase 10; gpuprof replay 0.gprec "
+        "--seed 2 --phase 21"
     )
     told(folder, "replay", "whole.gprec")
     assert beside_command(folder / "whole-replay.gprec") == beside_command(folder / "whole.gprec")
@@ -96,7 +100,11 @@ def test_passes_are_merged_replays(folder):
     plain = [chunk for chunk in beside_command(folder / "whole.gprec") if chunk[0] != b"STRM"]
     assert beside_command(folder / "plain.gprec") == plain
     assert names(folder) == sorted(
-        ["kernels.cu", "script.py", *(f"{name}.gprec" for name in ("0", "1", "2", "merged", "plain", "whole", "whole-replay"))]
+        [
+            "kernels.cu",
+            "script.py",
+            *(f"{name}.gprec" for name in ("0", "1", "2", "merged", "plain", "whole", "whole-replay")),
+        ]
     )
 
 
@@ -149,14 +157,29 @@ def test_load_bases(folder):
 
 
 def test_merging_over_a_file_that_is_there(folder):
-    """It stays as NAME.old. Recordings that follow each other have no stream together, and the command says whose is left out."""
+    """It stays as NAME.old. Recordings that follow each other have no stream together, and the command says whose is
+    left out.
+    """
     for name, n in (("a", "20"), ("plain", "5")):
         stream = [] if name == "plain" else ["--save-stream"]
-        told(folder, "collect", "kernels.cu", "--launch", f"work<<<1, 32>>>(f32[32], {n})", "-o", f"{name}.gprec", *stream)
+        told(
+            folder,
+            "collect",
+            "kernels.cu",
+            "--launch",
+            f"work<<<1, 32>>>(f32[32], {n})",
+            "-o",
+            f"{name}.gprec",
+            *stream,
+        )
     before = (folder / "a.gprec").read_bytes()
     code, out, error = run(folder, "merge", "a.gprec", "plain.gprec", "-o", "a.gprec")
     assert (code, out.endswith(" of 2 launches -> a.gprec\n")) == (0, True)
-    assert error == "gpuprof: a.gprec has no command stream: those of a.gprec are each of one run alone; keep them to replay them\n"
+    assert (
+        error
+        == "gpuprof: a.gprec has no command stream: those of a.gprec are each of one run alone; keep them to replay "
+        "them\n"
+    )
     assert (folder / "a.gprec.old").read_bytes() == before
     assert not read_recording(folder / "a.gprec").has_stream
     assert {"a.gprec", "a.gprec.old", "plain.gprec"} == {name for name in names(folder) if "gprec" in name}
@@ -217,14 +240,21 @@ def test_what_cannot_be_done(folder):
         (4, "replay plain.gprec", "plain.gprec: no command stream is saved in it: collect with --save-stream"),
         (2, "replay none.gprec", "none.gprec: there is no such file"),
         (1, "replay kernels.cu", "kernels.cu: is not a gpuprof recording (.gprec)"),
-        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace the one that it is made from; give another name with -o"),
+        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace the one that it is made "
+            "from; give another name with -o"),
         (2, "replay saved.gprec --period 31", "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
-        (2, "collect kernels.cu --replay 2 --period 0", "2 passes with the sampling off: each would be the same; give a --period"),
-        (2, "collect kernels.cu --replay 2 --period auto", "2 passes with --period auto: each may find another period; give the one that a single pass finds"),
-        (2, "collect kernels.cu --replay 2 --stream lsu", "2 passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use --stream aux"),
-        (2, "collect kernels.cu --load-base 0x1001", "load base 0x1001: it must be a multiple of 0x1000 between 0x1000 and 0xfffff000"),
+        (2, "collect kernels.cu --replay 2 --period 0", "2 passes with the sampling off: each would be the same; give "
+            "a --period"),
+        (2, "collect kernels.cu --replay 2 --period auto", "2 passes with --period auto: each may find another period; "
+            "give the one that a single pass finds"),
+        (2, "collect kernels.cu --replay 2 --stream lsu", "2 passes with --stream lsu: the samples take cycles of the "
+            "kernel, other ones in each pass; use --stream aux"),
+        (2, "collect kernels.cu --load-base 0x1001", "load base 0x1001: it must be a multiple of 0x1000 between 0x1000 "
+            "and 0xfffff000"),
         (2, "merge saved.gprec -o x.gprec", "saved.gprec: one recording alone; give two or more to merge"),
-        (4, "merge saved.gprec plain.gprec -o x.gprec", "plain.gprec and saved.gprec: the same launches, sampled with the same seed 0 and phase 0: the samples are the same, too; replay one of them with another --seed or --phase"),
+        (4, "merge saved.gprec plain.gprec -o x.gprec", "plain.gprec and saved.gprec: the same launches, sampled with "
+            "the same seed 0 and phase 0: the samples are the same, too; replay one of them with another --seed or "
+            "--phase"),
     ):  # fmt: skip
         assert refused(folder, code, *words.split()) == message
     assert "invalid value for '--load-base': 'here' is no address, such as 0x200000, and not random" in refused(
@@ -236,7 +266,10 @@ def test_a_chip_that_is_too_small(folder):
     """What the first chip allows and the second does not is an error, with the launch's kernel and the limit."""
     write_files(
         folder,
-        {"large.cu": "__global__ void large() { extern __shared__ int s[]; s[threadIdx.x] = 1; }\n// LAUNCH: large<<<1, 32, 150000>>>()\n"},
+        {
+            "large.cu": "__global__ void large() { extern __shared__ int s[]; s[threadIdx.x] = 1; }\n// LAUNCH: "
+            "large<<<1, 32, 150000>>>()\n"
+        },
     )
     told(folder, "collect", "large.cu", "--chip", "h200", "--save-stream")
     assert refused(folder, 2, "replay", "large.gprec", "--chip", "t4") == (
@@ -299,7 +332,9 @@ def test_kernels_that_launch_kernels(folder):
 
 
 def test_some_blocks_of_a_chip_of_ones_own(folder):
-    """The recording has the chip's numbers, so that its file is not needed, and knows that not all blocks were timed."""
+    """The recording has the chip's numbers, so that its file is not needed, and knows that not all blocks were
+    timed.
+    """
     write_files(folder, {"small.toml": SMALL_CHIP, "saxpy.cu": (SAMPLES / "saxpy.cu").read_text()})
     told(folder, "collect", "saxpy.cu", "--chip", "small.toml", "--sample-blocks", "--save-stream", "--launch", SAXPY)
     (folder / "small.toml").unlink()
@@ -320,7 +355,9 @@ def test_a_fault_that_a_script_lives_on_after(folder):
     assert beside_command(folder / "fault-replay.gprec") == beside_command(folder / "fault.gprec")
 
 
-@pytest.mark.parametrize("flags", ["--record wide+counters", "--record compact", "--trigger l1_miss:5 --mode trigger", "--mode stalled"])
+@pytest.mark.parametrize(
+    "flags", ["--record wide+counters", "--record compact", "--trigger l1_miss:5 --mode trigger", "--mode stalled"]
+)
 def test_passes_of_every_kind(folder, flags):
     """Merged, replayed and at once: the same."""
     words = flags.split()

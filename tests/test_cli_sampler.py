@@ -55,7 +55,9 @@ def rows(path, query) -> list[tuple]:
 def test_index_and_vector_have_the_same_totals(folder):
     found = {}
     for stall in ("vector", "index"):
-        told(folder, "collect", "turn.cu", *LAUNCH, "--period", "32", "--mode", "all", "--stall", stall, "-o", "k.gprec")
+        told(
+            folder, "collect", "turn.cu", *LAUNCH, "--period", "32", "--mode", "all", "--stall", stall, "-o", "k.gprec"
+        )
         told(folder, "correlate", "k.gprec", "-o", "k.gpudb")
         found[stall] = rows(folder / "k.gpudb", "SELECT * FROM samples"), read_recording(folder / "k.gprec")
         fields = [
@@ -78,24 +80,47 @@ def test_events_of_the_command_line(folder):
     assert "64 samples" in out  # of each warp, 2 * 8 instructions, each of which has at least one eighth event
     recording = read_recording(folder / "turn.gprec")
     sampling = recording.meta["sampling"]
-    assert (sampling["trigger"], sampling["every"], sampling["mode"], sampling["period_cycles"]) == ("bank_conflict", 8, "trigger", 0)
+    assert (sampling["trigger"], sampling["every"], sampling["mode"], sampling["period_cycles"]) == (
+        "bank_conflict",
+        8,
+        "trigger",
+        0,
+    )
     assert "--trigger bank_conflict:8 --mode trigger --seed 3" in recording.meta["command"]
     told(folder, "correlate", "turn.gprec")
-    lines = {text for (text,) in rows(folder / "turn.gpudb", "SELECT DISTINCT line FROM samples JOIN instructions USING (pc)")}
+    lines = {
+        text
+        for (text,) in rows(folder / "turn.gpudb", "SELECT DISTINCT line FROM samples JOIN instructions USING (pc)")
+    }
     assert lines == {6, 8}
     report = told(folder, "report", "turn.gprec")
     assert "64, trigger bank_conflict:8 (trigger), dropped 0" in report
 
 
 def test_counters(folder):
-    told(folder, "collect", "turn.cu", *LAUNCH, "--period", "64", "--record", "wide+counters", "--counters", "active,pipes,l1")
+    told(
+        folder,
+        "collect",
+        "turn.cu",
+        *LAUNCH,
+        "--period",
+        "64",
+        "--record",
+        "wide+counters",
+        "--counters",
+        "active,pipes,l1",
+    )
     text = told(folder, "records", "turn.gprec", "--counters", "--format", "csv")
     found = list(csv.DictReader(io.StringIO(text)))
-    kept = {(int(row["cycle"]), int(row["stall_sm"]) >> 22) for row in read_recording(folder / "turn.gprec").launches[0].samples}
+    kept = {
+        (int(row["cycle"]), int(row["stall_sm"]) >> 22)
+        for row in read_recording(folder / "turn.gprec").launches[0].samples
+    }
     assert {(int(row["cycle"]), int(row["sm"])) for row in found} == kept and len(found) == len(kept)
     assert {row["active"] for row in found} == {"1"} and {row["issued"] for row in found} == {"0"}
     assert [
-        json.loads(line)["l1_sectors"] for line in told(folder, "records", "turn.gprec", "--counters", "--format", "json").splitlines()
+        json.loads(line)["l1_sectors"]
+        for line in told(folder, "records", "turn.gprec", "--counters", "--format", "json").splitlines()
     ] == [int(row["l1_sectors"]) for row in found]
     told(folder, "correlate", "turn.gprec")
     assert rows(folder / "turn.gpudb", "SELECT COUNT(*), MAX(l2_sectors) FROM sampled_counters") == [(len(found), 0)]
@@ -104,10 +129,16 @@ def test_counters(folder):
 def test_what_does_not_go_together(folder):
     for words, message in (
         (["--trigger", "l1_miss"], "'l1_miss' says not how many: give l1_miss:100"),
-        (["--trigger", "l1_miss:5", "--period", "64"], "sampling trigger l1_miss: a period in cycles does not go with it"),
+        (
+            ["--trigger", "l1_miss:5", "--period", "64"],
+            "sampling trigger l1_miss: a period in cycles does not go with it",
+        ),
         (["--mode", "trigger"], "it goes with a trigger, such as l1_miss"),
         (["--partition", "4"], "sampling of partition 4: an SM of a100 has 4, from 0 on"),
-        (["--counters", "l3"], "sampling counter 'l3': it must be one of issued, eligible, active, pipes, l1, l2, dram"),
+        (
+            ["--counters", "l3"],
+            "sampling counter 'l3': it must be one of issued, eligible, active, pipes, l1, l2, dram",
+        ),
     ):
         code, _, error = gpuprof(folder, "collect", "turn.cu", *LAUNCH, *words)
         assert code == 2 and message in error
@@ -138,7 +169,8 @@ def test_period_auto_says_what_it_found(folder):
     recording = read_recording(folder / "turn.gprec")
     assert (recording.meta["sampling"]["period_cycles"], recording.meta["sampling"]["auto_period"]) == (0, 1)
     assert "--period auto" in recording.meta["command"]
-    assert recording.launches[0].begin["sampling"] == {"period_cycles": 32}  # a block, one warp, on each SM: a record in 32 cycles fits
+    # a block, one warp, on each SM: a record in 32 cycles fits
+    assert recording.launches[0].begin["sampling"] == {"period_cycles": 32}
     found = recording.launches[0].samples
     told(folder, "collect", "turn.cu", *LAUNCH, "--period", "32", "-o", "set.gprec")
     assert found.tolist() == read_recording(folder / "set.gprec").launches[0].samples.tolist()

@@ -1,4 +1,6 @@
-"""Shared memory of another block of the cluster: its latency and the SM's port to it, by hand; what the trace says of it; beside the twin."""
+"""Shared memory of another block of the cluster: its latency and the SM's port to it, by hand; what the trace says of
+it; beside the twin.
+"""
 
 from pathlib import Path
 
@@ -18,7 +20,8 @@ def chip(tmp_path_factory):
     """One SM; 191 cycles to another block's shared memory, 16 bytes a cycle."""
     path = Path(tmp_path_factory.mktemp("chip")) / "near.toml"
     path.write_text(
-        'inherits = "a100"\nsms = 1\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\ncluster_shared_cycles = 191\ncluster_nbytes_per_cycle = 16\n'
+        'inherits = "a100"\nsms = 1\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\ncluster_shared_cycles = '
+        "191\ncluster_nbytes_per_cycle = 16\n"
     )
     return load_chip(path)
 
@@ -32,7 +35,9 @@ def waits(chip, *accesses):
 
 
 def test_latency(chip):
-    """The load leaves at 102 and its data is there 191 cycles later, in the own memory 23; the multiply-add could have issued at 103."""
+    """The load leaves at 102 and its data is there 191 cycles later, in the own memory 23; the multiply-add could have
+    issued at 103.
+    """
     assert waits(chip, access(remote=32)) == [102 + 191 - 103]
     assert waits(chip, access(remote=1)) == [102 + 191 - 103]
     assert waits(chip, access()) == [102 + 23 - 103]
@@ -43,8 +48,9 @@ def test_a_chip_without_a_number_has_it_as_the_own(chip):
 
 
 def test_the_port_takes_its_time(chip):
-    """Loads pass the address unit at 102 and 106. The first has 32 lanes of 4 bytes, 8 cycles of the port, so the second begins at 110 and has
-    its data at 301; the multiply-add for the first issued at 293. With 16 lanes the port is free at 106."""
+    """Loads pass the address unit at 102 and 106. The first has 32 lanes of 4 bytes, 8 cycles of the port, so the
+    second begins at 110 and has its data at 301; the multiply-add for the first issued at 293. With 16 lanes the port
+    is free at 106."""
     assert waits(chip, access(remote=32), access(remote=32)) == [102 + 191 - 104, 110 - 102 - 1]
     assert waits(chip, access(remote=16), access(remote=32)) == [102 + 191 - 104, 106 - 102 - 1]
 
@@ -55,8 +61,8 @@ def test_bank_conflicts_and_the_port_add_up(chip):
 
 
 def test_stores_that_wait_for_the_port_fill_the_queue(chip):
-    """Stores one after the other. The port takes one in 8 cycles; five wait in the queue, which a place leaves 8 cycles after the port took
-    its store: store k enters the queue when k - 5 has left it, at 102 + 8 (k - 5) + 8."""
+    """Stores one after the other. The port takes one in 8 cycles; five wait in the queue, which a place leaves 8 cycles
+    after the port took its store: store k enters the queue when k - 5 has left it, at 102 + 8 (k - 5) + 8."""
     code = [*(make("STS.32", a=20, b=8) for _ in range(12)), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(remote=32)] * 12)])
     issued = np.cumsum([sum(row.values()) for row in rows(timing)])  # cycles from the block's start to each issue
@@ -71,11 +77,18 @@ def test_random_accesses_beside_the_twin(chip, depth):
     """Loads, stores and atomics of eight warps, to the own memory and to others': each cycle of each instruction."""
     own = altered(chip, {"queue_depth": depth}, "test")
     random = np.random.default_rng(depth)
-    body = [make("LDS.32", dst=0, a=20), make("LDS.64", dst=2, a=20), make("STS.32", a=20, b=8), make("ATOMS.ADD.U32", dst=4, a=20, b=8)]
+    body = [
+        make("LDS.32", dst=0, a=20),
+        make("LDS.64", dst=2, a=20),
+        make("STS.32", a=20, b=8),
+        make("ATOMS.ADD.U32", dst=4, a=20, b=8),
+    ]
     code = [*body, ffma(9, 0), *body, ffma(9, 4), make("STG.32", a=20, b=9, mods=1 << 6), make("EXIT")]
 
     def accesses():
-        found = [access(remote=int(random.choice([0, 0, 3, 32])), wavefronts=int(random.integers(1, 4))) for _ in range(8)]
+        found = [
+            access(remote=int(random.choice([0, 0, 3, 32])), wavefronts=int(random.integers(1, 4))) for _ in range(8)
+        ]
         return [*found, access([int(random.integers(64))])]
 
     warps = [warp([0], accesses()) for _ in range(8)]
@@ -120,14 +133,19 @@ __global__ void peek_generic(int other, int lanes, unsigned *out) {
     ("kernel", "own", "reason"), [("peek", "shared", "short_scoreboard"), ("peek_generic", "memory", "long_scoreboard")]
 )
 def test_a_kernel_waits_for_another_block(tmp_path, kernel, own, reason):
-    """The same loads, of the own memory by its address as a cluster's and of the other block's: the difference is that of the latencies."""
+    """The same loads, of the own memory by its address as a cluster's and of the other block's: the difference is that
+    of the latencies.
+    """
     asked = ((0, 64), (0, 64), (1, 64), (1, 1))  # the first fetches the code
-    launches = [f"{kernel}<<<2, 64, cluster=2>>>({other}, {lanes}, out{k}: u32[128])" for k, (other, lanes) in enumerate(asked)]
+    launches = [
+        f"{kernel}<<<2, 64, cluster=2>>>({other}, {lanes}, out{k}: u32[128])" for k, (other, lanes) in enumerate(asked)
+    ]
     arrays, results = run_source(tmp_path, SOURCE, *launches, chip_name="h200")
     chip = load_chip("h200")
     waits = [int(launch.timing.ledger[:, INDEX[reason]].sum()) for launch in results.launches]
     more = chip.cluster_shared_cycles - chip.latency[own]
-    assert 4 * more <= waits[2] - waits[1] <= 4 * more + 2 * 8  # two warps of two blocks; the second of a block may wait for the port, too
+    # two warps of two blocks; the second of a block may wait for the port, too
+    assert 4 * more <= waits[2] - waits[1] <= 4 * more + 2 * 8
     rank, thread = np.arange(128) // 64, np.arange(128) % 64
     out = [arrays[f"out{k}"].copy_to_host() for k in range(4)]
     assert out[1].tolist() == (100 * rank + thread).tolist()

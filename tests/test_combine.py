@@ -1,4 +1,6 @@
-"""What `assemble.combine` joins, and what it must leave alone: the instructions of short texts, and what they compute beside Python."""
+"""What `assemble.combine` joins, and what it must leave alone: the instructions of short texts, and what they compute
+beside Python.
+"""
 
 import numpy as np
 import pytest
@@ -13,7 +15,10 @@ def middle(body: str) -> list[str]:
     return [name for name in names if not name.startswith(("LOAD.", "LD", "ST", "MOV", "EXIT", "S2R"))]
 
 
-LOADS = "ld.param.u64 %rd0, [p0]; ld.global.u32 %r0, [%rd0]; ld.global.u32 %r1, [%rd0+4]; ld.global.u32 %r2, [%rd0+8]; ld.global.u32 %r5, [%rd0+12];"
+LOADS = (
+    "ld.param.u64 %rd0, [p0]; ld.global.u32 %r0, [%rd0]; ld.global.u32 %r1, [%rd0+4]; ld.global.u32 %r2, [%rd0+8]; "
+    "ld.global.u32 %r5, [%rd0+12];"
+)
 CASES = {
     "add.u32 %r3, %r0, %r1; add.u32 %r4, %r3, %r2;": ["IADD3"],
     "add.u32 %r3, %r0, 7; add.u32 %r4, %r2, %r3;": ["IADD3"],
@@ -23,17 +28,22 @@ CASES = {
     "shl.b32 %r3, %r0, 5; add.u32 %r4, %r1, %r3;": ["LEA"],
     "shl.b32 %r3, %r0, %r2; add.u32 %r4, %r3, %r1;": ["SHL", "IADD"],
     "and.b32 %r3, %r0, %r1; or.b32 %r4, %r3, %r2;": ["LOP3"],
-    "xor.b32 %r3, %r0, %r1; and.b32 %r3, %r3, %r2; xor.b32 %r4, %r3, %r1;": ["XOR", "AND", "XOR"],  # a register that is written twice
+    # a register that is written twice
+    "xor.b32 %r3, %r0, %r1; and.b32 %r3, %r3, %r2; xor.b32 %r4, %r3, %r1;": ["XOR", "AND", "XOR"],
     "xor.b32 %r3, %r0, %r1; and.b32 %r6, %r3, %r2; xor.b32 %r4, %r6, %r1;": ["LOP3"],
     "and.b32 %r3, %r0, 12; xor.b32 %r6, %r3, %r2; not.b32 %r4, %r6;": ["LOP3"],
     "and.b32 %r3, %r0, %r1; xor.b32 %r6, %r3, %r2; or.b32 %r4, %r6, %r5;": ["LOP3", "OR"],  # four sources
     "and.b32 %r3, %r0, 4; setp.ne.u32 %p1, %r3, 0; selp.u32 %r4, %r1, %r2, %p1;": ["TEST", "SEL"],
     "and.b32 %r3, %r0, %r5; setp.eq.s32 %p1, %r3, 0; selp.u32 %r4, %r1, %r2, %p1;": ["TEST", "SEL"],
     "and.b32 %r3, %r0, 4; setp.ne.u32 %p1, %r3, 4; selp.u32 %r4, %r1, %r2, %p1;": ["AND", "ISETP.U32", "SEL"],
-    "setp.lt.s32 %p1, %r0, %r1; setp.gt.u32 %p2, %r2, 3; or.pred %p3, %p1, %p2; selp.u32 %r4, %r1, %r5, %p3;": ["ISETP.S32", "ISETP.U32", "SEL"],
-    "setp.lt.s32 %p1, %r0, %r1; setp.gt.u32 %p2, %r2, 3; not.pred %p2, %p2; and.pred %p3, %p1, %p2; selp.u32 %r4, %r1, %r5, %p3;": None,
-    "setp.lt.s32 %p1, %r0, %r1; setp.gt.u32 %p2, %r2, 3; not.pred %p4, %p2; xor.pred %p3, %p4, %p1; selp.u32 %r4, %r1, %r5, %p3;": None,
-    "mov.u32 %r6, %r0; add.u32 %r3, %r6, %r1; mov.u32 %r6, %r2; add.u32 %r4, %r3, %r6;": None,  # a source changes between the two
+    "setp.lt.s32 %p1, %r0, %r1; setp.gt.u32 %p2, %r2, 3; or.pred %p3, %p1, %p2; selp.u32 %r4, %r1, %r5, "
+        "%p3;": ["ISETP.S32", "ISETP.U32", "SEL"],
+    "setp.lt.s32 %p1, %r0, %r1; setp.gt.u32 %p2, %r2, 3; not.pred %p2, %p2; and.pred %p3, %p1, %p2; selp.u32 %r4, %r1, "
+        "%r5, %p3;": None,
+    "setp.lt.s32 %p1, %r0, %r1; setp.gt.u32 %p2, %r2, 3; not.pred %p4, %p2; xor.pred %p3, %p4, %p1; selp.u32 %r4, %r1, "
+        "%r5, %p3;": None,
+    # a source changes between the two
+    "mov.u32 %r6, %r0; add.u32 %r3, %r6, %r1; mov.u32 %r6, %r2; add.u32 %r4, %r3, %r6;": None,
 }  # fmt: skip
 
 
@@ -45,29 +55,39 @@ def test_what_is_joined(text):
 
 @pytest.mark.parametrize("text", CASES)
 def test_values(text):
-    """Every combination beside the same text in the way that PTX says it, one instruction after the other, in Python."""
+    """Every combination beside the same text in the way that PTX says it, one instruction after the other, in
+    Python.
+    """
     body = f"{LOADS} {text} st.global.u32 [%rd0+16], %r4;"
     special = [[4, 1, 2, 3], [8, 0xFFFFFFFF, 3, 0], [0, 0, 4, 0]]
     for values in (*special, *np.random.default_rng(4).integers(0, 1 << 32, (6, 4), np.uint32).tolist()):
         memory = np.array([*values, 0], np.uint32)
         (out,) = run_kernel(assemble_text(kernel_text(body)), "k", [memory, 0, 0.0, 0], block=1)
-        assert np.frombuffer(out, np.uint32)[4] == interpreted(text, dict(zip(("%r0", "%r1", "%r2", "%r5"), values, strict=True))), values
+        assert np.frombuffer(out, np.uint32)[4] == interpreted(
+            text, dict(zip(("%r0", "%r1", "%r2", "%r5"), values, strict=True))
+        ), values
 
 
 def interpreted(text: str, registers: dict[str, int]) -> int:
     signed = lambda x: (x ^ 0x80000000) - 0x80000000  # noqa: E731
     operations = {
-        "add.u32": lambda a, b: a + b, "shl.b32": lambda a, b: a << min(b, 32), "and.b32": lambda a, b: a & b, "or.b32": lambda a, b: a | b,
-        "xor.b32": lambda a, b: a ^ b, "not.b32": lambda a: ~a, "mov.u32": lambda a: a, "setp.ne.u32": lambda a, b: a != b,
-        "setp.eq.s32": lambda a, b: a == b, "setp.lt.s32": lambda a, b: signed(a) < signed(b), "setp.gt.u32": lambda a, b: a > b,
-        "or.pred": lambda a, b: a | b, "and.pred": lambda a, b: a & b, "xor.pred": lambda a, b: a ^ b, "not.pred": lambda a: not a,
+        "add.u32": lambda a, b: a + b, "shl.b32": lambda a, b: a << min(b, 32), "and.b32": lambda a, b: a & b,
+        "or.b32": lambda a, b: a | b,
+        "xor.b32": lambda a, b: a ^ b, "not.b32": lambda a: ~a, "mov.u32": lambda a: a, "setp.ne.u32": lambda a,
+        b: a != b,
+        "setp.eq.s32": lambda a, b: a == b, "setp.lt.s32": lambda a, b: signed(a) < signed(b), "setp.gt.u32": lambda a,
+        b: a > b,
+        "or.pred": lambda a, b: a | b, "and.pred": lambda a, b: a & b, "xor.pred": lambda a, b: a ^ b,
+        "not.pred": lambda a: not a,
         "selp.u32": lambda a, b, p: a if p else b,
     }  # fmt: skip
     registers = dict(registers)
     for line in filter(None, (part.strip() for part in text.split(";"))):
         name, operands = line.split(" ", 1)
         target, *sources = (operand.strip() for operand in operands.split(","))
-        registers[target] = operations[name](*[registers[s] if s.startswith("%") else int(s) for s in sources]) & 0xFFFFFFFF
+        registers[target] = (
+            operations[name](*[registers[s] if s.startswith("%") else int(s) for s in sources]) & 0xFFFFFFFF
+        )
     return registers["%r4"]
 
 

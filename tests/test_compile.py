@@ -48,7 +48,10 @@ def opcodes(ptx: str) -> list[str]:
 
 
 def test_module_of_a_small_kernel(build):
-    module = build("__global__ void add(float *a, const float *b, int n) { if (threadIdx.x < n) a[threadIdx.x] += b[threadIdx.x]; }\n")
+    module = build(
+        "__global__ void add(float *a, const float *b, int n) { if (threadIdx.x < n) a[threadIdx.x] += b[threadIdx.x]; "
+        "}\n"
+    )
     assert module.name == "k.cu"
     assert module.arch == "sm_80"
     assert module.compiler.startswith("ziglang ")
@@ -114,8 +117,10 @@ def test_built_in_variables_and_functions_charge_the_callers_line(build):
 
 def test_templates_namespaces_lambdas_and_structs_are_named_as_written(build):
     module = build(
-        "namespace ns { struct P { int a; float b; }; template <int N, typename T> __global__ void k(T *a, P p) { a[N] = p.a; } }\n"
-        "namespace { __global__ void hidden(unsigned long long *q, float4 v, float *const *rows) { *q = v.x + rows[0][0]; } }\n"
+        "namespace ns { struct P { int a; float b; }; template <int N, typename T> __global__ void k(T *a, P p) { a[N] "
+        "= p.a; } }\n"
+        "namespace { __global__ void hidden(unsigned long long *q, float4 v, float *const *rows) { *q = v.x + "
+        "rows[0][0]; } }\n"
         "template __global__ void ns::k<3>(double *, ns::P);\n"
         "__global__ void uses_lambda(int *a) { auto f = [=] __noinline__ (int x) { return x + a[1]; }; a[0] = f(2); }\n"
         "int main() { hidden<<<1, 1>>>(0, {}, 0); ns::k<4><<<1, 1>>>((unsigned *)0, ns::P{}); }\n"
@@ -127,7 +132,11 @@ def test_templates_namespaces_lambdas_and_structs_are_named_as_written(build):
         "_Z11uses_lambdaPi": "uses_lambda",
         "_ZZ11uses_lambdaPiENKUliE_clEi": "uses_lambda::(lambda)::operator()",
     }
-    assert module.param_types["_ZN12_GLOBAL__N_16hiddenEPy6float4PKPf"] == ("unsigned long long *", "float4", "float *const *")
+    assert module.param_types["_ZN12_GLOBAL__N_16hiddenEPy6float4PKPf"] == (
+        "unsigned long long *",
+        "float4",
+        "float *const *",
+    )
     assert module.param_types["_ZN2ns1kILi4EjEEvPT0_NS_1PE"] == ("unsigned int *", "ns::P")
 
 
@@ -160,7 +169,9 @@ def test_diagnostics_are_clangs_own(build):
 def test_what_llvm_cannot_generate_is_an_error_with_the_line(build):
     with pytest.raises(CompileError) as error:
         build("__global__ void k(float *a)\n{\n    a[1] = 2;\n    a[0] = __builtin_powf(a[1],\n        a[2]);\n}\n")
-    assert re.fullmatch(r"k\.cu:4: no PTX can be generated for `k`: Cannot select: t\d+: f32 = fpow .*", str(error.value))
+    assert re.fullmatch(
+        r"k\.cu:4: no PTX can be generated for `k`: Cannot select: t\d+: f32 = fpow .*", str(error.value)
+    )
 
 
 def test_missing_file_and_missing_clang(build, monkeypatch):
@@ -222,7 +233,7 @@ int main()
     cout << sqrt(2.0) << max(1, 2) << pow(2.0, 3) << abs(-1) << endl;
     return cudaDeviceSynchronize();
 }
-"""
+"""  # noqa: E501
 
 
 def test_a_whole_program_needs_nothing_of_the_system(build, tmp_path, monkeypatch):
@@ -239,7 +250,8 @@ def test_a_whole_program_needs_nothing_of_the_system(build, tmp_path, monkeypatc
 
 def test_shared_addresses_have_32_bits_and_vector_copies_stay_whole(build):
     module = build(
-        "__global__ void k(float4 *a, const float4 *b, int i) { __shared__ float s[64]; s[i] = 1; __syncthreads(); a[0] = b[i]; a[1].x = s[3]; }\n"
+        "__global__ void k(float4 *a, const float4 *b, int i) { __shared__ float s[64]; s[i] = 1; __syncthreads(); "
+        "a[0] = b[i]; a[1].x = s[3]; }\n"
     )
     assert re.search(r"mov\.b32 \t(%r\d+), _ZZ1kP6float4PKS_iE1s;", module.ptx)
     assert [each for each in opcodes(module.ptx) if ".v4" in each] == ["ld.global.v4.b32", "st.global.v4.b32"]
@@ -259,7 +271,12 @@ def test_headers_beside_the_file_defines_and_include_folders(build, tmp_path):
 def test_a_macro_may_be_called_as_parameters_in_headers_are(build, name):
     text = f"__global__ void k(float *a) {{ a[0] = __fdividef(a[1], {name}); }}\n"
     assert opcodes(build(text, defines=[f"{name}=8"]).ptx) == opcodes(build(text.replace(f" {name})", " 8)")).ptx)
-    assert build("__global__ void k(int *a) { a[0] = FLAG + SUM(1, 4); }\n", defines=["FLAG", "SUM(a, b)=a + b"]).ptx.count(", 6;") == 1
+    assert (
+        build(
+            "__global__ void k(int *a) { a[0] = FLAG + SUM(1, 4); }\n", defines=["FLAG", "SUM(a, b)=a + b"]
+        ).ptx.count(", 6;")
+        == 1
+    )
 
 
 def test_a_macro_that_is_none_is_reported_as_from_the_command_line(build):
@@ -294,7 +311,9 @@ def test_two_runs_give_the_same_bytes(build, tmp_path):
     outputs = set()
     for seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": seed, "GPUPROF_CACHE": str(tmp_path / seed)}
-        outputs.add(subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True).stdout)
+        outputs.add(
+            subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True).stdout
+        )
     assert len(outputs) == 1
 
 
@@ -305,7 +324,10 @@ def test_ptxas_accepts_the_samples(sample, tmp_path):
 
 def test_read_ptx(tmp_path):
     (tmp_path / "a.cu").write_text("source\n")
-    text = '//\n// Generated by NVIDIA NVVM Compiler\n//\n.version 8.0\n.target sm_90a, debug\n.address_size 64\n.file 1 "a.cu"\n.file 2 "gone.cu"\n'
+    text = (
+        "//\n// Generated by NVIDIA NVVM Compiler\n//\n.version 8.0\n.target sm_90a, debug\n.address_size "
+        '64\n.file 1 "a.cu"\n.file 2 "gone.cu"\n'
+    )
     (tmp_path / "a.ptx").write_text(text)
     module = read_ptx(tmp_path / "a.ptx")
     assert (module.ptx, module.arch, module.compiler) == (text, "sm_90a", "Generated by NVIDIA NVVM Compiler")
@@ -335,6 +357,8 @@ def test_a_script_shows_the_compilers_own_text(tmp_path):
 )
 def test_a_mistake_in_inline_assembly_has_the_users_line(tmp_path, monkeypatch, assembly, complaint):
     monkeypatch.chdir(tmp_path)
-    Path("k.cu").write_text(f'__global__ void k(int *x)\n{{\n    int y;\n    asm("{assembly}" : "=r"(y) : "r"(x[0]));\n    x[1] = y;\n}}\n')
+    Path("k.cu").write_text(
+        f'__global__ void k(int *x)\n{{\n    int y;\n    asm("{assembly}" : "=r"(y) : "r"(x[0]));\n    x[1] = y;\n}}\n'
+    )
     with pytest.raises(PtxError, match=f"^{complaint}$"):
         gpuprof.Device().load("k.cu")

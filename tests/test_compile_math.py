@@ -1,7 +1,8 @@
-"""The device's mathematical functions, compiled for the host by the same clang and run there, against numpy in more precision.
+"""The device's mathematical functions, compiled for the host by the same clang and run there, against numpy in more
+precision.
 
-An error is counted in units in the last place of the right result. The limits are CUDA's documented ones, or ours where they are
-larger (said beside them).
+An error is counted in units in the last place of the right result. The limits are CUDA's documented ones, or ours where
+they are larger (said beside them).
 """
 
 import ctypes
@@ -61,7 +62,10 @@ def machine_code():
 
     tools = toolchain.find()
     lines = [
-        f"{kind}({t}, {name})" for t in ("float", "double") for kind, names in (("UNARY", UNARY), ("BINARY", BINARY)) for name in names
+        f"{kind}({t}, {name})"
+        for t in ("float", "double")
+        for kind, names in (("UNARY", UNARY), ("BINARY", BINARY))
+        for name in names
     ]
     flags = ["-x", "c++", "-std=c++20", "-O2", "-ffp-contract=fast", "-fno-math-errno", "-nostdinc", "-S", "-emit-llvm"]
     flags += [f"-I{toolchain.INCLUDE / 'gpuprof'}", f"--target={llvm.get_default_triple()}", "-o", "-", "-"]
@@ -71,7 +75,9 @@ def machine_code():
     llvm.initialize_native_asmprinter()
     llvm.load_library_permanently("libm.so.6")  # exp2f and log2f stand for the special-function unit
     features = llvm.get_host_cpu_features().flatten()
-    target = llvm.Target.from_default_triple().create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, jit=True)
+    target = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, jit=True
+    )
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(done.stdout), target)
     engine.finalize_object()
     return engine
@@ -82,7 +88,9 @@ def run(machine_code):
     def call(name: str, x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
         letter = {"float32": "float", "float64": "double"}[x.dtype.name]
         out = np.empty_like(x)
-        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_int)(machine_code.get_function_address(f"{letter}_{name}"))
+        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_int)(
+            machine_code.get_function_address(f"{letter}_{name}")
+        )
         function(x.ctypes.data, (x if y is None else y).ctypes.data, out.ctypes.data, len(x))
         return out
 
@@ -113,8 +121,8 @@ def pi(x):
     return x.dtype.type(np.pi) + x.dtype.type(1.2246467991473532e-16)
 
 
-# name: (right, float limit, double limit, float ranges, double ranges); a range is (low, high), or powers of two as ("2^", low, high)
-# or positive ones ("+2^", low, high).
+# name: (right, float limit, double limit, float ranges, double ranges); a range is (low, high), or powers of two as
+# ("2^", low, high) or positive ones ("+2^", low, high).
 UNARY_CASES = {
     "exp": (np.exp, 1, 1, [(-105, 88.7), ("2^", -20, 3)], [(-745, 709.7), ("2^", -30, 3)]),
     "exp2": (np.exp2, 2, 1, [(-150, 127.9)], [(-1074, 1023.9)]),
@@ -124,9 +132,12 @@ UNARY_CASES = {
     "log2": (np.log2, 1, 1, [("+2^", -149, 128), (0.5, 2)], [("+2^", -1074, 1023), (0.5, 2)]),
     "log10": (np.log10, 2, 1, [("+2^", -149, 128), (0.5, 2)], [("+2^", -1074, 1023), (0.5, 2)]),
     "log1p": (np.log1p, 1, 2, [(-0.99, 3), ("+2^", -30, 127)], [(-0.99, 3), ("+2^", -50, 1023)]),  # CUDA: 1, 1
-    "sin": (np.sin, 2, 2.5, [(-4, 4), (-1e5, 1e5), ("2^", -20, 127)], [(-4, 4), (-1e9, 1e9), ("2^", -50, 62)]),  # CUDA: 2, 2
-    "cos": (np.cos, 2, 2.5, [(-4, 4), (-1e5, 1e5), ("2^", -20, 127)], [(-4, 4), (-1e9, 1e9), ("2^", -50, 62)]),  # CUDA: 2, 2
-    "tan": (np.tan, 4, 3.5, [(-4, 4), (-1e5, 1e5), ("2^", -20, 127)], [(-4, 4), (-1e9, 1e9), ("2^", -50, 62)]),  # CUDA: 4, 2
+    # CUDA: 2, 2
+    "sin": (np.sin, 2, 2.5, [(-4, 4), (-1e5, 1e5), ("2^", -20, 127)], [(-4, 4), (-1e9, 1e9), ("2^", -50, 62)]),
+    # CUDA: 2, 2
+    "cos": (np.cos, 2, 2.5, [(-4, 4), (-1e5, 1e5), ("2^", -20, 127)], [(-4, 4), (-1e9, 1e9), ("2^", -50, 62)]),
+    # CUDA: 4, 2
+    "tan": (np.tan, 4, 3.5, [(-4, 4), (-1e5, 1e5), ("2^", -20, 127)], [(-4, 4), (-1e9, 1e9), ("2^", -50, 62)]),
     "sinpi": (lambda x: np.sin(pi(x) * x), 1.5, 2, [(-0.5, 0.5)], [(-0.5, 0.5)]),  # CUDA: 1, 2
     "cospi": (lambda x: np.cos(pi(x) * x), 1.5, 2, [(-0.45, 0.45)], [(-0.45, 0.45)]),  # CUDA: 1, 2
     "asin": (np.arcsin, 2, 2, [(-1, 1), ("2^", -30, -1)], [(-1, 1), ("2^", -50, -1)]),
@@ -143,7 +154,10 @@ UNARY_CASES = {
     "erf": (None, 2, 2, [(-4, 4), ("2^", -20, 2)], [(-6, 6), ("2^", -50, 2)]),
     "erfc": (None, 4, 5, [(-4, 10)], [(-6, 26)]),
 }
-BY_LIBM = {"erf": np.vectorize(lambda x: np.longdouble(math.erf(x))), "erfc": np.vectorize(lambda x: np.longdouble(math.erfc(x)))}
+BY_LIBM = {
+    "erf": np.vectorize(lambda x: np.longdouble(math.erf(x))),
+    "erfc": np.vectorize(lambda x: np.longdouble(math.erfc(x))),
+}
 
 
 def numbers(spec, dtype):
@@ -161,10 +175,31 @@ def test_unary_functions(run, name):
             for spec in ranges:
                 x = numbers(spec, dtype)
                 worst[dtype.__name__, spec] = ulps(run(name, x), right(x.astype(wide))).max()
-    assert {case: error for case, error in worst.items() if error > (float_limit if case[0] == "float32" else double_limit)} == {}
+    assert {
+        case: error for case, error in worst.items() if error > (float_limit if case[0] == "float32" else double_limit)
+    } == {}
 
 
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 2.5, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e30, -1e30]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    -2.0,
+    0.5,
+    -0.5,
+    3.0,
+    -3.0,
+    2.5,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1e-40,
+    -1e-40,
+    1e30,
+    -1e30,
+]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -179,7 +214,9 @@ def test_special_values(run, name, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name, right", [("pow", np.power), ("atan2", np.arctan2), ("hypot", np.hypot), ("fmod", np.fmod)])
+@pytest.mark.parametrize(
+    "name, right", [("pow", np.power), ("atan2", np.arctan2), ("hypot", np.hypot), ("fmod", np.fmod)]
+)
 def test_binary_functions(run, name, right, dtype):
     wide = np.float64 if dtype == np.float32 else np.longdouble
     grid = [axis.ravel().copy() for axis in np.meshgrid(np.array(SPECIAL, dtype), np.array(SPECIAL, dtype))]
@@ -193,7 +230,9 @@ def test_binary_functions(run, name, right, dtype):
 def test_remainders_are_exact(run):
     for dtype in (np.float32, np.float64):
         x, y = powers(-60, 60, dtype, 5000), powers(-60, 60, dtype, 5000)
-        assert run("remainder", x, y).tolist() == [math.remainder(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+        assert run("remainder", x, y).tolist() == [
+            math.remainder(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)
+        ]
         tiny = np.arange(1, 200).astype(dtype) * np.finfo(dtype).smallest_subnormal
         assert run("remainder", tiny[::-1].copy(), tiny).tolist() == [
             math.remainder(a, b) for a, b in zip(tiny[::-1].tolist(), tiny.tolist(), strict=True)

@@ -1,4 +1,6 @@
-"""Instructions that compute nothing by themselves: hints, indirect calls, barriers of a part of the block, special registers, windows."""
+"""Instructions that compute nothing by themselves: hints, indirect calls, barriers of a part of the block, special
+registers, windows.
+"""
 
 import numpy as np
 import pytest
@@ -53,7 +55,9 @@ def test_hints_change_nothing():
 def test_breakpoint():
     with pytest.raises(KernelFault) as fault:
         run([special("tid.x", 0), make("BRKPT"), make("EXIT")])
-    assert str(fault.value) == "k: k.cu:2, thread (0, 0, 0) of block (0, 0, 0): breakpoint executed; there is no debugger"
+    assert (
+        str(fault.value) == "k: k.cu:2, thread (0, 0, 0) of block (0, 0, 0): breakpoint executed; there is no debugger"
+    )
 
 
 def test_indirect_call_goes_where_each_lane_says():
@@ -82,7 +86,9 @@ def test_indirect_call_goes_where_each_lane_says():
 
 
 def test_producer_arrives_and_consumer_waits():
-    """Warp 0 writes and arrives at barrier 2 of 64 threads without waiting; warp 1 waits there and reads. Warp 2 takes no part."""
+    """Warp 0 writes and arrives at barrier 2 of 64 threads without waiting; warp 1 waits there and reads. Warp 2 takes
+    no part.
+    """
     code = [
         special("tid.x", 0),
         make("SHR.U32", dst=1, a=0, imm=5, slot="b"),
@@ -149,11 +155,18 @@ PARAMS = np.arange(500, 532, dtype=np.uint32).tobytes()
 
 def parameter(then: list) -> list:
     """D1: the generic address of word tid of the parameters."""
-    return [special("tid.x", 0), make("IMUL.WIDE.U32", dst=0, a=0, imm=4, slot="b"), make("CVTA.PARAM", dst=1, a=0), *then]
+    return [
+        special("tid.x", 0),
+        make("IMUL.WIDE.U32", dst=0, a=0, imm=4, slot="b"),
+        make("CVTA.PARAM", dst=1, a=0),
+        *then,
+    ]
 
 
 def test_parameters_have_generic_addresses():
-    code = parameter([make("LD.32", dst=1, a=1, mods=ADDR64), make("CVTA.TO.PARAM", dst=2, a=1), make("LO.64", dst=2, a=2)])
+    code = parameter(
+        [make("LD.32", dst=1, a=1, mods=ADDR64), make("CVTA.TO.PARAM", dst=2, a=1), make("LO.64", dst=2, a=2)]
+    )
     memory = AddressSpace()
     out = memory.allocate(256, "out").address
     run([*code, make("IADD", dst=1, a=1, b=2), *store(out, 1)], PARAMS, memory=memory)

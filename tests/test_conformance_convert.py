@@ -1,4 +1,6 @@
-"""cvt between every pair of types in every rounding mode, with and without .sat and .ftz, against exact fractions (PTX ISA 9.7.9, cvt)."""
+"""cvt between every pair of types in every rounding mode, with and without .sat and .ftz, against exact fractions (PTX
+ISA 9.7.9, cvt).
+"""
 
 from fractions import Fraction
 
@@ -76,20 +78,26 @@ def variants(to: str, source: str) -> list[Variant]:
 
 
 def halfway(to: str, source: str) -> list[int]:
-    """Patterns of `source` at and around halfway points of `to`, at the ends of its range, and of small numbers with a fraction."""
+    """Patterns of `source` at and around halfway points of `to`, at the ends of its range, and of small numbers with a
+    fraction.
+    """
     if source in INTEGER_TYPES:
         ones = [(1 << k) + d for k in (8, 11, 12, 24, 25, 31, 33, 53, 54, 62) for d in (-1, 0, 1)]
         return [value & (1 << nbits(source)) - 1 for value in ones]
     values = [Fraction(n, 4) for n in range(12)]
     if to in INTEGER_TYPES:
         values += [
-            abs(Fraction(end) + d) for end in limits(to) for d in (Fraction(-1), Fraction(-1, 2), Fraction(0), Fraction(1, 2), Fraction(1))
+            abs(Fraction(end) + d)
+            for end in limits(to)
+            for d in (Fraction(-1), Fraction(-1, 2), Fraction(0), Fraction(1, 2), Fraction(1))
         ]
     else:
         form = FORMATS[to]
         step = Fraction(1, 2 << form.fraction)
         values += [1 + k * step for k in range(4)] + [
-            (k + d) * Fraction(2) ** (form.least_exponent - form.fraction - 1) for k in range(4) for d in (0, Fraction(1, 64))
+            (k + d) * Fraction(2) ** (form.least_exponent - form.fraction - 1)
+            for k in range(4)
+            for d in (0, Fraction(1, 64))
         ]
         largest = decode(form.infinity - 1, to).magnitude
         values += [largest, largest * (1 + step / 2), largest * (1 + step), largest * (1 + 2 * step)]
@@ -156,7 +164,9 @@ TF32 = "CVT.TF32.F32"
 
 
 def test_tensor_float():
-    """f32 with 10 bits of fraction: rounded as if the last 13 bits were below the point; .satfinite stops at the largest tf32."""
+    """f32 with 10 bits of fraction: rounded as if the last 13 bits were below the point; .satfinite stops at the
+    largest tf32.
+    """
 
     def reference(types, mods, a):
         x = decode(a, "f32")
@@ -164,7 +174,9 @@ def test_tensor_float():
             bits = encode(x, "f32") if x.magnitude is NAN or not mods["satfinite"] else a & 0x80000000 | 0x7F7FE000
             return relu(bits, "f32") if mods["relu"] else bits
         whole, rest = divmod(a & 0x7FFFFFFF, 1 << 13)
-        up = {"rz": False, "rn": 2 * rest > 1 << 13 or (2 * rest == 1 << 13 and whole & 1), "rna": 2 * rest >= 1 << 13}[mods["rnd"]]
+        up = {"rz": False, "rn": 2 * rest > 1 << 13 or (2 * rest == 1 << 13 and whole & 1), "rna": 2 * rest >= 1 << 13}[
+            mods["rnd"]
+        ]
         bits = whole + up << 13
         bits = a & 0x80000000 | (min(bits, 0x7F7FE000) if mods["satfinite"] else bits)
         return relu(bits, "f32") if mods["relu"] else bits

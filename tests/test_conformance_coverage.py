@@ -1,4 +1,6 @@
-"""No opcode without a test: every row of the table is in one of the conformance tests, or in the list here, which is run to see."""
+"""No opcode without a test: every row of the table is in one of the conformance tests, or in the list here, which is
+run to see.
+"""
 
 import emulate_harness
 import pytest
@@ -22,7 +24,8 @@ import test_hopper as hopper
 from gpuprof.isa.opcodes import TABLE
 
 AGAINST_REFERENCES = (
-    integer.OPCODES, ["MOVI.64"], floating.ARITHMETIC, floating.COMPARES, floating.TESTED, floating.APPROXIMATE, floating.PACKED, floating.DIVISIONS,
+    integer.OPCODES, ["MOVI.64"], floating.ARITHMETIC, floating.COMPARES, floating.TESTED, floating.APPROXIMATE,
+    floating.PACKED, floating.DIVISIONS,
     convert.PAIRS, convert.ROUNDINGS, convert.PACKS, [convert.TF32], memory.LOADS, memory.STORES, memory.ATOMICS,
     video.OPCODES, small.OPCODES,
     wide.ATOMICS, wide.COPIES,

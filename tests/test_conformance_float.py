@@ -1,4 +1,6 @@
-"""Floating point in four formats: arithmetic against exact fractions, comparisons, and the manual's error bounds of the approximate functions."""
+"""Floating point in four formats: arithmetic against exact fractions, comparisons, and the manual's error bounds of the
+approximate functions.
+"""
 
 import math
 
@@ -33,8 +35,10 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.special import TESTP
 
 SCALARS = {"fadd": operation(add), "fmul": operation(multiply), "ffma": operation(fused), "fdiv": operation(divide),
-           "frcp": operation(reciprocal), "fsqrt": operation(root), "fmin": extremum(-1), "fmax": extremum(1), "fmin3": extremum(-1), "fmax3": extremum(1),
-           "fneg": sign_only(lambda bits, sign: bits ^ sign), "fabs": sign_only(lambda bits, sign: bits & sign - 1)}  # fmt: skip
+           "frcp": operation(reciprocal), "fsqrt": operation(root), "fmin": extremum(-1), "fmax": extremum(1),
+           "fmin3": extremum(-1), "fmax3": extremum(1),
+           "fneg": sign_only(lambda bits, sign: bits ^ sign), "fabs": sign_only(lambda bits,
+               sign: bits & sign - 1)}  # fmt: skip
 MODES = ("rn", "rz", "rm", "rp")
 
 
@@ -46,7 +50,9 @@ def lift(function):
         if t == types[0]:
             return function(t, mods, *[value & 0xFFFF if FORMATS[t].nbits == 16 else value for value in values])
         width = FORMATS[t].nbits
-        low, high = (function(t, mods, *[value >> shift & (1 << width) - 1 for value in values]) for shift in (0, width))
+        low, high = (
+            function(t, mods, *[value >> shift & (1 << width) - 1 for value in values]) for shift in (0, width)
+        )
         return low | high << width
 
     return reference
@@ -89,7 +95,8 @@ def setp(types, mods, a, b, third):
     a, b = a ^ mods.get("neg_a", 0) * sign, b ^ mods.get("neg_b", 0) * sign
     if types[0].endswith("x2"):  # the first result compares the low halves, the second one the high halves
         return tuple(
-            combine(mods["bool"], compare(types[0][:-2], mods, a >> shift & 0xFFFF, b >> shift & 0xFFFF), third) for shift in (0, 16)
+            combine(mods["bool"], compare(types[0][:-2], mods, a >> shift & 0xFFFF, b >> shift & 0xFFFF), third)
+            for shift in (0, 16)
         )
     held = compare(types[0], mods, a, b)
     return combine(mods["bool"], held, third), combine(mods["bool"], not held, third)
@@ -119,10 +126,16 @@ def test_classes_and_signs(name):
     if op.semantics == "copysign":
         check(name, lambda types, mods, a, b: a & sign | b & sign - 1, [Variant()], float_rows(op))
         return
-    check(name, lambda types, mods, a: int(TESTS[TESTP[mods["lut"]]](kind_of(a, t))), every(lut=range(len(TESTP))), float_rows(op))
+    check(
+        name,
+        lambda types, mods, a: int(TESTS[TESTP[mods["lut"]]](kind_of(a, t))),
+        every(lut=range(len(TESTP))),
+        float_rows(op),
+    )
 
 
-# Approximate functions: |found - exact| within the manual's bound (PTX ISA 9.7.3, 9.7.4), and its tables of special values.
+# Approximate functions: |found - exact| within the manual's bound (PTX ISA 9.7.3, 9.7.4), and its tables of special
+# values.
 
 
 def ulps(count: float, t: str = "f32"):
@@ -179,13 +192,16 @@ def inverse_root(x: float) -> float:
 
 APPROXIMATE = {
     # opcode: (function, bound)
-    "MUFU.RCP": (inverse, ulps(1)), "MUFU.SQRT": (square_root, relative(-23)), "MUFU.RSQRT": (inverse_root, relative(-22.9)),
+    "MUFU.RCP": (inverse, ulps(1)), "MUFU.SQRT": (square_root, relative(-23)),
+    "MUFU.RSQRT": (inverse_root, relative(-22.9)),
     "MUFU.SIN": (sine(math.sin), absolute(-20.5)), "MUFU.COS": (sine(math.cos), absolute(-20.5)),
-    "MUFU.EX2": (safe(lambda x: 2.0**x), ulps(2)), "MUFU.LG2": (logarithm, lg2_bound), "MUFU.TANH": (math.tanh, relative(-11)),
+    "MUFU.EX2": (safe(lambda x: 2.0**x), ulps(2)), "MUFU.LG2": (logarithm, lg2_bound),
+    "MUFU.TANH": (math.tanh, relative(-11)),
     "MUFU.EX2.F16": (safe(lambda x: 2.0**x), lambda x, exact: max(abs(exact) * 2.0**-9.9, 2.0**-25)),
     "MUFU.TANH.F16": (math.tanh, lambda x, exact: 2.0**-10.987 * max(abs(exact), 2.0**-13)),
     "MUFU.EX2.BF16": (safe(lambda x: 2.0**x), relative(-7)), "MUFU.TANH.BF16": (math.tanh, lambda x, exact: 2.0**-8),
-    "DRSQRT": (inverse_root, relative(-51.5)), "MUFU.RCP64H": (inverse, relative(-20)), "MUFU.RSQRT64H": (inverse_root, relative(-20)),
+    "DRSQRT": (inverse_root, relative(-51.5)), "MUFU.RCP64H": (inverse, relative(-20)),
+    "MUFU.RSQRT64H": (inverse_root, relative(-20)),
 }  # fmt: skip
 PACKED = ("MUFU.EX2.F16X2", "MUFU.TANH.F16X2", "MUFU.EX2.BF16X2", "MUFU.TANH.BF16X2")
 
@@ -209,7 +225,9 @@ def approximate_rows(op) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("name", APPROXIMATE)
 def test_approximate(name):
-    """Results that no finite bound covers (NaN, infinities, zeros of either sign) must be exactly those of the manual's tables."""
+    """Results that no finite bound covers (NaN, infinities, zeros of either sign) must be exactly those of the manual's
+    tables.
+    """
     function, bound = APPROXIMATE[name]
     op = BY_NAME[name]
     t = op.types[0]
@@ -230,7 +248,9 @@ def agrees(name, t, variant, x, exact, found, bound):
     where = f"{name} {variant.mods} of {x!r}: {value!r}, not {exact!r}"
     if math.isnan(exact):
         # All MUFU operations give the canonical NaN; the 64-bit ones have it in the upper word.
-        assert found == (0x7FFFFFFF << 32 if t == "f64" else NAN_BITS[t]) or (name == "DRSQRT" and math.isnan(value)), where
+        assert found == (0x7FFFFFFF << 32 if t == "f64" else NAN_BITS[t]) or (name == "DRSQRT" and math.isnan(value)), (
+            where
+        )
         return
     largest, tiny = to_float(FORMATS[t].infinity - 1, t), to_float(1 << FORMATS[t].fraction, t)
     if abs(exact) > largest:
@@ -266,7 +286,11 @@ def test_fast_division(name):
         divisor = abs(to_float(b, "f32"))
         if name == "FDIV.APPROX" and 2.0**126 < divisor < math.inf:
             dividend = abs(to_float(a, "f32"))
-            assert found == NAN_BITS["f32"] if not dividend < math.inf else found & 0x7FFFFFFF == 0, (hex(a), hex(b), hex(found))
+            assert found == NAN_BITS["f32"] if not dividend < math.inf else found & 0x7FFFFFFF == 0, (
+                hex(a),
+                hex(b),
+                hex(found),
+            )
             continue
         if not 2.0**-126 <= divisor <= 2.0**126 or wanted == NAN_BITS["f32"]:
             assert found == wanted or math.isfinite(divisor)

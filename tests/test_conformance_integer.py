@@ -1,4 +1,6 @@
-"""Integer, bit, move, predicate and address instructions, each against plain Python integers, on special values and random ones."""
+"""Integer, bit, move, predicate and address instructions, each against plain Python integers, on special values and
+random ones.
+"""
 
 import numpy as np
 import pytest
@@ -22,16 +24,29 @@ VARIANTS = {
     "lop3": every(lut=range(256)),
     "shift_add": every(by=(0, 1, 4, 31)),
 }
-COUNT_SLOTS = {"shl": "b", "shr": "b", "bfe": "bc", "shf_left": "c", "shf_right": "c", "bmsk": "ab", "szext": "b", "fns": "b"}
-# Where constants have generic addresses depends on where the module was loaded: test_conformance_control follows such an address to its bytes.
-OPCODES = [op.name for op in TABLE if op.semantics in REFERENCES and ("const" not in op.types or op.semantics == "isspacep")]
+COUNT_SLOTS = {
+    "shl": "b",
+    "shr": "b",
+    "bfe": "bc",
+    "shf_left": "c",
+    "shf_right": "c",
+    "bmsk": "ab",
+    "szext": "b",
+    "fns": "b",
+}
+# Where constants have generic addresses depends on where the module was loaded: test_conformance_control follows such
+# an address to its bytes.
+OPCODES = [
+    op.name for op in TABLE if op.semantics in REFERENCES and ("const" not in op.types or op.semantics == "isspacep")
+]
 
 
 def rows_of(op, lanes=LANES) -> dict[str, np.ndarray]:
     rows = operand_rows(op, dict.fromkeys(COUNT_SLOTS.get(op.semantics, ""), "count"), lanes)
     if op.semantics == "bfi":  # position and length are the two low bytes
         rows["c"] = (
-            np.random.default_rng(3).integers(0, 80, lanes, np.uint32) | np.resize([0, 1, 8, 32, 33, 64, 255], lanes).astype(np.uint32) << 8
+            np.random.default_rng(3).integers(0, 80, lanes, np.uint32)
+            | np.resize([0, 1, 8, 32, 33, 64, 255], lanes).astype(np.uint32) << 8
         )
     if op.semantics == "isspacep":
         rows["a"][:8] = [
@@ -51,7 +66,9 @@ def rows_of(op, lanes=LANES) -> dict[str, np.ndarray]:
 def test_integer(name):
     op = BY_NAME[name]
     lanes = 128 if op.semantics == "lop3" else LANES
-    check(name, REFERENCES[op.semantics], with_immediates(op, VARIANTS.get(op.semantics, [Variant()])), rows_of(op, lanes))
+    check(
+        name, REFERENCES[op.semantics], with_immediates(op, VARIANTS.get(op.semantics, [Variant()])), rows_of(op, lanes)
+    )
 
 
 def test_wide_immediate():

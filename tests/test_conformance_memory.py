@@ -1,4 +1,6 @@
-"""Every load, store and atomic of every state space, against plain Python bytes and numbers: what a lane reads, what memory holds afterwards."""
+"""Every load, store and atomic of every state space, against plain Python bytes and numbers: what a lane reads, what
+memory holds afterwards.
+"""
 
 import zlib
 
@@ -38,7 +40,9 @@ def word_copies(load: str, store: str, source: dict, target: dict) -> list:
 
 
 class Place:
-    """Where a thread's slot lies in a space: the code that puts its address into register 10 (D for 64-bit ones), and `mods`."""
+    """Where a thread's slot lies in a space: the code that puts its address into register 10 (D for 64-bit ones), and
+    `mods`.
+    """
 
     def __init__(self, space: str, memory: AddressSpace):
         self.space, self.memory = space, memory
@@ -60,7 +64,10 @@ class Place:
             code += own_address(start, 11 + number)
         code += [constant(13, LOCAL_WINDOW), make("IREM.U32", dst=91, a=250, imm=3, slot="b")]
         for number in (1, 2):
-            code += [make("ISETP.U32", dst=3, a=91, imm=number, slot="b"), make("MOV.64", dst=11, a=11 + number, guard=3)]
+            code += [
+                make("ISETP.U32", dst=3, a=91, imm=number, slot="b"),
+                make("MOV.64", dst=11, a=11 + number, guard=3),
+            ]
         return [*code, make("MOV.64", dst=10, a=11)]
 
     def fill(self) -> list:
@@ -71,7 +78,9 @@ class Place:
             code += word_copies("LDG.32", f"ST{self.space[0].upper()}.32", source, {"a": 10})
         if self.space == "generic":
             code += [make("SHL", dst=92, a=250, imm=5, slot="b")]
-            code += word_copies("LDG.32", "STS.32", source, {"a": 92}) + word_copies("LDG.32", "STL.32", source, {"a": 255})
+            code += word_copies("LDG.32", "STS.32", source, {"a": 92}) + word_copies(
+                "LDG.32", "STL.32", source, {"a": 255}
+            )
         return code
 
     def run(self, code: list) -> Result:
@@ -107,7 +116,9 @@ STORES = [op.name for op in TABLE if op.semantics == "store"]
 
 @pytest.mark.parametrize("name", LOADS)
 def test_load(name):
-    """From every offset into the slot that is aligned: the bytes there, little-endian, extended by zeros or the sign to the register."""
+    """From every offset into the slot that is aligned: the bytes there, little-endian, extended by zeros or the sign to
+    the register.
+    """
     op = BY_NAME[name]
     access = name.split(".", 1)[1]
     count, nbytes = ELEMENTS[access]
@@ -121,11 +132,16 @@ def test_load(name):
     for number, offset in enumerate(offsets):
         code.append(make(name, dst=20, a=10, imm=offset, mods=place.mods))
         at = number * count * width
-        code += [make(f"STG.{'64' if width == 8 else '32'}", a=197, b=20 + k, imm=at + k * width, mods=ADDR64) for k in range(count)]
+        code += [
+            make(f"STG.{'64' if width == 8 else '32'}", a=197, b=20 + k, imm=at + k * width, mods=ADDR64)
+            for k in range(count)
+        ]
     place.run(code)
     found = np.frombuffer(memory.read(out, THREADS * stride), f"u{width}").reshape(THREADS, -1).tolist()
     for thread, row in enumerate(found):
-        values = [int.from_bytes(place.data[thread, at : at + nbytes].tobytes(), "little") for at in range(0, SLOT, nbytes)]
+        values = [
+            int.from_bytes(place.data[thread, at : at + nbytes].tobytes(), "little") for at in range(0, SLOT, nbytes)
+        ]
         if access[0] == "S":
             values = [signed(value, 8 * nbytes) & MASK32 for value in values]
         assert row == values, f"{name}, thread {thread}"
@@ -133,7 +149,9 @@ def test_load(name):
 
 @pytest.mark.parametrize("name", STORES)
 def test_store(name):
-    """At every aligned offset in turn, even threads only: the low bytes of the register go there, and no other byte changes."""
+    """At every aligned offset in turn, even threads only: the low bytes of the register go there, and no other byte
+    changes.
+    """
     op = BY_NAME[name]
     count, nbytes = ELEMENTS[name.split(".", 1)[1]]
     memory = AddressSpace()
@@ -143,19 +161,25 @@ def test_store(name):
     memory.write(given, values)
     width = 8 if nbytes == 8 else 4
     code = own_address(given, 196, 8 * count)
-    code += [make(f"LDG.{'64' if width == 8 else '32'}", dst=20 + k, a=196, imm=8 * k, mods=ADDR64) for k in range(count)]
+    code += [
+        make(f"LDG.{'64' if width == 8 else '32'}", dst=20 + k, a=196, imm=8 * k, mods=ADDR64) for k in range(count)
+    ]
     code += [make("AND", dst=91, a=250, imm=1, slot="b"), make("ISETP.U32", dst=4, a=91, imm=0, slot="b")]
     offsets = list(range(0, SLOT, count * nbytes))[::2]
     code += [make(name, a=10, b=20, imm=offset, mods=place.mods, guard=4) for offset in offsets]
     letter = {"global": "G", "shared": "S", "local": "L", "generic": ""}[op.space]
-    code += own_address(out, 197) + word_copies(f"LD{letter}.32", "STG.32", {"a": 10, "mods": place.mods}, {"a": 197, "mods": ADDR64})
+    code += own_address(out, 197) + word_copies(
+        f"LD{letter}.32", "STG.32", {"a": 10, "mods": place.mods}, {"a": 197, "mods": ADDR64}
+    )
     place.run(code)
     found = np.frombuffer(memory.read(out, THREADS * SLOT), np.uint8).reshape(THREADS, SLOT)
     for thread in range(THREADS):
         wanted = bytearray(place.data[thread].tobytes())
         for offset in offsets if thread % 2 == 0 else ():
             for k in range(count):
-                wanted[offset + k * nbytes : offset + (k + 1) * nbytes] = values[thread, 8 * k : 8 * k + nbytes].tobytes()
+                wanted[offset + k * nbytes : offset + (k + 1) * nbytes] = values[
+                    thread, 8 * k : 8 * k + nbytes
+                ].tobytes()
         assert found[thread].tobytes() == bytes(wanted), f"{name}, thread {thread}"
 
 
@@ -179,14 +203,19 @@ def apply(operation_name: str, t: str, is_global: bool, old: int, value: int, ot
     bits = int("".join(filter(str.isdigit, t.removesuffix("x2"))))
     mask = (1 << bits) - 1
     if "f" in t:
-        single = {"add": float_add, "min": lambda t, _: float_extremum(t, -1), "max": lambda t, _: float_extremum(t, 1)}[operation_name]
+        single = {
+            "add": float_add,
+            "min": lambda t, _: float_extremum(t, -1),
+            "max": lambda t, _: float_extremum(t, 1),
+        }[operation_name]
         if t.endswith("x2"):
             halves = [single(t[:-2], is_global)(old >> shift & 0xFFFF, value >> shift & 0xFFFF) for shift in (0, 16)]
             return halves[0] | halves[1] << 16
         return single(t, is_global)(old, value & mask)
     number = (lambda x: signed(x, bits)) if t[0] == "s" else (lambda x: x)
     return {
-        "add": lambda: old + value & mask, "and": lambda: old & value, "or": lambda: old | value, "xor": lambda: old ^ value,
+        "add": lambda: old + value & mask, "and": lambda: old & value, "or": lambda: old | value,
+        "xor": lambda: old ^ value,
         "min": lambda: min(old, value, key=number), "max": lambda: max(old, value, key=number),
         "inc": lambda: 0 if old >= value else old + 1, "dec": lambda: value if old == 0 or old > value else old - 1,
         "exch": lambda: value, "cas": lambda: other & mask if old == value & mask else old,
@@ -234,14 +263,22 @@ def test_atomic(name, round_number):
     base = memory.allocate(CELLS * nbytes, "cells").address
     memory.write(base, np.array(initial, f"u{nbytes}"))
     arrays = {}
-    for key, values in (("given", given), ("other", other), ("cell", [c * nbytes for c in cells]), ("out", [0] * THREADS)):
+    for key, values in (
+        ("given", given),
+        ("other", other),
+        ("cell", [c * nbytes for c in cells]),
+        ("out", [0] * THREADS),
+    ):
         kind = np.dtype(np.uint32) if key == "cell" else dtype
         arrays[key] = memory.allocate(THREADS * kind.itemsize, key).address
         memory.write(arrays[key], np.array(values, kind))
     suffix = "64" if wide else "32"
     code = [special("tid.x", 250)]
     for register, key in ((20, "given"), (21, "other")):
-        code += [*own_address(arrays[key], 198, register_nbytes), make(f"LDG.{suffix}", dst=register, a=198, mods=ADDR64)]
+        code += [
+            *own_address(arrays[key], 198, register_nbytes),
+            make(f"LDG.{suffix}", dst=register, a=198, mods=ADDR64),
+        ]
     code += [*own_address(arrays["cell"], 198, 4), make("LDG.32", dst=30, a=198, mods=ADDR64)]
     piece = "U16" if nbytes == 2 else suffix
     if space == "shared":  # one thread copies the cells to shared memory, and back at the end
@@ -267,7 +304,10 @@ def test_atomic(name, round_number):
     if space == "shared":
         code.append(make("BAR.SYNC"))
         for k in range(CELLS):
-            code += [make(f"LDS.{piece}", dst=60, a=255, imm=k * nbytes), make(f"STG.{piece}", a=190, b=60, imm=k * nbytes, mods=ADDR64)]
+            code += [
+                make(f"LDS.{piece}", dst=60, a=255, imm=k * nbytes),
+                make(f"STG.{piece}", a=190, b=60, imm=k * nbytes, mods=ADDR64),
+            ]
     run([*code, make("EXIT")], memory=memory, block=(THREADS, 1, 1), dynamic_shared_nbytes=64)
 
     state, olds = list(initial), []

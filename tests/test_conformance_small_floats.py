@@ -1,4 +1,6 @@
-"""Floats of 4, 6 and 8 bits against ml_dtypes, stochastic rounding against exact fractions, and packing of integers against Python integers."""
+"""Floats of 4, 6 and 8 bits against ml_dtypes, stochastic rounding against exact fractions, and packing of integers
+against Python integers.
+"""
 
 from fractions import Fraction
 
@@ -14,10 +16,12 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 
 RNG = np.random.default_rng(8)
 LIBRARY = {
-    "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "e2m3": ml_dtypes.float6_e2m3fn, "e3m2": ml_dtypes.float6_e3m2fn,
+    "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "e2m3": ml_dtypes.float6_e2m3fn,
+    "e3m2": ml_dtypes.float6_e3m2fn,
     "e2m1": ml_dtypes.float4_e2m1fn, "ue8m0": ml_dtypes.float8_e8m0fnu,
 }  # fmt: skip
-# Largest number; canonical NaN, or the largest number where a format has none (PTX ISA, cvt, .satfinite); bits of a code and of its place in a pair.
+# Largest number; canonical NaN, or the largest number where a format has none (PTX ISA, cvt, .satfinite); bits of a
+# code and of its place in a pair.
 LARGEST = {"e4m3": 0x7E, "e5m2": 0x7B, "e2m3": 0x1F, "e3m2": 0x1F, "e2m1": 0x7}
 NANS = {"e4m3": 0x7F, "e5m2": 0x7F, "e2m3": 0x1F, "e3m2": 0x1F, "e2m1": 0x7}
 BITS = {"e4m3": 8, "e5m2": 8, "e2m3": 6, "e3m2": 6, "e2m1": 4}
@@ -36,7 +40,9 @@ def value_of(code: int, t: str) -> Fraction:
 
 
 def singles(t: str) -> np.ndarray:
-    """f32 patterns: specials, every number of the small format, the points halfway between them, and their neighbours."""
+    """f32 patterns: specials, every number of the small format, the points halfway between them, and their
+    neighbours.
+    """
     codes = np.arange(LARGEST[t] + 1)
     exact = codes.astype(np.uint8).view(LIBRARY[t]).astype(np.float32)
     middles = (exact[1:] + exact[:-1]) / 2
@@ -113,7 +119,9 @@ def power_of_two(bits: int, t: str, mods: dict) -> int:
     if magnitude is INF:
         return 254 if mods["satfinite"] else 255
     power = -127
-    while power < 128 and (Fraction(2) ** power < magnitude if mods["rnd"] == "rp" else Fraction(2) ** (power + 1) <= magnitude):
+    while power < 128 and (
+        Fraction(2) ** power < magnitude if mods["rnd"] == "rp" else Fraction(2) ** (power + 1) <= magnitude
+    ):
         power += 1
     return min(power + 127, 254 if mods["satfinite"] else 255)
 
@@ -132,7 +140,9 @@ def test_scales(name):
 
 
 def stochastic_code(bits: int, t: str, random: int, n_random: int, mods: dict) -> int:
-    """The magnitude's units in the last place, their fraction cut to the random bits' length: up when the sum carries over."""
+    """The magnitude's units in the last place, their fraction cut to the random bits' length: up when the sum carries
+    over.
+    """
     fraction = {"e4m3": 3, "e5m2": 2, "e2m3": 3, "e3m2": 2, "f16": 10, "bf16": 7}[t]
     least = {"e4m3": -6, "e5m2": -14, "e2m3": 0, "e3m2": -2, "f16": -14, "bf16": -126}[t]
     half = t in FORMATS
@@ -167,7 +177,10 @@ def test_stochastic_rounding(name):
     t = op.types[0]
     specials = np.array([*FLOATS["f32"], *(value | 1 << 31 for value in FLOATS["f32"])], np.uint32)
     usual = (RNG.normal(size=LANES) * np.exp2(RNG.integers(-20, 12, LANES))).astype(np.float32).view(np.uint32)
-    columns = [np.where(RNG.random(LANES) < 0.2, RNG.choice(specials, LANES), RNG.permutation(usual)).astype(np.uint64) for _ in range(4)]
+    columns = [
+        np.where(RNG.random(LANES) < 0.2, RNG.choice(specials, LANES), RNG.permutation(usual)).astype(np.uint64)
+        for _ in range(4)
+    ]
     random = RNG.integers(0, 1 << 32, LANES, np.uint32)
     random[:96] = np.resize([0, MASK32, 0x80008000, 0x7FFF7FFF], 96)
     if op.semantics == "cvt_stochastic":
@@ -175,7 +188,10 @@ def test_stochastic_rounding(name):
         rows = {"a": columns[0].astype(np.uint32), "b": columns[1].astype(np.uint32), "c": random}
 
         def reference(types, mods, a, b, c):
-            codes = [stochastic_code(x, t, c >> shift & (1 << n_random) - 1, n_random, mods) for x, shift in ((a, 16), (b, 0))]
+            codes = [
+                stochastic_code(x, t, c >> shift & (1 << n_random) - 1, n_random, mods)
+                for x, shift in ((a, 16), (b, 0))
+            ]
             return codes[0] << 16 | codes[1]
 
         check(name, reference, every(relu=(0, 1), satfinite=(0, 1)), rows)
@@ -183,7 +199,12 @@ def test_stochastic_rounding(name):
     rows = {"a": columns[0] | columns[1] << np.uint64(32), "b": columns[2] | columns[3] << np.uint64(32), "c": random}
 
     def reference4(types, mods, a, b, c):
-        inputs = [(a & MASK32, reversed16(c >> 16)), (a >> 32, c >> 16), (b & MASK32, reversed16(c & 0xFFFF)), (b >> 32, c & 0xFFFF)]
+        inputs = [
+            (a & MASK32, reversed16(c >> 16)),
+            (a >> 32, c >> 16),
+            (b & MASK32, reversed16(c & 0xFFFF)),
+            (b >> 32, c & 0xFFFF),
+        ]
         result = 0
         for bits, chosen in inputs:
             result = result << 8 | stochastic_code(bits, t, chosen, 16, mods)
@@ -226,7 +247,8 @@ def test_forms_of_half_precision():
     values = operand_rows(BY_NAME["FADD"], dict.fromkeys("ab", "f32"))["a"]
     texts = [
         f"cvt.{rounding}{with_relu}{satfinite}.{t}.f32 h0, r1"
-        for t in ("f16", "bf16") for rounding in ("rn", "rz") for with_relu in ("", ".relu") for satfinite in ("", ".satfinite")
+        for t in ("f16", "bf16") for rounding in ("rn", "rz") for with_relu in ("", ".relu") for satfinite in ("",
+            ".satfinite")
     ]  # fmt: skip
     for text, (found,) in zip(texts, run_lanes(texts, {"r1": values}), strict=True):
         t, rounding = text.split()[0].split(".")[-2], text.split(".")[1]
@@ -245,7 +267,8 @@ def test_small_floats_from_ptx():
         "h1": [0x3FC4],
         "c1": [0x2D],
     }
-    texts = ["cvt.rn.satfinite.e4m3x2.f32 h0, r1, r2", "cvt.rn.satfinite.e2m1x2.f32 c0, r1, r2", "cvt.rn.f16x2.e5m2x2 r0, h1", "cvt.rn.relu.f16x2.e2m1x2 r0, c1",
+    texts = ["cvt.rn.satfinite.e4m3x2.f32 h0, r1, "
+        "r2", "cvt.rn.satfinite.e2m1x2.f32 c0, r1, r2", "cvt.rn.f16x2.e5m2x2 r0, h1", "cvt.rn.relu.f16x2.e2m1x2 r0, c1",
              "cvt.rn.bf16x2.ue8m0x2 r0, h1"]  # fmt: skip
     found = [int(row[0]) for (row,) in run_lanes(texts, sources)]
     assert found == [0x3CC4, 0x3D, 0x3F00C400, 0x3C000000, 0x1F806200]

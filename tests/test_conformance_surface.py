@@ -42,7 +42,9 @@ def forms(name: str) -> list[tuple[str, int]]:
 
 
 class Surface:
-    """A surface of 4-byte texels and, for each lane, coordinates of accesses of `nbytes`; `outside`: some are not in it."""
+    """A surface of 4-byte texels and, for each lane, coordinates of accesses of `nbytes`; `outside`: some are not in
+    it.
+    """
 
     def __init__(self, rng, form: tuple[str, int], nbytes: int, outside: bool, dtype="uint32"):
         self.geometry, shape = SHAPES[form]
@@ -55,7 +57,9 @@ class Surface:
         self.width = self.data.shape[-1]
         self.limits = [self.layers] * form[1] + [self.width] + rest[: int(form[0]) - 1 - form[1]]
         where = form[1]  # of x
-        self.coordinates = np.stack([rng.integers(-2 * outside, limit + 2 * outside, LANES) for limit in self.limits], axis=1)
+        self.coordinates = np.stack(
+            [rng.integers(-2 * outside, limit + 2 * outside, LANES) for limit in self.limits], axis=1
+        )
         steps = self.width // nbytes
         self.coordinates[:, where] = nbytes * rng.integers(-2 * outside, steps + 2 * outside, LANES)
 
@@ -179,7 +183,14 @@ def test_reduction(name, sample):
         surface.coordinates[:, 0] //= nbytes
     wide = nbytes == 8
     extra = None if wide else values.astype(np.uint32)[:, None]
-    surface.run(name, "zero", extra, values[:, None] if wide else None, mods=pack(sample=sample), c=20 if wide else 20 + int(dims[0]))
+    surface.run(
+        name,
+        "zero",
+        extra,
+        values[:, None] if wide else None,
+        mods=pack(sample=sample),
+        c=20 if wide else 20 + int(dims[0]),
+    )
     np.testing.assert_array_equal(surface.content(), wanted)
 
 
@@ -188,7 +199,8 @@ def test_faults_name_thread_place_and_surface():
     surface = Surface(rng, ("2", 0), 4, False)
     surface.coordinates[7] = (96, 1)
     with pytest.raises(
-        KernelFault, match=r"thread \(7, 0, 0\) of block \(0, 0, 0\): out of range access of 4 bytes at \(96, 1\) of test image"
+        KernelFault,
+        match=r"thread \(7, 0, 0\) of block \(0, 0, 0\): out of range access of 4 bytes at \(96, 1\) of test image",
     ):
         surface.run("SULD.2D.32", "trap", dst=60)
     surface.coordinates[7] = (4, 3)
@@ -201,7 +213,12 @@ def test_faults_name_thread_place_and_surface():
         surface.run("SULD.1D.32", "trap", dst=60)
     texture = pack_handle(make_image(surface.memory, "2d", [np.zeros((2, 2), np.float32)]))
     with pytest.raises(KernelFault, match="and no surface"):
-        lanes_run(surface.memory, [constant(10, texture), make("SULD.2D.32", dst=60, a=10, b=20)], np.zeros((LANES, 2), np.uint32), [])
+        lanes_run(
+            surface.memory,
+            [constant(10, texture), make("SULD.2D.32", dst=60, a=10, b=20)],
+            np.zeros((LANES, 2), np.uint32),
+            [],
+        )
 
 
 def test_stores_outside_are_not_in_the_trace():

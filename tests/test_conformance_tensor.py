@@ -40,14 +40,18 @@ def instruction(form: MmaForm) -> str:
     operands, first = [], 0
     for name, count in counts(form).items():
         names = [f"%{prefix}{name}{i}" for i in range(count)]
-        operands.append("{" + ", ".join(names) + "}" if count > 1 or name in "dc" or not form.operation else "{" + names[0] + "}")
+        operands.append(
+            "{" + ", ".join(names) + "}" if count > 1 or name in "dc" or not form.operation else "{" + names[0] + "}"
+        )
         first += count
     extra = f", %re, {form.selector}" if form.sparse else ""
     return f"{form.opcode} {', '.join(operands)}{extra};"
 
 
 def kernel(body: list[str], counts_: dict[str, int], wide: bool, extra_loads: str = "") -> str:
-    """A kernel `k(d, a, b, c, e)` around instructions on registers %r<operand><i>; arrays are (warp, register, lane)."""
+    """A kernel `k(d, a, b, c, e)` around instructions on registers %r<operand><i>; arrays are (warp, register,
+    lane).
+    """
     t, prefix, size = ("b64", "fd", 8) if wide else ("b32", "r", 4)
     declare = " ".join(f".reg .{'f64' if wide else 'b32'} %{prefix}{name}<{count}>;" for name, count in counts_.items())
     lines = []
@@ -78,7 +82,9 @@ def text_of(form: MmaForm) -> str:
 
 
 def random_elements(rng, t: str, shape) -> np.ndarray:
-    """Patterns: random numbers of a similar size, and for half of the warps all there is, infinities and NaN included."""
+    """Patterns: random numbers of a similar size, and for half of the warps all there is, infinities and NaN
+    included.
+    """
     nbits = reference.NBITS[t]
     anything = (
         rng.integers(0, 1 << nbits, shape, np.uint64, endpoint=False)
@@ -170,11 +176,15 @@ def test_double_precision_is_a_chain_of_fused_multiply_adds(form):
 
 
 def test_sums_are_within_the_bound_of_the_documentation():
-    """The double-precision sum of f16 products against exact fractions: one rounding to f32 and k * 2**-53 of the magnitudes."""
+    """The double-precision sum of f16 products against exact fractions: one rounding to f32 and k * 2**-53 of the
+    magnitudes.
+    """
     form = next(f for f in MMA if f.shape == (16, 8, 16) and f.a == "f16" and f.d == "f32")
     found, operands = run_form(form)
     a, b, c = (operands[name][0] for name in "abc")
-    left = reference.matrix(reference.decode(reference.unpack(a, "f16"), "f16"), reference.place_a("f16", 16, 16), (16, 16))
+    left = reference.matrix(
+        reference.decode(reference.unpack(a, "f16"), "f16"), reference.place_a("f16", 16, 16), (16, 16)
+    )
     right = reference.matrix(reference.decode(reference.unpack(b, "f16"), "f16"), reference.place_b("f16", 16), (16, 8))
     start = reference.matrix(reference.decode(c, "f32"), reference.place_c(16), (16, 8))
     got = reference.matrix(found[0].view(np.float32).astype(np.float64), reference.place_c(16), (16, 8))
@@ -212,9 +222,9 @@ mad.lo.u64 %rd6, %rd9, 4, %rd0;
 ret;
 }}
 """
-    found = np.frombuffer(run_kernel(assemble_text(text), "k", [np.zeros((count, 32), np.uint32), source, rows])[0], np.uint32).reshape(
-        count, 32
-    )
+    found = np.frombuffer(
+        run_kernel(assemble_text(text), "k", [np.zeros((count, 32), np.uint32), source, rows])[0], np.uint32
+    ).reshape(count, 32)
     for i in range(count):
         tile = source.view(np.uint16)[rows[8 * i : 8 * i + 8]]  # 8 x 8
         tile = tile.T if ".trans" in op else tile
@@ -250,7 +260,9 @@ st.global.v4.u32 [%rd6], {{%r1, %r2, %r3, %r4}}; st.global.v4.u32 [%rd6+16], {{%
 ret;
 }}
 """
-    found = np.frombuffer(run_kernel(assemble_text(text), "k", [np.zeros((64, 4), np.uint32), values, rows])[0], np.uint16).reshape(64, 8)
+    found = np.frombuffer(
+        run_kernel(assemble_text(text), "k", [np.zeros((64, 4), np.uint32), values, rows])[0], np.uint16
+    ).reshape(64, 8)
     wanted = np.zeros((64, 8), np.uint16)
     for i in range(count):
         tile = values[i].view(np.uint16).reshape(8, 8)
@@ -261,28 +273,40 @@ ret;
 def test_movmatrix():
     values = np.random.default_rng(5).integers(0, 1 << 32, (WARPS, 1, 32), np.uint32)
     text = kernel(["movmatrix.sync.aligned.m8n8.trans.b16 %rd0, %ra0;"], {"d": 1, "a": 1}, False)
-    found = np.frombuffer(run_kernel(assemble_text(text), "k", [np.zeros_like(values), values], block=32 * WARPS)[0], np.uint16)
-    np.testing.assert_array_equal(found.reshape(WARPS, 8, 8), values.view(np.uint16).reshape(WARPS, 8, 8).transpose(0, 2, 1))
+    found = np.frombuffer(
+        run_kernel(assemble_text(text), "k", [np.zeros_like(values), values], block=32 * WARPS)[0], np.uint16
+    )
+    np.testing.assert_array_equal(
+        found.reshape(WARPS, 8, 8), values.view(np.uint16).reshape(WARPS, 8, 8).transpose(0, 2, 1)
+    )
 
 
 @needs_ptxas
 def test_ptxas_knows_the_forms(tmp_path):
     """All of an architecture in one file."""
     for arch in ("sm_90a",):
-        bodies = "\n".join(text_of(form).split(".address_size 64\n")[1].replace(" k(", f" k{i}(") for i, form in enumerate((*MMA, *SPARSE)))
+        bodies = "\n".join(
+            text_of(form).split(".address_size 64\n")[1].replace(" k(", f" k{i}(")
+            for i, form in enumerate((*MMA, *SPARSE))
+        )
         ptxas(tmp_path, preamble(arch) + bodies, arch)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
-        "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, "
+        "{%r0,%r1}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
+        "{%r0,%r1,%r2,%r3};",
         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f32 {%r0,%r1}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
-        "mma.sync.aligned.m32n8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m32n8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
+        "{%r0,%r1,%r2,%r3};",
         "wmma.load.sync.aligned.row.m16n16k16.f16 {%r0, %r1}, [%r2];",
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
-        "mma.sync.aligned.mXn8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
+        "{%r0,%r1,%r2,%r3};",
+        "mma.sync.aligned.mXn8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
+        "{%r0,%r1,%r2,%r3};",
         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r0, %r1}, [%r2];",
         "tcgen05.wait::ld.sync.aligned;",
     ],
@@ -297,4 +321,6 @@ def test_what_there_is_not_is_refused_by_name(text):
 
 
 OPCODES = [name for name, form in FORMS.items() if not form.wgmma]
-MATRIX_OPCODES = [f"{verb}{letter}M.{count}" for verb in ("LD", "ST") for letter in ("S", "") for count in (1, 2, 4)] + ["MOVM"]
+MATRIX_OPCODES = [
+    f"{verb}{letter}M.{count}" for verb in ("LD", "ST") for letter in ("S", "") for count in (1, 2, 4)
+] + ["MOVM"]

@@ -1,4 +1,6 @@
-"""Video instructions against the manual's pseudocode in Python integers (PTX ISA 9.7.18), and the selectors of their PTX forms."""
+"""Video instructions against the manual's pseudocode in Python integers (PTX ISA 9.7.18), and the selectors of their
+PTX forms.
+"""
 
 import itertools
 
@@ -13,7 +15,9 @@ from ptx_lanes import run_lanes
 from gpuprof.errors import PtxError
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 
-OPCODES = [op.name for op in TABLE if op.semantics.startswith("v") and op.name.startswith("V") and op.types[:1] == ("u32",)]
+OPCODES = [
+    op.name for op in TABLE if op.semantics.startswith("v") and op.name.startswith("V") and op.types[:1] == ("u32",)
+]
 PARTS = ("", "b0", "b1", "b2", "b3", "h0", "h1")
 SIGNS = ("uuu", "uus", "usu", "uss", "suu", "sus", "ssu", "sss")
 RNG = np.random.default_rng(4)
@@ -40,7 +44,8 @@ def shift(mods, b: int) -> int:
 
 
 OPERATIONS = {
-    "add": lambda m, a, b: a + b, "sub": lambda m, a, b: a - b, "absdiff": lambda m, a, b: abs(a - b), "min": lambda m, a, b: min(a, b),
+    "add": lambda m, a, b: a + b, "sub": lambda m, a, b: a - b, "absdiff": lambda m, a, b: abs(a - b), "min": lambda m,
+    a, b: min(a, b),
     "max": lambda m, a, b: max(a, b), "avrg": lambda m, a, b: average(a, b), "shl": lambda m, a, b: a << shift(m, b),
     "shr": lambda m, a, b: a >> shift(m, b), "set": lambda m, a, b: int(COMPARISONS[m["vcmp"]](a, b)),
 }  # fmt: skip
@@ -51,7 +56,9 @@ def scalar(name: str):
         sign_d, sign_a, sign_b = mods.get("signs") or "uuu"
         part = mods.get("dsel", "")[1:]
         nbits = {"": 32, "b": 8, "h": 16}[part[:1]]
-        value = OPERATIONS[name](mods, extract(a, mods.get("asel", "")[1:], sign_a), extract(b, mods.get("bsel", "")[1:], sign_b))
+        value = OPERATIONS[name](
+            mods, extract(a, mods.get("asel", "")[1:], sign_a), extract(b, mods.get("bsel", "")[1:], sign_b)
+        )
         if mods.get("sat"):
             value = limited(value, nbits, sign_d)
         second = mods.get("op2")
@@ -85,7 +92,10 @@ def lanes_of(name: str):
         nbits = 32 // count
         unit = {2: "h", 4: "b"}[count]
         sign_d, sign_a, sign_b = mods.get("signs") or "uuu"
-        values = [OPERATIONS[name](mods, extract(a, f"{unit}{i}", sign_a), extract(b, f"{unit}{i}", sign_b)) for i in range(count)]
+        values = [
+            OPERATIONS[name](mods, extract(a, f"{unit}{i}", sign_a), extract(b, f"{unit}{i}", sign_b))
+            for i in range(count)
+        ]
         values = [limited(value, nbits, sign_d) if mods.get("sat") else value for value in values]
         taken = [i for i in range(count) if mods["mask"] >> i & 1]
         if mods.get("op2"):
@@ -111,15 +121,28 @@ def sampled(count: int, **choices) -> list[Variant]:
     ]
     picked = RNG.choice(len(combinations), min(count, len(combinations)), replace=False)
     return [
-        Variant({n: v for n, v in mods.items() if n != "signs" or v != "uuu"}) for mods in [*wanted, *(combinations[k] for k in picked)]
+        Variant({n: v for n, v in mods.items() if n != "signs" or v != "uuu"})
+        for mods in [*wanted, *(combinations[k] for k in picked)]
     ]
 
 
 def variants(op) -> list[Variant]:
-    extra = {name: tuple(COMPARISONS) if name == "vcmp" else ("clamp", "wrap") for name in ("vcmp", "vwrap") if name in op.fields}
+    extra = {
+        name: tuple(COMPARISONS) if name == "vcmp" else ("clamp", "wrap")
+        for name in ("vcmp", "vwrap")
+        if name in op.fields
+    }
     if op.semantics == "vmad":
         found = sampled(
-            24, signs=SIGNS, sat=(0, 1), asel=parts("a"), bsel=parts("b"), scale=("", "shr7", "shr15"), po=(0,), negab=(0, 1), negc=(0, 1)
+            24,
+            signs=SIGNS,
+            sat=(0, 1),
+            asel=parts("a"),
+            bsel=parts("b"),
+            scale=("", "shr7", "shr15"),
+            po=(0,),
+            negab=(0, 1),
+            negc=(0, 1),
         )
         found = [v for v in found if not (v.mods["negab"] and v.mods["negc"])]
         return found + [Variant(v.mods | {"po": 1, "negab": 0, "negc": 0}) for v in found[:8]]
@@ -127,7 +150,9 @@ def variants(op) -> list[Variant]:
         full = (1 << int(op.types[1])) - 1
         return sampled(10, signs=SIGNS, sat=(0, 1), mask=(full, 1, full - 1), op2=("", "add"), **extra)
     signs = [s for s in SIGNS if s[2] == "u" or "vwrap" not in extra]  # a shift's amount is unsigned
-    plain = sampled(12, signs=signs, sat=(0, 1), asel=parts("a"), bsel=parts("b"), op2=("", "add", "min", "max"), **extra)
+    plain = sampled(
+        12, signs=signs, sat=(0, 1), asel=parts("a"), bsel=parts("b"), op2=("", "add", "min", "max"), **extra
+    )
     return plain + sampled(12, signs=signs, sat=(0, 1), asel=parts("a"), bsel=parts("b"), dsel=parts("d"), **extra)
 
 
@@ -138,7 +163,9 @@ def parts(slot: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", OPCODES)
 def test_video(name):
     op = BY_NAME[name]
-    rows = operand_rows(op, {"b": "count"} if op.semantics in ("vshl", "vshr") else {}, 128 if op.semantics == "vmad" else LANES)
+    rows = operand_rows(
+        op, {"b": "count"} if op.semantics in ("vshl", "vshr") else {}, 128 if op.semantics == "vmad" else LANES
+    )
     check(name, reference_of(op), variants(op), rows)
 
 
@@ -148,24 +175,35 @@ def test_fuzz_video(data):
     op = BY_NAME[data.draw(st.sampled_from(OPCODES))]
     variant = data.draw(st.sampled_from(variants(op)))
     drawn = {slot: data.draw(st.lists(st.integers(0, 0xFFFFFFFF), min_size=4, max_size=16)) for slot in "abc"}
-    check(op.name, reference_of(op), [variant], {slot: np.resize(np.array(values, np.uint32), 128) for slot, values in drawn.items()})
+    check(
+        op.name,
+        reference_of(op),
+        [variant],
+        {slot: np.resize(np.array(values, np.uint32), 128) for slot, values in drawn.items()},
+    )
 
 
 SELECTED = {
     # PTX: (semantics, modifiers of the same meaning, how a and b are picked from bytes of a|b<<32 before)
-    "vadd.s32.u32.s32.sat.max r0, r1.b3, r2.h1, r3": (scalar("add"), {"signs": "sus", "sat": 1, "asel": "ab3", "bsel": "bh1", "op2": "max"}, None),
+    "vadd.s32.u32.s32.sat.max r0, r1.b3, r2.h1, "
+        "r3": (scalar("add"), {"signs": "sus", "sat": 1, "asel": "ab3", "bsel": "bh1", "op2": "max"}, None),
     "vsub.u32.u32.u32 r0.h1, r1, r2.b0, r3": (scalar("sub"), {"bsel": "bb0", "dsel": "dh1"}, None),
-    "vset.s32.u32.lt r0.b2, r1.h0, r2.b1, r3": (scalar("set"), {"signs": "usu", "asel": "ah0", "bsel": "bb1", "dsel": "db2", "vcmp": "lt"}, None),
+    "vset.s32.u32.lt r0.b2, r1.h0, r2.b1, "
+        "r3": (scalar("set"), {"signs": "usu", "asel": "ah0", "bsel": "bb1", "dsel": "db2", "vcmp": "lt"}, None),
     "vshl.s32.s32.u32.sat.clamp.min r0, r1.h1, r2.b0, r3": (
         scalar("shl"), {"signs": "ssu", "sat": 1, "asel": "ah1", "bsel": "bb0", "op2": "min", "vwrap": "clamp"}, None),
     "vmad.s32.s32.u32.sat.shr7 r0, -r1.h1, r2.b3, r3": (
-        multiply_add, {"signs": "ssu", "sat": 1, "asel": "ah1", "bsel": "bb3", "scale": "shr7", "po": 0, "negab": 1, "negc": 0}, None),
+        multiply_add, {"signs": "ssu", "sat": 1, "asel": "ah1", "bsel": "bb3", "scale": "shr7", "po": 0, "negab": 1,
+            "negc": 0}, None),
     "vmad.u32.u32.u32.po.shr15 r0, r1, r2, r3": (
         multiply_add, {"sat": 0, "asel": "", "bsel": "", "scale": "shr15", "po": 1, "negab": 0, "negc": 0}, None),
-    "vadd2.s32.s32.u32.sat r0.h1, r1.h21, r2.h03, r3": (lanes_of("add"), {"signs": "ssu", "sat": 1, "mask": 2}, ("5432", "1076")),
+    "vadd2.s32.s32.u32.sat r0.h1, r1.h21, r2.h03, "
+        "r3": (lanes_of("add"), {"signs": "ssu", "sat": 1, "mask": 2}, ("5432", "1076")),
     "vabsdiff4.u32.u32.u32.add r0, r1, r2, r3": (lanes_of("absdiff"), {"mask": 15, "op2": "add"}, None),
-    "vavrg4.s32.s32.s32 r0.b310, r1.b7010, r2.b1234, r3": (lanes_of("avrg"), {"signs": "sss", "mask": 11}, ("7010", "1234")),
-    "vset4.u32.s32.ge.add r0.b20, r1.b0000, r2, r3": (lanes_of("set"), {"signs": "uus", "mask": 5, "op2": "add", "vcmp": "ge"}, ("0000", "7654")),
+    "vavrg4.s32.s32.s32 r0.b310, r1.b7010, r2.b1234, "
+        "r3": (lanes_of("avrg"), {"signs": "sss", "mask": 11}, ("7010", "1234")),
+    "vset4.u32.s32.ge.add r0.b20, r1.b0000, r2, "
+        "r3": (lanes_of("set"), {"signs": "uus", "mask": 5, "op2": "add", "vcmp": "ge"}, ("0000", "7654")),
 }  # fmt: skip
 
 
@@ -187,7 +225,8 @@ def test_selectors(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["vadd.u32.u32.u32 r0, r1.b4, r2", "vadd2.u32.u32.u32 r0, r1.h40, r2, r3", "vadd4.u32.u32.u32 r0.b4, r1, r2, r3", "vadd2.u32.u32.u32 r0, r1.b10, r2, r3",
+    ["vadd.u32.u32.u32 r0, r1.b4, r2", "vadd2.u32.u32.u32 r0, r1.h40, r2, "
+        "r3", "vadd4.u32.u32.u32 r0.b4, r1, r2, r3", "vadd2.u32.u32.u32 r0, r1.b10, r2, r3",
      "vmad.u32.u32.u32.po r0, -r1, r2, r3", "vadd.u32.u32.u32.add r0.b1, r1, r2, r3"],
 )  # fmt: skip
 def test_wrong_selectors_are_refused(text):

@@ -1,4 +1,6 @@
-"""Operations between lanes, against the pseudocode of the PTX ISA manual (9.7.9.6 shfl, 9.7.13 vote, match, redux, elect), warp by warp."""
+"""Operations between lanes, against the pseudocode of the PTX ISA manual (9.7.9.6 shfl, 9.7.13 vote, match, redux,
+elect), warp by warp.
+"""
 
 from functools import reduce
 
@@ -53,20 +55,29 @@ def test_shuffle(name, mode):
     c = (segments << 8 | RNG.choice([0, 31, 15, 7], LANES)).astype(np.uint32)
     masks = np.full(LANES, ALL, np.uint32)
     fixed = [(1, 0x1F), (5, 0x181F), (16, 0), (31, 0x1F), (3, 0x1C03)]
-    variants = [Variant({"shfl": mode}), *(Variant({"shfl": mode, "has_lane": 1, "lane": n, "has_clamp": 1, "clamp": k}) for n, k in fixed)]
+    variants = [
+        Variant({"shfl": mode}),
+        *(Variant({"shfl": mode, "has_lane": 1, "lane": n, "has_clamp": 1, "clamp": k}) for n, k in fixed),
+    ]
     outcomes, _ = execute(name, variants, {"a": a, "b": b, "c": c, "e": masks})
     for variant, outcome in zip(variants, outcomes, strict=True):
         for first in range(0, LANES, 32):
             for lane in range(32):
                 at = first + lane
-                given = (variant.mods["lane"], variant.mods["clamp"]) if "lane" in variant.mods else (int(b[at]), int(c[at]))
+                given = (
+                    (variant.mods["lane"], variant.mods["clamp"])
+                    if "lane" in variant.mods
+                    else (int(b[at]), int(c[at]))
+                )
                 source, valid = shuffled(mode, lane, *given)
                 wanted = int(a[first + source]) if name == "SHFL" else int(valid)
                 assert outcome.rows["dst"][at] == wanted, (variant, lane, given)
 
 
 def member_masks() -> np.ndarray:
-    """A mask for every lane that holds the lane itself and agrees with those of its members: each warp is cut into parts."""
+    """A mask for every lane that holds the lane itself and agrees with those of its members: each warp is cut into
+    parts.
+    """
     rows = np.zeros((LANES // 32, 32), np.uint32)
     for warp, row in enumerate(rows):
         part = RNG.integers(0, 1 + warp % 5, 32)  # every fifth warp is whole
@@ -100,7 +111,12 @@ BALLOTS = {
 @pytest.mark.parametrize("name", VOTES)
 def test_vote(name):
     held = np.concatenate([RNG.random(256) < 0.5, np.zeros(96, bool), np.ones(96, bool), RNG.random(64) < 0.95])
-    check_by_warp(name, {"a": held}, member_masks(), lambda values, members, lane: (BALLOTS[name]({m: values[m] for m in members}),))
+    check_by_warp(
+        name,
+        {"a": held},
+        member_masks(),
+        lambda values, members, lane: (BALLOTS[name]({m: values[m] for m in members}),),
+    )
 
 
 @pytest.mark.parametrize("name", MATCHES)
@@ -132,7 +148,12 @@ def test_reduction(name):
     }[operation]  # fmt: skip
     values = RNG.integers(0, 1 << 32, LANES, np.uint32)
     values[:96] = np.resize([0, 1, 0x7FFFFFFF, 0x80000000, ALL], 96)
-    check_by_warp(name, {"a": values}, member_masks(), lambda values, members, lane: (fold([number(values[m]) for m in members]) & ALL,))
+    check_by_warp(
+        name,
+        {"a": values},
+        member_masks(),
+        lambda values, members, lane: (fold([number(values[m]) for m in members]) & ALL,),
+    )
 
 
 @pytest.mark.parametrize("name", FLOAT_REDUCTIONS)

@@ -1,4 +1,6 @@
-"""wgmma: shared memory is filled as the manual draws its layouts (core matrices, chunks of 16 bytes exchanged by row), then multiplied."""
+"""wgmma: shared memory is filled as the manual draws its layouts (core matrices, chunks of 16 bytes exchanged by row),
+then multiplied.
+"""
 
 import re
 import zlib
@@ -18,12 +20,16 @@ MODE = {0: 0, 128: 1, 64: 2, 32: 3}
 
 
 def exchanged(chunk: int, row: int, width: int) -> int:
-    """Where chunk `chunk` of row `row` of an 8-row atom goes: 128-byte rows exchange all eight, 64-byte ones four, two rows alike, ..."""
+    """Where chunk `chunk` of row `row` of an 8-row atom goes: 128-byte rows exchange all eight, 64-byte ones four, two
+    rows alike, ...
+    """
     return {128: chunk ^ row % 8, 64: chunk ^ row // 2 % 4, 32: chunk ^ row // 4 % 2}[width]
 
 
 class Image:
-    """Bytes of one operand in shared memory, and its descriptor. Elements are (mn, k); `step` instructions of k come before this one."""
+    """Bytes of one operand in shared memory, and its descriptor. Elements are (mn, k); `step` instructions of k come
+    before this one.
+    """
 
     def __init__(self, extent: int, k: int, nbits: int, width: int, trans: int):
         self.extent, self.k, self.nbits, self.width, self.trans = extent, k, nbits, width, trans
@@ -59,7 +65,8 @@ class Image:
 
     def bytes_of(self, patterns: np.ndarray) -> np.ndarray:
         """patterns: (extent, k)."""
-        image = np.random.default_rng(1).integers(0, 256, 32768, np.uint8)  # what is not part of the matrix must not matter
+        # what is not part of the matrix must not matter
+        image = np.random.default_rng(1).integers(0, 256, 32768, np.uint8)
         nbytes = max(self.nbits // 8, 1)
         if self.nbits == 1:
             packed = np.packbits(patterns.astype(np.uint8), axis=1, bitorder="little")
@@ -79,7 +86,9 @@ class Image:
 
 def images(form: WgmmaForm) -> tuple[Image, Image]:
     nbits = reference.NBITS[form.a]
-    return Image(64, form.k, nbits, form.swizzle_a, form.trans_a), Image(form.n, form.k, nbits, form.swizzle_b, form.trans_b)
+    return Image(64, form.k, nbits, form.swizzle_a, form.trans_a), Image(
+        form.n, form.k, nbits, form.swizzle_b, form.trans_b
+    )
 
 
 def kernel(form: WgmmaForm) -> str:
@@ -112,7 +121,7 @@ wgmma.wait_group.sync.aligned 0;
 {newline.join(stores)}
 ret;
 }}
-"""
+"""  # noqa: E501
 
 
 def random_patterns(rng, t: str, shape) -> np.ndarray:
@@ -126,7 +135,9 @@ def random_patterns(rng, t: str, shape) -> np.ndarray:
 
 
 def d_places(form: WgmmaForm) -> tuple[np.ndarray, np.ndarray]:
-    """(row, column) of each element of each of the 128 threads; figure "WGMMA .m64nNk.. register fragment layout for accumulator D"."""
+    """(row, column) of each element of each of the 128 threads; figure "WGMMA .m64nNk.. register fragment layout for
+    accumulator D".
+    """
     thread, i = np.arange(128)[:, None], np.arange(form.n // 2)[None]
     row = 16 * (thread // 32) + thread % 32 // 4 + 8 * (i // 2 % 2)
     return row, 8 * (i // 4) + 2 * (thread % 4) + i % 2
@@ -143,7 +154,11 @@ def run_form(form: WgmmaForm, keep: int):
     if form.satfinite:
         c = rng.choice([0x7FFFFFF0, 0x80000010], c.shape).astype(np.uint32)
     scattered = c[row, column]
-    registers = np.ascontiguousarray(scattered.astype(np.uint16)).view(np.uint32) if form.d == "f16" else scattered.astype(np.uint32)
+    registers = (
+        np.ascontiguousarray(scattered.astype(np.uint16)).view(np.uint32)
+        if form.d == "f16"
+        else scattered.astype(np.uint32)
+    )
     in_registers = np.zeros((128, 4), np.uint32)
     for warp in range(4):
         places = reference.place_a(form.a, 16, form.k)
@@ -155,7 +170,9 @@ def run_form(form: WgmmaForm, keep: int):
 
 
 @pytest.mark.parametrize(
-    "form", WGMMA, ids=lambda form: f"{form.opcode} {form.swizzle_a}{form.swizzle_b}{form.trans_a}{form.trans_b}{form.in_registers:d}"
+    "form",
+    WGMMA,
+    ids=lambda form: f"{form.opcode} {form.swizzle_a}{form.swizzle_b}{form.trans_a}{form.trans_b}{form.in_registers:d}",
 )
 def test_wgmma(form):
     keep = int(form.n != 24)
@@ -176,8 +193,12 @@ def test_a_descriptor_that_leads_out_of_shared_memory():
     form = WGMMA[0]
     text = re.sub(r"mov.b64 %y1, \w+; add.u64 %y1, %y1, %x8;", "mov.b64 %y1, 0x3fff;", kernel(form))
     registers, shared = np.zeros((128, form.n // 2), np.uint32), np.zeros(SHARED, np.uint8)
-    with pytest.raises(GpuprofError, match=r"a matrix descriptor leads to 0x3fff0 in shared memory; the block has 65536 bytes"):
-        run_kernel(assemble_text(text), "k", [registers, registers.copy(), shared, np.zeros((128, 4), np.uint32), 1], block=128)
+    with pytest.raises(
+        GpuprofError, match=r"a matrix descriptor leads to 0x3fff0 in shared memory; the block has 65536 bytes"
+    ):
+        run_kernel(
+            assemble_text(text), "k", [registers, registers.copy(), shared, np.zeros((128, 4), np.uint32), 1], block=128
+        )
 
 
 @pytest.mark.parametrize(
@@ -200,4 +221,8 @@ def test_ptxas_knows_the_forms(tmp_path):
     ptxas(tmp_path, preamble("sm_90a") + "\n".join(bodies), "sm_90a")
 
 
-OPCODES = [name for name, form in FORMS.items() if form.wgmma] + ["WARPGROUP.ARRIVE", "WARPGROUP.COMMIT", "WARPGROUP.DEPBAR"]
+OPCODES = [name for name, form in FORMS.items() if form.wgmma] + [
+    "WARPGROUP.ARRIVE",
+    "WARPGROUP.COMMIT",
+    "WARPGROUP.DEPBAR",
+]

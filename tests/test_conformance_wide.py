@@ -1,4 +1,6 @@
-"""Atomics of several words, the copies of cp.async, and the stack of local memory: against plain Python numbers and bytes."""
+"""Atomics of several words, the copies of cp.async, and the stack of local memory: against plain Python numbers and
+bytes.
+"""
 
 import zlib
 
@@ -70,12 +72,21 @@ def test_atomic(name):
         code.append(make("BAR.SYNC"))
     base = (SHARED_WINDOW if op.space == "generic" else 0) if in_shared else arrays["cells"]
     code += [
-        make("MOVI.64", dst=191, imm=base & MASK32, mods=base >> 32), make("IMAD.WIDE.U32", dst=192, a=30, imm=1, slot="b", c=191),
+        make("MOVI.64", dst=191, imm=base & MASK32, mods=base >> 32), make("IMAD.WIDE.U32", dst=192, a=30, imm=1,
+            slot="b", c=191),
         make("LO.64", dst=92, a=192), make("IREM.U32", dst=93, a=250, imm=3, slot="b"),
         make("ISETP.U32", dst=2, a=93, imm=0, slot="b", mods=pack(cmp="ne")),
     ]  # fmt: skip
-    code += [make("MOVI.64" if file == "D" else "MOV", dst=40 + k, imm=7, slot="" if file == "D" else "a") for k in range(count)]
-    slots = {"a": 92 if op.space == "shared" else 192, "b": 20, "mods": 0 if op.space == "shared" else ADDR64, "guard": 2}
+    code += [
+        make("MOVI.64" if file == "D" else "MOV", dst=40 + k, imm=7, slot="" if file == "D" else "a")
+        for k in range(count)
+    ]
+    slots = {
+        "a": 92 if op.space == "shared" else 192,
+        "b": 20,
+        "mods": 0 if op.space == "shared" else ADDR64,
+        "guard": 2,
+    }
     slots |= ({"c": 24} if op.c else {}) | ({"dst": 40} if op.dst else {})
     code.append(make(name, **slots))
     if op.dst:
@@ -83,7 +94,10 @@ def test_atomic(name):
     if in_shared:
         code.append(make("BAR.SYNC"))
         for k in range(CELLS * count):
-            code += [make(f"LDS.{one}", dst=60, a=255, imm=k * width), make(f"STG.{one}", a=190, b=60, imm=k * width, mods=ADDR64)]
+            code += [
+                make(f"LDS.{one}", dst=60, a=255, imm=k * width),
+                make(f"STG.{one}", a=190, b=60, imm=k * width, mods=ADDR64),
+            ]
     run([*code, make("EXIT")], memory=memory, block=(THREADS, 1, 1), dynamic_shared_nbytes=CELLS * op.nbytes)
 
     state, olds = list(initial), []
@@ -102,12 +116,25 @@ def test_atomic(name):
 
 
 def copy_code(name: str, source: int, sizes: int, out: int, waits: bool = True) -> list:
-    """Thread t copies its bytes from `source` to shared memory at 16 t, which was filled with 0xAA; then writes them to `out`."""
+    """Thread t copies its bytes from `source` to shared memory at 16 t, which was filled with 0xAA; then writes them to
+    `out`.
+    """
     op = BY_NAME[name]
-    code = [special("tid.x", 250), make("SHL", dst=10, a=250, imm=4, slot="b"), make("MOV", dst=11, imm=0xAAAAAAAA, slot="a")]
+    code = [
+        special("tid.x", 250),
+        make("SHL", dst=10, a=250, imm=4, slot="b"),
+        make("MOV", dst=11, imm=0xAAAAAAAA, slot="a"),
+    ]
     code += [make("STS.32", a=10, b=11, imm=4 * k) for k in range(4)]
-    code += [*own_address(sizes, 197, 4), make("LDG.32", dst=12, a=197, mods=ADDR64), *own_address(source, 196, op.nbytes)]
-    code += [make("AND", dst=13, a=250, imm=7, slot="b"), make("ISETP.U32", dst=1, a=13, imm=5, slot="b", mods=pack(cmp="ne"))]
+    code += [
+        *own_address(sizes, 197, 4),
+        make("LDG.32", dst=12, a=197, mods=ADDR64),
+        *own_address(source, 196, op.nbytes),
+    ]
+    code += [
+        make("AND", dst=13, a=250, imm=7, slot="b"),
+        make("ISETP.U32", dst=1, a=13, imm=5, slot="b", mods=pack(cmp="ne")),
+    ]
     code.append(make(name, a=196, b=10, mods=ADDR64, guard=1, **({"c": 12} if op.c else {})))
     code += [make("CP.ASYNC.COMMIT"), make("CP.ASYNC.WAIT", imm=0)] if waits else []
     code += own_address(out, 198, 16)
@@ -130,7 +157,9 @@ def test_copy(name):
     memory.write(source, data.reshape(-1)[: data.nbytes - op.nbytes + last])
     counts, out = memory.allocate(sizes.nbytes, "sizes").address, memory.allocate(16 * THREADS, "out").address
     memory.write(counts, sizes)
-    result = run(copy_code(name, source, counts, out), memory=memory, block=(THREADS, 1, 1), dynamic_shared_nbytes=16 * THREADS)
+    result = run(
+        copy_code(name, source, counts, out), memory=memory, block=(THREADS, 1, 1), dynamic_shared_nbytes=16 * THREADS
+    )
     found = np.frombuffer(memory.read(out, 16 * THREADS), np.uint8).reshape(THREADS, 16)
     for thread in range(THREADS):
         wanted = np.full(16, 0xAA, np.uint8)
@@ -148,11 +177,21 @@ def test_copies_stay_inside():
     memory = AddressSpace()
     source, out = memory.allocate(16 * 40, "source").address, memory.allocate(16 * THREADS, "out").address
     with pytest.raises(KernelFault, match=r"out of bounds read of 16 bytes in global memory"):
-        run(copy_code("CP.ASYNC.16", source, out, out), memory=memory, block=(THREADS, 1, 1), dynamic_shared_nbytes=16 * THREADS)
+        run(
+            copy_code("CP.ASYNC.16", source, out, out),
+            memory=memory,
+            block=(THREADS, 1, 1),
+            dynamic_shared_nbytes=16 * THREADS,
+        )
     sizes = memory.allocate(4 * THREADS, "sizes").address
     memory.write(sizes, np.full(THREADS, 3, np.uint32))
     with pytest.raises(KernelFault, match=r"out of bounds read of 3 bytes in global memory"):
-        run(copy_code("CP.ASYNC.16.Z", source, sizes, out), memory=memory, block=(THREADS, 1, 1), dynamic_shared_nbytes=16 * THREADS)
+        run(
+            copy_code("CP.ASYNC.16.Z", source, sizes, out),
+            memory=memory,
+            block=(THREADS, 1, 1),
+            dynamic_shared_nbytes=16 * THREADS,
+        )
     code = [make("MOVI.64", dst=1, imm=source & MASK32, mods=source >> 32), make("MOV", dst=2, imm=8, slot="a")]
     with pytest.raises(KernelFault, match=r"out of bounds write of 16 bytes in shared memory at 0x10"):
         run(
@@ -168,15 +207,21 @@ def test_copies_stay_inside():
 
 
 def test_stack_grows_and_is_set_back():
-    """Each lane takes 8 * tid bytes, saves, takes 5 more at an alignment of 64, and sets back; odd lanes are guarded off at the second."""
+    """Each lane takes 8 * tid bytes, saves, takes 5 more at an alignment of 64, and sets back; odd lanes are guarded
+    off at the second.
+    """
     memory = AddressSpace()
     out = memory.allocate(5 * 8 * 32, "out").address
     frame = 48
     code = [
-        special("tid.x", 250), make("IMUL.WIDE.U32", dst=0, a=250, imm=8, slot="b"), make("ALLOCA", dst=1, a=0, imm=8, mods=frame),
-        make("STACKSAVE", dst=2, mods=frame), make("AND", dst=1, a=250, imm=1, slot="b"), make("ISETP.U32", dst=0, a=1, imm=0, slot="b"),
-        make("MOVI.64", dst=3, imm=5), make("MOVI.64", dst=4, imm=9), make("ALLOCA", dst=4, a=3, imm=64, mods=frame, guard=0),
-        make("STACKSAVE", dst=5, mods=frame), make("STACKRESTORE", a=2, mods=frame), make("STACKSAVE", dst=6, mods=frame),
+        special("tid.x", 250), make("IMUL.WIDE.U32", dst=0, a=250, imm=8, slot="b"),
+        make("ALLOCA", dst=1, a=0, imm=8, mods=frame),
+        make("STACKSAVE", dst=2, mods=frame), make("AND", dst=1, a=250, imm=1, slot="b"),
+        make("ISETP.U32", dst=0, a=1, imm=0, slot="b"),
+        make("MOVI.64", dst=3, imm=5), make("MOVI.64", dst=4, imm=9), make("ALLOCA", dst=4, a=3, imm=64, mods=frame,
+            guard=0),
+        make("STACKSAVE", dst=5, mods=frame), make("STACKRESTORE", a=2, mods=frame),
+        make("STACKSAVE", dst=6, mods=frame),
         *own_address(out, 198, 40),
         *(make("STG.64", a=198, b=register, imm=8 * k, mods=ADDR64) for k, register in enumerate((1, 2, 4, 5, 6))),
         make("EXIT"),

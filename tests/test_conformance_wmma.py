@@ -1,4 +1,6 @@
-"""wmma: fragments are opaque, so matrices go from memory to memory, in every layout, and are compared with `tensor_reference`."""
+"""wmma: fragments are opaque, so matrices go from memory to memory, in every layout, and are compared with
+`tensor_reference`.
+"""
 
 import zlib
 
@@ -47,12 +49,17 @@ def kernel(form: WmmaForm) -> str:
         lines += ["mov.u32 %q0, tile; mov.u32 %q1, %tid.x; shl.b32 %q1, %q1, 2;"]
         for i in range(1, 4):
             lines += [
-                f"mov.u32 %q2, %q1; cvt.u64.u32 %x9, %q1; add.u64 %x8, %y{i}, %x9; add.u32 %q3, %q0, %q1; add.u32 %q3, %q3, {8192 * i};",
-                f"copy{i}: ld.global.u32 %q4, [%x8]; st.shared.u32 [%q3], %q4; add.u64 %x8, %x8, 128; add.u32 %q3, %q3, 128;",
+                f"mov.u32 %q2, %q1; cvt.u64.u32 %x9, %q1; add.u64 %x8, %y{i}, %x9; add.u32 %q3, %q0, %q1; add.u32 %q3, "
+                f"%q3, {8192 * i};",
+                f"copy{i}: ld.global.u32 %q4, [%x8]; st.shared.u32 [%q3], %q4; add.u64 %x8, %x8, 128; add.u32 %q3, "
+                "%q3, 128;",
                 f"add.u32 %q2, %q2, 128; setp.lt.u32 %p0, %q2, {nbytes_of(form, 'dabc'[i])}; @%p0 bra copy{i};",
             ]
         lines += ["bar.sync 0;"]
-    place = {role: f"[%q0+{8192 * i}]" if shared else f"[%{'x' if not form.space else 'y'}{i}]" for i, role in enumerate("dabc")}
+    place = {
+        role: f"[%q0+{8192 * i}]" if shared else f"[%{'x' if not form.space else 'y'}{i}]"
+        for i, role in enumerate("dabc")
+    }
     lines += [f"{form.load(role)} {vector[role]}, {place[role]}, {leading(form, role)};" for role in "ab"]
     lines += [f"mov.u32 %q5, {leading(form, 'c')};", f"{form.load('c')} {vector['c']}, {place['c']}, %q5;"]
     lines += [f"{form.opcode} {vector['d']}, {vector['a']}, {vector['b']}, {vector['c']};"]
@@ -103,11 +110,14 @@ def from_memory(form: WmmaForm, raw: bytes) -> np.ndarray:
 
 def random_patterns(rng, t: str, shape) -> np.ndarray:
     if t in reference.FLOATS:
-        return rng.standard_normal(shape).astype(reference.FLOATS[t]).view(f"u{reference.NBITS[t] // 8}").astype(np.uint64)
+        return (
+            rng.standard_normal(shape).astype(reference.FLOATS[t]).view(f"u{reference.NBITS[t] // 8}").astype(np.uint64)
+        )
     if t in ("f32", "tf32"):
         return rng.standard_normal(shape).astype(np.float32).view(np.uint32).astype(np.uint64)
     if t == "f64":
-        return rng.integers(-1000, 1000, shape).astype(np.float64).view(np.uint64)  # sums are exact in every rounding mode
+        # sums are exact in every rounding mode
+        return rng.integers(-1000, 1000, shape).astype(np.float64).view(np.uint64)
     if t == "s32":
         return (rng.integers(-(1 << 31), 1 << 31, shape) & 0xFFFFFFFF).astype(np.uint64)
     return rng.integers(0, 1 << reference.NBITS[t], shape).astype(np.uint64)

@@ -5,7 +5,8 @@ from ptx_support import assemble_text, kernel_text
 
 from gpuprof.isa.encoding import decode
 
-LONG = " ".join(f"ld.global.u32 %r3, [%rd0+{4 * k}]; st.global.u32 [%rd0+{4 * k + 64}], %r3;" for k in range(5))  # too long to be guarded
+# too long to be guarded
+LONG = " ".join(f"ld.global.u32 %r3, [%rd0+{4 * k}]; st.global.u32 [%rd0+{4 * k + 64}], %r3;" for k in range(5))
 HEAD = "ld.param.u64 %rd0, [p0]; mov.u32 %r0, %tid.x; ld.param.u32 %r1, [p1];"
 LANES, ALL = "setp.lt.u32 %p0, %r0, 7;", "setp.lt.u32 %p0, %r1, 7;"
 SKIP = f"@%p0 bra OVER; {LONG} OVER: st.global.u32 [%rd0], %r1;"
@@ -27,9 +28,12 @@ def marks(text: str) -> list[str]:
         (LOOP.format("%r0") + LAST, ["BSSY", "BRA", "BSYNC"]),  # in front of the loop, and behind it
         (LOOP.format("%r1") + LAST, ["BRA"]),
         (LOOP.format("%r0"), ["BRA"]),  # nobody meets to leave
-        (LANES + f"@%p0 bra OVER; {LOOP.format('%r0')} OVER: {LAST}", ["BSSY", "BRA", "BRA", "BSYNC"]),  # both ways out meet in one place
-        (LOOP.format("%r1").replace("st.global.u32 [%rd0], %r2", "red.global.add.u32 [%rd0], %r2"), ["YIELD", "REDG.ADD.U32", "BRA"]),
-        (LOOP.format("%r1").replace("st.global.u32 [%rd0], %r2", "red.global.add.u32 [%rd0], %r2; red.global.add.u32 [%rd0+8], %r2"),
+        # both ways out meet in one place
+        (LANES + f"@%p0 bra OVER; {LOOP.format('%r0')} OVER: {LAST}", ["BSSY", "BRA", "BRA", "BSYNC"]),
+        (LOOP.format("%r1").replace("st.global.u32 [%rd0], %r2", "red.global.add.u32 "
+            "[%rd0], %r2"), ["YIELD", "REDG.ADD.U32", "BRA"]),
+        (LOOP.format("%r1").replace("st.global.u32 [%rd0], %r2", "red.global.add.u32 [%rd0], %r2; "
+            "red.global.add.u32 [%rd0+8], %r2"),
          ["YIELD", "REDG.ADD.U32", "REDG.ADD.U32", "BRA"]),
         ("red.global.add.u32 [%rd0], %r0;", ["REDG.ADD.U32"]),
     ],

@@ -38,9 +38,11 @@ TABLES = {
     "cause_kinds": [(number, *kind) for number, kind in enumerate(KINDS)],
     # The second sample held two reasons, long_scoreboard and drain: the first counts.
     "samples": [(0, 0x1000, SELECTED, 1, 0, 4), (0, 0x1010, WAIT, 1, 0, 1), (0, 0x1010, LONG, 1, 1, 3)],
-    # Weights 4, 3 and 1 are worth 8^2 / (16 + 9 + 1) = 2.4615 samples. Half the weight is at each of two instructions, so a cycle's excess over
-    # its half is 2, -1.5, -0.5 at the first and the opposite at the second: the differences squared are 2 (3.5^2 + 1^2) = 26.5, the variance
-    # 26.5 / 2 * 3/2 / 8^2 = 0.3105; that of 2.4615 independent samples is (1 - 2/4) / 2.4615 = 0.2031. So 2.4615 * 0.2031 / 0.3105 = 1.61.
+    # Weights 4, 3 and 1 are worth 8^2 / (16 + 9 + 1) = 2.4615 samples. Half the weight is at each of two instructions,
+    # so a cycle's excess over its half is 2, -1.5, -0.5 at the first and the opposite at the second: the differences
+    # squared are 2 (3.5^2 + 1^2) = 26.5, the variance
+    # 26.5 / 2 * 3/2 / 8^2 = 0.3105; that of 2.4615 independent samples is (1 - 2/4) / 2.4615 = 0.2031. So 2.4615 *
+    # 0.2031 / 0.3105 = 1.61.
     "sample_sizes": [(0, 1.61)],
     "ledger": [(0, 0x1000, SELECTED, 4), (0, 0x1010, LONG, 600), (0, 0x1020, DRAIN, 60)],
     "samplers": [],
@@ -122,4 +124,6 @@ def test_every_instruction_with_an_address_does_something_to_memory():
     assert {found["LDG.32"], found["TEX.2D"], found["LDSM.4"], found["SULD.2D.32"]} == {"load"}
     assert {found["CP.ASYNC.16"], found["BULK.LOAD"]} == {"copy"}
     assert (found["MBAR.ARRIVE"], found["BULK.PREFETCH"]) == ("atomic", "prefetch")
-    assert {operation for name, operation in found.items() if name.startswith(("RED", "SURED", "TMA.RED", "BULK.RED"))} == {"reduction"}
+    assert {
+        operation for name, operation in found.items() if name.startswith(("RED", "SURED", "TMA.RED", "BULK.RED"))
+    } == {"reduction"}

@@ -1,4 +1,6 @@
-"""Correlate at the edges: determinism, bounded memory, counting against a slow twin, hostile recordings, foreign databases."""
+"""Correlate at the edges: determinism, bounded memory, counting against a slow twin, hostile recordings, foreign
+databases.
+"""
 
 import collections
 import os
@@ -48,7 +50,13 @@ class Parts:
             writer.chip(CHIP)
             for number, load_base, image, code_nbytes in self.modules:
                 writer.module(
-                    number, name="saxpy.cu", load_base=load_base, code_nbytes=code_nbytes, image=image, compiler="c", arch="sm_80"
+                    number,
+                    name="saxpy.cu",
+                    load_base=load_base,
+                    code_nbytes=code_nbytes,
+                    image=image,
+                    compiler="c",
+                    arch="sm_80",
                 )
             writer.launch_begin(self.launch)
             writer.samples(0, self.samples)
@@ -68,7 +76,9 @@ def test_same_bytes_in_another_process_with_another_hash_seed(tmp_path):
     write_saxpy(tmp_path / "a.gprec")
     for seed in ("0", "1", "random"):
         command = [sys.executable, "-m", "gpuprof", "correlate", "a.gprec", "-o", f"{seed}.gpudb"]
-        subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True)
+        subprocess.run(
+            command, cwd=tmp_path, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True
+        )
     assert len({(tmp_path / f"{seed}.gpudb").read_bytes() for seed in ("0", "1", "random")}) == 1
     assert names(tmp_path) == ["0.gpudb", "1.gpudb", "a.gprec", "random.gpudb"]
 
@@ -91,9 +101,13 @@ def test_a_million_records_in_bounded_memory(tmp_path):
 # Counting.
 
 WORDS = st.builds(
-    lambda bits, sm: sum(1 << bit for bit in bits) | sm << 22, st.sets(st.integers(0, N_REASONS - 1), min_size=1), st.integers(0, 1023)
+    lambda bits, sm: sum(1 << bit for bit in bits) | sm << 22,
+    st.sets(st.integers(0, N_REASONS - 1), min_size=1),
+    st.integers(0, 1023),
 )
-SAMPLE_ROWS = st.lists(st.tuples(st.integers(0, 2**32 - 1) | st.sampled_from([16, 32]), WORDS, st.integers(0, 3)), max_size=40)
+SAMPLE_ROWS = st.lists(
+    st.tuples(st.integers(0, 2**32 - 1) | st.sampled_from([16, 32]), WORDS, st.integers(0, 3)), max_size=40
+)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), SAMPLE_ROWS), max_size=6))
@@ -113,11 +127,16 @@ def test_counts_against_a_slow_twin(chunks):
                 expected[key, "not issued"] += not flags & 2
             counts.add(BY_TYPE[b"SMPW"], Rows(launch, rows))
     keys = sorted({key for key, _ in expected})
-    assert [row[:5] for row in counts.rows()] == [(*key, expected[key, "all"], expected[key, "not issued"]) for key in keys]
+    assert [row[:5] for row in counts.rows()] == [
+        (*key, expected[key, "all"], expected[key, "not issued"]) for key in keys
+    ]
 
 
 def test_compact_records_do_not_know_who_issued(tmp_path):
-    rows = query(write_saxpy(tmp_path / "a.gprec", record="compact"), "SELECT pc, reason, samples, samples_not_issued FROM samples")
+    rows = query(
+        write_saxpy(tmp_path / "a.gprec", record="compact"),
+        "SELECT pc, reason, samples, samples_not_issued FROM samples",
+    )
     wait, long_scoreboard = INDEX["wait"], INDEX["long_scoreboard"]
     assert rows == [(0x1000, 0, 1, None), (0x1010, wait, 1, None), (0x1010, long_scoreboard, 1, None)]
 
@@ -136,7 +155,9 @@ def test_every_reason_is_found_from_its_bit():
 def test_code_outside_every_module_is_counted(tmp_path):
     outside = SAMPLES.copy()
     outside["pc"][1:] = 0x9000
-    path = Parts(samples=outside, ledger_rows=np.array([(0x1000, 0, 4), (0x9000, 0, 7)], LEDGER_DTYPE)).write(tmp_path / "a.gprec")
+    path = Parts(samples=outside, ledger_rows=np.array([(0x1000, 0, 4), (0x9000, 0, 7)], LEDGER_DTYPE)).write(
+        tmp_path / "a.gprec"
+    )
     meta = dict(query(path, "SELECT key, value FROM meta WHERE key LIKE '%outside'"))
     assert meta == {"samples_outside": "2", "ledger_cycles_outside": "7"}
     assert query(path, "SELECT SUM(samples) FROM samples") == [(3,)]
@@ -146,13 +167,22 @@ def test_a_launch_that_did_not_end(tmp_path):
     path = tmp_path / "a.gprec"
     with pytest.raises(KeyboardInterrupt), RecordWriter(path) as writer:
         writer.meta(META)
-        writer.module(0, name="saxpy.cu", load_base=0x1000, code_nbytes=48, image=write_gpubin(saxpy_program()), compiler="c", arch="a")
+        writer.module(
+            0,
+            name="saxpy.cu",
+            load_base=0x1000,
+            code_nbytes=48,
+            image=write_gpubin(saxpy_program()),
+            compiler="c",
+            arch="a",
+        )
         writer.launch_begin(launch_fields())
         writer.samples(0, SAMPLES)
         raise KeyboardInterrupt
-    assert query(path, "SELECT start_cycle, end_cycle, cycles, samples_due, samples_kept, samples_dropped, complete FROM launches") == [
-        (0, 0, 0, 3, 3, 0, 0)
-    ]
+    assert query(
+        path,
+        "SELECT start_cycle, end_cycle, cycles, samples_due, samples_kept, samples_dropped, complete FROM launches",
+    ) == [(0, 0, 0, 3, 3, 0, 0)]
     assert query(path, "SELECT value FROM meta WHERE key IN ('complete', 'damage', 'marks') ORDER BY key") == [
         ("0",),
         ("",),
@@ -178,9 +208,13 @@ NONSENSE_CODE["opcode"][1] = 0xFFFF
 
 HOSTILE = {
     "modules 0 and 1 overlap at address 0x1020": {"modules": [(0, 0x1000, IMAGE, 48), (1, 0x1020, IMAGE, 48)]},
-    "module 0 (saxpy.cu): its image has 48 bytes of code, where the recording says 64": {"modules": [(0, 0x1000, IMAGE, 64)]},
+    "module 0 (saxpy.cu): its image has 48 bytes of code, where the recording says 64": {
+        "modules": [(0, 0x1000, IMAGE, 64)]
+    },
     "module 0 (saxpy.cu): not a gpubin": {"modules": [(0, 0x1000, b"\x89PNG", 48)]},
-    "module 0 (saxpy.cu): damaged gpubin: ": {"modules": [(0, 0x1000, write_gpubin(replace(saxpy_program(), code=NONSENSE_CODE)), 48)]},
+    "module 0 (saxpy.cu): damaged gpubin: ": {
+        "modules": [(0, 0x1000, write_gpubin(replace(saxpy_program(), code=NONSENSE_CODE)), 48)]
+    },
     "launch 0 is of 'nosuch', which module 0 does not have": {"launch": launch_fields(symbol="nosuch")},
     "the ledger of launch 0 has reason 19; there are 19": {"ledger_rows": np.array([(0x1000, 19, 4)], LEDGER_DTYPE)},
     "cycles of ledger up to launch 0 sum to 9223372036854775808, more than 2^63 - 1": {
@@ -225,10 +259,12 @@ def change(path: Path, script: str) -> None:
 
 
 FOREIGN = {
-    f"PRAGMA application_id = {APPLICATION_ID + 1}": "is a SQLite file of another program, not a .gpudb that `gpuprof correlate` made",
+    f"PRAGMA application_id = {APPLICATION_ID + 1}": "is a SQLite file of another program, not a .gpudb that `gpuprof "
+    "correlate` made",
     "PRAGMA user_version = 3": "has schema version 3, and this gpuprof reads up to 2: use a newer gpuprof",
     "DROP VIEW lines; DROP TABLE meta": "lacks or has altered: lines, meta; correlate the recording again",
-    "ALTER TABLE ledger RENAME COLUMN cycles TO ticks": "lacks or has altered: ledger, lines; correlate the recording again",
+    "ALTER TABLE ledger RENAME COLUMN cycles TO ticks": "lacks or has altered: ledger, lines; correlate the recording "
+    "again",
 }
 
 
@@ -245,7 +281,9 @@ def test_own_views_and_indexes_are_welcome(database):
     assert open_database(database).execute("SELECT SUM(cycles) FROM mine").fetchone() == (664,)
 
 
-@pytest.mark.parametrize("data", [b"", b"x", b"\x7fELF" + bytes(100), b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 5000])
+@pytest.mark.parametrize(
+    "data", [b"", b"x", b"\x7fELF" + bytes(100), b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 5000]
+)
 def test_a_file_that_is_no_database(tmp_path, data):
     (tmp_path / "a.gpudb").write_bytes(data)
     with pytest.raises(FileFormatError, match=r"a\.gpudb: "):

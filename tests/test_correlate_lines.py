@@ -43,7 +43,15 @@ def db(gpubin):
     (text,) = [s for s in ELFFile(io.BytesIO(image)).iter_sections() if s.name.startswith(".text.")]
     with RecordWriter(recording) as writer:
         writer.meta(META)
-        writer.module(0, name="kernel.cu", load_base=LOAD_BASE, code_nbytes=len(text.data()), image=image, compiler="c", arch="sm_80")
+        writer.module(
+            0,
+            name="kernel.cu",
+            load_base=LOAD_BASE,
+            code_nbytes=len(text.data()),
+            image=image,
+            compiler="c",
+            arch="sm_80",
+        )
         writer.launch_begin(launch_fields(kernel="kernel", symbol="_Z6kernelPfPKf"))
     return ensure_database(recording)
 
@@ -64,12 +72,16 @@ def dwarf_lines(image: bytes) -> dict[int, tuple[str, int, int]]:
 
 
 def test_every_instruction_has_the_line_of_the_dwarf(gpubin, db):
-    rows = db.execute("SELECT pc, path, line, column FROM instructions LEFT JOIN sources USING (source) ORDER BY pc").fetchall()
+    rows = db.execute(
+        "SELECT pc, path, line, column FROM instructions LEFT JOIN sources USING (source) ORDER BY pc"
+    ).fetchall()
     lines = dwarf_lines(gpubin[1])
     assert len(rows) > 5
     known = {pc - LOAD_BASE: (Path(path).name, line, column) for pc, path, line, column in rows if line}
     assert len(known) > 5
-    assert {address: (Path(name).name, line, column) for address, (name, line, column) in lines.items() if line} == known
+    assert {
+        address: (Path(name).name, line, column) for address, (name, line, column) in lines.items() if line
+    } == known
 
 
 def test_inlined_calls_are_the_subroutines_of_the_dwarf(gpubin, db):

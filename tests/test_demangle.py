@@ -36,11 +36,21 @@ def test_name(symbol, name):
 
 
 @pytest.mark.skipif(not shutil.which("c++filt"), reason="needs c++filt")
-@pytest.mark.parametrize("symbol", [symbol for symbol, name in NAMES.items() if symbol != name and "GLOBAL" not in symbol])
+@pytest.mark.parametrize(
+    "symbol", [symbol for symbol, name in NAMES.items() if symbol != name and "GLOBAL" not in symbol]
+)
 def test_name_against_cxxfilt(symbol):
-    """c++filt writes the return type of templates and the parameters around the name, a cast or suffix with numbers, and no space before `*`."""
+    """c++filt writes the return type of templates and the parameters around the name, a cast or suffix with numbers,
+    and no space before `*`.
+    """
     told = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=True).stdout
-    told = told.strip().removeprefix("void ").replace("(bool)1", "true").replace("8u", "8").replace("double const*", "const double *")
+    told = (
+        told.strip()
+        .removeprefix("void ")
+        .replace("(bool)1", "true")
+        .replace("8u", "8")
+        .replace("double const*", "const double *")
+    )
     assert told.startswith(demangle(symbol) + "(")
 
 
@@ -76,9 +86,9 @@ def test_parameter_types_against_cxxfilt(symbol, types):
     """c++filt writes `const` behind the type it is about, and no space before `*`."""
     told = subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=True).stdout.strip()
     told = told[told.index("(") + 1 : -1].removeprefix(", ").replace("4ul", "4")
-    flat = re.sub(r"const (volatile )?(\w+)", lambda match: f"{match[2]} {match[1] or ''}const", ", ".join(types)).replace(
-        "int volatile const", "int const volatile"
-    )
+    flat = re.sub(
+        r"const (volatile )?(\w+)", lambda match: f"{match[2]} {match[1] or ''}const", ", ".join(types)
+    ).replace("int volatile const", "int const volatile")
     assert told == re.sub(r" (\*+)(?!\()", r"\1", flat)
 
 

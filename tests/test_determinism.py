@@ -1,4 +1,5 @@
-"""The same bytes from every run: recordings and databases, whatever the process, its folder, its cores and its caches are.
+"""The same bytes from every run: recordings and databases, whatever the process, its folder, its cores and its caches
+are.
 
 Every variation is one run of one chain (collect, correlate) in its own folder, compared byte by byte with a plain run.
 """
@@ -95,7 +96,14 @@ def test_one_core_in_every_form_of_records(tmp_path, form):
     assert gpuprof(tmp_path / "all", *arguments)[0] == 0
     core = str(min(os.sched_getaffinity(0)))
     command = ["taskset", "-c", core, *PROGRAM, *arguments]
-    subprocess.run(command, cwd=tmp_path / "one", env=os.environ | {"PYTHONHASHSEED": "12"}, check=True, capture_output=True, timeout=300)
+    subprocess.run(
+        command,
+        cwd=tmp_path / "one",
+        env=os.environ | {"PYTHONHASHSEED": "12"},
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
     found = [(tmp_path / folder / "saxpy.gprec").read_bytes() for folder in ("all", "one")]
     assert found[0] == found[1]
 
@@ -107,7 +115,9 @@ def test_files_made_in_another_order(tmp_path, plain):
 
 
 def test_a_script(tmp_path):
-    """Twice in one process each, the second with another seed for hashes: Python objects' addresses and sets leave no trace."""
+    """Twice in one process each, the second with another seed for hashes: Python objects' addresses and sets leave no
+    trace.
+    """
     shutil.copy(SAMPLES / "normalise.cu", tmp_path)
     shutil.copy(SAMPLES / "normalise.py", tmp_path)
     found = []
@@ -127,6 +137,9 @@ def test_the_recording_names_no_folder_of_this_machine(tmp_path, plain):
 def test_the_report_of_both_is_one_text(tmp_path, plain):
     for name, data in zip(("kernels.gprec", "kernels.gpudb"), plain, strict=True):
         (tmp_path / name).write_bytes(data)
-    reports = [process(tmp_path, "report", name, PYTHONHASHSEED=seed) for name, seed in (("kernels.gprec", "1"), ("kernels.gpudb", "2"))]
+    reports = [
+        process(tmp_path, "report", name, PYTHONHASHSEED=seed)
+        for name, seed in (("kernels.gprec", "1"), ("kernels.gpudb", "2"))
+    ]
     assert reports[0] == reports[1]
     assert reports[0][0] == 0

@@ -66,19 +66,28 @@ def test_plain_arrays_are_copied_in_and_out(gpu, executor):
     assert (launch.stream, launch.dynamic_shared_nbytes) == (3, 512)
     assert launch.name == "saxpy<<<1, 32, 512, 3>>>(4, 2, float32[2,2], >f4[2,2])"
     y.flags.writeable = False
-    assert message(module.saxpy[1, 32], 4, 2, x, y) == "saxpy: argument 4 (float *y): the kernel writes to it, and the array is read-only"
+    assert (
+        message(module.saxpy[1, 32], 4, 2, x, y)
+        == "saxpy: argument 4 (float *y): the kernel writes to it, and the array is read-only"
+    )
     assert executor.memory.used_nbytes == used_nbytes, "also after a mistake"
 
 
 def test_arguments_that_do_not_fit(gpu):
     saxpy = gpu.load("axpy.cu").saxpy
     x = gpu.device_array(4, np.float32)
-    assert message(saxpy[1, 32], 4, 2.0, x) == "saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given"
+    assert (
+        message(saxpy[1, 32], 4, 2.0, x)
+        == "saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given"
+    )
     assert message(saxpy[1, 32], 4, x, x, x) == "saxpy: argument 2 (float a): expected a number, got an array"
     assert message(saxpy[1, 32], 4, 2.0, x, 7) == "saxpy: argument 4 (float *y): expected an array, got the number 7"
     assert message(saxpy[1, 32], 4, 2j, x, x) == "saxpy: argument 2 (float a): a complex cannot be given to a kernel"
     assert message(saxpy[1, 32], 4.5, 2, x, x) == "saxpy: argument 1 (int n): expected an integer, got 4.5"
-    assert message(saxpy[1, 32], 4, 2, np.zeros(4), x) == "saxpy: argument 3 (const float *x): expected an array of float, got double (f64)"
+    assert (
+        message(saxpy[1, 32], 4, 2, np.zeros(4), x)
+        == "saxpy: argument 3 (const float *x): expected an array of float, got double (f64)"
+    )
     assert message(saxpy[1, 2048], 4, 2, x, x) == "saxpy: the block's x extent is 2048; it must be 1 to 1024"
     assert message(saxpy[1, (64, 32)], 4, 2, x, x) == "saxpy: a block of 64x32x1 has 2048 threads; a100 allows 1024"
 
@@ -88,7 +97,10 @@ def test_configurations(gpu):
     assert saxpy[np.int64(2), [8, 8]].config == ((2, 1, 1), (8, 8, 1), 0, 0, None, False)
     assert saxpy[(1, 2, 3), 4, gpu.stream(), 64].config == ((1, 2, 3), (4, 1, 1), 64, 1, None, False)
     assert saxpy[1, 2, None].config == ((1, 1, 1), (2, 1, 1), 0, 0, None, False)
-    assert message(saxpy.__getitem__, 4) == "saxpy: launch it as saxpy[grid, block](...) or [grid, block, stream, shared_bytes, cluster]"
+    assert (
+        message(saxpy.__getitem__, 4)
+        == "saxpy: launch it as saxpy[grid, block](...) or [grid, block, stream, shared_bytes, cluster]"
+    )
     assert message(saxpy, 4) == "saxpy: needs a grid and a block: saxpy[grid, block](...)"
     assert message(saxpy.__getitem__, (1.5, 2)) == "the grid must be an integer, not 1.5"
     assert message(saxpy.__getitem__, ((1, 1, 1, 1), 2)) == "the grid has 1 to 3 dimensions, not 4"
@@ -105,7 +117,10 @@ def test_kernels_and_templates(gpu, executor):
     expected = "axpy.cu has no kernel saxpi; it has saxpy, ns::other, scan<128>. Did you mean saxpy?"
     assert message(getattr, module, "saxpi") == expected
     assert "saxpy" in dir(module) and not hasattr(module, "__wrapped__")
-    assert message(gpu.load("axpy.ptx").__getitem__, "scan<256>") == "axpy.ptx has no kernel scan<256>; it has saxpy, ns::other"
+    assert (
+        message(gpu.load("axpy.ptx").__getitem__, "scan<256>")
+        == "axpy.ptx has no kernel scan<256>; it has saxpy, ns::other"
+    )
 
 
 def test_an_instance_that_the_compiler_names_otherwise(gpu, executor):
@@ -113,7 +128,11 @@ def test_an_instance_that_the_compiler_names_otherwise(gpu, executor):
     module = gpu.load("axpy.cu", instantiate=["scan<2*128>"])
     assert module["scan<2*128>"].name == "scan<256, float>" and module["scan<2*128>"].module is executor.loaded[0]
     assert module["scan<M>"].name == "scan<8, float>" and module["scan<M>"].module is executor.loaded[1]
-    assert executor.compiled == [("axpy.cu", ("scan<2*128>",)), ("axpy.cu", ("scan<2*128>",)), ("axpy.cu", ("scan<M>",))]
+    assert executor.compiled == [
+        ("axpy.cu", ("scan<2*128>",)),
+        ("axpy.cu", ("scan<2*128>",)),
+        ("axpy.cu", ("scan<M>",)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +189,8 @@ def test_device_arrays(gpu, executor):
     assert message(gpu.device_array, (2, -1)) == "an array cannot have the shape [2, -1]"
     assert message(gpu.device_array, 2.5) == "an array's extent must be an integer, not 2.5"
     assert (
-        message(a[1:2].free) == f"<device array int32[1,3] at 0x{a.address + 12:x}> is a part of something else and cannot be freed alone"
+        message(a[1:2].free)
+        == f"<device array int32[1,3] at 0x{a.address + 12:x}> is a part of something else and cannot be freed alone"
     )
     a.free()
     with pytest.raises(DeviceMemoryError, match="was freed before"):
@@ -211,7 +231,10 @@ def test_launches_as_text(gpu, executor):
     arrays = run_requests(
         gpu,
         module,
-        requests("saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=arange, sum: f32[4]=ones)", "ns::other<<<(2, 2), 64, 128, 1>>>(2, 1.0, x, sum)"),
+        requests(
+            "saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=arange, sum: f32[4]=ones)",
+            "ns::other<<<(2, 2), 64, 128, 1>>>(2, 1.0, x, sum)",
+        ),
     )
     assert arrays["sum"].copy_to_host().tolist() == [1, 4, 5, 7]
     assert arrays[1, 3] is arrays["sum"] and arrays[0, 2] is arrays["x"]
@@ -233,10 +256,15 @@ def test_random_data_does_not_depend_on_order_or_names_of_others(gpu):
     two = run_requests(
         gpu,
         module,
-        requests("saxpy<<<1, 32>>>(1, 1.0, f32[1], f32[9]=random)", "saxpy<<<1, 32>>>(0, 0.0, y: f32[2]=random, x: f32[8]=random)"),
+        requests(
+            "saxpy<<<1, 32>>>(1, 1.0, f32[1], f32[9]=random)",
+            "saxpy<<<1, 32>>>(0, 0.0, y: f32[2]=random, x: f32[8]=random)",
+        ),
     )
     assert one["x"].copy_to_host().tolist() == two["x"].copy_to_host()[:4].tolist()
-    other_seed = run_requests(gpu, module, requests("saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=random, f32[4]=random)"), seed=1)
+    other_seed = run_requests(
+        gpu, module, requests("saxpy<<<1, 32>>>(4, 2.0, x: f32[4]=random, f32[4]=random)"), seed=1
+    )
     assert one["x"].copy_to_host().tolist() != other_seed["x"].copy_to_host().tolist()
 
 
@@ -245,31 +273,38 @@ def test_random_data_does_not_depend_on_order_or_names_of_others(gpu):
     [
         (
             ["saxpi<<<1, 32>>>()"],
-            "axpy.cu:1: axpy.cu has no kernel saxpi; it has saxpy, ns::other. Did you mean saxpy?\n    saxpi<<<1, 32>>>()",
+            "axpy.cu:1: axpy.cu has no kernel saxpi; it has saxpy, ns::other. Did you mean saxpy?\n    saxpi<<<1, "
+            "32>>>()",
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, x: f32[4], y: f32[4])", "saxpy<<<1, 32>>>(4, 2.0, z)"],
-            "axpy.cu:2: saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given\n    saxpy<<<1, 32>>>(4, 2.0, z)",
+            "axpy.cu:2: saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given\n    "
+            "saxpy<<<1, 32>>>(4, 2.0, z)",
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, x, f32[4])"],
-            "axpy.cu:1: there is no array x yet; make it where it is first used, as in x: f32[1024]=random\n    saxpy<<<1, 32>>>(4, 2.0, x, f32[4])",
+            "axpy.cu:1: there is no array x yet; make it where it is first used, as in x: f32[1024]=random\n    "
+            "saxpy<<<1, 32>>>(4, 2.0, x, f32[4])",
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, x: f32[4], x: f32[4])"],
-            "axpy.cu:1: there is an array x already; write just x to use it again\n    saxpy<<<1, 32>>>(4, 2.0, x: f32[4], x: f32[4])",
+            "axpy.cu:1: there is an array x already; write just x to use it again\n    saxpy<<<1, 32>>>(4, 2.0, x: "
+            "f32[4], x: f32[4])",
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, x: f64[4], f32[4])"],
-            "axpy.cu:1: saxpy: argument 3 (const float *x): expected an array of float, got double (f64)\n    saxpy<<<1, 32>>>(4, 2.0, x: f64[4], f32[4])",
+            "axpy.cu:1: saxpy: argument 3 (const float *x): expected an array of float, got double (f64)\n    "
+            "saxpy<<<1, 32>>>(4, 2.0, x: f64[4], f32[4])",
         ),
         (
             ["saxpy<<<0, 32>>>(4, 2.0, f32[4], f32[4])"],
-            "axpy.cu:1: saxpy: the grid's x extent is 0; it must be 1 to 2147483647\n    saxpy<<<0, 32>>>(4, 2.0, f32[4], f32[4])",
+            "axpy.cu:1: saxpy: the grid's x extent is 0; it must be 1 to 2147483647\n    saxpy<<<0, 32>>>(4, 2.0, "
+            "f32[4], f32[4])",
         ),
         (
             ["saxpy<<<1, 32, 0, -1>>>(4, 2.0, f32[4], f32[4])"],
-            "axpy.cu:1: saxpy: the stream is -1; it must not be negative\n    saxpy<<<1, 32, 0, -1>>>(4, 2.0, f32[4], f32[4])",
+            "axpy.cu:1: saxpy: the stream is -1; it must not be negative\n    saxpy<<<1, 32, 0, -1>>>(4, 2.0, f32[4], "
+            "f32[4])",
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, f32[4], f32[4])", "saxpy<<<1, 32>>>(4, 2.0, f32[4]=none.npy, f32[4])"],
@@ -297,7 +332,9 @@ ld.param.u64 %b, [y]; cvta.to.global.u64 %b, %b; add.s64 %b, %b, %o; st.global.f
 
 
 def test_integers_that_a_kernel_takes_as_floats(tmp_path):
-    """`extern "C"` kernels have no C++ types in their PTX: `__int_as_float(x[i])` loads a float from an array of integers."""
+    """`extern "C"` kernels have no C++ types in their PTX: `__int_as_float(x[i])` loads a float from an array of
+    integers.
+    """
     (tmp_path / "k.ptx").write_text(INT_AS_FLOAT)
     module = gpuprof.Device().load(tmp_path / "k.ptx")
     x, y = np.arange(32, dtype=np.float32), np.zeros(32, np.int32)

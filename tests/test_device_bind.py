@@ -83,20 +83,28 @@ def test_values_by_type(type, nbytes, text, packed):
     [
         (Param("a", "f32", 0, 4, 4), X, "argument 1 (float a): expected a number, got an array"),
         (Param("a", "f32", 0, 4, 4), Null(), "argument 1 (float a): expected a value, got null"),
-        (Param("a", "f32", 0, 4, 4), scalar("1e39"), "argument 1 (float a): 1e+39 does not fit into f32 (largest 3.4028234663852886e+38)"),
-        (Param("a", "f32", 0, 4, 4), Raw("hex:00", b"\0"), "argument 1 (float a): expected 4 bytes, got the 1 of hex:00"),
+        (Param("a", "f32", 0, 4, 4), scalar("1e39"), "argument 1 (float a): 1e+39 does not fit into f32 (largest "
+            "3.4028234663852886e+38)"),
+        (Param("a", "f32", 0, 4, 4), Raw("hex:00", b"\0"), "argument 1 (float a): expected 4 bytes, got the 1 of "
+            "hex:00"),
         (Param("n", "u32", 0, 4, 4), scalar("2.5"), "argument 1 (int n): expected an integer, got 2.5"),
         (Param("n", "u32", 0, 4, 4), scalar("inf"), "argument 1 (int n): expected an integer, got inf"),
         (Param("n", "u32", 0, 4, 4), scalar("nan"), "argument 1 (int n): expected an integer, got nan"),
-        (Param("n", "u32", 0, 4, 4), scalar("4294967296"), "argument 1 (int n): 4294967296 does not fit into 32 bits (-2147483648 to 4294967295)"),
+        (Param("n", "u32", 0, 4, 4), scalar("4294967296"), "argument 1 (int n): 4294967296 does not fit into 32 bits "
+            "(-2147483648 to 4294967295)"),
         (Param("c", "u8", 0, 1, 1), scalar("300"), "argument 1 (char c): 300 does not fit into 8 bits (-128 to 255)"),
         (Param("c", "s8", 0, 1, 1), scalar("128"), "argument 1 (char c): 128 does not fit into 8 bits (-128 to 127)"),
-        (Param("v", "b8", 0, 16, 16), scalar("1"), "argument 1 (16-byte struct v): expected 16 bytes, as in f32(1.0, 2.0) or hex:00000000..., got the number 1"),
+        (Param("v", "b8", 0, 16, 16), scalar("1"), "argument 1 (16-byte struct v): expected 16 bytes, as in f32(1.0, "
+            "2.0) or hex:00000000..., got the number 1"),
         (Param("v", "b8", 0, 16, 16), X, "argument 1 (16-byte struct v): expected 16 bytes, got an array"),
-        (Param("x", "u64", 0, 8, 8, element="f32", **INPUT), scalar("1"), "argument 1 (const float *x): expected an array, got the number 1"),
-        (Param("x", "u64", 0, 8, 8, is_pointer=True), Raw("hex:00", b"\0"), "argument 1 (void *x): expected an array, got the bytes hex:00"),
-        (Param("x", "u64", 0, 8, 8, is_pointer=True, element="f64"), X, "argument 1 (double *x): expected an array of double, got float (f32)"),
-        (Param("x", "u64", 0, 8, 8, is_pointer=True, element="s32"), X, "argument 1 (int *x): expected an array of int, got float (f32)"),
+        (Param("x", "u64", 0, 8, 8, element="f32", **INPUT), scalar("1"), "argument 1 (const float *x): "
+            "expected an array, got the number 1"),
+        (Param("x", "u64", 0, 8, 8, is_pointer=True), Raw("hex:00", b"\0"), "argument 1 (void *x): expected "
+            "an array, got the bytes hex:00"),
+        (Param("x", "u64", 0, 8, 8, is_pointer=True, element="f64"), X, "argument 1 (double *x): expected "
+            "an array of double, got float (f32)"),
+        (Param("x", "u64", 0, 8, 8, is_pointer=True, element="s32"), X, "argument 1 (int *x): expected "
+            "an array of int, got float (f32)"),
         (
             Param("x", "u64", 0, 8, 8, is_pointer=True, element="f32"),
             ArrayValue(0, "i32", 4),
@@ -128,7 +136,10 @@ def test_arrays_that_fit(wanted, given):
 
 
 def test_counts_and_signatures():
-    assert message(SAXPY, X, X, X) == "saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given"
+    assert (
+        message(SAXPY, X, X, X)
+        == "saxpy takes 4 parameters (int n, float a, const float *x, float *y) but 3 were given"
+    )
     assert message(kernel(), X) == "k takes no parameters but 1 was given"
     assert (
         message(kernel(Param("k_param_0", "u64", 0, 8, 8, element="f64", **INPUT)))
@@ -140,7 +151,8 @@ def test_counts_and_signatures():
 
 
 def test_use():
-    assert [use(Param("p", "u64", 0, 8, 8, True, "", read, written)) for read in (True, False) for written in (True, False)] == [
+    assert [use(Param("p", "u64", 0, 8, 8, True, "", read, written)) for read in (True, False) for written in (True,
+        False)] == [
         "inout", "in", "out", "unused",
     ]  # fmt: skip
 
@@ -180,7 +192,11 @@ def test_a_template_instance_by_another_spelling(name, display):
         (kernels(), "saxpy", "m.cu has no kernel saxpy; it has no kernels at all"),
         (kernels("scan"), "scan>", "m.cu has no kernel scan>; it has scan. Did you mean scan?"),
         (kernels("scan<8, float>"), "scan<2*4>", "m.cu has no kernel scan<2*4>; it has scan<8, float>"),
-        (kernels("scan<4, float>", "scan<4, int>"), "scan<4>", "m.cu has 2 kernels called scan<4>; name one by its symbol: _Z0, _Z1"),
+        (
+            kernels("scan<4, float>", "scan<4, int>"),
+            "scan<4>",
+            "m.cu has 2 kernels called scan<4>; name one by its symbol: _Z0, _Z1",
+        ),
         (kernels("a::f", "b::f", "c"), "f", "m.cu has 2 kernels called f; name one by its symbol: _Z0, _Z1"),
     ],
 )
@@ -224,7 +240,8 @@ def test_kernels_not_found(program, name, text):
             (1, 1, 1),
             (768, 1, 1),
             0,
-            "768 threads of 85 registers take 67584; a multiprocessor of a100 has 65536. Launch smaller blocks, or compile for fewer registers",
+            "768 threads of 85 registers take 67584; a multiprocessor of a100 has 65536. Launch smaller blocks, or "
+            "compile for fewer registers",
         ),
     ],
 )
@@ -235,5 +252,7 @@ def test_limits(properties, grid, block, shared, text):
 
 
 def test_launches_at_the_limits():
-    biggest = Function("k", "k", 0, 1, True, registers=64, shared_nbytes=1024, max_threads=1024, required_threads=(32, 32, 1))
+    biggest = Function(
+        "k", "k", 0, 1, True, registers=64, shared_nbytes=1024, max_threads=1024, required_threads=(32, 32, 1)
+    )
     check_limits(biggest, ((1 << 31) - 1, 65535, 65535), (32, 32, 1), 166912 - 1024, load_chip("a100"))

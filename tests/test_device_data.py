@@ -9,8 +9,16 @@ from gpuprof.errors import DeviceMemoryError, UsageError
 
 
 def test_splitmix64_published_vector():
-    """The first outputs for seed 1234567, as published with the algorithm (rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64)."""
-    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
+    """The first outputs for seed 1234567, as published with the algorithm
+    (rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64).
+    """
+    published = [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
     assert splitmix64(1234567, 5).tolist() == published
 
 
@@ -37,7 +45,11 @@ def test_random_in_pieces_is_random_in_one():
 
 
 def test_array_seeds():
-    assert [array_seed(0, "x"), array_seed(0, "0"), array_seed(1, "x")] == [18440893294668129948, 7120306904099482837, array_seed(1, "x")]
+    assert [array_seed(0, "x"), array_seed(0, "0"), array_seed(1, "x")] == [
+        18440893294668129948,
+        7120306904099482837,
+        array_seed(1, "x"),
+    ]
     assert len({array_seed(seed, key) for seed in range(10) for key in ("x", "y", "0", "1")}) == 40
 
 
@@ -57,7 +69,9 @@ def test_array_seeds():
 def test_random_is_pinned(element, first):
     array = make_array(element, (4,), "random", array_seed(0, "x"))
     assert (array.dtype, array.tolist()) == (ELEMENTS[element].dtype, first)
-    assert make_array(element, (2, 3), "random", array_seed(0, "x")).ravel()[:4].tolist() == first, "length and shape do not matter"
+    assert make_array(element, (2, 3), "random", array_seed(0, "x")).ravel()[:4].tolist() == first, (
+        "length and shape do not matter"
+    )
 
 
 @pytest.mark.parametrize("element", ["f16", "f32", "f64"])
@@ -120,12 +134,25 @@ def test_bad_npy_files(tmp_path):
 
 def test_bfloat16_rounds_to_nearest_even():
     values = np.array([1.0, 1.00390625, 1.01171875, 1.0039064, -0.0, np.inf, -np.inf, 3.4e38], np.float32)
-    assert [f"{bits:04x}" for bits in bfloat16_bits(values)] == ["3f80", "3f80", "3f82", "3f81", "8000", "7f80", "ff80", "7f80"]
+    assert [f"{bits:04x}" for bits in bfloat16_bits(values)] == [
+        "3f80",
+        "3f80",
+        "3f82",
+        "3f81",
+        "8000",
+        "7f80",
+        "ff80",
+        "7f80",
+    ]
     assert bfloat16_bits(np.array([np.nan], np.float32)).tolist() == [0x7FC0]
 
 
 @pytest.mark.parametrize("element", ["f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"])
 def test_pack_number_against_numpy(element):
     dtype = ELEMENTS[element].dtype
-    values = [0, 1, 100, True] + ([-1, 0.1, -2.5e-5, float("inf")] if element[0] == "f" else [np.iinfo(dtype).min, np.iinfo(dtype).max])
-    assert [pack_number(element, value) for value in values] == [np.array(value).astype(dtype).tobytes() for value in values]
+    values = [0, 1, 100, True] + (
+        [-1, 0.1, -2.5e-5, float("inf")] if element[0] == "f" else [np.iinfo(dtype).min, np.iinfo(dtype).max]
+    )
+    assert [pack_number(element, value) for value in values] == [
+        np.array(value).astype(dtype).tobytes() for value in values
+    ]

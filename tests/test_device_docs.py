@@ -42,7 +42,9 @@ def test_the_python_about_the_sampler(monkeypatch):
     gpu = gpuprof.Device()
     exec(text, {"gpu": gpu, "np": np})
     assert (gpu.sampler.period_cycles, gpu.sampler.registers["filter"]) == (512, "off")
-    keys = re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)))
+    keys = re.findall(
+        r"`([a-z-]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    )
     assert set(KEYS) <= set(keys)
 
 

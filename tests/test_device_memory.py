@@ -18,7 +18,11 @@ def test_first_fit_and_guard():
     x = memory.allocate(100, "x")
     y = memory.allocate(256, "y")
     z = memory.allocate(1, "z")
-    assert (x, y, z) == (Allocation(0x7_0000_0000, 100, "x"), Allocation(0x7_0000_0200, 256, "y"), Allocation(0x7_0000_0400, 1, "z"))
+    assert (x, y, z) == (
+        Allocation(0x7_0000_0000, 100, "x"),
+        Allocation(0x7_0000_0200, 256, "y"),
+        Allocation(0x7_0000_0400, 1, "z"),
+    )
     assert memory.starts.tolist() == [0x7_0000_0000, 0x7_0000_0200, 0x7_0000_0400]
     assert memory.ends.tolist() == [0x7_0000_0064, 0x7_0000_0300, 0x7_0000_0401]
     memory.write(y.address, b"\xff" * 256)
@@ -42,7 +46,9 @@ def test_memory_is_provided_only_when_written():
     memory = AddressSpace()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     memory.allocate(1 << 30, "large")
-    grown_nbytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * (1 if sys.platform == "darwin" else 1024)
+    grown_nbytes = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * (
+        1 if sys.platform == "darwin" else 1024
+    )
     assert grown_nbytes < 1 << 26
 
 
@@ -56,7 +62,10 @@ def test_errors_say_what_and_where():
     memory = AddressSpace(limit_nbytes=1000)
     x = memory.allocate(100, "x")
     y = memory.allocate(300, "y")
-    assert message(memory.allocate, 601, "z") == "out of device memory: 601 bytes asked for z, 400 of 1000 bytes are in use"
+    assert (
+        message(memory.allocate, 601, "z")
+        == "out of device memory: 601 bytes asked for z, 400 of 1000 bytes are in use"
+    )
     assert message(memory.allocate, -1) == "cannot allocate -1 bytes: the size is negative"
     assert (
         message(memory.read, x.address + 98, 4)
@@ -85,7 +94,8 @@ def test_describe():
     assert memory.describe(LOCAL_WINDOW) == "0x7f0000000000 is byte 0 of the local memory window"
     memory.free(x.address)
     assert memory.describe(x.address + 4) == (
-        "0x700000004 is 508 bytes before y (16 bytes at 0x700000200); x (100 bytes at 0x700000000) was there and has been freed"
+        "0x700000004 is 508 bytes before y (16 bytes at 0x700000200); x (100 bytes at 0x700000000) was there and has "
+        "been freed"
     )
 
 

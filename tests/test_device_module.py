@@ -36,7 +36,12 @@ def test_variables_get_memory():
         ("scratch", 1024),
     ]
     assert module.const_base == 0x7_0000_0000
-    assert module.global_symbols == {"table": 0x7_0000_0200, "scratch": 0x7_0000_0400, "weights": 0x7_0000_0000, "bias": 0x7_0000_0010}
+    assert module.global_symbols == {
+        "table": 0x7_0000_0200,
+        "scratch": 0x7_0000_0400,
+        "weights": 0x7_0000_0000,
+        "bias": 0x7_0000_0010,
+    }
     assert memory.read(module.global_symbols["table"], 8) == b"\1\2\3\4\5\6\7\x08"
     assert memory.read(module.global_symbols["bias"], 4) == b"BIAS"
 
@@ -67,8 +72,16 @@ def test_relocation_of_32_bits_changes_imm_alone():
 @pytest.mark.parametrize(
     ("relocation", "error", "text"),
     [
-        (Relocation(0, "nowhere", "abs64", 0), CompileError, "m.cu: symbol nowhere is used but not defined; define it in the same module"),
-        (Relocation(0, "table", "abs16", 0), FileFormatError, "m.cu: relocation kind abs16 of table is unknown; abs32 and abs64 are known"),
+        (
+            Relocation(0, "nowhere", "abs64", 0),
+            CompileError,
+            "m.cu: symbol nowhere is used but not defined; define it in the same module",
+        ),
+        (
+            Relocation(0, "table", "abs16", 0),
+            FileFormatError,
+            "m.cu: relocation kind abs16 of table is unknown; abs32 and abs64 are known",
+        ),
         (
             Relocation(1, "table", "abs32", 0),
             FileFormatError,
@@ -84,7 +97,9 @@ def test_bad_relocations(relocation, error, text):
 
 def with_pointer(space: str, symbol: str, is_generic: bool, offset: int = 8) -> Program:
     """A variable of 16 bytes whose image holds the number 4 at byte 8, and there an address is to be added."""
-    pointer = Variable("pointer", space, 2048, 16, 8, bytes(8) + b"\4" + bytes(7), (InitialAddress(offset, symbol, is_generic),))
+    pointer = Variable(
+        "pointer", space, 2048, 16, 8, bytes(8) + b"\4" + bytes(7), (InitialAddress(offset, symbol, is_generic),)
+    )
     return replace(program(), variables=(*VARIABLES, pointer))
 
 

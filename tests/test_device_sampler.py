@@ -80,7 +80,12 @@ def test_registers_are_read_and_set(tmp_path, program):
         assert sampler.registers["filter"] == "sm=0"
         sampler.period_cycles = np.int64(512)
         sampler.set(mode="random", seed=7)
-        assert (sampler.period_cycles, sampler.mode, sampler.seed, sampler.registers["filter"]) == (512, "random", 7, "sm=0")
+        assert (sampler.period_cycles, sampler.mode, sampler.seed, sampler.registers["filter"]) == (
+            512,
+            "random",
+            7,
+            "sm=0",
+        )
         with sampler.set(seed=8) as inside:
             assert inside.seed == 8
         assert sampler.seed == 7 and "period_cycles" in dir(sampler)
@@ -154,7 +159,9 @@ def test_launches_keep_the_filter_they_were_asked_for_with(tmp_path, program):
     assert [sampling for _, sampling in what(filtered)] == own
     for k in range(4):
         one, other = everything.launches[k], filtered.launches[k]
-        wanted = [np.ones(len(one.samples), bool), (one.samples["block"] == 0) & (one.samples["warp"] == 1)][k == 1] & (k != 2)
+        wanted = [np.ones(len(one.samples), bool), (one.samples["block"] == 0) & (one.samples["warp"] == 1)][k == 1] & (
+            k != 2
+        )
         assert other.samples.tobytes() == one.samples[wanted].tobytes()
         assert (other.end["start_cycle"], other.end["cycles"]) == (one.end["start_cycle"], one.end["cycles"])
         assert other.ledger.tobytes() == one.ledger.tobytes()
@@ -163,7 +170,9 @@ def test_launches_keep_the_filter_they_were_asked_for_with(tmp_path, program):
 
 
 def test_blocks_have_their_linear_index_wherever_their_cluster_stands(tmp_path, program):
-    """Clusters of 2 x 2 x 2 run one after the other: block (0, 1, 1) of a grid of 2 x 4 x 2 is the 11th by index, the 7th to run."""
+    """Clusters of 2 x 2 x 2 run one after the other: block (0, 1, 1) of a grid of 2 x 4 x 2 is the 11th by index, the
+    7th to run.
+    """
     chip = load_chip("h200")
 
     def plain(gpu, launch):
@@ -173,7 +182,9 @@ def test_blocks_have_their_linear_index_wherever_their_cluster_stands(tmp_path, 
         with gpu.sampler.only(block=0 + 2 * 1 + 2 * 4 * 1):
             plain(gpu, launch)
 
-    everything, filtered = (recording(tmp_path, program, script, chip=chip).launches[0].samples for script in (plain, only))
+    everything, filtered = (
+        recording(tmp_path, program, script, chip=chip).launches[0].samples for script in (plain, only)
+    )
     blocks, counts = np.unique(everything["block"], return_counts=True)
     assert blocks.tolist() == list(range(16))
     assert counts[10] > 5 * np.delete(counts, 10).max()
@@ -214,7 +225,11 @@ def test_what_the_host_decides(tmp_path, program):
         return [k for k, (n, _) in enumerate(what(found)) if n]
 
     assert sampled("kernel=^other$") == [1, 2, 3] and sampled("kernel=other stream=2") == [2, 3]
-    assert sampled("task=^step/load$") == [2] and sampled("kernel=other skip=1 count=1") == [2] and sampled("launch=0,3") == [0, 3]
+    assert (
+        sampled("task=^step/load$") == [2]
+        and sampled("kernel=other skip=1 count=1") == [2]
+        and sampled("launch=0,3") == [0, 3]
+    )
 
 
 def test_a_saved_stream_sets_the_sampler_again(tmp_path, program):
@@ -237,7 +252,9 @@ def test_a_saved_stream_sets_the_sampler_again(tmp_path, program):
             replay(stream, Settings(sampling=sampling, recorder=recorder))
         return [launch.samples for _, launch in sorted(read_recording(tmp_path / "again.gprec").launches.items())]
 
-    assert [some.tobytes() for some in again(sampling)] == [launch.samples.tobytes() for _, launch in sorted(saved.launches.items())]
+    assert [some.tobytes() for some in again(sampling)] == [
+        launch.samples.tobytes() for _, launch in sorted(saved.launches.items())
+    ]
     first, second, third = again(replace(sampling, period_cycles=128))
     assert not any((some["cycle"] % 128).any() for some in (first, second, third))
     assert set(first["block"]) == {0, 1} and set(second["block"]) == {0} and set(third["warp"]) == {1}

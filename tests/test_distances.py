@@ -80,7 +80,8 @@ def test_every_pair_of_a_chip(tmp_path, chip_name):
         code = [MAKERS[maker], *between, OTHER_READERS.get(pair, READERS[reader]), make("EXIT")]
         uses_memory = reader.endswith(("STG", "LDS"))
         timing, _ = run(chip, code, [warp([0], [LINE] if uses_memory else [])])
-        found = int(timing.ledger[len(code) - 2].sum())  # all cycles behind the maker's, with that in which the reader issues
+        # all cycles behind the maker's, with that in which the reader issues
+        found = int(timing.ledger[len(code) - 2].sum())
         if found != cycles:
             wrong.append((pair, found, cycles))
     assert wrong == [] and len(cases) > 20
@@ -94,4 +95,6 @@ def test_every_kind_of_reader_and_maker_has_a_key():
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_table_is_what_ptxas_says(arch):
     with tempfile.TemporaryDirectory() as folder:
-        assert measure(arch, Path(folder)) == {pair: cycles[arch] for pair, cycles in MEASURED.items() if arch in cycles}
+        assert measure(arch, Path(folder)) == {
+            pair: cycles[arch] for pair, cycles in MEASURED.items() if arch in cycles
+        }

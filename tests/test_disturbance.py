@@ -1,4 +1,6 @@
-"""Records that leave through the load/store unit: how they are in a kernel's way, and that what this costs is told exactly."""
+"""Records that leave through the load/store unit: how they are in a kernel's way, and that what this costs is told
+exactly.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from gpuprof.settings import Observer, Settings
 from gpuprof.timing import Sampling
 from tests.timing_support import COUNTED, access, make, run, warp
 
-# Gathers, so that the L1 misses and the L2 is full; the blocks take tickets, whose order depends on which block is emulated first.
+# Gathers, so that the L1 misses and the L2 is full; the blocks take tickets, whose order depends on which block is
+# emulated first.
 SOURCE = """
 __device__ int ticket;
 __global__ void gather(const float *x, float *y, int *order, int n) {
@@ -101,12 +104,21 @@ def test_all_blocks_must_be_timed(folder):
         open_device(Settings(sampling=Sampling(64, stream="lsu"), sample_blocks=True))
 
 
-@pytest.mark.parametrize("sleep, drain_cycles, waits", [(19, 1, 552), (19, 2, 551), (20, 1, 551), (20, 2, 552), (20, 3, 551)])
+@pytest.mark.parametrize(
+    "sleep, drain_cycles, waits", [(19, 1, 552), (19, 2, 551), (20, 1, 551), (20, 2, 552), (20, 3, 551)]
+)
 def test_a_store_delays_a_load(folder, sleep, drain_cycles, waits):
-    """Counted by hand. A warp sleeps 19 ns, 27 cycles, from cycle 102 on, and then, in 129, loads; the next instruction waits 551 cycles for that.
-    The sample of cycle 128 leaves the FIFO one cycle later, and takes the load/store unit in 129, before the load: that enters in 130, and the
-    wait is one cycle longer. If the record leaves in 130 it is behind the load. After a sleep of 20 ns, 28 cycles, all is one cycle later."""
-    code = [make("NANOSLEEP", imm=sleep, slot="b"), make("LDG.32", dst=0, a=1, mods=1 << 6), make("FADD", dst=2, a=0, b=0), make("EXIT")]
+    """Counted by hand. A warp sleeps 19 ns, 27 cycles, from cycle 102 on, and then, in 129, loads; the next instruction
+    waits 551 cycles for that.
+    The sample of cycle 128 leaves the FIFO one cycle later, and takes the load/store unit in 129, before the load: that
+    enters in 130, and the wait is one cycle longer. If the record leaves in 130 it is behind the load. After a sleep of
+    20 ns, 28 cycles, all is one cycle later."""
+    code = [
+        make("NANOSLEEP", imm=sleep, slot="b"),
+        make("LDG.32", dst=0, a=1, mods=1 << 6),
+        make("FADD", dst=2, a=0, b=0),
+        make("EXIT"),
+    ]
     sampling = Sampling(128, "all", drain_cycles=drain_cycles, stream="lsu")
     timing, records = run(load_chip(folder / "quick.toml"), code, [warp([0], [access([4])])], sampling=sampling)
     assert timing.ledger[2].max() == waits
@@ -115,13 +127,15 @@ def test_a_store_delays_a_load(folder, sleep, drain_cycles, waits):
 
 
 def test_a_full_load_store_unit_holds_records_back(folder):
-    """Counted by hand. A shared load of 32 passes enters the load/store unit in cycle 102 and keeps it to 134. The sample of 128 is ready in 129
-    and gets through in 134, so in 160, when the FIFO of one place is sampled again, there is room; had it been two loads (to 166), there would be
-    none."""
+    """Counted by hand. A shared load of 32 passes enters the load/store unit in cycle 102 and keeps it to 134. The
+    sample of 128 is ready in 129 and gets through in 134, so in 160, when the FIFO of one place is sampled again, there
+    is room; had it been two loads (to 166), there would be none."""
     chip = load_chip(folder / "quick.toml")
     for loads, kept in ((1, [128, 160]), (2, [128])):
         code = [*(make("LDS.32", dst=k, a=1) for k in range(loads)), make("NANOSLEEP", imm=55, slot="b"), make("EXIT")]
         traced = warp([0], [access((), wavefronts=32)] * loads)
-        timing, records = run(chip, code, [traced], sampling=Sampling(32, "all", fifo_depth=1, drain_cycles=1, stream="lsu"))
+        timing, records = run(
+            chip, code, [traced], sampling=Sampling(32, "all", fifo_depth=1, drain_cycles=1, stream="lsu")
+        )
         assert [t for t in records["cycle"].tolist() if t < 192] == kept
         assert timing.losses["dropped_fifo"].tolist() == [2 - len(kept)]

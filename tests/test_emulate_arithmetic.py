@@ -14,7 +14,9 @@ N = 1024
 
 
 def jit(body: str, result: str, *arguments: str):
-    """A function over numpy arrays from the LLVM IR of one element: %0, %1... are the arguments, the body ends in `ret`."""
+    """A function over numpy arrays from the LLVM IR of one element: %0, %1... are the arguments, the body ends in
+    `ret`.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     parameters = ", ".join(f"{t} %{i}" for i, t in enumerate(arguments))
@@ -53,12 +55,14 @@ def jit(body: str, result: str, *arguments: str):
     done:
       ret void
     }}
-    """
+    """  # noqa: E501
     module = llvm.parse_assembly(text)
     module.verify()
     engine = llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine())
     engine.finalize_object()
-    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (1 + len(arguments)), ctypes.c_int64)(engine.get_function_address("rows"))
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (1 + len(arguments)), ctypes.c_int64)(
+        engine.get_function_address("rows")
+    )
 
     def function(out_dtype, *rows):
         out = np.empty(len(rows[0]), out_dtype)
@@ -165,7 +169,9 @@ def test_integer_arithmetic(name):
     assert_same_bits(found, wanted, *rows)
 
 
-@pytest.mark.parametrize("t,operation", [(t, o) for t in ("s32", "u32", "s64", "u64") for o in ("IDIV", "IREM", "IMULHI", "IMIN", "IMAX")])
+@pytest.mark.parametrize(
+    "t,operation", [(t, o) for t in ("s32", "u32", "s64", "u64") for o in ("IDIV", "IREM", "IMULHI", "IMIN", "IMAX")]
+)
 def test_integer_pairs_against_python(t, operation):
     dtype = np.dtype(f"{'i' if t[0] == 's' else 'u'}{int(t[1:]) // 8}")
     bits = int(t[1:])
@@ -175,7 +181,13 @@ def test_integer_pairs_against_python(t, operation):
         if operation in ("IDIV", "IREM") and y == 0:
             return -1
         quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y else 0
-        return {"IDIV": quotient, "IREM": x - quotient * y, "IMULHI": x * y >> bits, "IMIN": min(x, y), "IMAX": max(x, y)}[operation]
+        return {
+            "IDIV": quotient,
+            "IREM": x - quotient * y,
+            "IMULHI": x * y >> bits,
+            "IMIN": min(x, y),
+            "IMAX": max(x, y),
+        }[operation]
 
     wanted = np.array([python(int(x), int(y)) & (1 << bits) - 1 for x, y in zip(a, b, strict=True)], f"u{bits // 8}")
     (found,) = evaluate(op(f"{operation}.{t}".upper()), {"a": a, "b": b}, {"dst": dtype})
@@ -194,7 +206,9 @@ def test_bit_fields_against_the_ptx_manual(t):
         top = value >> min(pos + count - 1, bits - 1) & 1 if t[0] == "s" and count else 0
         return sum((value >> pos + i & 1 if i < count and pos + i < bits else top) << i for i in range(bits))
 
-    wanted = np.array([python(int(x), int(p), int(c)) for x, p, c in zip(a, position, length, strict=True)], f"u{bits // 8}")
+    wanted = np.array(
+        [python(int(x), int(p), int(c)) for x, p, c in zip(a, position, length, strict=True)], f"u{bits // 8}"
+    )
     (found,) = evaluate(op(f"BFE.{t.upper()}"), {"a": a, "b": position, "c": length}, {"dst": dtype})
     assert_same_bits(found, wanted, a, position, length)
 
@@ -263,7 +277,8 @@ def test_byte_permute():
 
 @pytest.mark.parametrize("mode", ["rz", "rm", "rp"])
 @pytest.mark.parametrize(
-    "name,count", [("FADD", 2), ("FMUL", 2), ("FFMA", 3), ("DADD", 2), ("DMUL", 2), ("DFMA", 3), ("FDIV", 2), ("FSQRT", 1)]
+    "name,count",
+    [("FADD", 2), ("FMUL", 2), ("FFMA", 3), ("DADD", 2), ("DMUL", 2), ("DFMA", 3), ("FDIV", 2), ("FSQRT", 1)],
 )
 def test_directed_rounding_against_fractions(mode, name, count):
     """The exact rational result lies on the right side, and the next number in the rounding direction is past it."""
@@ -308,7 +323,14 @@ def test_flush_and_saturate():
     a = np.array([subnormal, -subnormal, 0.25, 2.0, -3.0, np.nan, np.inf, 1.0] * 16, np.float32)
     one = np.ones(128, np.float32)
     (flushed,) = evaluate(op("FMUL", mods=pack(ftz=1)), {"a": a, "b": one}, {"dst": np.uint32})
-    assert [hex(v) for v in flushed[:6]] == ["0x0", "0x80000000", "0x3e800000", "0x40000000", "0xc0400000", "0x7fffffff"]
+    assert [hex(v) for v in flushed[:6]] == [
+        "0x0",
+        "0x80000000",
+        "0x3e800000",
+        "0x40000000",
+        "0xc0400000",
+        "0x7fffffff",
+    ]
     (clamped,) = evaluate(op("FMUL", mods=pack(sat=1)), {"a": a, "b": one}, {"dst": np.float32})
     assert clamped[:8].tolist() == [float(subnormal), 0, 0.25, 1, 0, 0, 1, 1]
 
@@ -327,14 +349,18 @@ def test_minimum_and_maximum_of_zeros_and_nans():
 
 
 @pytest.mark.parametrize("comparison,wanted", [
-    ("lt", [1, 0, 0, 0]), ("le", [1, 1, 0, 0]), ("eq", [0, 1, 0, 0]), ("ne", [1, 0, 1, 0]), ("gt", [0, 0, 1, 0]), ("ge", [0, 1, 1, 0]),
-    ("ltu", [1, 0, 0, 1]), ("leu", [1, 1, 0, 1]), ("equ", [0, 1, 0, 1]), ("neu", [1, 0, 1, 1]), ("gtu", [0, 0, 1, 1]), ("geu", [0, 1, 1, 1]),
+    ("lt", [1, 0, 0, 0]), ("le", [1, 1, 0, 0]), ("eq", [0, 1, 0, 0]), ("ne", [1, 0, 1, 0]), ("gt", [0, 0, 1, 0]),
+    ("ge", [0, 1, 1, 0]),
+    ("ltu", [1, 0, 0, 1]), ("leu", [1, 1, 0, 1]), ("equ", [0, 1, 0, 1]), ("neu", [1, 0, 1, 1]), ("gtu", [0, 0, 1, 1]),
+    ("geu", [0, 1, 1, 1]),
     ("num", [1, 1, 1, 0]), ("nan", [0, 0, 0, 1]),
 ])  # fmt: skip
 def test_float_comparisons(comparison, wanted):
     a = np.array([1.0, 2.0, 3.0, np.nan] * 32, np.float32)
     b = np.full(128, 2.0, np.float32)
-    held, opposite = evaluate(op("FSETP", mods=pack(cmp=comparison)), {"a": a, "b": b}, {"dst": np.bool_, "c": np.bool_})
+    held, opposite = evaluate(
+        op("FSETP", mods=pack(cmp=comparison)), {"a": a, "b": b}, {"dst": np.bool_, "c": np.bool_}
+    )
     assert held[:4].tolist() == [bool(v) for v in wanted]
     assert (opposite == ~held).all()
 
@@ -343,13 +369,16 @@ def test_setp_combines_with_a_third_predicate():
     a, third = np.arange(128, dtype=np.uint32), RNG.random(128) < 0.5
     for name, combine in (("and", np.logical_and), ("or", np.logical_or), ("xor", np.logical_xor)):
         both = evaluate(
-            op("ISETP.U32", imm=64, slot="b", mods=pack(cmp="lt", bool=name)), {"a": a, "e": third}, {"dst": np.bool_, "c": np.bool_}
+            op("ISETP.U32", imm=64, slot="b", mods=pack(cmp="lt", bool=name)),
+            {"a": a, "e": third},
+            {"dst": np.bool_, "c": np.bool_},
         )
         assert (both[0] == combine(a < 64, third)).all() and (both[1] == combine(a >= 64, third)).all()
 
 
 @pytest.mark.parametrize("name,function,ulp", [
-    ("RCP", lambda a: 1 / a, 1), ("RSQRT", lambda a: 1 / np.sqrt(a), 2), ("EX2", np.exp2, 2), ("SIN", np.sin, 2), ("COS", np.cos, 2), ("SQRT", np.sqrt, 1),
+    ("RCP", lambda a: 1 / a, 1), ("RSQRT", lambda a: 1 / np.sqrt(a), 2), ("EX2", np.exp2, 2), ("SIN", np.sin, 2),
+    ("COS", np.cos, 2), ("SQRT", np.sqrt, 1),
 ])  # fmt: skip
 def test_approximate_functions_stay_inside_the_manuals_bounds(name, function, ulp):
     a = RNG.uniform(0.1, 20, N).astype(np.float32)

@@ -1,4 +1,6 @@
-"""Who runs what: loops, branches, early exits, calls, barriers, locks. Steps are (basic block, lane mask), counted by hand."""
+"""Who runs what: loops, branches, early exits, calls, barriers, locks. Steps are (basic block, lane mask), counted by
+hand.
+"""
 
 import numpy as np
 import pytest
@@ -62,7 +64,13 @@ def test_layout_does_not_decide_where_lanes_meet():
     memory, out = output(32)
     tail = store(1, out)
     join = 4
-    code = [special("laneid", 0), less(0, 0, 8), jump(2, join + len(tail), guard=0), make("MOV", dst=1, imm=100, slot="a"), *tail]
+    code = [
+        special("laneid", 0),
+        less(0, 0, 8),
+        jump(2, join + len(tail), guard=0),
+        make("MOV", dst=1, imm=100, slot="a"),
+        *tail,
+    ]
     code += [make("MOV", dst=1, imm=200, slot="a"), jump(len(code) + 1, join)]
     result = run(code, memory=memory)
     assert read(memory, out, 32) == [200] * 8 + [100] * 24
@@ -150,7 +158,8 @@ def test_three_dimensional_indices():
         special("nctaid.x", 10), make("IMAD", dst=11, a=4, b=10, c=3),  # linear block
         special("ntid.x", 12), special("ntid.y", 13), make("IMAD", dst=14, a=2, b=13, c=1), special("tid.x", 15),
         make("IMAD", dst=14, a=14, b=12, c=15), make("IMAD", dst=14, a=11, imm=12, slot="b", c=14),
-        make("MOVI.64", dst=200, imm=out & 0xFFFFFFFF, mods=out >> 32), make("IMAD.WIDE.U32", dst=201, a=14, imm=4, slot="b", c=200),
+        make("MOVI.64", dst=200, imm=out & 0xFFFFFFFF, mods=out >> 32),
+        make("IMAD.WIDE.U32", dst=201, a=14, imm=4, slot="b", c=200),
         make("STG.32", a=201, b=0, mods=ADDR64), make("EXIT"),
     ]  # fmt: skip
     run(code, memory=memory, grid=(2, 2, 1), block=(2, 3, 2))
@@ -310,11 +319,19 @@ def test_warp_synchronisation_across_two_paths():
 
 
 def test_warp_synchronisation_with_lanes_that_never_come():
-    code = [special("laneid", 0), less(0, 0, 16), jump(2, 4, guard=0), make("WARPSYNC", imm=ALL), make("BAR.SYNC"), make("EXIT")]
+    code = [
+        special("laneid", 0),
+        less(0, 0, 16),
+        jump(2, 4, guard=0),
+        make("WARPSYNC", imm=ALL),
+        make("BAR.SYNC"),
+        make("EXIT"),
+    ]
     with pytest.raises(KernelFault) as fault:
         run(code)
     assert str(fault.value) == (
-        "k: k.cu:4, thread (16, 0, 0) of block (0, 0, 0): deadlock: waits in a warp synchronisation for lanes that never reach it"
+        "k: k.cu:4, thread (16, 0, 0) of block (0, 0, 0): deadlock: waits in a warp synchronisation for lanes that "
+        "never reach it"
     )
 
 
@@ -332,7 +349,8 @@ def test_deadlock_is_a_fault():
     with pytest.raises(KernelFault) as fault:
         run(code, block=(64, 1, 1))
     assert str(fault.value) == (
-        "k: k.cu:6, thread (0, 0, 0) of block (0, 0, 0): deadlock: waits at barrier 0, where 32 of 64 threads have arrived and no other "
+        "k: k.cu:6, thread (0, 0, 0) of block (0, 0, 0): deadlock: waits at barrier 0, where 32 of 64 threads have "
+        "arrived and no other "
         "thread of the block can run"
     )
 
@@ -384,13 +402,19 @@ def test_endless_loop_names_its_line():
     with pytest.raises(KernelFault) as fault:
         run(code, max_cycles=5000)
     assert str(fault.value) == (
-        "k: k.cu:2, thread (0, 0, 0) of block (0, 0, 0): still running after 5000 instructions of a warp; if this is no endless loop, raise "
+        "k: k.cu:2, thread (0, 0, 0) of block (0, 0, 0): still running after 5000 instructions of a warp; if this is "
+        "no endless loop, raise "
         "the limit with --max-cycles"
     )
 
 
 def test_trap_names_the_thread():
-    code = [special("tid.x", 0), make("ISETP.U32", dst=0, a=0, imm=37, slot="b", mods=pack(cmp="eq")), make("TRAP", guard=0), make("EXIT")]
+    code = [
+        special("tid.x", 0),
+        make("ISETP.U32", dst=0, a=0, imm=37, slot="b", mods=pack(cmp="eq")),
+        make("TRAP", guard=0),
+        make("EXIT"),
+    ]
     with pytest.raises(KernelFault) as fault:
         run(code, block=(64, 1, 1))
     assert str(fault.value) == "k: k.cu:3, thread (37, 0, 0) of block (0, 0, 0): trap executed"

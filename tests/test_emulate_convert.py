@@ -29,7 +29,9 @@ def test_float_to_integer_saturates(to, source, intrinsic):
 
 
 def test_float_to_narrow_integers():
-    a = np.array([-200, -128.4, -1, -0.6, 0.5, 1.5, 2.5, 127.6, 255.9, 70000, np.nan, np.inf, -np.inf, 3, 4, 5] * 8, np.float32)
+    a = np.array(
+        [-200, -128.4, -1, -0.6, 0.5, 1.5, 2.5, 127.6, 255.9, 70000, np.nan, np.inf, -np.inf, 3, 4, 5] * 8, np.float32
+    )
     (s8,) = evaluate(op("CVT.S8.F32"), {"a": a}, {"dst": np.uint32})
     (u8,) = evaluate(op("CVT.U8.F32", mods=RZ), {"a": a}, {"dst": np.uint32})
     (u16,) = evaluate(op("CVT.U16.F32", mods=pack(rnd="rp")), {"a": a}, {"dst": np.uint32})
@@ -41,11 +43,18 @@ def test_float_to_narrow_integers():
 @pytest.mark.parametrize("to,t", [("f32", "float"), ("f64", "double")])
 @pytest.mark.parametrize(
     "source,dtype,code",
-    [("s32", np.int32, "sitofp"), ("u32", np.uint32, "uitofp"), ("s64", np.int64, "sitofp"), ("u64", np.uint64, "uitofp")],
+    [
+        ("s32", np.int32, "sitofp"),
+        ("u32", np.uint32, "uitofp"),
+        ("s64", np.int64, "sitofp"),
+        ("u64", np.uint64, "uitofp"),
+    ],
 )
 def test_integer_to_float(to, t, source, dtype, code):
     a = integers(dtype)
-    wanted = jit(f"%r = {code} i{source[1:]} %0 to {t}\n ret {t} %r", t, f"i{source[1:]}")(np.float32 if to == "f32" else np.float64, a)
+    wanted = jit(f"%r = {code} i{source[1:]} %0 to {t}\n ret {t} %r", t, f"i{source[1:]}")(
+        np.float32 if to == "f32" else np.float64, a
+    )
     (found,) = evaluate(op(f"CVT.{to}.{source}".upper()), {"a": a}, {"dst": wanted.dtype})
     assert_same_bits(found, wanted, a)
 
@@ -93,9 +102,9 @@ def test_round_to_integral():
 
 
 def half_patterns() -> np.ndarray:
-    return RNG.permutation(np.concatenate([np.arange(0, 1 << 16, 67, dtype=np.uint32), [0, 1, 0x8000, 0x7C00, 0xFC00, 0x7E00]]))[
-        : N - 64
-    ].astype(np.uint32)
+    return RNG.permutation(
+        np.concatenate([np.arange(0, 1 << 16, 67, dtype=np.uint32), [0, 1, 0x8000, 0x7C00, 0xFC00, 0x7E00]])
+    )[: N - 64].astype(np.uint32)
 
 
 def canonical_half(bits: np.ndarray) -> np.ndarray:
@@ -168,7 +177,8 @@ def test_single_to_half(mode, t):
         assert (np.abs(rounded) <= np.abs(exact)).all()
     error = np.abs(rounded - exact)
     ulp = np.maximum(
-        np.exp2(np.floor(np.log2(np.maximum(np.abs(exact), 1e-300))) - (10 if t == "F16" else 7)), 2.0**-24 if t == "F16" else 2.0**-133
+        np.exp2(np.floor(np.log2(np.maximum(np.abs(exact), 1e-300))) - (10 if t == "F16" else 7)),
+        2.0**-24 if t == "F16" else 2.0**-133,
     )
     assert (error <= ulp * (0.5 if mode == "rn" else 1)).all()
 

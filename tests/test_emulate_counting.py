@@ -1,4 +1,6 @@
-"""Accesses that are counted without a trace: as many sectors, lines and passes as `coalesce.inspect` finds, whatever the addresses."""
+"""Accesses that are counted without a trace: as many sectors, lines and passes as `coalesce.inspect` finds, whatever
+the addresses.
+"""
 
 import numpy as np
 import pytest
@@ -35,7 +37,19 @@ def test_counts_are_those_of_the_trace(nbytes, space):
             records, sectors = np.zeros(WARPS, np.uint64), np.zeros(32 * pieces * WARPS, np.int64)
             has_sectors = space != "banks"
             wanted = Totals(
-                *inspect(address, masks, taking_part & masks, nbytes, pieces, stride, has_sectors, False, False, records, sectors)
+                *inspect(
+                    address,
+                    masks,
+                    taking_part & masks,
+                    nbytes,
+                    pieces,
+                    stride,
+                    has_sectors,
+                    False,
+                    False,
+                    records,
+                    sectors,
+                )
             )
             found = Totals(*count(address, taking_part & masks, nbytes, pieces, stride, has_sectors))
             counted = ("n_sectors", "lines", "ideal_sectors") if has_sectors else ("wavefronts", "ideal_wavefronts")
@@ -48,7 +62,8 @@ def test_counted_by_hand():
     """Two rows of 16 words: four sectors in two lines, and the banks of the second row are those of the first."""
     address = np.where(LANE < 16, 4 * LANE, 1024 + 4 * (LANE - 16)).astype(np.int64)
     everyone = np.array([0xFFFFFFFF], np.uint32)
-    # accesses, sectors, lowest, highest plus one, addresses or'ed, contiguous, lines, passes, ideal passes, ideal sectors
+    # accesses, sectors, lowest, highest plus one, addresses or'ed, contiguous, lines, passes, ideal passes, ideal
+    # sectors
     assert count(address, everyone, 4, 1, 0, True) == (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4)
     assert count(address, everyone, 4, 1, 0, False) == (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)
     # Every second lane: still each of the sectors, and 64 bytes would go into two.

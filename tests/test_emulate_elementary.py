@@ -1,4 +1,6 @@
-"""sin, cos, exp2, log2 and tanh against the same in exact fractions, and the arithmetic of all floating-point rows on other processors."""
+"""sin, cos, exp2, log2 and tanh against the same in exact fractions, and the arithmetic of all floating-point rows on
+other processors.
+"""
 
 import ctypes
 import math
@@ -73,7 +75,8 @@ EXACT = {
     "tanh": exact_tanh,
     "log2": lambda x: exact_log2(x),
 }
-# Near multiples of pi/2: 16367173 * 2^72 is the nearest of all single-precision numbers (Muller et al., Handbook of Floating-Point Arithmetic).
+# Near multiples of pi/2: 16367173 * 2^72 is the nearest of all single-precision numbers (Muller et al., Handbook of
+# Floating-Point Arithmetic).
 HARD = (
     1e-45,
     1.2e-38,
@@ -165,19 +168,24 @@ def test_standard_rgb_is_the_formula():
     np.testing.assert_allclose(sampling.srgb_levels(), formula, rtol=1e-14, atol=0)
 
 
-# -- the same on every machine and in every lane -----------------------------------------------------------------------------
+# -- the same on every machine and in every lane
+# -----------------------------------------------------------------------------
 
 
 def results(**environment: str) -> str:
     command = [sys.executable, str(Path(float_results.__file__))]
     paths = os.pathsep.join([str(Path(float_results.__file__).parent), str(Path(elementary.__file__).parents[2])])
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths} | environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": paths} | environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_a_processor_without_vectors_and_fused_multiplication():
-    """numpy's plainest loops, and code as LLVM makes it for any processor of the family: every bit of every row the same, NaNs included."""
+    """numpy's plainest loops, and code as LLVM makes it for any processor of the family: every bit of every row the
+    same, NaNs included.
+    """
     features = " ".join(
         name
         for name, held in np._core._multiarray_umath.__cpu_features__.items()
@@ -206,7 +214,10 @@ def test_minimum_of_signalling_and_quiet_nans(t, n):
     """A NaN of either kind gives way to a number, wherever in a row of whatever length it stands."""
     from gpuprof.emulate.floating import maximum, minimum
 
-    dtype, quiet = np.dtype(t.replace("f16", "f2").replace("f32", "f4").replace("f64", "f8")), {"f16": 9, "f32": 22, "f64": 51}[t]
+    dtype, quiet = (
+        np.dtype(t.replace("f16", "f2").replace("f32", "f4").replace("f64", "f8")),
+        {"f16": 9, "f32": 22, "f64": 51}[t],
+    )
     bits = np.dtype(f"u{dtype.itemsize}")
     infinity = np.array(np.inf, dtype).view(bits)
     for nan in (infinity | bits.type(1), infinity | bits.type(1 << quiet)):
@@ -218,7 +229,9 @@ def test_minimum_of_signalling_and_quiet_nans(t, n):
             assert np.isnan(function(row, row)).all()
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64" or platform.system() != "Linux", reason="knows the layout of this fenv_t alone")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or platform.system() != "Linux", reason="knows the layout of this fenv_t alone"
+)
 def test_subnormals_stay_where_the_process_has_turned_them_off():
     """As a library compiled with -ffast-math does: bits 15 and 6 of MXCSR, which stands at byte 28."""
     library, before = ctypes.CDLL(None), ctypes.create_string_buffer(64)

@@ -41,7 +41,9 @@ TAIL = """
 
 
 def outcome(body: str, block: int = 64, grid: int = 1) -> np.ndarray:
-    """uint32 (threads,): what %r3 holds at the end. %r1 the lane, %r2 its bit, %r5 = 7 tid + 3; %p0 to %p2: lanes below 16, 8, 24; %p3: odd ones."""
+    """uint32 (threads,): what %r3 holds at the end. %r1 the lane, %r2 its bit, %r5 = 7 tid + 3; %p0 to %p2: lanes below
+    16, 8, 24; %p3: odd ones.
+    """
     text = PREAMBLE + HEAD + body + TAIL
     (found,) = run_kernel(assemble_text(text), "k", [np.zeros(block * grid, np.uint32)], grid=grid, block=block)
     return np.frombuffer(found, np.uint32)
@@ -69,7 +71,8 @@ def test_the_pattern_of_the_programming_guide():
 
 def test_lane_and_clamp_are_each_lanes_own():
     one = "shfl.sync.idx.b32 %r3, %r5, 20, 31, -1;"
-    other = "and.b32 %r6, %r1, 3; mov.u32 %r7, 0x181f; shfl.sync.idx.b32 %r3, %r5, %r6, %r7, -1;"  # within segments of eight
+    # within segments of eight
+    other = "and.b32 %r6, %r1, 3; mov.u32 %r7, 0x181f; shfl.sync.idx.b32 %r3, %r5, %r6, %r7, -1;"
     expected = np.where(LANE < 16, V[T - LANE + 20], V[T & ~7 | LANE & 3])
     np.testing.assert_array_equal(outcome(two_sides(one, other)), expected)
 
@@ -90,7 +93,10 @@ def test_a_shuffle_with_a_predicate_meets_one_without():
     ("elect.sync %r3|%p9, -1; selp.u32 %r6, 100, 0, %p9; add.u32 %r3, %r3, %r6;", np.where(LANE == 0, 100, 0)),
 ])  # fmt: skip
 def test_votes_matches_and_reductions(instruction, expected):
-    then, otherwise = instruction.format(p="%p3"), "xor.b32 %r40, %r5, 0;\n" + instruction.format(p="%p3").replace("%r5", "%r40")
+    then, otherwise = (
+        instruction.format(p="%p3"),
+        "xor.b32 %r40, %r5, 0;\n" + instruction.format(p="%p3").replace("%r5", "%r40"),
+    )
     np.testing.assert_array_equal(outcome(two_sides(then, otherwise)), np.broadcast_to(expected, 64))
 
 
@@ -102,7 +108,9 @@ def test_a_negated_vote_meets_a_plain_one():
 def test_equal_masks_of_halves_at_two_sites():
     """As nvcc -G writes it: odd and even lanes vote apart, each for the half of the warp they are in."""
     site = "selp.u32 %r6, 0xffff, 0xffff0000, %p0; vote.sync.ballot.b32 %r3, %p0, %r6;"
-    np.testing.assert_array_equal(outcome(two_sides(site, "add.u32 %r8, %r1, 1;" + site, "%p3")), np.where(LANE < 16, 0xFFFF, 0))
+    np.testing.assert_array_equal(
+        outcome(two_sides(site, "add.u32 %r8, %r1, 1;" + site, "%p3")), np.where(LANE < 16, 0xFFFF, 0)
+    )
 
 
 def test_masks_of_halves_do_not_wait_for_the_other_half():
@@ -119,7 +127,10 @@ def test_masks_of_halves_do_not_wait_for_the_other_half():
 
 
 def test_three_sites_in_a_loop():
-    sites = "\n".join(f"S{k}: shfl.sync.bfly.b32 %r{10 + k}, %r3, %r20, 31, -1; add.u32 %r3, %r3, %r{10 + k}; bra NEXT;" for k in range(3))
+    sites = "\n".join(
+        f"S{k}: shfl.sync.bfly.b32 %r{10 + k}, %r3, %r20, 31, -1; add.u32 %r3, %r3, %r{10 + k}; bra NEXT;"
+        for k in range(3)
+    )
     body = f"""
     mov.u32 %r3, %r5; mov.u32 %r20, 16;
     rem.u32 %r21, %r1, 3; setp.eq.u32 %p10, %r21, 0; setp.eq.u32 %p11, %r21, 1;
@@ -145,9 +156,13 @@ def test_a_guard_that_holds_for_all_members():
 
 def test_a_guard_leaves_members_out():
     with pytest.raises(
-        KernelFault, match="deadlock: the member mask 0xffffffff names lanes 0xffff0000, which have not exited and never come here"
+        KernelFault,
+        match="deadlock: the member mask 0xffffffff names lanes 0xffff0000, which have not exited and never come here",
     ):
-        outcome("@%p0 redux.sync.add.u32 %r3, %r5, -1;\nAGAIN: bar.sync 0; add.u32 %r9, %r9, 1; setp.lt.u32 %p9, %r9, 3; @%p9 bra AGAIN;")
+        outcome(
+            "@%p0 redux.sync.add.u32 %r3, %r5, -1;\nAGAIN: bar.sync 0; add.u32 %r9, %r9, 1; setp.lt.u32 %p9, %r9, 3; "
+            "@%p9 bra AGAIN;"
+        )
 
 
 @pytest.mark.parametrize(("one", "other"), [
@@ -159,7 +174,8 @@ def test_a_guard_leaves_members_out():
 def test_what_does_not_fit_together_is_a_deadlock(one, other):
     with pytest.raises(
         KernelFault,
-        match=r"PTX line \d+\), thread \(0, 0, 0\) of block \(0, 0, 0\): deadlock: the member mask 0xffffffff names lanes 0xffff0000",
+        match=r"PTX line \d+\), thread \(0, 0, 0\) of block \(0, 0, 0\): deadlock: the member mask 0xffffffff names "
+        r"lanes 0xffff0000",
     ):
         outcome(two_sides(one, other) + "@%p3 add.u32 %r3, %r3, 1;")
 
@@ -208,13 +224,16 @@ def test_calls_from_different_depths_meet():
     np.testing.assert_array_equal(np.frombuffer(found, np.uint32), V[T ^ 16] + (LANE >= 16))
 
 
-# -- random programs -----------------------------------------------------------------------------------------------------------------
+# -- random programs -------------------------------------------------------------------------------
 
-KINDS = ("shfl.idx", "shfl.bfly", "shfl.up", "shfl.down", "vote.ballot", "vote.all", "vote.any", "match.any", "redux.add", "redux.min", "redux.xor", "bar.warp")  # fmt: skip
+KINDS = ("shfl.idx", "shfl.bfly", "shfl.up", "shfl.down", "vote.ballot", "vote.all", "vote.any", "match.any",
+    "redux.add", "redux.min", "redux.xor", "bar.warp")  # fmt: skip
 
 
 class Section(NamedTuple):
-    """Lanes choose one of `sites` (by masks), each of which does the same kinds of operations: (kind, mask by lane, lane operand)."""
+    """Lanes choose one of `sites` (by masks), each of which does the same kinds of operations: (kind, mask by lane,
+    lane operand).
+    """
 
     sites: tuple[int, ...]
     operations: tuple[tuple[str, tuple[int, ...], int], ...]
@@ -248,12 +267,18 @@ def as_ptx(program: list[Section], rounds: int, exiting: int) -> str:
     """%r3 is the lane's state, %r20 + o the mask of operation o, from a table in constant memory."""
     tables, lines = (
         [],
-        [f"mov.u32 %r3, %r5; and.b32 %r10, %r2, {exiting}; setp.ne.u32 %p10, %r10, 0; @%p10 bra DONE; mov.u32 %r19, {rounds}; LOOP:"],
+        [
+            f"mov.u32 %r3, %r5; and.b32 %r10, %r2, {exiting}; setp.ne.u32 %p10, %r10, 0; @%p10 bra DONE; mov.u32 %r19, "
+            f"{rounds}; LOOP:"
+        ],
     )
     for s, section in enumerate(program):
         for o, (_, masks, _) in enumerate(section.operations):
             tables.append(f".const .align 4 .b32 m{s}_{o}[32] = {{{', '.join(map(str, masks))}}};")
-            lines.append(f"mov.u32 %r11, m{s}_{o}; shl.b32 %r12, %r1, 2; add.u32 %r11, %r11, %r12; ld.const.u32 %r{20 + o}, [%r11];")
+            lines.append(
+                f"mov.u32 %r11, m{s}_{o}; shl.b32 %r12, %r1, 2; add.u32 %r11, %r11, %r12; ld.const.u32 %r{20 + o}, "
+                "[%r11];"
+            )
         for k, site in enumerate(section.sites):
             lines.append(f"and.b32 %r10, %r2, {site}; setp.ne.u32 %p10, %r10, 0;")
             guard = "@%p10 " if section.guarded else ""
@@ -278,7 +303,8 @@ def operation_lines(kind: str, o: int, by: int, k: int) -> list[str]:
         "shfl": [f"shfl.sync.{mode}.b32 {to}, %r3, {by}, {0 if mode == 'up' else 31}, {mask};"],
         "vote": [
             *before,
-            f"vote.sync.{mode}.{'b32' if mode == 'ballot' else 'pred'} {to if mode == 'ballot' else f'%p{16 + k}'}, %p{13 + k}, {mask};",
+            f"vote.sync.{mode}.{'b32' if mode == 'ballot' else 'pred'} {to if mode == 'ballot' else f'%p{16 + k}'}, "
+            f"%p{13 + k}, {mask};",
         ]
         + ([] if mode == "ballot" else [f"selp.u32 {to}, 1, 0, %p{16 + k};"]),
         "match": [f"and.b32 {number}, %r3, 3;", f"match.any.sync.b32 {to}, {number}, {mask};"],
@@ -296,7 +322,9 @@ def in_python(program: list[Section], rounds: int, exiting: int) -> list[int]:
             for section in program:
                 k = next(k for k, site in enumerate(section.sites) if site >> lane & 1)
                 for kind, masks, by in section.operations:
-                    value = {"vote": state[lane] >> 3 & 1, "match": state[lane] & 3}.get(kind.split(".")[0], state[lane])
+                    value = {"vote": state[lane] >> 3 & 1, "match": state[lane] & 3}.get(
+                        kind.split(".")[0], state[lane]
+                    )
                     result = yield Operation(kind, masks[lane], value, by)
                     state[lane] = (state[lane] * 5 + result + k + 1) & BITS
 
@@ -317,7 +345,11 @@ def reads_members_alone(program: list[Section], exiting: int) -> bool:
                 }[kind[5:]]
                 for lane in range(32):
                     source = step(lane, by)
-                    if 0 <= source < 32 and not exiting >> lane & 1 and (not masks[lane] >> source & 1 or exiting >> source & 1):
+                    if (
+                        0 <= source < 32
+                        and not exiting >> lane & 1
+                        and (not masks[lane] >> source & 1 or exiting >> source & 1)
+                    ):
                         return False
     return True
 
@@ -325,7 +357,10 @@ def reads_members_alone(program: list[Section], exiting: int) -> bool:
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.lists(sections(), min_size=1, max_size=3), st.integers(1, 2), st.sampled_from([0, 0, 0x00010010, 0xFF]))
 def test_random_divergent_programs(program, rounds, exiting):
-    program = [section._replace(operations=tuple(redirect(operation, exiting) for operation in section.operations)) for section in program]
+    program = [
+        section._replace(operations=tuple(redirect(operation, exiting) for operation in section.operations))
+        for section in program
+    ]
     assert reads_members_alone(program, exiting)
     (found,) = run_kernel(assemble_text(as_ptx(program, rounds, exiting)), "k", [np.zeros(32, np.uint32)], block=32)
     np.testing.assert_array_equal(np.frombuffer(found, np.uint32), in_python(program, rounds, exiting))
@@ -339,7 +374,7 @@ def redirect(operation: tuple, exiting: int) -> tuple:
     return (kind, masks, 0) if kind != "shfl.idx" else ("shfl.bfly", masks, 0)
 
 
-# -- traces --------------------------------------------------------------------------------------------------------------------------
+# -- traces ----------------------------------------------------------------------------------------
 
 
 def store(register: int) -> list:
@@ -347,7 +382,9 @@ def store(register: int) -> list:
 
 
 def test_steps_and_accesses_of_lanes_that_meet():
-    """Each side's run of its block is one step with its own lanes, and its accesses before and after the shuffle stay with it."""
+    """Each side's run of its block is one step with its own lanes, and its accesses before and after the shuffle stay
+    with it.
+    """
     shuffle = make("SHFL", dst=1, a=0, imm=ALL, mods=pack(shfl="bfly", has_lane=1, lane=16, has_clamp=1, clamp=31))
     code = [
         special("laneid", 0),
@@ -366,7 +403,9 @@ def test_steps_and_accesses_of_lanes_that_meet():
     assert sorted(result.steps(0)[:3]) == [(0, ALL), (1, 0xFFFF0000), (2, 0xFFFF)]
     assert result.steps(0)[3:] == [(3, ALL)]
     accesses = {1: [16, 16], 2: [16]}
-    assert [access[4] for access in result.accesses(0)] == [lanes for block, _ in result.steps(0)[1:3] for lanes in accesses[block]]
+    assert [access[4] for access in result.accesses(0)] == [
+        lanes for block, _ in result.steps(0)[1:3] for lanes in accesses[block]
+    ]
     assert result.counters.inst_executed.tolist() == [1] * 11
     assert result.counters.thread_inst_executed.tolist() == [32] * 4 + [16] * 6 + [32]
 

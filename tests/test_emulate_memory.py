@@ -1,4 +1,6 @@
-"""What memory sees: sectors, lookups and bank conflicts counted by hand, every access width, faults with their whole messages, atomics."""
+"""What memory sees: sectors, lookups and bank conflicts counted by hand, every access width, faults with their whole
+messages, atomics.
+"""
 
 import numpy as np
 import pytest
@@ -36,15 +38,18 @@ LANE = np.arange(32)
     ("one word for all", 0 * LANE + 64, 4, ALL, (1, 4, 1, 1, 32, 0, 1), [2]),
     ("every second word: two-way conflict", 8 * LANE, 4, ALL, (8, 4, 2, 1, 32, 0, 0), list(range(8))),
     ("a column: all lanes in one bank", 128 * LANE, 4, ALL, (32, 32, 32, 8, 32, 0, 0), list(range(0, 128, 4))),
-    ("a padded column: no conflict", 132 * LANE, 4, ALL, (32, 32, 1, 8, 32, 0, 0), sorted({132 * i // 32 for i in range(32)})),
+    ("a padded column: no "
+        "conflict", 132 * LANE, 4, ALL, (32, 32, 1, 8, 32, 0, 0), sorted({132 * i // 32 for i in range(32)})),
     ("reversed", 4 * (31 - LANE), 4, ALL, (4, 4, 1, 1, 32, 0, 0), [0, 1, 2, 3]),
-    ("two rows of 16", np.where(LANE < 16, 4 * LANE, 1024 + 4 * (LANE - 16)), 4, ALL, (4, 4, 2, 1, 32, 0, 0), [0, 1, 32, 33]),
+    ("two rows of 16", np.where(LANE < 16, 4 * LANE, 1024 + 4 * (LANE - 16)), 4, ALL, (4, 4, 2, 1, 32, 0, 0),
+        [0, 1, 32, 33]),
     ("half a warp", 4 * LANE, 4, 0xFFFF, (2, 2, 1, 1, 16, 0, 0), [0, 1]),
     ("one lane", 4 * LANE, 4, 1 << 31, (1, 1, 1, 1, 1, 0, 1), [3]),
     ("nobody", 4 * LANE, 4, 0, (0, 0, 0, 0, 0, 0, 0), []),
     ("one double for all: a pass for each half warp", 0 * LANE, 8, ALL, (1, 4, 2, 1, 32, 0, 1), [0]),
     ("every second double", 16 * LANE, 8, ALL, (16, 4, 4, 1, 32, 0, 0), list(range(16))),
-    ("every fourth line, all in one tag bank but for their higher bits", 512 * LANE, 4, ALL, (32, 32, 32, 8, 32, 0, 0), list(range(0, 512, 16))),
+    ("every fourth line, all in one tag bank but for their higher "
+        "bits", 512 * LANE, 4, ALL, (32, 32, 32, 8, 32, 0, 0), list(range(0, 512, 16))),
 ])  # fmt: skip
 def test_sectors_lookups_and_passes(name, addresses, nbytes, mask, wanted, sectors):
     assert look(addresses, nbytes, mask) == (wanted, sectors)
@@ -77,7 +82,9 @@ def test_atomics_count_the_lanes_on_one_address():
 
 
 def test_local_memory_is_interleaved_by_lane():
-    """All lanes read offset 8 of their own memory: 32 words side by side, as if it were coalesced. 8 bytes: two such rows."""
+    """All lanes read offset 8 of their own memory: 32 words side by side, as if it were coalesced. 8 bytes: two such
+    rows.
+    """
     code = [make("STL.32", imm=8, b=255), make("LDL.64", imm=8, dst=0), make("EXIT")]
     result = run(code, local_nbytes=16)
     assert result.accesses(0) == [(4, 4, 1, 1, 32, 0, 0), (8, 8, 2, 1, 32, 0, 0)]
@@ -95,7 +102,9 @@ def address_of(base: int, scale: int, dst=201) -> list:
     ]
 
 
-@pytest.mark.parametrize("access,nbytes", [("U8", 1), ("U16", 2), ("32", 4), ("64", 8), ("V2.32", 8), ("V4.32", 16), ("V2.64", 16)])
+@pytest.mark.parametrize(
+    "access,nbytes", [("U8", 1), ("U16", 2), ("32", 4), ("64", 8), ("V2.32", 8), ("V4.32", 16), ("V2.64", 16)]
+)
 def test_every_width_copies(access, nbytes):
     memory = AddressSpace()
     n = 96
@@ -103,7 +112,11 @@ def test_every_width_copies(access, nbytes):
     source, target = memory.allocate(n * nbytes, "source").address, memory.allocate(n * nbytes, "target").address
     memory.write(source, data)
     code = [*address_of(source, nbytes, 10), *address_of(target, nbytes, 11)]
-    code += [make(f"LDG.{access}", dst=20, a=10, mods=ADDR64), make(f"STG.{access}", a=11, b=20, mods=ADDR64), make("EXIT")]
+    code += [
+        make(f"LDG.{access}", dst=20, a=10, mods=ADDR64),
+        make(f"STG.{access}", a=11, b=20, mods=ADDR64),
+        make("EXIT"),
+    ]
     result = run(code, memory=memory, block=(48, 1, 1), grid=(2, 1, 1))
     assert memory.read(target, n * nbytes) == data.tobytes()
     assert result.counters.l2_sectors_global_ideal[-3] == sum(-(-lanes * nbytes // 32) for lanes in (32, 16)) * 2
@@ -193,7 +206,8 @@ def test_generic_addresses_of_three_spaces_in_one_instruction():
     ]  # fmt: skip
     result = run(code, memory=memory, dynamic_shared_nbytes=128, local_nbytes=128)
     assert np.frombuffer(memory.read(out, 128), np.uint32).tolist() == [*range(10), *range(1010, 1020), *range(20, 32)]
-    # Global: 10 words in 2 sectors of one line. Shared: 1 pass. Local: lane l at offset 4 l, each in a row of its own: 12 sectors.
+    # Global: 10 words in 2 sectors of one line. Shared: 1 pass. Local: lane l at offset 4 l, each in a row of its own:
+    # 12 sectors.
     assert result.accesses(0)[0] == (14, 14, 3, 4, 32, 0, 0)  # tag passes: 1, and 3 for twelve lines side by side
     assert [s & SECTOR_MASK for s in result.sectors(0)[:2]] == [base >> 5, (base >> 5) + 1]
     assert np.frombuffer(memory.read(base, 40), np.uint32).tolist() == list(range(10))
@@ -235,7 +249,8 @@ def test_out_of_bounds_names_thread_and_nearest_allocation():
     base = memory.allocate(400, "x").address
     code = [*address_of(base, 4), make("LDG.32", dst=5, a=201, mods=ADDR64), make("EXIT")]
     assert fault_of(code, memory=memory, grid=(2, 1, 1), block=(64, 1, 1)) == (
-        f"k: k.cu:8, thread (36, 0, 0) of block (1, 0, 0): out of bounds read of 4 bytes in global memory at 0x{base + 400:x}; "
+        "k: k.cu:8, thread (36, 0, 0) of block (1, 0, 0): out of bounds read of 4 bytes in global memory at "
+        f"0x{base + 400:x}; "
         f"0x{base + 400:x} is just past the end of x (400 bytes at 0x{base:x})"
     )
 
@@ -245,7 +260,8 @@ def test_write_that_straddles_the_end():
     base = memory.allocate(100, "y").address
     code = [*address_of(base, 8), make("STG.64", a=201, b=200, mods=ADDR64), make("EXIT")]
     assert fault_of(code, memory=memory) == (
-        f"k: k.cu:8, thread (12, 0, 0) of block (0, 0, 0): out of bounds write of 8 bytes in global memory at 0x{base + 96:x}; "
+        "k: k.cu:8, thread (12, 0, 0) of block (0, 0, 0): out of bounds write of 8 bytes in global memory at "
+        f"0x{base + 96:x}; "
         f"0x{base + 96:x} is byte 96 of y (100 bytes at 0x{base:x})"
     )
 
@@ -255,7 +271,8 @@ def test_misaligned():
     base = memory.allocate(4096, "x").address
     code = [*address_of(base + 2, 4), make("LDG.32", dst=5, a=201, mods=ADDR64), make("EXIT")]
     assert fault_of(code, memory=memory) == (
-        f"k: k.cu:8, thread (0, 0, 0) of block (0, 0, 0): misaligned read of 4 bytes in global memory at 0x{base + 2:x}; "
+        "k: k.cu:8, thread (0, 0, 0) of block (0, 0, 0): misaligned read of 4 bytes in global memory at "
+        f"0x{base + 2:x}; "
         f"0x{base + 2:x} is byte 2 of x (4096 bytes at 0x{base:x})"
     )
 
@@ -263,28 +280,46 @@ def test_misaligned():
 def test_null_pointer():
     code = [make("RED.ADD.U32", a=255, b=255, mods=ADDR64), make("EXIT")]
     assert fault_of(code) == (
-        "k: k.cu:1, thread (0, 0, 0) of block (0, 0, 0): out of bounds atomic operation of 4 bytes in generic memory at 0x0; 0x0 is the null address"
+        "k: k.cu:1, thread (0, 0, 0) of block (0, 0, 0): out of bounds atomic operation of 4 bytes in generic memory "
+        "at 0x0; 0x0 is the null address"
     )
 
 
 def test_shared_and_local_bounds():
     code = [special("tid.x", 0), make("SHL", dst=0, a=0, imm=2, slot="b"), make("STS.32", a=0, b=0), make("EXIT")]
     assert fault_of(code, dynamic_shared_nbytes=64) == (
-        "k: k.cu:3, thread (16, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in shared memory at 0x40; the block has 64 bytes of shared memory"
+        "k: k.cu:3, thread (16, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in shared memory at 0x40; the "
+        "block has 64 bytes of shared memory"
     )
     assert fault_of([make("LDL.32", dst=0, imm=32), make("EXIT")], local_nbytes=32) == (
-        "k: k.cu:1, thread (0, 0, 0) of block (0, 0, 0): out of bounds read of 4 bytes in local memory at 0x20; the thread has 32 bytes of local memory"
+        "k: k.cu:1, thread (0, 0, 0) of block (0, 0, 0): out of bounds read of 4 bytes in local memory at 0x20; the "
+        "thread has 32 bytes of local memory"
     )
 
 
 @pytest.mark.parametrize("address", [-4, -4096, -(1 << 63), (1 << 63) - 4, 1 << 62])
 @pytest.mark.parametrize(
     "name",
-    ["LDG.32", "STG.32", "LDS.32", "STS.32", "LDL.32", "STL.32", "LDC.32", "LDP.32", "LD.32", "ST.32", "ATOMG.ADD.U32", "REDS.ADD.U32"],
+    [
+        "LDG.32",
+        "STG.32",
+        "LDS.32",
+        "STS.32",
+        "LDL.32",
+        "STL.32",
+        "LDC.32",
+        "LDP.32",
+        "LD.32",
+        "ST.32",
+        "ATOMG.ADD.U32",
+        "REDS.ADD.U32",
+    ],
 )
 @pytest.mark.parametrize("all_lanes", [True, False])
 def test_addresses_of_the_upper_half_are_outside_of_every_space(name, address, all_lanes):
-    """Also when no lane of the launch has another, so that the highest address is negative, or when an address and its size do not fit 64 bits."""
+    """Also when no lane of the launch has another, so that the highest address is negative, or when an address and its
+    size do not fit 64 bits.
+    """
     memory = AddressSpace()
     memory.allocate(64, "x")
     slots = {slot: 4 for slot in ("dst", "b") if getattr(BY_NAME[name], slot)}
@@ -324,30 +359,41 @@ def atomic_case(name: str, values, initial, dtype, threads=64, second=None):
         *address_of(given, size, 100), make(load, dst=1, a=100, mods=ADDR64),
         *address_of(old, size, 101),
         make("IREM.U32", dst=5, a=250, imm=len(initial), slot="b"),
-        make("MOVI.64", dst=102, imm=target & 0xFFFFFFFF, mods=target >> 32), make("IMAD.WIDE.U32", dst=102, a=5, imm=size, slot="b", c=102),
+        make("MOVI.64", dst=102, imm=target & 0xFFFFFFFF, mods=target >> 32),
+        make("IMAD.WIDE.U32", dst=102, a=5, imm=size, slot="b", c=102),
     ]  # fmt: skip
     slots = {"c": 3} if second is not None else {}
     if second is not None:
-        code.append(make("MOVI.64" if wide else "MOV", dst=3, **({"imm": second} if wide else {"imm": second, "slot": "a"})))
+        code.append(
+            make("MOVI.64" if wide else "MOV", dst=3, **({"imm": second} if wide else {"imm": second, "slot": "a"}))
+        )
     code += [make(name, dst=2, a=102, b=1, mods=ADDR64, **slots), make(put, a=101, b=2, mods=ADDR64), make("EXIT")]
     run(code, memory=memory, block=(threads, 1, 1))
-    return np.frombuffer(memory.read(target, initial.nbytes), dtype), np.frombuffer(memory.read(old, threads * size), dtype)
+    return np.frombuffer(memory.read(target, initial.nbytes), dtype), np.frombuffer(
+        memory.read(old, threads * size), dtype
+    )
 
 
 PYTHON = {
-    "ADD": lambda m, v: m + v, "MIN": min, "MAX": max, "AND": lambda m, v: m & v, "OR": lambda m, v: m | v, "XOR": lambda m, v: m ^ v,
-    "EXCH": lambda m, v: v, "INC": lambda m, v: 0 if m >= v else m + 1, "DEC": lambda m, v: v if m == 0 or m > v else m - 1,
+    "ADD": lambda m, v: m + v, "MIN": min, "MAX": max, "AND": lambda m, v: m & v, "OR": lambda m, v: m | v,
+    "XOR": lambda m, v: m ^ v,
+    "EXCH": lambda m, v: v, "INC": lambda m, v: 0 if m >= v else m + 1, "DEC": lambda m,
+    v: v if m == 0 or m > v else m - 1,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name,dtype", [
-    ("ADD.U32", np.uint32), ("ADD.U64", np.uint64), ("ADD.F32", np.float32), ("ADD.F64", np.float64), ("MIN.S32", np.int32), ("MAX.U32", np.uint32),
-    ("MIN.S64", np.int64), ("AND.B32", np.uint32), ("OR.B64", np.uint64), ("XOR.B32", np.uint32), ("INC.U32", np.uint32), ("DEC.U32", np.uint32),
+    ("ADD.U32", np.uint32), ("ADD.U64", np.uint64), ("ADD.F32", np.float32), ("ADD.F64", np.float64),
+    ("MIN.S32", np.int32), ("MAX.U32", np.uint32),
+    ("MIN.S64", np.int64), ("AND.B32", np.uint32), ("OR.B64", np.uint64), ("XOR.B32", np.uint32),
+    ("INC.U32", np.uint32), ("DEC.U32", np.uint32),
     ("EXCH.B32", np.uint32),
 ])  # fmt: skip
 def test_atomics_take_turns_in_lane_order(name, dtype):
     rng = np.random.default_rng(3)
-    values = rng.random(64).astype(dtype) if dtype in (np.float32, np.float64) else rng.integers(0, 50, 64).astype(dtype)
+    values = (
+        rng.random(64).astype(dtype) if dtype in (np.float32, np.float64) else rng.integers(0, 50, 64).astype(dtype)
+    )
     memory = [dtype(5), dtype(9), dtype(40)]
     start = list(memory)
     olds = []
@@ -378,7 +424,13 @@ def lanes_out(body: list, register: int = 5, threads: int = 32) -> list[int]:
     memory = AddressSpace()
     out = memory.allocate(4 * threads, "out").address
     run(
-        [special("laneid", 0), *body, *address_of(out, 4), make("STG.32", a=201, b=register, mods=ADDR64), make("EXIT")],
+        [
+            special("laneid", 0),
+            *body,
+            *address_of(out, 4),
+            make("STG.32", a=201, b=register, mods=ADDR64),
+            make("EXIT"),
+        ],
         memory=memory,
         block=(threads, 1, 1),
     )
@@ -401,8 +453,10 @@ def test_shuffles(mode, lane, clamp, wanted):
 
 def test_shuffle_by_register_and_its_predicate():
     body = [
-        make("ISUB", dst=1, a=255, b=0), make("IADD", dst=1, a=1, imm=31, slot="b"), make("MOV", dst=2, imm=15, slot="a"),
-        make("SHFL.P", dst=0, a=0, b=1, c=2, mods=pack(shfl="idx")), make("SHFL", dst=5, a=0, b=1, c=2, mods=pack(shfl="idx")),
+        make("ISUB", dst=1, a=255, b=0), make("IADD", dst=1, a=1, imm=31, slot="b"),
+        make("MOV", dst=2, imm=15, slot="a"),
+        make("SHFL.P", dst=0, a=0, b=1, c=2, mods=pack(shfl="idx")), make("SHFL", dst=5, a=0, b=1, c=2,
+            mods=pack(shfl="idx")),
         make("IADD", dst=5, a=5, imm=100, slot="b", guard=0),
     ]  # fmt: skip
     assert lanes_out(body) == [i if 31 - i > 15 else 131 - i for i in range(32)]
@@ -427,7 +481,8 @@ def test_votes_within_what_is_active():
 def test_tiles_vote_by_their_own_masks():
     """Each quarter of the warp has its own member mask in a register."""
     body = [
-        make("SHR.U32", dst=1, a=0, imm=3, slot="b"), make("SHL", dst=2, a=1, imm=3, slot="b"), make("MOV", dst=3, imm=0xFF, slot="a"),
+        make("SHR.U32", dst=1, a=0, imm=3, slot="b"), make("SHL", dst=2, a=1, imm=3, slot="b"),
+        make("MOV", dst=3, imm=0xFF, slot="a"),
         make("SHL", dst=3, a=3, b=2), make("ISETP.U32", dst=0, a=0, imm=12, slot="b", mods=pack(cmp="lt")),
         make("VOTE.ALL", dst=1, a=0, b=3), make("SEL", dst=5, imm=1, slot="a", b=255, e=1),
         make("REDUX.ADD.S32", dst=6, a=0, b=3), make("IMAD", dst=5, a=6, imm=10, slot="b", c=5),
@@ -493,12 +548,22 @@ def test_assertion_names_its_text():
     def constant(dst, value):
         return make("MOVI.64", dst=dst, imm=value & 0xFFFFFFFF, mods=value >> 32)
 
-    code = [constant(0, GLOBAL_BASE), constant(1, GLOBAL_BASE + 6), constant(2, GLOBAL_BASE + 11), make("MOV", dst=0, imm=42, slot="a")]
-    code += [make("STL.64", imm=0, b=0), make("STL.64", imm=8, b=1), make("STL.32", imm=16, b=0), make("STL.64", imm=24, b=2)]
+    code = [
+        constant(0, GLOBAL_BASE),
+        constant(1, GLOBAL_BASE + 6),
+        constant(2, GLOBAL_BASE + 11),
+        make("MOV", dst=0, imm=42, slot="a"),
+    ]
+    code += [
+        make("STL.64", imm=0, b=0),
+        make("STL.64", imm=8, b=1),
+        make("STL.32", imm=16, b=0),
+        make("STL.64", imm=24, b=2),
+    ]
     code += [constant(3, LOCAL_WINDOW), make("SYSCALL", a=3, imm=4), make("EXIT")]
-    assert fault_of(code, memory=memory, local_nbytes=40, variables=[Variable("text", "global", 0, len(texts), 1, texts)]) == (
-        "k: k.cu:10, thread (0, 0, 0) of block (0, 0, 0): assertion `x > 0' failed in k(int) (a.cu:42)"
-    )
+    assert fault_of(
+        code, memory=memory, local_nbytes=40, variables=[Variable("text", "global", 0, len(texts), 1, texts)]
+    ) == ("k: k.cu:10, thread (0, 0, 0) of block (0, 0, 0): assertion `x > 0' failed in k(int) (a.cu:42)")
 
 
 def test_device_malloc_and_free():
@@ -525,7 +590,12 @@ def test_results_and_traces_do_not_depend_on_the_chunking(monkeypatch):
     def once():
         memory = AddressSpace()
         out = memory.allocate(4 * 640, "out").address
-        code = [*address_of(out, 4), make("IMUL", dst=1, a=250, b=250), make("STG.32", a=201, b=1, mods=ADDR64), make("EXIT")]
+        code = [
+            *address_of(out, 4),
+            make("IMUL", dst=1, a=250, b=250),
+            make("STG.32", a=201, b=1, mods=ADDR64),
+            make("EXIT"),
+        ]
         result = run(code, memory=memory, grid=(10, 1, 1), block=(64, 1, 1))
         steps = np.concatenate([piece.steps for piece in result.pieces])
         sectors = np.concatenate([piece.sectors for piece in result.pieces])

@@ -1,4 +1,6 @@
-"""A launch emulated a segment of its trace at a time, all blocks or only some of them: the same trace, results and counters as in one go."""
+"""A launch emulated a segment of its trace at a time, all blocks or only some of them: the same trace, results and
+counters as in one go.
+"""
 
 from pathlib import Path
 
@@ -88,7 +90,7 @@ __global__ void __cluster_dims__(4) cluster(int *out) {
         asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
     }
 }
-"""
+"""  # noqa: E501
 LAUNCHES = {
     "alone": "alone<<<4, 128>>>(out: i32[512])",
     "mixed": "mixed<<<24, 64>>>(out: i32[1536], 1536)",
@@ -99,7 +101,9 @@ LAUNCHES = {
 
 
 def alternately(parts: int, warps_together: int):
-    """Orders that give every `parts`-th group of so many warps its turn, until all blocks of the 24 have come to their end."""
+    """Orders that give every `parts`-th group of so many warps its turn, until all blocks of the 24 have come to their
+    end.
+    """
 
     def orders(seen):
         yield Order()
@@ -134,7 +138,9 @@ def launched(folder: Path, monkeypatch, kernel: str, chip: str, make_orders=None
 
     monkeypatch.setattr(gpuprof.session, "emulate", emulate)
     counters = []
-    monkeypatch.setattr(gpuprof.session.LaunchCounters, "zeros", keeping(counters, gpuprof.session.LaunchCounters.zeros))
+    monkeypatch.setattr(
+        gpuprof.session.LaunchCounters, "zeros", keeping(counters, gpuprof.session.LaunchCounters.zeros)
+    )
     memory = []
     monkeypatch.setattr(gpuprof.session, "AddressSpace", keeping(memory, gpuprof.session.AddressSpace))
     with pytest.raises(KeyboardInterrupt):
@@ -156,7 +162,9 @@ def keeping(made: list, make):
 
 
 def traces(pieces) -> dict[int, tuple[bytes, bytes, bytes]]:
-    """Steps, accesses and sectors by warp of the launch. A warp has nothing after its final piece, and every warp has one."""
+    """Steps, accesses and sectors by warp of the launch. A warp has nothing after its final piece, and every warp has
+    one.
+    """
     found, ended = {}, set()
     for piece in pieces:
         for row in range(piece.n_blocks * piece.warps_per_block):
@@ -177,7 +185,9 @@ def traces(pieces) -> dict[int, tuple[bytes, bytes, bytes]]:
     return found
 
 
-@pytest.mark.parametrize("kernel, chip, sizes", [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (500,)), ("cluster", "h200", (1, 500))])
+@pytest.mark.parametrize(
+    "kernel, chip, sizes", [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (500,)), ("cluster", "h200", (1, 500))]
+)
 def test_a_trace_in_segments_is_the_same_trace(tmp_path, monkeypatch, kernel, chip, sizes):
     whole = emulated(tmp_path, monkeypatch, kernel, chip)
     assert {piece.number for piece in whole[3]} == {0}
@@ -201,7 +211,9 @@ def test_blocks_whose_trace_is_not_wanted_sleep(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("nbytes", [1, 2000])
 def test_warps_are_woken_by_those_who_wait_for_them(tmp_path, monkeypatch, nbytes):
-    """Every third warp, so one of the two of a block: at the barrier the other one gets up, no warp of another block does."""
+    """Every third warp, so one of the two of a block: at the barrier the other one gets up, no warp of another block
+    does.
+    """
     whole = emulated(tmp_path, monkeypatch, "mixed")
     parts = emulated(tmp_path, monkeypatch, "mixed", make_orders=alternately(3, 1), segment_nbytes=nbytes)
     assert same(parts, whole)
@@ -263,7 +275,9 @@ def test_blocks_that_wait_for_each_other_never_sleep(tmp_path, monkeypatch):
     assert len(parts[3]) > 3 and same(parts, whole)
 
 
-@pytest.mark.parametrize("kernel, chip", [("mixed", "a100"), ("everywhere", "a100"), ("in_turn", "a100"), ("cluster", "h200")])
+@pytest.mark.parametrize(
+    "kernel, chip", [("mixed", "a100"), ("everywhere", "a100"), ("in_turn", "a100"), ("cluster", "h200")]
+)
 def test_what_is_not_traced_is_counted_all_the_same(tmp_path, monkeypatch, kernel, chip):
     """From the first segment's end on nobody wants a trace: no piece comes, memory and counters are as ever."""
 

@@ -1,4 +1,6 @@
-"""Lanes that wait for each other: crowds at one word take turns, warp operations wait for the lanes of their masks or say who is missing."""
+"""Lanes that wait for each other: crowds at one word take turns, warp operations wait for the lanes of their masks or
+say who is missing.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ def word(memory: AddressSpace, address: int) -> int:
 
 
 def test_compare_and_swap_by_thousands_is_not_quadratic():
-    """sum += 1 by a compare-and-swap loop in 4096 threads. All together, they would go round 4096 * 128 / 2 times (in warps)."""
+    """sum += 1 by a compare-and-swap loop in 4096 threads. All together, they would go round 4096 * 128 / 2 times (in
+    warps).
+    """
     memory = AddressSpace()
     total = memory.allocate(4, "sum").address
     code = [
@@ -64,7 +68,8 @@ def test_ticket_lock_of_more_warps_than_take_turns():
 
 
 def test_blocks_that_take_their_work_from_a_counter_share_it():
-    """while ((n = next++) < 65536) took[block]++: 256 blocks of a warp are more than a first chunk, and go round together, so each takes 8 times
+    """while ((n = next++) < 65536) took[block]++: 256 blocks of a warp are more than a first chunk, and go round
+    together, so each takes 8 times
     32 numbers. A counter that is asked once a thread (as a stream compaction does) is none that work is taken from."""
     memory = AddressSpace()
     base = memory.allocate(4 + 4 * 256, "next, took").address
@@ -124,7 +129,12 @@ def branch_for_half(then: list, rest: list) -> list:
 def test_lanes_that_exit_are_not_waited_for():
     memory = AddressSpace()
     out = memory.allocate(128, "out").address
-    then = [make("VOTE.BALLOT", dst=1, a=127, imm=ALL), *global_index(), *load_or_store("STG", out, 1, False, 0), make("EXIT")]
+    then = [
+        make("VOTE.BALLOT", dst=1, a=127, imm=ALL),
+        *global_index(),
+        *load_or_store("STG", out, 1, False, 0),
+        make("EXIT"),
+    ]
     run(branch_for_half(then, [make("NOP"), make("EXIT")]), memory=memory)
     assert np.frombuffer(memory.read(out, 128), np.uint32).tolist() == [0xFFFF] * 16 + [0] * 16
 
@@ -141,6 +151,7 @@ def test_lanes_that_never_come_are_a_fault(operation):
     with pytest.raises(KernelFault) as fault:
         run(code)
     assert str(fault.value) == (
-        "k: k.cu:7, thread (0, 0, 0) of block (0, 0, 0): deadlock: the member mask 0xffffffff names lanes 0xffff0000, which have not exited "
+        "k: k.cu:7, thread (0, 0, 0) of block (0, 0, 0): deadlock: the member mask 0xffffffff names lanes 0xffff0000, "
+        "which have not exited "
         "and never come here"
     )

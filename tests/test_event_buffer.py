@@ -42,7 +42,10 @@ def admitted(arrivals, places, poll_cycles):
 def crowded(tmp_path_factory):
     """An L2 so small that records are written back."""
     path = tmp_path_factory.mktemp("chips") / "crowded.toml"
-    path.write_text('inherits = "v100"\nsms = 2\nwarp_slots = 8\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = 1\nl0i_lines = 2\n')
+    path.write_text(
+        'inherits = "v100"\nsms = 2\nwarp_slots = 8\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = 1\nl0i_lines = '
+        "2\n"
+    )
     return load_chip(path)
 
 
@@ -73,9 +76,10 @@ def one_long_wait(n_warps=1):
 
 
 def test_a_buffer_that_overflows(chip):
-    """Counted by hand. One warp, resident in cycles 100 to 100 + something over 1,000; samples are due at 128, 192, 256, ... and leave the FIFO 8
-    cycles later. The buffer holds two records, and is emptied at 0, 300, 600, ...: of those that leave at 136, 200, 264 the third is lost, of
-    those at 328, 392, 456, 520, 584 all but two, of 648, 712, 776, 840 all but two, and so on."""
+    """Counted by hand. One warp, resident in cycles 100 to 100 + something over 1,000; samples are due at 128, 192,
+    256, ... and leave the FIFO 8 cycles later. The buffer holds two records, and is emptied at 0, 300, 600, ...: of
+    those that leave at 136, 200, 264 the third is lost, of those at 328, 392, 456, 520, 584 all but two, of 648, 712,
+    776, 840 all but two, and so on."""
     code, warps = one_long_wait()
     sampling = Sampling(64, "all", drain_cycles=8, buffer_nbytes=64, poll_cycles=300)
     timing, records = run(chip, code, warps, sampling=sampling)
@@ -89,29 +93,43 @@ def test_a_buffer_that_overflows(chip):
 
 
 def test_the_last_place_goes_to_the_sm_of_the_smaller_number(chip):
-    """One warp on each of two SMs, the first at cycle 100: in 128 both are sampled, and both records leave in 136. There is one place."""
+    """One warp on each of two SMs, the first at cycle 100: in 128 both are sampled, and both records leave in 136.
+    There is one place.
+    """
     code, warps = one_long_wait(2)
-    timing, records = run(chip, code, warps, sampling=Sampling(64, "all", drain_cycles=8, buffer_nbytes=32, poll_cycles=1 << 20))
+    timing, records = run(
+        chip, code, warps, sampling=Sampling(64, "all", drain_cycles=8, buffer_nbytes=32, poll_cycles=1 << 20)
+    )
     assert [(int(r["cycle"]), int(r["stall_sm"]) >> 22) for r in records] == [(128, 0)]
     assert timing.losses["dropped_buffer"].tolist() == [timing.losses["due"][0] - 1, timing.losses["due"][1]]
 
 
 def test_a_fifo_that_overflows(chip):
-    """Counted by hand. Two warps on one SM (one block), sampled together at 128, 160, 192, ...; the FIFO has two places and drains one record every 40
-    cycles. 128: both find a place, and leave at 168 and 208. 160: both are taken, both records are lost. 192: one is free again: one is kept, and
-    leaves at 248. 224: again one, until 288. 256: one, until 328. 288: one, until 368. 320: none is free (328, 368). 352: one, until 408."""
+    """Counted by hand. Two warps on one SM (one block), sampled together at 128, 160, 192, ...; the FIFO has two places
+    and drains one record every 40 cycles. 128: both find a place, and leave at 168 and 208. 160: both are taken, both
+    records are lost. 192: one is free again: one is kept, and leaves at 248. 224: again one, until 288. 256: one, until
+    328. 288: one, until 368. 320: none is free (328, 368). 352: one, until 408."""
     code, warps = one_long_wait(2)
-    timing, records = run(chip, code, warps, warps_per_block=2, sampling=Sampling(32, "all", fifo_depth=2, drain_cycles=40))
+    timing, records = run(
+        chip, code, warps, warps_per_block=2, sampling=Sampling(32, "all", fifo_depth=2, drain_cycles=40)
+    )
     assert records["cycle"].tolist()[:7] == [128, 128, 192, 224, 256, 288, 352]
     (loss,) = timing.losses.tolist()
-    assert loss[2] == timing.samples_due and loss[3] == timing.samples_dropped == loss[2] - len(records) and loss[4] == 0
+    assert (
+        loss[2] == timing.samples_due and loss[3] == timing.samples_dropped == loss[2] - len(records) and loss[4] == 0
+    )
 
 
 @pytest.mark.parametrize("stream", ["aux", "lsu"])
 @given(st.integers(1, 20), st.integers(1, 90), st.integers(1, 40), st.integers(1, 900), st.sampled_from([8, 32]))
 @settings(max_examples=12)
 def test_kept_and_dropped_are_due(chip, stream, fifo_depth, drain_cycles, places, poll_cycles, record_nbytes):
-    code = [make("LDG.32", dst=0, a=1, mods=1 << 6), make("FADD", dst=2, a=0, b=0), make("NANOSLEEP", imm=300, slot="b"), make("EXIT")]
+    code = [
+        make("LDG.32", dst=0, a=1, mods=1 << 6),
+        make("FADD", dst=2, a=0, b=0),
+        make("NANOSLEEP", imm=300, slot="b"),
+        make("EXIT"),
+    ]
     warps = [warp([0], [access([40 * k, 40 * k + 5])]) for k in range(12)]
     sampling = Sampling(
         32,
@@ -135,16 +153,25 @@ def test_kept_and_dropped_are_due(chip, stream, fifo_depth, drain_cycles, places
 
 
 def test_losses_are_those_of_the_launch(chip):
-    """Two launches at a time, of 2 and 12 warps that wait as long, in FIFOs that lose nothing and a buffer that does: each has its own."""
+    """Two launches at a time, of 2 and 12 warps that wait as long, in FIFOs that lose nothing and a buffer that does:
+    each has its own.
+    """
     code, warps = one_long_wait(12)
-    jobs = [Grid(launch(encode(code), blocks=n, threads=32, index=k), iter([piece(warps[:n], 1)])) for k, n in ((7, 2), (3, 12))]
+    jobs = [
+        Grid(launch(encode(code), blocks=n, threads=32, index=k), iter([piece(warps[:n], 1)]))
+        for k, n in ((7, 2), (3, 12))
+    ]
     got = []
     sampling = Sampling(64, "all", drain_cycles=1, fifo_depth=64, buffer_nbytes=10 * 32, poll_cycles=128)
     timings = simulate_batch(power_on(chip), jobs, sampling, lambda rows: got.append(rows.copy()), 1 << 40)
     kept = np.concatenate(got)["launch"]
     for timing, index in zip(timings, (7, 3), strict=True):
         assert timing.samples_kept == np.count_nonzero(kept == index) > 0
-        assert timing.samples_due == timing.losses["due"].sum() == timing.samples_kept + timing.losses["dropped_buffer"].sum()
+        assert (
+            timing.samples_due
+            == timing.losses["due"].sum()
+            == timing.samples_kept + timing.losses["dropped_buffer"].sum()
+        )
     few, many = (int(timing.losses["dropped_buffer"].sum()) for timing in timings)
     assert many > 2 * few > 0
 
@@ -169,21 +196,48 @@ def test_settings_that_no_buffer_has(setting, says):
 
 
 def of_twin(chip, sampling, record_nbytes):
-    """A kernel of loads, stores, shared loads and sleeps, on engine and twin: ((ledger, causes, end, counts, samples, losses) of each)."""
+    """A kernel of loads, stores, shared loads and sleeps, on engine and twin: ((ledger, causes, end, counts, samples,
+    losses) of each).
+    """
     code, warps, per_block = random_kernel(7, 15, 3)
     timing, records = run(chip, code, warps, warps_per_block=per_block, sampling=sampling, record_nbytes=record_nbytes)
     job = launch(encode(code))
     twin = time_launch(
-        chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=[sampling], record_nbytes=record_nbytes
+        chip,
+        job.module.code,
+        job.module.load_base,
+        job.function,
+        32 * per_block,
+        warps,
+        samplings=[sampling],
+        record_nbytes=record_nbytes,
     )
     counts = (timing.l2_sectors, timing.l2_hits, timing.dram_write_nbytes)
-    samples = [] if records is None else [(int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"])) for r in records]
+    samples = (
+        []
+        if records is None
+        else [(int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"])) for r in records]
+    )
     way = twin.cells.of[0].way
     lost = way.losses().get(0, [])
     counts_of_twin = (twin.counts["l2_sectors"], twin.counts["l2_hits"], 32 * twin.counts["dram_write_sectors"])
     return (
-        (ledger_of(timing), causes_of(timing), timing.end_cycle, counts, samples, [(sm, *rest) for sm, _, *rest in timing.losses.tolist()]),
-        (dict(twin.ledger), twin.blame.rows(), twin.end, counts_of_twin, sorted(sample[:4] for sample in way.samples), lost),
+        (
+            ledger_of(timing),
+            causes_of(timing),
+            timing.end_cycle,
+            counts,
+            samples,
+            [(sm, *rest) for sm, _, *rest in timing.losses.tolist()],
+        ),
+        (
+            dict(twin.ledger),
+            twin.blame.rows(),
+            twin.end,
+            counts_of_twin,
+            sorted(sample[:4] for sample in way.samples),
+            lost,
+        ),
     )
 
 
@@ -201,7 +255,12 @@ def of_twin(chip, sampling, record_nbytes):
 )
 def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbytes, poll_cycles, record_nbytes):
     sampling = Sampling(
-        *(32, "all"), fifo_depth=fifo_depth, drain_cycles=drain_cycles, stream=stream, buffer_nbytes=buffer_nbytes, poll_cycles=poll_cycles
+        *(32, "all"),
+        fifo_depth=fifo_depth,
+        drain_cycles=drain_cycles,
+        stream=stream,
+        buffer_nbytes=buffer_nbytes,
+        poll_cycles=poll_cycles,
     )
     engine, twin = of_twin(crowded, sampling, record_nbytes)
     assert engine == twin
@@ -221,7 +280,9 @@ def test_the_twin_agrees_where_a_record_keeps_the_load_store_unit_for_longer(tmp
 @pytest.mark.parametrize("stream", ["aux", "lsu"])
 @pytest.mark.parametrize("room", [0, 7, 100])
 def test_handed_over_in_pieces(crowded, monkeypatch, stream, room):
-    """A table that is soon full, so that records are handed over while others are in their FIFOs: the same ones, in the same order, are lost and kept."""
+    """A table that is soon full, so that records are handed over while others are in their FIFOs: the same ones, in the
+    same order, are lost and kept.
+    """
     code, warps, per_block = random_kernel(5, 60, 3)
     sampling = Sampling(32, "all", fifo_depth=12, drain_cycles=11, stream=stream, buffer_nbytes=960, poll_cycles=500)
     whole, records = run(crowded, code, warps, warps_per_block=per_block, sampling=sampling)

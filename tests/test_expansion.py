@@ -8,10 +8,22 @@ from ptx_support import assemble_text
 
 from gpuprof.isa.encoding import decode, make
 from gpuprof.timing.expansion import generation_of, on_architecture
-from tests.ptx_expansion import ARCHITECTURES, TYPES, Operation, Row, installed, kernel, measure, module, operations, read_table
+from tests.ptx_expansion import (
+    ARCHITECTURES,
+    TYPES,
+    Operation,
+    Row,
+    installed,
+    kernel,
+    measure,
+    module,
+    operations,
+    read_table,
+)
 
 ROWS = {row.ptx: row for row in read_table()}
-# Operations whose code has paths that are not run, or not always: (fewest, most) of ours beside all that stands in line, and why.
+# Operations whose code has paths that are not run, or not always: (fewest, most) of ours beside all that stands in
+# line, and why.
 PATHS = {
     "div.s64": (70, 90, "a call: the subroutine runs always"),
     "div.u64": (55, 74, "a call: the subroutine runs always"),
@@ -51,7 +63,9 @@ def test_slots_of_every_operation(assembled, arch):
     for result, ptx in operations():
         theirs = ROWS[ptx].inline[arch]
         ours = slots(assembled[ptx], arch) - slots(assembled[result.replace("-", "r")], arch)
-        fewest, most, _ = PATHS.get("" if ptx.endswith(" 7") else ptx.split()[0], (theirs * 0.9 - 1, theirs * 1.1 + 1, ""))
+        fewest, most, _ = PATHS.get(
+            "" if ptx.endswith(" 7") else ptx.split()[0], (theirs * 0.9 - 1, theirs * 1.1 + 1, "")
+        )
         if theirs >= 0 and not fewest <= ours <= most:
             wrong.append((ptx, ours, theirs))
     assert wrong == []
@@ -71,7 +85,10 @@ def test_generations_by_name():
 
 def test_sixty_four_bit_integers_of_a_later_generation():
     """sm_120 has IADD.64, 64-bit compares and minima; the generation between two that were measured is as the older."""
-    for name, slots_of in (("IADD.64", {"sm_89": 2, "sm_103": 2, "sm_120": 1}), ("IMIN.S64", {"sm_70": 4, "sm_100": 4, "sm_121": 1})):
+    for name, slots_of in (
+        ("IADD.64", {"sm_89": 2, "sm_103": 2, "sm_120": 1}),
+        ("IMIN.S64", {"sm_70": 4, "sm_100": 4, "sm_121": 1}),
+    ):
         assert {arch: on_architecture(make(name), arch).op.slots for arch in slots_of} == slots_of
 
 
@@ -84,4 +101,6 @@ def test_integers_become_floats_on_another_unit():
 def test_the_table_is_what_ptxas_says():
     with tempfile.TemporaryDirectory() as folder:
         found = measure("sm_80", Path(folder))
-    assert found == {row.ptx: (row.inline["sm_80"], row.out_of_line["sm_80"]) for row in ROWS.values() if isinstance(row, Row)}
+    assert found == {
+        row.ptx: (row.inline["sm_80"], row.out_of_line["sm_80"]) for row in ROWS.values() if isinstance(row, Row)
+    }

@@ -56,7 +56,13 @@ def test_every_source_is_explained():
 
 @pytest.mark.parametrize("chip", ["a100", "t4"])
 @pytest.mark.parametrize(
-    "name", ["IMAD latency", "shared load, 8-way bank conflict", "L1 hit latency", "blocks of 128 threads, 32 registers, 24576 B"]
+    "name",
+    [
+        "IMAD latency",
+        "shared load, 8-way bank conflict",
+        "L1 hit latency",
+        "blocks of 128 threads, 32 registers, 24576 B",
+    ],
 )
 def test_a_figure_is_what_the_model_gives(chip, name):
     assert measure(chip, name) in stored.rows(), AGAIN
@@ -64,7 +70,11 @@ def test_a_figure_is_what_the_model_gives(chip, name):
 
 def test_what_is_measured_anew_takes_the_place_of_what_was_stored(monkeypatch):
     first, second = list(BY_NAME)[:2]
-    old = [stored.Row(MODEL_VERSION, chip, name, "u", 1.0, None, "", "") for chip in ("a100", "v100") for name in (first, second)]
+    old = [
+        stored.Row(MODEL_VERSION, chip, name, "u", 1.0, None, "", "")
+        for chip in ("a100", "v100")
+        for name in (first, second)
+    ]
     other = [
         stored.Row("0.9", "a100", list(BY_NAME)[2], "u", 1.0, None, "", ""),
         stored.Row(MODEL_VERSION, "a100", "no such figure", "u", 1.0, None, "", ""),
@@ -91,7 +101,8 @@ def test_summary_by_hand(monkeypatch):
     assert (round(summary.mean, 6), round(summary.median, 6), summary.worst.figure) == (round(0.23 / 3, 6), 0.03, "far")
     assert (summary.follows, summary.follows_near) == (2, 1)
     assert sentence.of_summary(summary) == (
-        "within 5 % of what is published: 1 of 2 figures that follow from the model, 1 of 1 that it was given; worst -20 % (far)"
+        "within 5 % of what is published: 1 of 2 figures that follow from the model, 1 of 1 that it was given; worst "
+        "-20 % (far)"
     )
     assert stored.summary("y") == stored.Summary("y", 1, 0, 0, 0, 0, 0, 0.0, 0.0, None)
     assert sentence.of_summary(stored.summary("y")) == "no published figures of this chip"
@@ -101,12 +112,16 @@ def test_the_sentence_of_a_chip(tmp_path):
     of_a100 = sentence.sentence(load_chip("a100"), MODEL_VERSION)
     summary = stored.summary("a100")
     assert of_a100.startswith(
-        f"within 5 % of what is published: {summary.follows_near} of {summary.follows} figures that follow from the model, "
+        f"within 5 % of what is published: {summary.follows_near} of {summary.follows} figures that follow from the "
+        "model, "
     )
     assert of_a100.endswith("; kernel cycles not compared with hardware")
     own = tmp_path / "a100.toml"  # the same name, but other numbers
     own.write_text('inherits = "a100"\nsms = 5\n')
-    assert sentence.sentence(load_chip(own), MODEL_VERSION) == "no published figures of this chip; kernel cycles not compared with hardware"
+    assert (
+        sentence.sentence(load_chip(own), MODEL_VERSION)
+        == "no published figures of this chip; kernel cycles not compared with hardware"
+    )
     assert sentence.sentence(load_chip("a100"), "0.9") == (
         f"figures are those of model {MODEL_VERSION}, not of 0.9; kernel cycles not compared with hardware"
     )
@@ -126,7 +141,15 @@ def test_a_line_for_each_chip_and_what_is_missing():
 
 def test_the_figures_of_a_chip():
     lines = run("--chip", "a100").splitlines()
-    assert lines[2] == "a100" and lines[3].split() == ["figure", "unit", "model", "published", "difference", "source", "is"]
+    assert lines[2] == "a100" and lines[3].split() == [
+        "figure",
+        "unit",
+        "model",
+        "published",
+        "difference",
+        "source",
+        "is",
+    ]
     assert [line.split()[-2:] for line in lines if line.startswith("FFMA latency ")] == [["[P]", "given"]]
     assert [line.split()[-1] for line in lines if line.startswith("blocks of 32 threads, 16 ")] == ["follows"]
     assert "v100" not in [line.strip() for line in lines] and "v100" in run("--all").splitlines()
@@ -144,7 +167,10 @@ def test_csv_and_json_have_all_rows():
 
 
 def test_wrong_arguments():
-    with pytest.raises(UsageError, match=r"^--chip my\.toml: there are figures of a100, .*of a chip file of your own nothing is published"):
+    with pytest.raises(
+        UsageError,
+        match=r"^--chip my\.toml: there are figures of a100, .*of a chip file of your own nothing is published",
+    ):
         command.main(["--chip", "my.toml"], standalone_mode=False)
     with pytest.raises(UsageError, match=r"^--csv and --json exclude each other: give one$"):
         command.main(["--csv", "--json"], standalone_mode=False)

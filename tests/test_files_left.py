@@ -1,4 +1,6 @@
-"""What is on disk after the worst: a recording that was killed, or met a full disk, and can be read; names of killed runs that go."""
+"""What is on disk after the worst: a recording that was killed, or met a full disk, and can be read; names of killed
+runs that go.
+"""
 
 import os
 import shutil
@@ -38,11 +40,14 @@ def test_collect_on_a_full_disk(tmp_path):
     """What was recorded is kept, the error says how to see it, and it can be seen."""
     write_files(tmp_path, {"spin.ptx": SPIN.replace("TIMES", "2000")})
     write_files(tmp_path / "first", {"spin.ptx": SPIN.replace("TIMES", "2")})
-    assert gpuprof(tmp_path / "first", "collect", "spin.ptx")[0] == 0  # Numba's cache is no part of what the disk has room for
+    # Numba's cache is no part of what the disk has room for
+    assert gpuprof(tmp_path / "first", "collect", "spin.ptx")[0] == 0
     shutil.rmtree(tmp_path / "first")
     with disk_of(600_000):
         code, out, error = gpuprof(tmp_path, "collect", "spin.ptx", "--period", "32")
-    expected = "spin.gprec: cannot write the recording: File too large; what it took can be read: gpuprof report spin.gprec"
+    expected = (
+        "spin.gprec: cannot write the recording: File too large; what it took can be read: gpuprof report spin.gprec"
+    )
     assert (code, out) == (1, "") and error.endswith(f"gpuprof: {expected}\n")
     assert names(tmp_path) == ["spin.gprec", "spin.ptx"]
     code, out, error = gpuprof(tmp_path, "report", "spin.gprec")
@@ -54,7 +59,9 @@ def test_collect_on_a_full_disk(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs kill -9")
 def test_collect_that_is_killed(tmp_path):
-    """The recording lies under its own name, and what had been recorded is in it: whole chunks, the last of them samples."""
+    """The recording lies under its own name, and what had been recorded is in it: whole chunks, the last of them
+    samples.
+    """
     write_files(tmp_path, {"spin.ptx": SPIN.replace("TIMES", "300000")})
     command = [*PROGRAM, "collect", "spin.ptx", "--period", "32"]
     run = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -76,7 +83,9 @@ def test_a_script_that_fails(tmp_path):
     code, _, error = gpuprof(tmp_path, "collect", "s.py")
     kept = "gpuprof: s.py: the script ended with ValueError; what it took can be read: gpuprof report s.gprec\n"
     assert code == 1 and error.endswith(f"ValueError: no\n{kept}")
-    assert gpuprof(tmp_path, "collect", "s.py", "-o", "my s.gprec")[2].endswith("; what it took can be read: gpuprof report 'my s.gprec'\n")
+    assert gpuprof(tmp_path, "collect", "s.py", "-o", "my s.gprec")[2].endswith(
+        "; what it took can be read: gpuprof report 'my s.gprec'\n"
+    )
     assert gpuprof(tmp_path, "replay", "my s.gprec")[::2] == (
         4,
         "gpuprof: my s.gprec: no command stream is saved in it: the run was cut off\n",
@@ -105,7 +114,9 @@ def test_what_a_killed_run_left_goes_when_the_next_begins(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
     """
     path = tmp_path / "a [1].gpudb"
-    done = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), path], env=os.environ | {"PYTHONPATH": str(ROOT)})
+    done = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), path], env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
     assert done.wait() == -signal.SIGKILL
     assert names(tmp_path) == [f".a [1].gpudb.{gethostname()}.{done.pid}.partial"]
     with replacing(tmp_path / "b.gpudb") as partial:
@@ -117,7 +128,9 @@ def test_what_a_killed_run_left_goes_when_the_next_begins(tmp_path):
 
 
 def test_what_another_run_is_writing_stays(tmp_path):
-    """It may be a process of ours, of another machine that shares the folder, or a file that is named by chance like one of ours."""
+    """It may be a process of ours, of another machine that shares the folder, or a file that is named by chance like
+    one of ours.
+    """
     others = [
         f".a.HERE.{os.getppid()}.partial",
         ".a.elsewhere.4000000.partial",

@@ -25,9 +25,11 @@ WRITTEN = [
     (("sm=0-3,7",), Filter(sm=(Range(0, 3), Range(7, 7))), "sm=0-3,7"),
     (("block=5",), Filter(block=(Range(5, 5),)), "block=5"),
     (("cycles=2^10-",), Filter(cycles=(Range(1024, (1 << 62) - 1),)), "cycles=1024-"),
-    (("launch_cycles=0-99", "warp=1-2"), Filter(warp=(Range(1, 2),), launch_cycles=(Range(0, 99),)), "warp=1-2 launch-cycles=0-99"),
+    (("launch_cycles=0-99", "warp=1-2"), Filter(warp=(Range(1, 2),), launch_cycles=(Range(0, 99),)),
+        "warp=1-2 launch-cycles=0-99"),
     (("kernel=scan<256, f>", "off"), Filter(kernel="scan<256, f>", off=True), "'kernel=scan<256, f>' off"),
-    (("task=a=b", "stream=3,1", "skip=2", "count=1"), Filter(stream=(Range(1, 1), Range(3, 3)), task="a=b", skip=2, count=1),
+    (("task=a=b", "stream=3,1", "skip=2", "count=1"), Filter(stream=(Range(1, 1), Range(3, 3)), task="a=b", skip=2,
+        count=1),
      "stream=1,3 task=a=b skip=2 count=1"),
 ]  # fmt: skip
 
@@ -96,10 +98,16 @@ def test_kernel_names_as_nsight_compute_takes_them():
         return Chooser(Filter(kernel=kernel_pattern(name))).choose(0, (kernel,), 0, "") != NOTHING
 
     assert finds("scan", "scan") and finds("scan", "ns::scan<256, float>") and finds("regex:^sc", "scan")
-    assert not finds("scan", "scan2") and not finds("scan", "myscan") and not finds("regex:^an", "scan") and not finds("s.an", "scan")
+    assert (
+        not finds("scan", "scan2")
+        and not finds("scan", "myscan")
+        and not finds("regex:^an", "scan")
+        and not finds("s.an", "scan")
+    )
 
 
-# ---- what passes the gate ----------------------------------------------------------------------------------------------------------
+# ---- what passes the gate
+# ----------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -110,18 +118,26 @@ def chip(folder: Path):
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory):
-    """record(filter or one for each launch, mode, ...) -> records and timings of two launches that run at the same time."""
+    """record(filter or one for each launch, mode, ...) -> records and timings of two launches that run at the same
+    time.
+    """
     folder = tmp_path_factory.mktemp("chips")
     jobs = [(*random_kernel(seed, 72, 4), seed) for seed in (5, 6)]
 
     def run(filters=(None, None), mode="all", period=64, filter=ALL, **more):
         grids = [
-            Grid(launch(encode(code), blocks=72 // per, threads=32 * per, index=k), iter([piece(warps, per)]), filter=filters[k])
+            Grid(
+                launch(encode(code), blocks=72 // per, threads=32 * per, index=k),
+                iter([piece(warps, per)]),
+                filter=filters[k],
+            )
             for k, (code, warps, per, _) in enumerate(jobs)
         ]
         records = []
         sampling = Sampling(period, mode, seed=3, filter=filter, **DEEP | more)
-        timings = simulate_batch(power_on(chip(folder)), grids, sampling, lambda some: records.append(some.copy()), 1 << 40)
+        timings = simulate_batch(
+            power_on(chip(folder)), grids, sampling, lambda some: records.append(some.copy()), 1 << 40
+        )
         return np.concatenate(records) if records else np.zeros(0, "V32"), timings
 
     return run
@@ -132,7 +148,11 @@ def selected(records, timings, filter):
 
     def within(ranges, values):
         values = values.astype(np.int64)
-        return np.any([(some.first <= values) & (values <= some.last) for some in ranges], axis=0) if ranges else np.ones(len(values), bool)
+        return (
+            np.any([(some.first <= values) & (values <= some.last) for some in ranges], axis=0)
+            if ranges
+            else np.ones(len(values), bool)
+        )
 
     starts = np.array([timing.start_cycle for timing in timings])
     return records[
@@ -164,14 +184,18 @@ def some_filters():
         "off",
     ]
     keys = {"sm": 3, "block": 20, "warp": 4, "cycles": 9000, "launch-cycles": 6000}
-    several = [" ".join(f"{key}={span(most)}" for key, most in keys.items() if random.random() < 0.5) for _ in range(12)]
+    several = [
+        " ".join(f"{key}={span(most)}" for key, most in keys.items() if random.random() < 0.5) for _ in range(12)
+    ]
     return [*singles, *(text for text in several if text)]
 
 
 @pytest.mark.parametrize(
     "cell",
-    [{"mode": "all", "period": 64}, {"mode": "random", "period": 32}, {"mode": "round-robin", "period": 32}, {"mode": "stalled", "period": 32},
-     {"mode": "trigger", "period": 0, "trigger": "inst_issued", "every": 5}, {"mode": "random", "period": 0, "trigger": "l1_miss", "every": 3}],
+    [{"mode": "all", "period": 64}, {"mode": "random", "period": 32}, {"mode": "round-robin", "period": 32},
+        {"mode": "stalled", "period": 32},
+     {"mode": "trigger", "period": 0, "trigger": "inst_issued", "every": 5},
+     {"mode": "random", "period": 0, "trigger": "l1_miss", "every": 3}],
     ids=lambda cell: f"{cell['mode']}-{cell.get('trigger', 'cycles')}",
 )  # fmt: skip
 def test_filters_select_what_the_unfiltered_recording_holds(record, cell):
@@ -194,7 +218,10 @@ def test_each_launch_has_registers_of_its_own(record):
     found, _ = record(filters=(first, ALL), filter=NOTHING)  # the sampling's own filter is for launches without one
     wanted = everything[np.isin(np.arange(len(everything)), np.flatnonzero(everything["launch"] == 1))]
     assert found[found["launch"] == 1].tobytes() == wanted.tobytes()
-    assert found[found["launch"] == 0].tobytes() == selected(everything[everything["launch"] == 0], timings, first).tobytes()
+    assert (
+        found[found["launch"] == 0].tobytes()
+        == selected(everything[everything["launch"] == 0], timings, first).tobytes()
+    )
     found, _ = record(filters=(NOTHING, NOTHING))
     assert len(found) == 0
 

@@ -57,7 +57,10 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     everything = collect(folder)
     assert sampled(everything) == [0, 1, 2] and "filter" not in everything.meta["sampling"]
     filtered = collect(folder, "--filter", "block=1-2", "--filter", "kernel=^first$")
-    assert filtered.meta["command"] == "gpuprof collect k.cu --period 64 --mode all --filter block=1-2 --filter 'kernel=^first$'"
+    assert (
+        filtered.meta["command"]
+        == "gpuprof collect k.cu --period 64 --mode all --filter block=1-2 --filter 'kernel=^first$'"
+    )
     assert filtered.meta["sampling"]["filter"] == "block=1-2 'kernel=^first$'"
     assert sampled(filtered) == [0, 2] and set(filtered.launches[0].samples["block"]) == {1, 2}
     assert filtered.launches[1].end["samples_due"] == 0 and "sampling" not in filtered.launches[1].begin
@@ -66,7 +69,9 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     code, out, error = gpuprof(folder, "report", "k.gprec", "--kernel", "first")
     assert code == 0, error
     (line,) = [line for line in out.splitlines() if line.startswith("# filter")]
-    assert line == "# filter     block=1-2 'kernel=^first$', no other samples were taken, exact numbers are of everything"
+    assert (
+        line == "# filter     block=1-2 'kernel=^first$', no other samples were taken, exact numbers are of everything"
+    )
     assert "A sampler sees" not in out
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--kernel", "first", "--json")
     assert json.loads(out)["header"]["filter"] == "block=1-2 'kernel=^first$'"
@@ -96,7 +101,10 @@ def test_the_words_of_nsight_compute(folder, flags, launches):
     "flags, message",
     [
         (("--filter", "sms=0"), "sampling filter 'sms=0': there is no 'sms'; write one of sm=0-3,7, block=0-63,"),
-        (("--filter", "sm=0", "--filter", "sm=1"), "sampling filter 'sm=1': sm is given twice; its values go into one, as in sm=0-3,7"),
+        (
+            ("--filter", "sm=0", "--filter", "sm=1"),
+            "sampling filter 'sm=1': sm is given twice; its values go into one, as in sm=0-3,7",
+        ),
         (("--filter", "sm=0,400"), "sampling filter sm=400: a100 has the multiprocessors 0 to 107"),
         (("--filter", "kernel=a", "--kernel-name", "b"), "kernel is given twice"),
         (("--launch-count", "0"), "invalid value for '--launch-count'"),
@@ -113,7 +121,8 @@ def test_when_nothing_passes_the_report_says_so(folder):
     code, _, error = gpuprof(folder, "report", "k.gprec")
     assert code == 4
     assert error == (
-        "gpuprof: no samples were taken: none passed the filter, kernel=third; collect with another --filter (the exact columns are right)\n"
+        "gpuprof: no samples were taken: none passed the filter, kernel=third; collect with another --filter (the "
+        "exact columns are right)\n"
     )
 
 

@@ -1,4 +1,6 @@
-"""Older pieces of a trace gathered into one: every warp goes on through the same steps, accesses and sectors, and nothing else is kept."""
+"""Older pieces of a trace gathered into one: every warp goes on through the same steps, accesses and sectors, and
+nothing else is kept.
+"""
 
 from itertools import pairwise
 from types import SimpleNamespace
@@ -31,7 +33,9 @@ def chain(random, n_pieces):
 
 
 def machine(random, links):
-    """(state, place): the warp of row r is number ROWS - 1 - r of the machine, in the midst of some link; row 0 has not started, row 1 has ended."""
+    """(state, place): the warp of row r is number ROWS - 1 - r of the machine, in the midst of some link; row 0 has not
+    started, row 1 has ended.
+    """
     place = random.integers(0, len(links), ROWS)
     place[0], place[1] = 0, len(links)
     table = np.zeros(ROWS, WARP)
@@ -47,7 +51,9 @@ def machine(random, links):
 
 
 def to_come(state, links, row):
-    """By name: the items that the warp of a row will still come to, through the records' addresses as the engine goes."""
+    """By name: the items that the warp of a row will still come to, through the records' addresses as the engine
+    goes.
+    """
     warp, by_address = ROWS - 1 - row, {link.address: link for link in links}
     table = state.core.warp
     link = by_address[int(table["piece"][warp])] if row else links[0]
@@ -84,7 +90,9 @@ def test_nothing_changes_for_a_warp(monkeypatch, seed, bound):
     if bound == 1 << 20:
         assert len(gathered) == 1 + WHOLE_PIECES and moved == gathered[:1]
         behind = [row for row in alive if place[row] < len(links) - WHOLE_PIECES]
-        assert gathered[0].nbytes == sum(len(before[row][name]) for row in behind for name in ARRAYS) - of_newest(links, behind)
+        assert gathered[0].nbytes == sum(len(before[row][name]) for row in behind for name in ARRAYS) - of_newest(
+            links, behind
+        )
     for link in moved:
         check_addresses(state, link)
 
@@ -96,11 +104,17 @@ def of_newest(links, rows) -> int:
 
 
 def check_addresses(state, link):
-    """As `follow.enter` has it: a warp begins at its row's first step, and looks out for more a quantum's steps before the last."""
+    """As `follow.enter` has it: a warp begins at its row's first step, and looks out for more a quantum's steps before
+    the last.
+    """
     table = state.core.warp
     for row in range(2, ROWS):
         warp = ROWS - 1 - row
         if table["piece"][warp] == link.address:
             first, end = (int(link.record["steps"][0]) + 8 * int(link.piece.step_start[row + k]) for k in (0, 1))
-            assert (table["step"][warp], table["trace_end"][warp], table["final"][warp]) == (first, end, link.piece.final[row])
+            assert (table["step"][warp], table["trace_end"][warp], table["final"][warp]) == (
+                first,
+                end,
+                link.piece.final[row],
+            )
             assert table["step_end"][warp] == (end if link.piece.final[row] else max(first, end - 8 * LOOKAHEAD))

@@ -1,4 +1,6 @@
-"""Damaged and hostile recordings, in every command that reads one: the readable part, or an error that says why. GPUPROF_FUZZ=1 tries many more."""
+"""Damaged and hostile recordings, in every command that reads one: the readable part, or an error that says why.
+GPUPROF_FUZZ=1 tries many more.
+"""
 
 import json
 import os
@@ -22,7 +24,9 @@ N_FILES = 40_000 if os.environ.get("GPUPROF_FUZZ") else 60  # thorough: about an
 
 @pytest.mark.parametrize("seed", range(2))
 def test_fuzz_damaged_recordings(tmp_path, seed):
-    outcomes = {judge(tmp_path, data, random.Random(number), 2) for number, data in islice(rounds(seed, tmp_path), N_FILES // 2)}
+    outcomes = {
+        judge(tmp_path, data, random.Random(number), 2) for number, data in islice(rounds(seed, tmp_path), N_FILES // 2)
+    }
     assert outcomes == {"read", "refused"}
 
 
@@ -36,7 +40,8 @@ def test_the_file_that_is_damaged_is_whole(tmp_path):
             assert gpuprof(tmp_path, *command)[0] == 0, command
 
 
-# What the fuzzer found, or a hostile mind: the chunk, what it says, and the error. Each gave a traceback once, or worse.
+# What the fuzzer found, or a hostile mind: the chunk, what it says, and the error. Each gave a traceback once, or
+# worse.
 
 
 def with_json(type_: bytes, **changes):
@@ -78,17 +83,23 @@ BEYOND = {
     "has 'parent' = '[0]', which is not an integer from 0 to 2^63 - 1": with_json(b"LNCH", parent=[0]),
     "has 'sampling' = '3', which is not an object of numbers and strings": with_json(b"LNCH", sampling=3),
     # SQLite's SUM over two launches: "integer overflow".
-    "cycles of ledger up to launch 1 sum to 9223372036854775808, more than 2^63 - 1": with_rows(b"LEDG", cycles=1 << 62),
+    "cycles of ledger up to launch 1 sum to 9223372036854775808, more than 2^63 - 1": with_rows(
+        b"LEDG", cycles=1 << 62
+    ),
     "inst_executed of counters up to launch 1 sum to 9223372036854775808": with_rows(b"CNTR", inst_executed=1 << 62),
     "stalls of causes up to launch 1 sum to 9223372036854775808": with_rows(b"CAUS", stalls=1 << 62),
     # An address beyond 64 bits went to SQLite.
-    "module 0 ends at address 0x8000000000000020, and code addresses have 32 bits": with_json(b"MODL", load_base=(1 << 63) - 16),
+    "module 0 ends at address 0x8000000000000020, and code addresses have 32 bits": with_json(
+        b"MODL", load_base=(1 << 63) - 16
+    ),
     # The report compared the grid with a list.
     "its chip has sms = [108], and a chip has 1 to 1024 SMs": with_json(b"CHIP", sms=[108]),
     "its chip has warp_lanes = 0, and a chip has 32 to 32 lanes": with_json(b"CHIP", warp_lanes=0),
     "its chip has notes = 7, which is no text": with_json(b"CHIP", notes=7),
     # The report added a text to a number.
-    "issue_slots of launch 0 is 'many', which is no number from -2^63 + 1 to 2^63 - 1": with_counter("issue_slots", "many"),
+    "issue_slots of launch 0 is 'many', which is no number from -2^63 + 1 to 2^63 - 1": with_counter(
+        "issue_slots", "many"
+    ),
     "l1_hits of launch 0 is 1e+308, which is no number": with_counter("l1_hits", 1e308),
     # The report made an integer of it.
     "a sampling period of '-0.0', which is no number of cycles": with_json(b"META", sampling={"period_cycles": "-0.0"}),
@@ -121,7 +132,11 @@ def test_a_stream_without_the_first_chunk(tmp_path):
     """Replay looked for the sampling of a recording that says nothing of it."""
     chunks = chunks_of(write_everything(tmp_path / "a.gprec").read_bytes())
     (tmp_path / "a.gprec").write_bytes(sealed([chunk for chunk in chunks if chunk[0] != b"META"]))
-    assert gpuprof(tmp_path, "replay", "a.gprec", "-o", "b.gprec") == (1, "", "gpuprof: a.gprec: its first chunk is CHIP, not META\n")
+    assert gpuprof(tmp_path, "replay", "a.gprec", "-o", "b.gprec") == (
+        1,
+        "",
+        "gpuprof: a.gprec: its first chunk is CHIP, not META\n",
+    )
 
 
 def test_a_number_too_large_for_any_float_is_no_json(tmp_path):
@@ -153,7 +168,9 @@ def peak_nbytes(path) -> int:
 
 
 def test_fields_that_no_one_knows_are_not_kept(tmp_path):
-    """A quarter of a MB of empty lists, which take 25 times that, in each of six launches: one is in memory at a time."""
+    """A quarter of a MB of empty lists, which take 25 times that, in each of six launches: one is in memory at a
+    time.
+    """
     path = tmp_path / "a.gprec"
     bomb = b'{"new":[' + b"[]," * 80_000 + b"[]],"
     chunks = [chunk for chunk in chunks_of(write_everything(path).read_bytes()) if chunk[0] in (b"META", b"MODL")]
@@ -177,7 +194,9 @@ def test_chunks_without_rows_take_no_memory(tmp_path):
     """A file of 20,000 empty arrays: 20 bytes each in the file."""
     path = tmp_path / "a.gprec"
     chunks = chunks_of(write_everything(path).read_bytes())
-    before = [chunk for chunk in chunks if chunk[0] in (b"META", b"MODL")] + [(b"LNCH", json.dumps(launch_fields()).encode())]
+    before = [chunk for chunk in chunks if chunk[0] in (b"META", b"MODL")] + [
+        (b"LNCH", json.dumps(launch_fields()).encode())
+    ]
     data = file_header() + b"".join(frame(*chunk) for chunk in before)
     path.write_bytes(data)
     least = peak_nbytes(path)

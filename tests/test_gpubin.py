@@ -36,7 +36,18 @@ def test_empty_program():
 
 names = st.text(st.characters(blacklist_characters="\0"), min_size=1, max_size=12)  # surrogates included
 u31 = st.integers(0, 0x7FFFFFFF)
-params = st.builds(Param, names, st.sampled_from(["u64", "f32", "b8"]), u31, u31, u31, st.booleans(), names, st.booleans(), st.booleans())
+params = st.builds(
+    Param,
+    names,
+    st.sampled_from(["u64", "f32", "b8"]),
+    u31,
+    u31,
+    u31,
+    st.booleans(),
+    names,
+    st.booleans(),
+    st.booleans(),
+)
 locations = st.recursive(
     st.builds(Location, names, u31, u31, names),
     lambda outer: st.builds(Location, names, u31, u31, names, outer),
@@ -51,7 +62,8 @@ def programs(draw):
     symbols = draw(st.lists(names, min_size=len(counts), max_size=len(counts), unique=True))
     firsts = np.cumsum([0, *counts]).tolist()
     functions = tuple(
-        Function(symbol, draw(names), first, count, draw(st.booleans()), tuple(draw(st.lists(params, max_size=3))), *draw(st.tuples(*[u31] * 9)),
+        Function(symbol, draw(names), first, count, draw(st.booleans()), tuple(draw(st.lists(params, max_size=3))),
+            *draw(st.tuples(*[u31] * 9)),
                  draw(st.none() | st.tuples(u31, u31, u31)), draw(u31))
         for symbol, first, count in zip(symbols, firsts, counts, strict=False)
     )  # fmt: skip
@@ -63,7 +75,9 @@ def programs(draw):
         tuple(draw(st.permutations(functions))),
         _variables(draw),
         tuple(
-            Relocation(i, draw(names), draw(kinds), draw(st.integers(-(1 << 63), (1 << 63) - 1))) for i in range(n) if draw(st.booleans())
+            Relocation(i, draw(names), draw(kinds), draw(st.integers(-(1 << 63), (1 << 63) - 1)))
+            for i in range(n)
+            if draw(st.booleans())
         ),
         draw(st.text(max_size=50)),
         np.array(draw(st.lists(st.integers(0, 0xFFFFFFFF), min_size=n, max_size=n)), np.uint32),
@@ -128,11 +142,14 @@ def test_zero_variables_take_no_room():
 
 def test_same_bytes_with_any_hash_seed():
     script = (
-        "import hashlib; from gpuprof.assemble.elf import write_gpubin; from tests.gpubin_programs import small_program;"
+        "import hashlib; from gpuprof.assemble.elf import write_gpubin; from tests.gpubin_programs import "
+        "small_program;"
         "print(hashlib.sha256(write_gpubin(small_program())).hexdigest())"
     )
     digests = {
-        subprocess.run([sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True, text=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True, text=True
+        ).stdout
         for seed in "01"
     }
     assert len(digests) == 1
@@ -184,8 +201,14 @@ def test_pyelftools_reads_the_elf(elf):
     ]
     assert elf.get_section_by_name(".text._Z4scanILi256EEvPfi").data() == small_program().code[:7].tobytes()
     assert elf.get_section_by_name(".gpuprof.ptx").data().decode() == "// ünï\n.version 7.0\n"
-    notes = {s.name: [note["n_name"] for note in s.iter_notes()] for s in elf.iter_sections() if s["sh_type"] == "SHT_NOTE"}
-    assert notes == {".note.gpuprof": ["gpuprof"], ".note.gpuprof._Z4scanILi256EEvPfi": ["gpuprof"], ".note.gpuprof.twice": ["gpuprof"]}
+    notes = {
+        s.name: [note["n_name"] for note in s.iter_notes()] for s in elf.iter_sections() if s["sh_type"] == "SHT_NOTE"
+    }
+    assert notes == {
+        ".note.gpuprof": ["gpuprof"],
+        ".note.gpuprof._Z4scanILi256EEvPfi": ["gpuprof"],
+        ".note.gpuprof.twice": ["gpuprof"],
+    }
 
 
 def test_pyelftools_reads_the_relocations(elf):
@@ -264,7 +287,8 @@ def test_readelf_reads_everything_without_a_warning(small_file):
 
 def test_readelf_agrees_on_the_lines(small_file):
     text = readelf("--debug-dump=decodedline", "--wide", small_file)
-    assert [(int(address, 16), int(line)) for line, address in re.findall(r"\s(\d+)\s+(0x[0-9a-f]+|0)\s+x$", text, re.MULTILINE)] == [
+    assert [(int(address, 16), int(line)) for line, address in re.findall(r"\s(\d+)\s+(0x[0-9a-f]+|0)\s+x$", text,
+        re.MULTILINE)] == [
         (0x00, 10), (0x10, 3), (0x20, 90), (0x30, 90), (0x40, 3), (0x50, 10), (0x60, 10), (0x70, 0), (0x80, 0),
     ]  # fmt: skip
 
@@ -273,8 +297,10 @@ def test_the_format_version_covers_what_the_notes_hold():
     """A field added to these values changes the file: raise GPUBIN_VERSION, then change this test."""
     held = {kind.__name__: [f.name for f in fields(kind)] for kind in (Function, Param, Variable, InitialAddress)}
     assert held == {
-        "Function": ["name", "display", "first", "count", "is_kernel", "params", "registers", "r_count", "d_count", "p_count",
-                     "shared_nbytes", "local_nbytes", "spill_nbytes", "barriers", "max_threads", "required_threads", "min_blocks",
+        "Function": ["name", "display", "first", "count", "is_kernel", "params", "registers", "r_count", "d_count",
+            "p_count",
+                     "shared_nbytes", "local_nbytes", "spill_nbytes", "barriers", "max_threads", "required_threads",
+                     "min_blocks",
                      "required_cluster", "max_cluster", "explicit_cluster"],
         "Param": ["name", "type", "offset", "nbytes", "align", "is_pointer", "element", "is_read", "is_written"],
         "Variable": ["name", "space", "offset", "nbytes", "align", "image", "addresses"],

@@ -1,4 +1,6 @@
-"""Damaged, cut, foreign, newer and hostile gpubin files: always FileFormatError that says what and where, never anything else."""
+"""Damaged, cut, foreign, newer and hostile gpubin files: always FileFormatError that says what and where, never
+anything else.
+"""
 
 import os
 import random
@@ -42,14 +44,22 @@ def test_sealed_agrees_with_the_writer():
 
 
 MESSAGES = {
-    "empty": (b"", "k.gpubin: not a gpubin: it starts with b'', not with a 64-bit ELF header; `gpuprof compile` makes gpubin files"),
+    "empty": (
+        b"",
+        "k.gpubin: not a gpubin: it starts with b'', not with a 64-bit ELF header; `gpuprof compile` makes gpubin "
+        "files",
+    ),
     "text": (
         b"// PTX",
-        "k.gpubin: not a gpubin: it starts with b'// P', not with a 64-bit ELF header; `gpuprof compile` makes gpubin files",
+        "k.gpubin: not a gpubin: it starts with b'// P', not with a 64-bit ELF header; `gpuprof compile` makes gpubin "
+        "files",
     ),
     "header only": (WHOLE[:70], "k.gpubin: cut off after 70 bytes, inside the gpubin header; compile it again"),
     "cut": (WHOLE[:2000], f"k.gpubin: cut off: 2000 bytes of {len(WHOLE)}; copy or compile it again"),
-    "longer": (WHOLE + b"x", f"k.gpubin: longer than it says: {len(WHOLE) + 1} bytes of {len(WHOLE)}; copy or compile it again"),
+    "longer": (
+        WHOLE + b"x",
+        f"k.gpubin: longer than it says: {len(WHOLE) + 1} bytes of {len(WHOLE)}; copy or compile it again",
+    ),
     "bit flip": (
         with_bytes(WHOLE, 900, b"\xff"),
         f"k.gpubin: damaged: its {len(WHOLE)} bytes do not match their checksum; copy or compile it again",
@@ -59,12 +69,15 @@ MESSAGES = {
         "k.gpubin: not a gpubin: an ELF for machine 62, not 190 (EM_CUDA); give a file made by `gpuprof compile`",
     ),
     "cubin": (
-        with_bytes(with_bytes(WHOLE, layout.NOTE_OFFSET + 12, b"NVIDIA C"), 7, b"\x41\x08"),  # with the ABI that nvcc 13 writes
-        "k.gpubin: a CUDA ELF that gpuprof did not write (NVIDIA machine code cannot be run); give the .cu or .ptx file instead",
+        # with the ABI that nvcc 13 writes
+        with_bytes(with_bytes(WHOLE, layout.NOTE_OFFSET + 12, b"NVIDIA C"), 7, b"\x41\x08"),
+        "k.gpubin: a CUDA ELF that gpuprof did not write (NVIDIA machine code cannot be run); give the .cu or .ptx "
+        "file instead",
     ),
     "newer format": (
         with_bytes(WHOLE, layout.DESCRIPTION_OFFSET, b"\x09\0\0\0"),
-        f"k.gpubin: gpubin format version 9, newer than the {layout.GPUBIN_VERSION} this gpuprof knows; update gpuprof or compile it again",
+        f"k.gpubin: gpubin format version 9, newer than the {layout.GPUBIN_VERSION} this gpuprof knows; update gpuprof "
+        "or compile it again",
     ),
     "older instructions": (
         with_bytes(WHOLE, layout.DESCRIPTION_OFFSET + 4, b"\0\0\0\0"),
@@ -103,7 +116,11 @@ def read_or_refuse(data: bytes) -> None:
 
 def test_fuzz_every_byte_with_the_checksum_made_right():
     for offset in range(len(WHOLE)):
-        values = [1 << bit ^ WHOLE[offset] for bit in range(8)] + [0, 0x7F, 0x80, 0xFF] if THOROUGH else (0xFF, WHOLE[offset] ^ 1)
+        values = (
+            [1 << bit ^ WHOLE[offset] for bit in range(8)] + [0, 0x7F, 0x80, 0xFF]
+            if THOROUGH
+            else (0xFF, WHOLE[offset] ^ 1)
+        )
         for value in values:
             read_or_refuse(sealed(with_bytes(WHOLE, offset, bytes([value]))))
 
@@ -113,7 +130,9 @@ def test_fuzz_many_bytes_with_the_checksum_made_right():
     for _ in range(20_000 if THOROUGH else 1000):
         data = WHOLE
         for _ in range(rng.randrange(1, 8)):
-            word = rng.choice([b"\0", b"\xff" * 4, b"\xff" * 8, struct.pack("<Q", rng.randrange(len(WHOLE))), b'"', b"[" * 5, b"\x80"])
+            word = rng.choice(
+                [b"\0", b"\xff" * 4, b"\xff" * 8, struct.pack("<Q", rng.randrange(len(WHOLE))), b'"', b"[" * 5, b"\x80"]
+            )
             data = with_bytes(data, rng.randrange(len(WHOLE) - 8), word)
         read_or_refuse(sealed(data))
 
@@ -126,7 +145,9 @@ def replaced(old: bytes, new: bytes) -> bytes:
 
 HOSTILE = {
     "a huge zero variable": (
-        replaced(b'"align":16,"image":"","name":"weights","nbytes":16', b'"align":1,"image":"","name":"","nbytes":9999999999'),
+        replaced(
+            b'"align":16,"image":"","name":"weights","nbytes":16', b'"align":1,"image":"","name":"","nbytes":9999999999'
+        ),
         "k.gpubin: damaged gpubin: its zero variables take more than 2147483648 bytes; compile it again",
     ),
     "a variable beyond its segment": (
@@ -139,14 +160,20 @@ HOSTILE = {
     ),
     "a missing field": (
         replaced(b'"min_blocks":2', b'"min_block":22'),
-        "k.gpubin: damaged gpubin: .note.gpuprof._Z4scanILi256EEvPfi does not have the fields of Function; compile it again",
+        "k.gpubin: damaged gpubin: .note.gpuprof._Z4scanILi256EEvPfi does not have the fields of Function; compile it "
+        "again",
     ),
     "an unknown opcode": (
         sealed(WHOLE.replace(small_program().code[1].tobytes(), b"\xff\xff" + small_program().code[1].tobytes()[2:])),
-        f"k.gpubin: damaged gpubin: opcode number 65535 at address 0x10 is not in the table of {len(TABLE)}; compile it again",
+        f"k.gpubin: damaged gpubin: opcode number 65535 at address 0x10 is not in the table of {len(TABLE)}; compile "
+        "it again",
     ),
     "a branch out of the code": (
-        sealed(WHOLE.replace(small_program().code[3].tobytes(), small_program().code[3].tobytes()[:8] + b"\0\0\0\x40\0\0\0\0")),
+        sealed(
+            WHOLE.replace(
+                small_program().code[3].tobytes(), small_program().code[3].tobytes()[:8] + b"\0\0\0\x40\0\0\0\0"
+            )
+        ),
         "k.gpubin: damaged gpubin: the branch at address 0x30 leads to 0x40000040, outside the code; compile it again",
     ),
 }

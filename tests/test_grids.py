@@ -19,7 +19,10 @@ from tests.readable_timing import recorded_stalls, stalls_of
 from tests.test_timing import ffma, random_kernel
 from tests.timing_support import access, launch, make, piece, warp
 
-QUICK = 'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\nblock_launch_cycles = 100\n'
+QUICK = (
+    'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = '
+    "206\nblock_launch_cycles = 100\n"
+)
 
 
 def chip_of(tmp_path: Path, text: str = QUICK):
@@ -29,14 +32,23 @@ def chip_of(tmp_path: Path, text: str = QUICK):
 
 
 def grid(code, warps, *, per_block=1, index=0, load_base=0x1000, registers=16, shared=0, **more) -> Grid:
-    job = launch(encode(code), blocks=len(warps) // per_block, threads=32 * per_block, index=index, registers=registers, shared=shared)
+    job = launch(
+        encode(code),
+        blocks=len(warps) // per_block,
+        threads=32 * per_block,
+        index=index,
+        registers=registers,
+        shared=shared,
+    )
     job.module.load_base = load_base
     return Grid(job, iter([piece(warps, per_block)]), **more)
 
 
 def batch(chip, grids, *, sampling=None, machine=None):
     records = []
-    timings = simulate_batch(machine or power_on(chip), grids, sampling or Sampling(), lambda some: records.append(some.copy()), 1 << 40)
+    timings = simulate_batch(
+        machine or power_on(chip), grids, sampling or Sampling(), lambda some: records.append(some.copy()), 1 << 40
+    )
     return timings, np.concatenate(records) if records else None
 
 
@@ -52,7 +64,9 @@ def times(timings):
 
 
 def test_two_grids_at_once(tmp_path):
-    """One block each: the second goes to the SM that has none, half a cycle later (distributor_cycles), and takes as long as it does alone."""
+    """One block each: the second goes to the SM that has none, half a cycle later (distributor_cycles), and takes as
+    long as it does alone.
+    """
     chip = chip_of(tmp_path, QUICK + "distributor_cycles = 2.0\n")
     timings, _ = batch(chip, [chain(1), chain(1, index=1)])
     assert times(timings) == [(0, 112), (0, 114)]
@@ -61,7 +75,9 @@ def test_two_grids_at_once(tmp_path):
 
 
 def test_one_after_the_other(tmp_path):
-    """A grid that waits is ready launch_cycles after the end of the other, and its first block starts block_launch_cycles later."""
+    """A grid that waits is ready launch_cycles after the end of the other, and its first block starts
+    block_launch_cycles later.
+    """
     timings, _ = batch(chip_of(tmp_path), [chain(1), chain(1, index=1, after=(0,), launch_cycles=5000)])
     # Cold fetch is gone: the second run's instructions issue at 0, 4, 8 and 9 of its 10 cycles.
     assert times(timings) == [(0, 112), (5112, 5112 + 110)]
@@ -69,7 +85,9 @@ def test_one_after_the_other(tmp_path):
 
 @pytest.mark.parametrize("longer_first", [True, False])
 def test_after_two_that_end_in_one_quantum(tmp_path, longer_first):
-    """SMs run one after the other, so the end that comes first may be seen last: a grid that waits for both waits for the later one."""
+    """SMs run one after the other, so the end that comes first may be seen last: a grid that waits for both waits for
+    the later one.
+    """
     lengths = (4, 3) if longer_first else (3, 4)
     both = [grid([ffma(0, 0)] * n + [make("EXIT")], [warp([0])], index=k) for k, n in enumerate(lengths)]
     timings, _ = batch(chip_of(tmp_path), [*both, chain(1, index=2, after=(0, 1), launch_cycles=5000)])
@@ -81,21 +99,26 @@ def test_after_two_that_end_in_one_quantum(tmp_path, longer_first):
 def test_alone_a_launch_takes_as_long_whenever_it_starts(tmp_path):
     code, warps, per_block = random_kernel(3, 24, 3)
     chip = chip_of(tmp_path)
-    timings = [batch(chip, [grid(code, warps, per_block=per_block, launch_cycles=cycles)])[0][0] for cycles in (0, 5000, 12345)]
+    timings = [
+        batch(chip, [grid(code, warps, per_block=per_block, launch_cycles=cycles)])[0][0] for cycles in (0, 5000, 12345)
+    ]
     assert [timing.start_cycle for timing in timings] == [0, 5000, 12345]
     assert len({timing.cycles for timing in timings}) == 1
     assert (timings[0].ledger == timings[2].ledger).all()
 
 
 def test_a_later_grid_gets_what_is_left_over(tmp_path):
-    """Two SMs with room for one block each (of 32 warps, by warp slots). The second grid's blocks follow the last of the first."""
+    """Two SMs with room for one block each (of 32 warps, by warp slots). The second grid's blocks follow the last of
+    the first.
+    """
     chip = chip_of(tmp_path, QUICK + "warp_slots = 32\n")
     first = grid(CHAIN, [warp([0])] * 32 * 3, per_block=32)
     timings, _ = batch(chip, [first, grid(CHAIN, [warp([0])] * 32, per_block=32, index=1)])
     alone, _ = batch(chip, [grid(CHAIN, [warp([0])] * 32 * 3, per_block=32)])
     assert times(timings)[0] == times(alone)[0]
     begin, end = times(timings)[1]
-    # The third block takes the SM that was free first; the other is free a little later, while the third has yet to start.
+    # The third block takes the SM that was free first; the other is free a little later, while the third has yet to
+    # start.
     assert begin < times(alone)[0][1] < end
 
 
@@ -107,7 +130,9 @@ def test_nobody_overtakes_the_head(tmp_path):
     timings, _ = batch(chip, [long, large, chain(1, index=2)])
     (_, first_end), (second, _), (third, _) = times(timings)
     assert second == first_end <= third
-    free, _ = batch(chip, [grid([ffma(0, 0)] * 200 + [make("EXIT")], [warp([0])] * 16, per_block=16), chain(1, index=1)])
+    free, _ = batch(
+        chip, [grid([ffma(0, 0)] * 200 + [make("EXIT")], [warp([0])] * 16, per_block=16), chain(1, index=1)]
+    )
     assert times(free)[1][0] == 0
 
 
@@ -115,7 +140,9 @@ def test_the_smaller_number_has_priority(tmp_path):
     """Both are ready at once on one SM with room for one block: the later launch goes first, all of it."""
     chip = chip_of(tmp_path, QUICK.replace("sms = 2", "sms = 1") + "warp_slots = 32\n")
     blocks = [warp([0])] * 64
-    timings, _ = batch(chip, [grid(CHAIN, blocks, per_block=32), grid(CHAIN, blocks, per_block=32, index=1, priority=-1)])
+    timings, _ = batch(
+        chip, [grid(CHAIN, blocks, per_block=32), grid(CHAIN, blocks, per_block=32, index=1, priority=-1)]
+    )
     (low, low_end), (high, high_end) = times(timings)
     assert high == 0 and low == high_end < low_end
 
@@ -139,8 +166,8 @@ def test_two_that_end_in_one_quantum_free_a_full_pool(tmp_path, longer_first):
 
 
 def test_a_dependent_grid_starts_when_it_is_let_and_waits_where_it_says(tmp_path):
-    """The first grid's only block issues at 102, 106 and 110 and lets the second start at 111. That one's block starts 100 later, waits at its
-    first instruction, and goes on block_launch_cycles after the first grid has ended."""
+    """The first grid's only block issues at 102, 106 and 110 and lets the second start at 111. That one's block starts
+    100 later, waits at its first instruction, and goes on block_launch_cycles after the first grid has ended."""
     signals = [*[ffma(0, 0)] * 3, make("GRIDDEP.LAUNCH"), *[ffma(0, 0)] * 200, make("EXIT")]
     waits = [make("GRIDDEP.WAIT"), ffma(0, 0), make("EXIT")]
     grids = [grid(signals, [warp([0])]), grid(waits, [warp([0])], index=1, after_signal=(0,), launch_cycles=50)]
@@ -149,28 +176,37 @@ def test_a_dependent_grid_starts_when_it_is_let_and_waits_where_it_says(tmp_path
     assert second.end_cycle == first.end_cycle + 100 + 2  # FFMA, EXIT
     assert second.ledger[0, INDEX["membar"]] == first.end_cycle + 100 - (211 + 2) - 1
     # Of two blocks both must say so; one that says nothing does when it ends.
-    grids = [grid(signals, [warp([0])] * 2), grid(CHAIN, [warp([0])], index=1), grid(waits, [warp([0])], index=2, after_signal=(1,))]
+    grids = [
+        grid(signals, [warp([0])] * 2),
+        grid(CHAIN, [warp([0])], index=1),
+        grid(waits, [warp([0])], index=2, after_signal=(1,)),
+    ]
     (_, quiet, last), _ = batch(chip_of(tmp_path), grids)
     assert last.start_cycle == quiet.end_cycle
 
 
 def test_a_warp_that_waits_for_a_grid_that_has_just_ended(tmp_path):
-    """The first grid lets the second start in cycle 102 and ends before its block begins, in 202. Its wait, which issues in 204, sees that
-    no sooner than one that had begun to wait before: 100 cycles after the end. Had it ended 100 cycles before, there would be nothing to wait for."""
+    """The first grid lets the second start in cycle 102 and ends before its block begins, in 202. Its wait, which
+    issues in 204, sees that no sooner than one that had begun to wait before: 100 cycles after the end. Had it ended
+    100 cycles before, there would be nothing to wait for."""
     signals = [make("GRIDDEP.LAUNCH"), *[ffma(0, 0)] * 6, make("EXIT")]
     waits = [make("GRIDDEP.WAIT"), ffma(0, 0), make("EXIT")]
     grids = [grid(signals, [warp([0])]), grid(waits, [warp([0])], index=1, after_signal=(0,))]
     (first, second), _ = batch(chip_of(tmp_path), grids)
     assert second.start_cycle == 102 and 104 < first.end_cycle < 202
     assert second.ledger[0, INDEX["membar"]] == first.end_cycle + 100 - 204 - 1
-    grids = [grid(signals[:1] + signals[-1:], [warp([0])]), grid(waits, [warp([0])], index=1, after_signal=(0,), load_base=0x2000)]
+    grids = [
+        grid(signals[:1] + signals[-1:], [warp([0])]),
+        grid(waits, [warp([0])], index=1, after_signal=(0,), load_base=0x2000),
+    ]
     (first, second), _ = batch(chip_of(tmp_path), grids)
     assert first.end_cycle + 100 <= 205 and second.ledger[0, INDEX["membar"]] == 0
 
 
 def test_an_empty_sm_is_divided_anew_for_who_wants_more_shared_memory(tmp_path):
-    """Two blocks of 32 warps, one after the other, load one sector: the first load misses, 63 hit. If a grid that wants 100 KB of shared memory
-    comes during the first block, the second finds the SM divided anew, and its L1 empty. If that grid comes during the second, it waits for it."""
+    """Two blocks of 32 warps, one after the other, load one sector: the first load misses, 63 hit. If a grid that wants
+    100 KB of shared memory comes during the first block, the second finds the SM divided anew, and its L1 empty. If
+    that grid comes during the second, it waits for it."""
     chip = chip_of(tmp_path, QUICK.replace("sms = 2", "sms = 1") + "warp_slots = 32\n")
     code = [make("LDG.32", dst=0, a=20, mods=1 << 6), ffma(1, 0), make("EXIT")]
 
@@ -187,7 +223,8 @@ def test_an_empty_sm_is_divided_anew_for_who_wants_more_shared_memory(tmp_path):
 
 @pytest.mark.parametrize(
     ("resource", "more"),
-    # An SM has 65,536 registers and gives a warp of 128-register threads 4,096; 100 KB of shared memory go into its 164 once.
+    # An SM has 65,536 registers and gives a warp of 128-register threads 4,096; 100 KB of shared memory go into its 164
+    # once.
     [("registers", {"registers": 128}), ("shared", {"shared": 100 << 10})],
 )
 def test_blocks_of_two_grids_share_registers_and_shared_memory(tmp_path, resource, more):
@@ -207,7 +244,8 @@ def test_blocks_of_two_grids_share_registers_and_shared_memory(tmp_path, resourc
 
 TWIN_CHIPS = {
     "two": 'inherits = "a100"\nsms = 2\nprefetch_lines = 0\n',
-    "crowded": 'inherits = "v100"\nsms = 1\nwarp_slots = 16\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = 0\nmax_active_grids = 2\n',
+    "crowded": 'inherits = "v100"\nsms = 1\nwarp_slots = 16\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = '
+    "0\nmax_active_grids = 2\n",
     "hopper": 'inherits = "h200"\nsms = 3\nprefetch_lines = 0\n',
 }
 
@@ -215,10 +253,13 @@ TWIN_CHIPS = {
 @pytest.mark.parametrize("chip_name", TWIN_CHIPS)
 @pytest.mark.parametrize("seed", range(3))
 def test_twin(tmp_path, chip_name, seed):
-    """Five grids of different kernels: two at once, one after the first, one of higher priority that comes late, and one that depends on it."""
+    """Five grids of different kernels: two at once, one after the first, one of higher priority that comes late, and
+    one that depends on it.
+    """
     chip = chip_of(tmp_path, TWIN_CHIPS[chip_name])
     kernels = [
-        random_kernel(50 + 10 * seed + k, n, per_block) for k, (n, per_block) in enumerate([(24, 3), (16, 2), (8, 4), (10, 1), (12, 2)])
+        random_kernel(50 + 10 * seed + k, n, per_block)
+        for k, (n, per_block) in enumerate([(24, 3), (16, 2), (8, 4), (10, 1), (12, 2)])
     ]
     kernels[3][0].insert(5, make("GRIDDEP.LAUNCH"))
     kernels[4][0].insert(3, make("GRIDDEP.WAIT"))
@@ -229,7 +270,13 @@ def test_twin(tmp_path, chip_name, seed):
         {"launch_cycles": 700, "priority": -2},
         {"after_signal": (3,), "launch_cycles": 90},
     ]
-    resources = [{"registers": 40}, {"registers": 64}, {"registers": 16, "shared": 3000}, {"registers": 24}, {"registers": 32}]
+    resources = [
+        {"registers": 40},
+        {"registers": 64},
+        {"registers": 16, "shared": 3000},
+        {"registers": 24},
+        {"registers": 32},
+    ]
     beside_the_twin(chip, kernels, how, resources)
 
 
@@ -245,7 +292,9 @@ def beside_the_twin(chip, kernels, how, resources):
     twin = time_grids(chip, jobs)
     assert times(timings) == [(job.start, job.end) for job in jobs]
     ledger = np.concatenate([timing.ledger for timing in timings])
-    assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(twin.ledger)
+    assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(
+        twin.ledger
+    )
     assert recorded_stalls(*timings) == stalls_of(twin)
     assert causes_of(*timings) == twin.blame.rows()
     for name in ("issue_slots", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits"):
@@ -266,7 +315,9 @@ def test_sums_of_three_that_overlap(tmp_path):
         assert int(timing.ledger[:, INDEX["selected"]].sum()) == timing.issue_slots
         assert timing.warps_launched == len(warps) and timing.samples_kept == len(mine) and timing.samples_dropped == 0
         assert mine["pc"].min() >= 0x1000 and mine["pc"].max() < 0x1000 + 16 * len(code)
-        n_sectors = sum(len(sectors) for _, accesses, _ in warps for (_, _, _, _, lanes, *_), sectors in accesses if lanes)
+        n_sectors = sum(
+            len(sectors) for _, accesses, _ in warps for (_, _, _, _, lanes, *_), sectors in accesses if lanes
+        )
         loads = timing.l1_sectors
         assert timing.l1_hits <= loads <= n_sectors
         # What goes to the L2: what the loads missed, and what was stored.
@@ -279,7 +330,9 @@ def test_sums_of_three_that_overlap(tmp_path):
 
 
 def test_a_stall_that_another_launch_ended_says_so(tmp_path):
-    """Two launches whose warps share the partitions of one SM: the flag stands at each cause whose code is the other's, and nowhere else."""
+    """Two launches whose warps share the partitions of one SM: the flag stands at each cause whose code is the other's,
+    and nowhere else.
+    """
     chip = chip_of(tmp_path, QUICK.replace("sms = 2", "sms = 1"))
     code = [ffma(k % 8, 9) for k in range(60)] + [make("EXIT")]
     size = 16 * len(code)
@@ -295,7 +348,9 @@ def test_a_stall_that_another_launch_ended_says_so(tmp_path):
 
 
 def test_in_a_chain_as_one_by_one(tmp_path):
-    """Grids that follow each other in a batch take as long as launches one by one on the same machine: caches and all."""
+    """Grids that follow each other in a batch take as long as launches one by one on the same machine: caches and
+    all.
+    """
     chip = chip_of(tmp_path, 'inherits = "a100"\nsms = 2\n')
     kernels = [random_kernel(90 + k, 24, 3) for k in range(3)]
     machine, alone, gaps = power_on(chip), [], [0]
@@ -315,7 +370,9 @@ def test_in_a_chain_as_one_by_one(tmp_path):
 
 
 def test_sampling_changes_nothing_where_the_machine_is_idle(tmp_path):
-    """Samples make the engine look at quanta in which nothing happens: a grid that gets ready in one is placed at the same cycle all the same."""
+    """Samples make the engine look at quanta in which nothing happens: a grid that gets ready in one is placed at the
+    same cycle all the same.
+    """
     chip = chip_of(tmp_path, 'inherits = "a100"\nsms = 2\n')
 
     def spans(sampling):
@@ -342,15 +399,22 @@ LAUNCH_ONE = make("SYSCALL", imm=LAUNCH_SERVICE)
 
 
 def test_a_kernel_launches(tmp_path):
-    """A launch is ready launch_cycles after its instruction issues for the last time, whatever was launched before it."""
+    """A launch is ready launch_cycles after its instruction issues for the last time, whatever was launched before
+    it.
+    """
     code = [ffma(0, 0), LAUNCH_ONE, ffma(0, 0), LAUNCH_ONE, *[ffma(0, 0)] * 200, make("EXIT")]
     by = {"launch_cycles": 700}
-    grids = [grid(code, [warp([0, 1, 2])]), *(chain(1, index=k, launched_by=(0, 0, turn), **by) for k, turn in ((1, 20), (2, 10), (3, 20)))]
+    grids = [
+        grid(code, [warp([0, 1, 2])]),
+        *(chain(1, index=k, launched_by=(0, 0, turn), **by) for k, turn in ((1, 20), (2, 10), (3, 20))),
+    ]
     (parent, late, early, late_too), _ = batch(chip_of(tmp_path), grids)
-    # FFMA issues at 102, the eight slots of SYSCALL two cycles apart from 103 to 117; the next FFMA at 118, the next SYSCALL from 119 to 133.
+    # FFMA issues at 102, the eight slots of SYSCALL two cycles apart from 103 to 117; the next FFMA at 118, the next
+    # SYSCALL from 119 to 133.
     assert parent.ledger[1, INDEX["selected"]] == 8
     assert (early.start_cycle, late.start_cycle) == (117 + 700, 133 + 700)
-    # Ready with the one before it, it becomes the head when that has no block left: at the end of the quantum in which they are ready.
+    # Ready with the one before it, it becomes the head when that has no block left: at the end of the quantum in which
+    # they are ready.
     assert late_too.start_cycle == 896
     # Their kernel is still running.
     assert late_too.start_cycle < parent.end_cycle

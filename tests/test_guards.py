@@ -25,7 +25,7 @@ OUT:
     st.global.u32 [%rd0], %r2;
     ret;
 }}
-"""
+"""  # noqa: E501
 
 
 def by_hand(lane: int) -> int:
@@ -39,7 +39,11 @@ def by_hand(lane: int) -> int:
 def test_a_body_between_two_ways_back_is_guarded():
     program = assemble_text(BACK)
     names = [TABLE[number].name for number in program.code["opcode"]]
-    guarded = [name for name, guard in zip(names, program.code["guard"].tolist(), strict=True) if guard != program.code["guard"][0]]
+    guarded = [
+        name
+        for name, guard in zip(names, program.code["guard"].tolist(), strict=True)
+        if guard != program.code["guard"][0]
+    ]
     assert sorted(guarded) == ["BRA", "IMUL", "XOR"]
     assert names.count("BRA") == 3  # to the start, out, and one for both ways back
     (out,) = run_kernel(program, "k", [np.zeros(32, np.uint32)])

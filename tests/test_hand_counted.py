@@ -1,4 +1,6 @@
-"""Sectors, lines, wavefronts, instructions and branches of small kernels, counted by hand. Arrays start at multiples of 256 bytes."""
+"""Sectors, lines, wavefronts, instructions and branches of small kernels, counted by hand. Arrays start at multiples of
+256 bytes.
+"""
 
 import csv
 import io
@@ -89,7 +91,10 @@ def loads(tmp_path_factory):
 
 @pytest.mark.parametrize("what, launch, sectors, ideal, lines", LOADS)
 def test_global_loads(loads, what, launch, sectors, ideal, lines):
-    found = [total(loads[what], name, "LDG") for name in ("l2_sectors_global", "l2_sectors_global_ideal", "l1_tag_requests_global")]
+    found = [
+        total(loads[what], name, "LDG")
+        for name in ("l2_sectors_global", "l2_sectors_global_ideal", "l1_tag_requests_global")
+    ]
     assert found == [sectors, ideal, lines]
 
 
@@ -98,7 +103,10 @@ def test_stores_count_like_loads(tmp_path):
     # A line of 4 sectors for 32 neighbours; 32 of each when a line lies between them.
     for stride, sectors, lines in ((1, 4, 1), (32, 32, 32)):
         result = only_result(tmp_path, source, f"store<<<1, 32>>>(f32[1024], {stride})")
-        assert (total(result, "l2_sectors_global", "STG"), total(result, "l1_tag_requests_global", "STG")) == (sectors, lines)
+        assert (total(result, "l2_sectors_global", "STG"), total(result, "l1_tag_requests_global", "STG")) == (
+            sectors,
+            lines,
+        )
 
 
 def test_atomics_touch_each_sector_once(tmp_path):
@@ -180,11 +188,16 @@ def test_shared_float4(tmp_path):
     # Quarter warps of 8 lanes x 4 words fill the 32 banks: 4 wavefronts a warp and direction, and it cannot be fewer.
     result = only_result(tmp_path, source, "k<<<1, 64>>>(f32[256])")
     for opcode in ("STS", "LDS"):
-        assert (total(result, "l1_wavefronts_shared", opcode), total(result, "l1_wavefronts_shared_ideal", opcode)) == (8, 8)
+        assert (total(result, "l1_wavefronts_shared", opcode), total(result, "l1_wavefronts_shared_ideal", opcode)) == (
+            8,
+            8,
+        )
 
 
 def test_transpose_sample():
-    """512 x 512 floats in tiles of 32 x 32, blocks of 32 x 8: 2048 warps in all move 4 rows of 32 floats each, so 8192 accesses."""
+    """512 x 512 floats in tiles of 32 x 32, blocks of 32 x 8: 2048 warps in all move 4 rows of 32 floats each, so 8192
+    accesses.
+    """
     _, results = run_file(SAMPLES / "transpose.cu")
     by_name = {each.launch.function.display: each for each in results.launches}
     for name, each in by_name.items():
@@ -192,7 +205,8 @@ def test_transpose_sample():
         assert total(each, "l2_sectors_global", "LDG") == 8192 * 4, name
         # Writes are along columns in `naive`: a sector for each lane.
         assert total(each, "l2_sectors_global", "STG") == 8192 * (32 if name == "naive" else 4), name
-    # Through a tile of 32 columns, a column is in one bank: 32 passes. With one column of padding there are no conflicts.
+    # Through a tile of 32 columns, a column is in one bank: 32 passes. With one column of padding there are no
+    # conflicts.
     assert total(by_name["coalesced"], "l1_wavefronts_shared", "LDS") == 8192 * 32
     assert total(by_name["padded"], "l1_wavefronts_shared", "LDS") == 8192
     assert total(by_name["coalesced"], "l1_wavefronts_shared", "STS") == 8192
@@ -333,7 +347,9 @@ def test_every_cycle_of_every_warp_is_in_the_ledger(sample, chip):
 
 
 def test_data_read_once_comes_from_memory_once(tmp_path):
-    """32768 floats in, as many out, each touched once, from a chip just switched on: 131072 bytes, 4096 sectors each way."""
+    """32768 floats in, as many out, each touched once, from a chip just switched on: 131072 bytes, 4096 sectors each
+    way.
+    """
     timing = only_result(tmp_path, STRIDED, "load<float><<<256, 128>>>(f32[32768], f32[32768], 1, 0)").timing
     assert (timing.l1_sectors, timing.l1_hits, timing.l2_sectors, timing.dram_read_nbytes) == (4096, 0, 8192, 131072)
 
@@ -343,7 +359,8 @@ def test_data_read_once_comes_from_memory_once(tmp_path):
     [
         # The FIFO is emptied faster than it fills: all are kept.
         (16, 1, lambda due: due),
-        # One place, free again after 100 cycles, when three samples at 32, 64 and 96 cycles have found it taken: each fourth is kept.
+        # One place, free again after 100 cycles, when three samples at 32, 64 and 96 cycles have found it taken: each
+        # fourth is kept.
         (1, 100, lambda due: -(-due // 4)),
         (2, 100, lambda due: kept_by_queue(due, 2, 100)),
         (5, 77, lambda due: kept_by_queue(due, 5, 77)),
@@ -380,9 +397,11 @@ def kept_by_queue(due: int, depth: int, drain_cycles: int) -> int:
 
 
 def test_excess_on_every_page(tmp_path):
-    """A column of a 32 x 32 tile of floats, and one store in 128-byte steps: counted by hand, in text, CSV and JSON of a line.
+    """A column of a 32 x 32 tile of floats, and one store in 128-byte steps: counted by hand, in text, CSV and JSON of
+    a line.
 
-    Line 4: 32 lanes in 128-byte steps store to 32 sectors, where their 128 bytes fill 4: 28 too many; they load from one bank, 32 passes for
+    Line 4: 32 lanes in 128-byte steps store to 32 sectors, where their 128 bytes fill 4: 28 too many; they load from
+    one bank, 32 passes for
     one: 31 too many. One warp, 32 threads, all of them on.
     """
     source = (
@@ -403,7 +422,9 @@ def test_excess_on_every_page(tmp_path):
     executed = int(line["Instructions Executed"])
     assert text[lanes - 1] == str(executed) and int(line["Thread Instructions Executed"]) == 32 * executed
     (kernel,) = json.loads(gpuprof(tmp_path, *page, "--json")[1])["kernels"]
-    (counters,) = (row["counters"] for section in kernel["sections"] for row in section["rows"] if "out[32" in row["text"])
+    (counters,) = (
+        row["counters"] for section in kernel["sections"] for row in section["rows"] if "out[32" in row["text"]
+    )
     assert counters["inst_executed"] == executed and counters["thread_inst_executed_pred_on"] == 32 * executed
     for name, counts in (("l2_sectors_global", (32, 4, 28)), ("l1_wavefronts_shared", (32, 1, 31))):
         assert tuple(counters[name + end] for end in ("", "_ideal", "_excess")) == counts

@@ -24,10 +24,17 @@ START = """\
 
 
 def kernel(body: str, n_arrays: int, maps: int = 0, shared_nbytes: int = 4096, start: str = START) -> str:
-    """Kernel `k`: arrays in %rd1.., tensor maps in %rd11..; thread in %r1, %p7 for all but thread 0; buffers `buf` (%r2), `bar` (%r3)."""
+    """Kernel `k`: arrays in %rd1.., tensor maps in %rd11..; thread in %r1, %p7 for all but thread 0; buffers `buf`
+    (%r2), `bar` (%r3).
+    """
     params = [f".param .u64 p{k}" for k in range(n_arrays)] + [f".param .align 64 .b8 m{k}[128]" for k in range(maps)]
-    loads = "".join(f"    ld.param.u64 %rd{k + 1}, [p{k}];\n    cvta.to.global.u64 %rd{k + 1}, %rd{k + 1};\n" for k in range(n_arrays))
-    loads += "".join(f"    mov.b64 %rd{k + 11}, m{k};\n    cvta.param.u64 %rd{k + 11}, %rd{k + 11};\n" for k in range(maps))
+    loads = "".join(
+        f"    ld.param.u64 %rd{k + 1}, [p{k}];\n    cvta.to.global.u64 %rd{k + 1}, %rd{k + 1};\n"
+        for k in range(n_arrays)
+    )
+    loads += "".join(
+        f"    mov.b64 %rd{k + 11}, m{k};\n    cvta.param.u64 %rd{k + 11}, %rd{k + 11};\n" for k in range(maps)
+    )
     return f"""{preamble("sm_90a", "8.6")}.visible .entry k({", ".join(params)})
 {{
     .reg .pred %p<8>; .reg .b16 %rs<8>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<8>;
@@ -39,12 +46,16 @@ def kernel(body: str, n_arrays: int, maps: int = 0, shared_nbytes: int = 4096, s
 """
 
 
-def run(body: str, arrays: list[np.ndarray], grid=1, block: int = 32, cluster=(1, 1, 1), maps=(), **options) -> list[np.ndarray]:
+def run(
+    body: str, arrays: list[np.ndarray], grid=1, block: int = 32, cluster=(1, 1, 1), maps=(), **options
+) -> list[np.ndarray]:
     """The arrays after kernel(body). `maps`: functions from the arrays, as device arrays, to a TensorMap."""
 
     def parameter(make):
         def encode(addresses: list[int]) -> bytes:
-            device = [SimpleNamespace(address=a, shape=v.shape, dtype=v.dtype) for a, v in zip(addresses, arrays, strict=True)]
+            device = [
+                SimpleNamespace(address=a, shape=v.shape, dtype=v.dtype) for a, v in zip(addresses, arrays, strict=True)
+            ]
             return make(device).encode()
 
         return encode
@@ -56,14 +67,18 @@ def run(body: str, arrays: list[np.ndarray], grid=1, block: int = 32, cluster=(1
 
 def store_word(value: str, index: str = "%r1", to: str = "%rd1") -> str:
     """to[index] = value, 32 bits."""
-    return f"    mul.wide.u32 %rd30, {index}, 4;\n    add.u64 %rd30, {to}, %rd30;\n    st.global.b32 [%rd30], {value};\n"
+    return (
+        f"    mul.wide.u32 %rd30, {index}, 4;\n    add.u64 %rd30, {to}, %rd30;\n    st.global.b32 [%rd30], {value};\n"
+    )
 
 
-# -- mbarrier ----------------------------------------------------------------------------------------------------------------------
+# -- mbarrier --------------------------------------------------------------------------------------
 
 
 def test_phases_of_an_mbarrier():
-    """One thread goes through five phases of two arrivals, drops one arrival, and sees what the waits and the pending counts say."""
+    """One thread goes through five phases of two arrivals, drops one arrival, and sees what the waits and the pending
+    counts say.
+    """
     answers = np.zeros(24, U32)
     body = "@%p7 ret;\n    mbarrier.init.shared.b64 [bar], 2;\n"
     wanted = []
@@ -76,18 +91,26 @@ def test_phases_of_an_mbarrier():
         return f"    {instruction}\n    selp.b32 %r20, 1, 0, %p1;\n" + note("%r20", value)
 
     for phase in range(5):
-        body += "    mbarrier.arrive.shared.b64 %rd10, [bar];\n    mbarrier.pending_count.b64 %r21, %rd10;\n" + note("%r21", 2)
+        body += "    mbarrier.arrive.shared.b64 %rd10, [bar];\n    mbarrier.pending_count.b64 %r21, %rd10;\n" + note(
+            "%r21", 2
+        )
         body += ask(f"mbarrier.test_wait.parity.shared.b64 %p1, [bar], {phase % 2};", 0)
         body += "    mbarrier.arrive.shared.b64 %rd12, [bar], 1;\n"
         body += ask("mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;", 1)
         body += ask("mbarrier.try_wait.shared.b64 %p1, [bar], %rd12;", 1)
     body += "    mbarrier.arrive_drop.shared.b64 %rd10, [bar];\n    mbarrier.arrive.shared.b64 %rd10, [bar];\n"
     # From now on one arrival is a phase; transactions keep it open.
-    body += "    mbarrier.arrive.expect_tx.shared.b64 %rd10, [bar], 64;\n" + ask("mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;", 0)
+    body += "    mbarrier.arrive.expect_tx.shared.b64 %rd10, [bar], 64;\n" + ask(
+        "mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;", 0
+    )
     body += "    mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 36;\n    mbarrier.complete_tx.shared.b64 [bar], 64;\n"
     body += ask("mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;", 0)
-    body += "    mbarrier.complete_tx.shared.b64 [bar], 36;\n" + ask("mbarrier.try_wait.shared.b64 %p1, [bar], %rd10;", 1)
-    body += "    mbarrier.arrive_drop.expect_tx.shared.b64 %rd10, [bar], 0;\n" + ask("mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;", 1)
+    body += "    mbarrier.complete_tx.shared.b64 [bar], 36;\n" + ask(
+        "mbarrier.try_wait.shared.b64 %p1, [bar], %rd10;", 1
+    )
+    body += "    mbarrier.arrive_drop.expect_tx.shared.b64 %rd10, [bar], 0;\n" + ask(
+        "mbarrier.test_wait.shared.b64 %p1, [bar], %rd10;", 1
+    )
     body += "    mbarrier.inval.shared.b64 [bar];\n"
     (found,) = run(body, [answers])
     assert found[: len(wanted)].tolist() == wanted
@@ -119,13 +142,20 @@ mine:
 
 
 def test_a_phase_that_never_ends_is_a_deadlock():
-    body = "@%p7 bra ready;\n mbarrier.init.shared.b64 [bar], 33;\nready:\n bar.sync 0;\n mbarrier.arrive.shared.b64 _, [bar];\n"
-    with pytest.raises(KernelFault, match=r"PTX line 2\d.*deadlock: waits at an mbarrier for 1 arrival.*lanes wait at k.ptx \(PTX line"):
+    body = (
+        "@%p7 bra ready;\n mbarrier.init.shared.b64 [bar], 33;\nready:\n bar.sync 0;\n mbarrier.arrive.shared.b64 "
+        "_, [bar];\n"
+    )
+    with pytest.raises(
+        KernelFault, match=r"PTX line 2\d.*deadlock: waits at an mbarrier for 1 arrival.*lanes wait at k.ptx \(PTX line"
+    ):
         run(body + WAIT.format(label="wait", bar="bar", parity=0), [np.zeros(1, U32)])
 
 
 def test_copies_that_arrive_at_an_mbarrier_and_hints():
-    """cp.async reports with .noinc as one of the arrivals expected, without as one more; hints of sm_90 change nothing."""
+    """cp.async reports with .noinc as one of the arrivals expected, without as one more; hints of sm_90 change
+    nothing.
+    """
     data = np.arange(32, dtype=U32)
     body = f"""
     @%p7 bra ready;
@@ -189,14 +219,18 @@ wait:
     np.testing.assert_array_equal(pending, 32 - np.arange(32))  # lanes arrive in order
 
 
-# -- clusters ----------------------------------------------------------------------------------------------------------------------
+# -- clusters --------------------------------------------------------------------------------------
 
 CLUSTERS = [(1, 1, 1), (4, 1, 1), (2, 2, 1), (1, 2, 2), (8, 1, 1)]
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_special_registers_of_a_cluster(cluster):
-    names = [f"{name}.{axis}" for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid", "ctaid") for axis in "xyz"]
+    names = [
+        f"{name}.{axis}"
+        for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid", "ctaid")
+        for axis in "xyz"
+    ]
     names += ["cluster_ctarank", "cluster_nctarank"]
     grid = (8, 4, 2)
     body = """
@@ -205,7 +239,9 @@ def test_special_registers_of_a_cluster(cluster):
     mad.lo.u32 %r5, %r6, 4, %r5; mad.lo.u32 %r4, %r5, 8, %r4;
     mul.wide.u32 %rd5, %r4, 72; add.u64 %rd5, %rd1, %rd5;
 """
-    body += "".join(f"    mov.u32 %r7, %{name};\n    st.global.u32 [%rd5+{4 * k}], %r7;\n" for k, name in enumerate(names))
+    body += "".join(
+        f"    mov.u32 %r7, %{name};\n    st.global.u32 [%rd5+{4 * k}], %r7;\n" for k, name in enumerate(names)
+    )
     body += "    mov.pred %p1, %is_explicit_cluster;\n    selp.u32 %r7, 1, 0, %p1;\n    st.global.u32 [%rd5+68], %r7;\n"
     (found,) = run(body, [np.zeros((64, 18), U32)], grid=grid, cluster=cluster)
     for block in range(64):
@@ -213,12 +249,16 @@ def test_special_registers_of_a_cluster(cluster):
         inside = [a % c for a, c in zip(at, cluster, strict=True)]
         rank = inside[0] + cluster[0] * (inside[1] + cluster[1] * inside[2])
         size = int(np.prod(cluster))
-        wanted = [a // c for a, c in zip(at, cluster, strict=True)] + [g // c for g, c in zip(grid, cluster, strict=True)]
+        wanted = [a // c for a, c in zip(at, cluster, strict=True)] + [
+            g // c for g, c in zip(grid, cluster, strict=True)
+        ]
         assert found[block].tolist() == [*wanted, *inside, *cluster, *at, rank, size, int(size > 1)]
 
 
 def test_reduction_over_the_shared_memory_of_a_cluster():
-    """Each block sums its part; the first block of the cluster reads the others' sums through mapa and ld.shared::cluster."""
+    """Each block sums its part; the first block of the cluster reads the others' sums through mapa and
+    ld.shared::cluster.
+    """
     values = np.arange(16 * 64, dtype=U32) ** 2 % 1009
     body = f"""
     mov.u32 %r4, %ctaid.x;
@@ -254,7 +294,9 @@ done:
 
 
 def test_generic_addresses_atomics_and_stores_in_another_block():
-    """Every thread adds to a word of the next block, by a generic address, and stores beside it; the ranks come back with getctarank."""
+    """Every thread adds to a word of the next block, by a generic address, and stores beside it; the ranks come back
+    with getctarank.
+    """
     body = f"""
     mov.u32 %r4, %cluster_ctarank;
     add.u32 %r5, %r4, 1;
@@ -330,7 +372,8 @@ ready:
 
 def test_cluster_barrier_misuse_is_reported():
     with pytest.raises(KernelFault, match="deadlock: waits at barrier 0, where 1 of 32 threads have arrived"):
-        run("    mov.u32 %r4, %cluster_ctarank; or.b32 %r5, %r4, %r1; setp.eq.u32 %p1, %r5, 0;\n    @%p1 bra stay;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n"
+        run("    mov.u32 %r4, %cluster_ctarank; or.b32 %r5, %r4, %r1; setp.eq.u32 %p1, %r5, 0;\n    @%p1 bra stay;\n   "
+            " barrier.cluster.arrive;\n    barrier.cluster.wait;\n"
             "    ret;\nstay:\n    bar.sync 0;\n", [np.zeros(1, U32)], grid=2, cluster=(2, 1, 1))  # fmt: skip
     with pytest.raises(KernelFault, match="without an arrive"):
         run("    barrier.cluster.wait;\n", [np.zeros(1, U32)], grid=2, cluster=(2, 1, 1))
@@ -340,17 +383,20 @@ def test_cluster_barrier_misuse_is_reported():
 
 def test_a_block_that_the_cluster_does_not_have():
     with pytest.raises(KernelFault, match="out of bounds"):
-        run("    mapa.shared::cluster.u32 %r4, %r2, 2;\n    ld.shared::cluster.u32 %r5, [%r4];\n    st.global.u32 [%rd1], %r5;\n",
+        run("    mapa.shared::cluster.u32 %r4, %r2, 2;\n    ld.shared::cluster.u32 %r5, [%r4];\n    st.global.u32 "
+            "[%rd1], %r5;\n",
             [np.zeros(1, U32)], grid=2, cluster=(2, 1, 1))  # fmt: skip
 
 
-# -- bulk copies -------------------------------------------------------------------------------------------------------------------
+# -- bulk copies -----------------------------------------------------------------------------------
 
 _TO_SHARED = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 
 
 def test_bulk_copies_there_and_back():
-    """Global to shared, shared to the other block, and back with every second half of 16 bytes; a prefetch changes nothing."""
+    """Global to shared, shared to the other block, and back with every second half of 16 bytes; a prefetch changes
+    nothing.
+    """
     data = np.arange(512, dtype=U32)
     body = f"""
     mov.u32 %r4, %cluster_ctarank;
@@ -394,13 +440,16 @@ done:
     _, out = run(body, [data, np.full(512, 7, U32)], grid=2, cluster=(2, 1, 1))
     halves, found = data.reshape(2, 2, 32, 4), out.reshape(2, 2, 32, 4)
     np.testing.assert_array_equal(found[:, 0], halves[:, 0])
-    np.testing.assert_array_equal(found[:, 1, :, 2:], halves[::-1, 0, :, 2:])  # what came from the other block, its high 8 bytes
+    # what came from the other block, its high 8 bytes
+    np.testing.assert_array_equal(found[:, 1, :, 2:], halves[::-1, 0, :, 2:])
     assert (found[:, 1, :, :2] == 7).all()
 
 
 REDUCTIONS = {
-    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "inc": lambda old, limit: np.where(old >= limit, 0, old + 1), "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1),
+    "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "inc": lambda old, limit: np.where(old >= limit, 0, old + 1), "dec": lambda old,
+    limit: np.where((old == 0) | (old > limit), limit, old - 1),
 }  # fmt: skip
 TYPES = {
     "u32": U32,
@@ -414,7 +463,8 @@ TYPES = {
     "b64": np.uint64,
 }
 GLOBAL_REDUCTIONS = [
-    *((o, t) for o in ("min", "max") for t in ("u32", "s32", "u64", "s64", "f16")), *(("add", t) for t in ("u32", "s32", "u64", "f32", "f64", "f16")),
+    *((o, t) for o in ("min", "max") for t in ("u32", "s32", "u64", "s64", "f16")),
+    *(("add", t) for t in ("u32", "s32", "u64", "f32", "f64", "f16")),
     *((o, t) for o in ("and", "or", "xor") for t in ("b32", "b64")), ("inc", "u32"), ("dec", "u32"),
 ]  # fmt: skip
 
@@ -471,7 +521,7 @@ def test_bulk_reduction_in_another_block(operation, kind):
     cp.async.bulk.global.shared::cta.bulk_group [%rd5], [%r2], 256;
     barrier.cluster.arrive;
     barrier.cluster.wait;
-"""
+"""  # noqa: E501
     *_, found = run(body, [old, new, np.zeros((2, len(old)), old.dtype)], grid=2, cluster=(2, 1, 1))
     wanted = REDUCTIONS[operation](old, new).astype(old.dtype)
     np.testing.assert_array_equal(found, [wanted, wanted])
@@ -509,7 +559,8 @@ read:
 @pytest.mark.parametrize(
     "copy, text",
     [
-        ("[%r2], [%rd1+4], 16, [%r3]", "source of a bulk copy"), ("[%r2], [%rd1], 20, [%r3]", "the size of a bulk copy, 20"),
+        ("[%r2], [%rd1+4], 16, [%r3]", "source of a bulk copy"), ("[%r2], [%rd1], 20, [%r3]",
+            "the size of a bulk copy, 20"),
         ("[%r2], [%rd1], 4096, [%r3]", "out of bounds bulk read of 4096 bytes in global memory"),
         ("[%r2+4080], [%rd1], 64, [%r3]", "out of bounds bulk write of 64 bytes in shared memory"),
     ],
@@ -520,11 +571,13 @@ def test_bulk_copies_that_do_not_fit(copy, text):
         run(body, [np.zeros(64, U32)])
 
 
-# -- tensor maps -------------------------------------------------------------------------------------------------------------------
+# -- tensor maps -----------------------------------------------------------------------------------
 
 
 def swizzled(rows: np.ndarray, swizzle: int) -> np.ndarray:
-    """What a tile of rows looks like in shared memory: byte-wise, from the table of the manual, one 16-byte unit after the other."""
+    """What a tile of rows looks like in shared memory: byte-wise, from the table of the manual, one 16-byte unit after
+    the other.
+    """
     raw = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
     out = np.zeros_like(raw)
     for unit in range(len(raw) // 16):
@@ -599,7 +652,9 @@ def test_tiles_of_every_rank_with_element_strides_and_nan(dimensions):
 
 
 def pipeline(stages: int) -> str:
-    """A producer warp fills the stages (1, 2 or 4) with 16 tiles by TMA; 128 consumers add up what is there: full and empty barriers."""
+    """A producer warp fills the stages (1, 2 or 4) with 16 tiles by TMA; 128 consumers add up what is there: full and
+    empty barriers.
+    """
     return f"""
     setp.ne.u32 %p7, %r1, 0;
     @%p7 bra ready;
@@ -711,7 +766,9 @@ def test_im2col_gathers_the_pixels_of_a_filter_tap():
     head = "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
     body = "    mov.b16 %rs1, 2;\n    mov.b16 %rs2, 1;\n"
     body += load_tile(n * 16, head, "4, 3, 4, 0", ", {%rs1, %rs2}", times=2)
-    _, found = run(body, [image, np.zeros(64, F32)], maps=[lambda d: TensorMap(d[0], im2col=Im2col(lower, upper, 4, n))])
+    _, found = run(
+        body, [image, np.zeros(64, F32)], maps=[lambda d: TensorMap(d[0], im2col=Im2col(lower, upper, 4, n))]
+    )
     # Pixels of the box, in order, from the one at h=4, w=3 on.
     box = [(i, h, w) for i in range(3) for h in range(-1, 6 - 1) for w in range(-1, 7 - 1)]
     first = box.index((0, 4, 3))
@@ -723,10 +780,13 @@ def test_im2col_gathers_the_pixels_of_a_filter_tap():
 
 
 def test_tensor_map_changed_on_the_device():
-    """A map is copied to shared memory, changed there to another address, size and stride, and written to global memory for use."""
+    """A map is copied to shared memory, changed there to another address, size and stride, and written to global memory
+    for use.
+    """
     source, other = np.arange(1024, dtype=U32).reshape(32, 32), np.arange(5000, 5000 + 1024, dtype=U32).reshape(16, 64)
     copies = "".join(
-        f"    ld.param.v4.u32 {{%r4, %r5, %r6, %r7}}, [m0+{k}];\n    st.shared.v4.u32 [buf+{k}], {{%r4, %r5, %r6, %r7}};\n"
+        f"    ld.param.v4.u32 {{%r4, %r5, %r6, %r7}}, [m0+{k}];\n    st.shared.v4.u32 [buf+{k}], {{%r4, %r5, %r6, "
+        f"%r7}};\n"
         for k in range(0, 128, 16)
     )
     body = f"""
@@ -758,7 +818,8 @@ changed:
 
 def test_what_is_no_tensor_map_is_reported():
     body = (
-        f"    mov.u64 %rd11, %rd1;\n    @%p7 ret;\n    mbarrier.init.shared.b64 [bar], 1;\n    {LOAD_2D} [%r2], [%rd11, {{0, 0}}], [%r3];\n"
+        f"    mov.u64 %rd11, %rd1;\n    @%p7 ret;\n    mbarrier.init.shared.b64 [bar], 1;\n    {LOAD_2D} [%r2], "
+        f"[%rd11, {{0, 0}}], [%r3];\n"
     )
     with pytest.raises(KernelFault, match="no tensor map"):
         run(body, [np.zeros(64, U32)])
@@ -769,14 +830,17 @@ def test_what_is_no_tensor_map_is_reported():
 # Opcodes and the test that runs them, for the coverage of the table.
 BY_EFFECT = {
     **dict.fromkeys(
-        ["MBAR.INIT", "MBAR.INVAL", "MBAR.ARRIVE", "MBAR.ARRIVE_DROP", "MBAR.ARRIVE.TX", "MBAR.ARRIVE_DROP.TX", "MBAR.EXPECT_TX", "MBAR.COMPLETE_TX",
+        ["MBAR.INIT", "MBAR.INVAL", "MBAR.ARRIVE", "MBAR.ARRIVE_DROP", "MBAR.ARRIVE.TX", "MBAR.ARRIVE_DROP.TX",
+            "MBAR.EXPECT_TX", "MBAR.COMPLETE_TX",
          "MBAR.TEST_WAIT", "MBAR.TRY_WAIT", "MBAR.TEST_WAIT.PARITY"], test_phases_of_an_mbarrier),
     "MBAR.TRY_WAIT.PARITY": test_warps_wait_for_each_other_at_an_mbarrier,
     **dict.fromkeys(["MAPA", "MAPA.64", "CTARANK", "BAR.CLUSTER.ARRIVE", "BAR.CLUSTER.WAIT"],
                     test_generic_addresses_atomics_and_stores_in_another_block),
-    **dict.fromkeys(["BULK.LOAD", "BULK.STORE", "BULK.PREFETCH", "BULK.COPY", "BULK.COMMIT", "BULK.WAIT"], test_bulk_copies_there_and_back),
+    **dict.fromkeys(["BULK.LOAD", "BULK.STORE", "BULK.PREFETCH", "BULK.COPY", "BULK.COMMIT", "BULK.WAIT"],
+        test_bulk_copies_there_and_back),
     "BULK.RED": lambda: test_bulk_reduction_in_global_memory("add", "f32"),
     "BULK.RED.SHARED": lambda: test_bulk_reduction_in_another_block("add", "u32"),
-    **dict.fromkeys(["TMA.LOAD", "TMA.STORE", "TMA.PREFETCH", "BULK.WAIT.READ"], lambda: test_tile_is_stored_or_reduced("", 128)),
+    **dict.fromkeys(["TMA.LOAD", "TMA.STORE", "TMA.PREFETCH", "BULK.WAIT.READ"],
+        lambda: test_tile_is_stored_or_reduced("", 128)),
     "TMA.RED": lambda: test_tile_is_stored_or_reduced("add", 0),
 }  # fmt: skip

@@ -82,7 +82,11 @@ def test_a_launch_must_agree_with_the_kernel(loaded):
 
 @pytest.mark.parametrize(
     "text, cluster, shared",
-    [("k<<<8, 32>>>()", None, 0), ("k<<<8, 32, cluster=2>>>()", (2, 1, 1), 0), ("k<<<8, 32, 64, 1, cluster = (2, 2)>>>()", (2, 2, 1), 64)],
+    [
+        ("k<<<8, 32>>>()", None, 0),
+        ("k<<<8, 32, cluster=2>>>()", (2, 1, 1), 0),
+        ("k<<<8, 32, 64, 1, cluster = (2, 2)>>>()", (2, 2, 1), 64),
+    ],
 )
 def test_clusters_in_a_launch_text(text, cluster, shared):
     request = parse_launch(text)
@@ -112,7 +116,9 @@ def test_tensor_maps_that_the_hardware_would_refuse(loaded, changes, text):
 def timed(gpu, launched, arguments, block: int, grid: int = 1):
     """The launch's timing: what device.launch gives."""
     with host_arguments(gpu.submit, launched.function, arguments) as given:
-        return gpu.launch(launched.module, launched.function, LaunchConfig((grid, 1, 1), (block, 1, 1)), given.values, "k")
+        return gpu.launch(
+            launched.module, launched.function, LaunchConfig((grid, 1, 1), (block, 1, 1)), given.values, "k"
+        )
 
 
 def waits_of(timing, module, name: str) -> int:
@@ -132,7 +138,9 @@ def test_the_wait_for_a_tile_is_charged_to_memory(loaded):
 
 def test_a_wait_for_bulk_stores_lasts_until_they_are_out(tmp_path):
     """`.read` lets go when shared memory has been read, which is at once here; without, the L2 has to have answered."""
-    body = "@%p7 ret;\n cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 1024;\n cp.async.bulk.commit_group;\n"
+    body = (
+        "@%p7 ret;\n cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 1024;\n cp.async.bulk.commit_group;\n"
+    )
     waits = []
     for number, form in enumerate(("wait_group", "wait_group.read")):
         gpu = gpuprof.Device("h200")
@@ -166,7 +174,9 @@ PTX = ROOT / "tests" / "ptx"
 
 
 def test_barriers_of_libcudacxx():
-    """hopper_barriers.cu as nvcc 13.0 compiles it (-ptx -lineinfo -arch=sm_90a): cuda::barrier, cuda::ptx, clusters, tensor maps."""
+    """hopper_barriers.cu as nvcc 13.0 compiles it (-ptx -lineinfo -arch=sm_90a): cuda::barrier, cuda::ptx, clusters,
+    tensor maps.
+    """
     gpu = gpuprof.Device("h200")
     program = gpu.load(PTX / "hopper_barriers.ptx")
     rng = np.random.default_rng(0)
@@ -187,7 +197,9 @@ def test_barriers_of_libcudacxx():
 
 
 def test_matrix_product_with_descriptors_made_on_the_device():
-    """hopper_descriptors.py as Triton compiles it: tensormap.replace from zeros, TMA in three stages, wgmma. Small integers: exact."""
+    """hopper_descriptors.py as Triton compiles it: tensormap.replace from zeros, TMA in three stages, wgmma. Small
+    integers: exact.
+    """
     gpu = gpuprof.Device("h200")
     program = gpu.load(PTX / "hopper_descriptors.ptx")
     rng = np.random.default_rng(1)

@@ -1,4 +1,6 @@
-"""What Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to Python. No compiler is needed."""
+"""What Triton's and numba.cuda's launches share: memory laid out as on the host, and PTX whose lines lead to Python. No
+compiler is needed.
+"""
 
 import sys
 
@@ -139,7 +141,10 @@ def test_addresses_do_not_depend_on_the_host(executor):
 @pytest.mark.parametrize(
     "array, complaint",
     [
-        (np.array([None]), "x0: an array of object holds Python objects, which a GPU cannot have; give it a numeric dtype"),
+        (
+            np.array([None]),
+            "x0: an array of object holds Python objects, which a GPU cannot have; give it a numeric dtype",
+        ),
         (np.zeros(2, ">f4"), r"x0: its bytes are in the other order than a GPU's; give array.astype\('<f4'\)"),
     ],
 )

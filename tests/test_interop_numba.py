@@ -60,7 +60,9 @@ def test_vectors(any_gpu, kernels):
     assert (y == 1 + 2 * x).all()
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint16, np.int32, np.int64, np.float32, np.float64, np.complex64, np.complex128]
+)
 def test_elements(gpu, kernels, dtype):
     x, y = np.arange(10).astype(dtype), np.ones(10, dtype)
     kernels.saxpy[1, 32](3, x, y)
@@ -111,7 +113,17 @@ def test_every_atomic(any_gpu, kernels):
     x = np.arange(1, 301, dtype=np.uint32)
     out, floats = np.array([0, 9999, 0, 2**32 - 1, 0, 0, 0, 0, 0], np.uint32), np.zeros(2)
     kernels.atomics[3, 128](x, out, floats)
-    assert out.tolist() == [300, 1, np.bitwise_or.reduce(x), 0, np.bitwise_xor.reduce(x), 2**32 - x.sum(), 300 % 101, 5, 9]
+    assert out.tolist() == [
+        300,
+        1,
+        np.bitwise_or.reduce(x),
+        0,
+        np.bitwise_xor.reduce(x),
+        2**32 - x.sum(),
+        300 % 101,
+        5,
+        9,
+    ]
     assert floats.tolist() == [x.sum(), 300]
 
 
@@ -122,7 +134,8 @@ def test_special_functions(gpu, kernels, dtype, error):
     exact = x.astype(np.float64)
     erf, gamma, lgamma = (np.vectorize(function)(exact) for function in (math.erf, math.gamma, math.lgamma))
     expected = [
-        np.sin(exact), np.exp(exact), np.log(exact), np.sqrt(exact), erf, exact**1.7, np.tanh(exact), gamma, np.arctan2(exact, 2),
+        np.sin(exact), np.exp(exact), np.log(exact), np.sqrt(exact), erf, exact**1.7, np.tanh(exact), gamma,
+        np.arctan2(exact, 2),
         np.floor(exact), np.fmod(exact, 0.7), lgamma, np.hypot(exact, 1),
     ]  # fmt: skip
     assert np.allclose(out, expected, rtol=error, atol=error / 10)
@@ -157,7 +170,16 @@ def test_device_functions(gpu, kernels):
 def test_every_kind_of_number(any_gpu, kernels):
     out = np.zeros(10, np.complex128)
     kernels.scalars[1, 1](
-        out, True, np.int8(-3), np.uint16(65535), 2**40, np.float32(1.5), 2.5, np.complex64(1 + 2j), 3 + 4j, (7, (0, 8.5))
+        out,
+        True,
+        np.int8(-3),
+        np.uint16(65535),
+        2**40,
+        np.float32(1.5),
+        2.5,
+        np.complex64(1 + 2j),
+        3 + 4j,
+        (7, (0, 8.5)),
     )
     assert out.tolist() == [1, -3, 65535, 2**40, 1.5, 2.5, 1 + 2j, 3 + 4j, 7, 8.5]
 
@@ -232,7 +254,11 @@ def test_device_arrays_as_numba_has_them(gpu):
     square[1] = np.arange(4)
     square[2, 3] = -1
     assert square.shape == (3, 4) and np.asarray(square).tolist() == [[0, 1, 7, 7], [0, 1, 2, 3], [8, 9, 10, -1]]
-    assert [piece.copy_to_host().tolist() for piece in square.ravel().split(5)] == [[0, 1, 7, 7, 0], [1, 2, 3, 8, 9], [10, -1]]
+    assert [piece.copy_to_host().tolist() for piece in square.ravel().split(5)] == [
+        [0, 1, 7, 7, 0],
+        [1, 2, 3, 8, 9],
+        [10, -1],
+    ]
     with pytest.raises(UsageError, match=r"cannot put float64\[3\] into float64\[2\]"):
         x[:2] = np.zeros(3)
     with pytest.raises(ValueError, match="cannot reshape"):

@@ -94,7 +94,9 @@ def test_device_arrays_stay_on_the_device(gpu):
     assert (out.copy_to_host() == 3 * np.arange(64)).all()
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "float16", "float64", ml_dtypes.bfloat16])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "float16", "float64", ml_dtypes.bfloat16]
+)
 def test_elements(gpu, dtype):
     x = np.arange(100).astype(dtype)
     out = np.zeros(100, dtype)
@@ -170,13 +172,20 @@ def test_device_print(gpu, results):
 
 
 def philox_uniform(seed: int, offsets: np.ndarray) -> np.ndarray:
-    """tl.rand: Philox 4x32 with 10 rounds (Salmon et al., SC11), the counter's first word the offset, as a float32 in [0, 1)."""
+    """tl.rand: Philox 4x32 with 10 rounds (Salmon et al., SC11), the counter's first word the offset, as a float32 in
+    [0, 1).
+    """
     key = [np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32)]
     counter = [offsets.astype(np.uint64), *(np.zeros(len(offsets), np.uint64) for _ in range(3))]
     low = np.uint64(0xFFFFFFFF)
     for _ in range(10):
         a, b = np.uint64(0xD2511F53) * counter[0], np.uint64(0xCD9E8D57) * counter[2]
-        counter = [(b >> np.uint64(32)) ^ counter[1] ^ key[0], b & low, (a >> np.uint64(32)) ^ counter[3] ^ key[1], a & low]
+        counter = [
+            (b >> np.uint64(32)) ^ counter[1] ^ key[0],
+            b & low,
+            (a >> np.uint64(32)) ^ counter[3] ^ key[1],
+            a & low,
+        ]
         key = [(key[0] + np.uint64(0x9E3779B9)) & low, (key[1] + np.uint64(0xBB67AE85)) & low]
     signed = counter[0].astype(np.uint32).view(np.int32)
     return np.where(signed < 0, ~signed, signed).astype(np.float32) * np.float32(4.6566127342e-10)
@@ -195,7 +204,8 @@ def test_special_functions(gpu):
     kernels.special_functions[(1,)](x, out, 128, BLOCK=128)
     exact = x.astype(np.float64)
     expected = [
-        np.exp(exact), np.log(exact), np.sin(exact), np.cos(exact), np.sqrt(exact), 1 / np.sqrt(exact), np.vectorize(math.erf)(exact),
+        np.exp(exact), np.log(exact), np.sin(exact), np.cos(exact), np.sqrt(exact), 1 / np.sqrt(exact),
+        np.vectorize(math.erf)(exact),
         1 / (1 + np.exp(-exact)), 2**exact, np.log2(exact), np.floor(exact), exact / 3, exact * exact + exact,
     ]  # fmt: skip
     assert np.allclose(out, expected, rtol=1e-6, atol=1e-7)
@@ -204,18 +214,24 @@ def test_special_functions(gpu):
 
 CASTS = [
     (np.float32, np.float16), (np.float32, ml_dtypes.bfloat16), (ml_dtypes.bfloat16, np.float32), (np.float32, np.int8),
-    (np.int8, np.float32), (np.float64, np.float32), (np.float32, np.int64), (np.int64, np.float32), (np.uint32, np.float32),
+    (np.int8, np.float32), (np.float64, np.float32), (np.float32, np.int64), (np.int64, np.float32),
+    (np.uint32, np.float32),
     (np.float32, ml_dtypes.float8_e5m2), (ml_dtypes.float8_e5m2, np.float32), (np.float16, ml_dtypes.float8_e5m2),
     (ml_dtypes.float8_e5m2, np.float16), (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2),
 ]  # fmt: skip
 CASTS_OF_HOPPER = [
     (np.float32, ml_dtypes.float8_e4m3fn), (ml_dtypes.float8_e4m3fn, np.float32), (np.float16, ml_dtypes.float8_e4m3fn),
-    (ml_dtypes.float8_e4m3fn, np.float16), (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16), (np.float32, ml_dtypes.float8_e5m2),
+    (ml_dtypes.float8_e4m3fn, np.float16), (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16),
+    (np.float32, ml_dtypes.float8_e5m2),
 ]  # fmt: skip
 
 
 def check_cast(random, source, target):
-    x = (random.standard_normal(500) * 4).astype(np.float32) if source != np.uint32 else random.integers(0, 1 << 32, 500)
+    x = (
+        (random.standard_normal(500) * 4).astype(np.float32)
+        if source != np.uint32
+        else random.integers(0, 1 << 32, 500)
+    )
     x = x.astype(source)
     out = np.zeros(500, target)
     kernels.cast[(2,)](x, out, 500, BLOCK=256)
@@ -237,8 +253,10 @@ def test_casts_on_hopper(hopper, random, source, target):
 
 
 DOTS = [
-    (np.float16, np.float32, tl.float32), (ml_dtypes.bfloat16, np.float32, tl.float32), (np.float32, np.float32, tl.float32),
-    (np.int8, np.int32, tl.int32), (ml_dtypes.float8_e5m2, np.float32, tl.float32), (np.float64, np.float64, tl.float64),
+    (np.float16, np.float32, tl.float32), (ml_dtypes.bfloat16, np.float32, tl.float32),
+    (np.float32, np.float32, tl.float32),
+    (np.int8, np.int32, tl.int32), (ml_dtypes.float8_e5m2, np.float32, tl.float32),
+    (np.float64, np.float64, tl.float64),
 ]  # fmt: skip
 
 
@@ -278,7 +296,9 @@ def test_matmul_of_transposed_arrays(gpu, random):
     a, b = (random.integers(-4, 5, (64, 64)).astype(np.float16) for _ in range(2))
     c = np.zeros((64, 64), np.float32)
     strides = (stride // 2 for array in (a.T, b.T) for stride in array.strides)
-    kernels.matmul[(4,)](a.T, b.T, c, 64, 64, 64, *strides, 64, 1, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP_M=2, TOTAL=tl.float32)
+    kernels.matmul[(4,)](
+        a.T, b.T, c, 64, 64, 64, *strides, 64, 1, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP_M=2, TOTAL=tl.float32
+    )
     assert (c == a.T.astype(np.float32) @ b.T.astype(np.float32)).all()
 
 
@@ -330,7 +350,8 @@ def check_attention(random, **options) -> str:
     compiled = kernels.attention[(2, 2)](q, k, v, out, factor, **shape, **options)
     q, k, v = (array.astype(np.float64) for array in (q, k, v))
     score = np.where(np.tri(length, dtype=bool), q @ k.transpose(0, 2, 1) / math.sqrt(head), -np.inf)
-    assert np.allclose(out, softmax(score) @ v, atol=2e-3)  # the weights are rounded to half precision: 2 ** -11 of values up to 4
+    # the weights are rounded to half precision: 2 ** -11 of values up to 4
+    assert np.allclose(out, softmax(score) @ v, atol=2e-3)
     return compiled.asm["ptx"]
 
 
@@ -464,7 +485,10 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
         gpu_triton.disable()
     code, page, _ = gpuprof(tmp_path, "report", "double.gprec", "--page", "source")
     assert code == 0 and "double.py:11-14" in page
-    assert [line.split()[0:2][-1] for line in page.splitlines() if "tl.load" in line or "tl.store" in line] == ["13", "14"]
+    assert [line.split()[0:2][-1] for line in page.splitlines() if "tl.load" in line or "tl.store" in line] == [
+        "13",
+        "14",
+    ]
 
 
 def test_a_plain_script_runs(tmp_path):
@@ -523,5 +547,7 @@ def test_torch_tensors_on_the_cpu(gpu):
     eight, wide = torch.randn(64).to(torch.float8_e5m2), torch.zeros(64)
     kernels.cast[(1,)](eight, wide, 64, BLOCK=64)
     assert torch.equal(wide, eight.float())
-    with pytest.raises(UsageError, match=r"x_ptr: the tensor is on meta; the emulated GPU takes CPU tensors: give it x_ptr.cpu\(\)"):
+    with pytest.raises(
+        UsageError, match=r"x_ptr: the tensor is on meta; the emulated GPU takes CPU tensors: give it x_ptr.cpu\(\)"
+    ):
         kernels.cast[(1,)](torch.zeros(64, device="meta"), wide, 64, BLOCK=64)

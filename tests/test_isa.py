@@ -20,7 +20,9 @@ def table_digest() -> str:
 
 
 def test_a_changed_table_has_a_new_version():
-    assert TABLE_OF_VERSION[opcodes.ISA_VERSION] == table_digest(), "the table changed: raise ISA_VERSION and add its digest here"
+    assert TABLE_OF_VERSION[opcodes.ISA_VERSION] == table_digest(), (
+        "the table changed: raise ISA_VERSION and add its digest here"
+    )
 
 
 def test_the_page_is_in_step():
@@ -32,7 +34,10 @@ def test_bytes_of_an_instruction():
     instruction = make("FADD", guard=2 | 0x80, dst=1, a=2, imm=0x3F800000, slot="b", mods=pack(rnd="rz"))
     number = opcodes.BY_NAME["FADD"].number
     expected = (
-        number.to_bytes(2, "little") + bytes([0x82, 1, 2, RZ, RZ, RZ]) + bytes.fromhex("0000803f") + (1 << 7 | 2).to_bytes(4, "little")
+        number.to_bytes(2, "little")
+        + bytes([0x82, 1, 2, RZ, RZ, RZ])
+        + bytes.fromhex("0000803f")
+        + (1 << 7 | 2).to_bytes(4, "little")
     )
     assert encode([instruction]).tobytes() == expected
     assert decode(encode([instruction])[0]) == instruction
@@ -81,7 +86,14 @@ def test_fields_of_one_row_do_not_overlap():
 def test_basic_blocks():
     # 0 MOV; 1 @P0 BRA 4; 2 MOV; 3 BAR; 4 MOV; 5 EXIT
     code = encode(
-        [make("MOV", dst=0), make("BRA", guard=0, imm=2 * 16), make("MOV", dst=0), make("BAR.SYNC"), make("MOV", dst=0), make("EXIT")]
+        [
+            make("MOV", dst=0),
+            make("BRA", guard=0, imm=2 * 16),
+            make("MOV", dst=0),
+            make("BAR.SYNC"),
+            make("MOV", dst=0),
+            make("EXIT"),
+        ]
     )
     np.testing.assert_array_equal(basic_block_starts(code), [0, 2, 4])
     assert basic_block_starts(code[:0]).tolist() == []

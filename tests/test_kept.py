@@ -35,7 +35,8 @@ def test_a_function_runs_all_the_same_and_one_complaint_says_where_and_what_to_d
     folder, _, text = complaint().partition(": ")
     assert folder == twice._cache.cache_path
     assert text == (
-        "compiled code cannot be kept there (No space left on device), so every run compiles; make room, or set NUMBA_CACHE_DIR to another folder"
+        "compiled code cannot be kept there (No space left on device), so every run compiles; make room, or set "
+        "NUMBA_CACHE_DIR to another folder"
     )
     assert complaint() == ""
 

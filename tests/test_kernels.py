@@ -1,8 +1,8 @@
 """Kernels of every kind in tests/kernels: the same results from every compiler at every level.
 
-A file's LAUNCH comments say what runs; every array they name, and what is printed, is compared bit for bit with what our own front
-end's -O3 gives, or within the relative error that a `// COMPARE:` comment states (mathematical functions of two libraries). With clang
-and nvcc as independent compilers, equal results are hardly wrong in the same way.
+A file's LAUNCH comments say what runs; every array they name, and what is printed, is compared bit for bit with what
+our own front end's -O3 gives, or within the relative error that a `// COMPARE:` comment states (mathematical functions
+of two libraries). With clang and nvcc as independent compilers, equal results are hardly wrong in the same way.
 """
 
 import re
@@ -37,7 +37,12 @@ def tag(file: str, name: str) -> str | None:
 def results(path: Path, texts: list[str], **settings) -> tuple[dict[str, np.ndarray], str]:
     """The arrays by name after all launches, and what was printed."""
     arrays, outcome = run_file(path, *texts, **settings)
-    named = [each.name for text in texts for each in parse_launch(text).arguments if isinstance(each, ArraySpec) and each.name]
+    named = [
+        each.name
+        for text in texts
+        for each in parse_launch(text).arguments
+        if isinstance(each, ArraySpec) and each.name
+    ]
     return {name: arrays[name].copy_to_host() for name in named}, outcome.printed
 
 
@@ -86,5 +91,7 @@ def test_stored_ptx(file):
     """nvcc's PTX for sm_80, kept so that this much always runs."""
     path = regenerate.STORED / f"{file}.ptx"
     with path.open() as lines:
-        assert lines.readline() == regenerate.heading(FOLDER / f"{file}.cu"), "the source changed: python -m tests.ptx.regenerate"
+        assert lines.readline() == regenerate.heading(FOLDER / f"{file}.cu"), (
+            "the source changed: python -m tests.ptx.regenerate"
+        )
     compare(file, *results(path, launches(file)))

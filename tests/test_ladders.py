@@ -1,4 +1,6 @@
-"""What a user tries on a matrix product helps in the model, too: more stages, padded rows, and the pipe is never fuller than it can be."""
+"""What a user tries on a matrix product helps in the model, too: more stages, padded rows, and the pipe is never fuller
+than it can be.
+"""
 
 import shutil
 from pathlib import Path
@@ -28,7 +30,8 @@ def ladder(tmp_path_factory):
     found = {}
     for name, (stages, pad) in VARIANTS.items():
         launch = (
-            f"product<{stages}, {pad}><<<1, 128>>>(a: f16[{a.size}]=a.npy, b: f16[{b.size}]=b.npy, c: f32[{SIZE * SIZE}], {SIZE}, {DEPTH})"
+            f"product<{stages}, {pad}><<<1, 128>>>(a: f16[{a.size}]=a.npy, b: f16[{b.size}]=b.npy, c: "
+            f"f32[{SIZE * SIZE}], {SIZE}, {DEPTH})"
         )
         _, results = run_file(source, launch, chip_name=str(chip))
         found[name] = results.launches[0]
@@ -42,15 +45,17 @@ def test_more_stages_are_faster(ladder):
 
 
 def test_the_tensor_pipe_is_as_full_as_it_can_be(ladder):
-    """4 warps, each 16 multiplications of 8 cycles for 32 of k: never more than all of the time, and without a stage ahead much less."""
+    """4 warps, each 16 multiplications of 8 cycles for 32 of k: never more than all of the time, and without a stage
+    ahead much less.
+    """
     busy = DEPTH // 32 * 16 * 8
     share = {name: busy / result.timing.cycles for name, result in ladder.items()}
     assert share["one stage"] < 0.35 and share["one stage"] < share["two stages"] < share["three stages"] < 0.9
 
 
 def test_padded_rows_have_no_bank_conflicts(ladder):
-    """Rows of 64 and 128 bytes put rows of a matrix into the same banks; 16 bytes more spread them over all, and leave a pass too many
-    to copies of two rows of 80 bytes at once. The counters show it."""
+    """Rows of 64 and 128 bytes put rows of a matrix into the same banks; 16 bytes more spread them over all, and leave
+    a pass too many to copies of two rows of 80 bytes at once. The counters show it."""
 
     def passes(name):
         counters = ladder[name].counters

@@ -177,7 +177,12 @@ def test_launch_comments():
 int x = 1; // LAUNCH: d<<<4, 32>>>(4)
 // LAUNCH:
 """
-    assert find_launch_comments(source) == [(2, "a<<<1, 32>>>(1)"), (3, "b<<<2, 32>>>(2)"), (4, "c<<<3, 32>>>(3)"), (6, "")]
+    assert find_launch_comments(source) == [
+        (2, "a<<<1, 32>>>(1)"),
+        (3, "b<<<2, 32>>>(2)"),
+        (4, "c<<<3, 32>>>(3)"),
+        (6, ""),
+    ]
 
 
 def test_kernel_names_once_each():
@@ -185,8 +190,10 @@ def test_kernel_names_once_each():
     assert kernel_names(requests) == ["b<1, 2>", "a", "c"]
 
 
-PIECES = ["k", "<<<", ">>>", "<", ">", "(", ")", ",", ", ", "64", "f32", "[", "]", "=", "random", "x: ", ":", "::", "-", "/", "+", "*",
-          "2.5", "0x", "hex:", "null", "true", "inf", "dim3", '"', ".npy", " ", "\n", "é", "\x00", "1e400", "9" * 50]  # fmt: skip
+PIECES = ["k", "<<<", ">>>", "<", ">", "(", ")", ",", ", ", "64", "f32", "[", "]", "=", "random", "x: ", ":", "::", "-",
+    "/", "+", "*",
+          "2.5", "0x", "hex:", "null", "true", "inf", "dim3", '"', ".npy", " ", "\n", "é", "\x00", "1e400",
+          "9" * 50]  # fmt: skip
 
 
 @settings(max_examples=600)

@@ -33,7 +33,9 @@ def test_stalls_metrics_and_chips():
     instructions = run(list_module.command, "instructions").splitlines()
     assert instructions[0].split() == ["kind", "name", "status", "refused"]
     assert "warp matrix               mma                                partly   .kind, .block_scale" in instructions
-    assert [line.split() for line in instructions if " multimem.st " in line] == [["data", "movement", "multimem.st", "refused", "all"]]
+    assert [line.split() for line in instructions if " multimem.st " in line] == [
+        ["data", "movement", "multimem.st", "refused", "all"]
+    ]
     chips = run(list_module.command, "chips").splitlines()
     assert chips[0].split() == [
         "name",
@@ -55,7 +57,13 @@ def test_stalls_metrics_and_chips():
 def test_chips_in_full(tmp_path):
     """Every number with its unit, meaning and source; of a file of one's own, too."""
     lines = run(list_module.command, "chips", "--verbose", "a100").splitlines()
-    assert lines[0] == "a100: A100 SXM4, 80 GB (NVIDIA)" and lines[1].split() == ["number", "value", "unit", "meaning", "[source]"]
+    assert lines[0] == "a100: A100 SXM4, 80 GB (NVIDIA)" and lines[1].split() == [
+        "number",
+        "value",
+        "unit",
+        "meaning",
+        "[source]",
+    ]
     found = [re.split(r"\s{2,}", line) for line in lines[2:]]
     assert ["sms", "108", "SMs", "streaming multiprocessors [mt4g]"] in found
     assert ["latency.fma", "4", "cycles", "result latency [ptxas 13.0 stall counts]"] in found
@@ -64,16 +72,23 @@ def test_chips_in_full(tmp_path):
     own.write_text('inherits = "a100"\nsms = 54\n')
     document = json.loads(run(list_module.command, "chips", str(own), "a100", "--verbose", "--json"))
     assert [chip["name"] for chip in document["chips"]] == ["half", "a100"]
-    assert {"number": "sms", "value": 54, "unit": "SMs", "meaning": "streaming multiprocessors", "source": "half.toml"} in document[
-        "chips"
-    ][0]["numbers"]
+    assert {
+        "number": "sms",
+        "value": 54,
+        "unit": "SMs",
+        "meaning": "streaming multiprocessors",
+        "source": "half.toml",
+    } in document["chips"][0]["numbers"]
     assert run(list_module.command, "chips", "--verbose").count("streaming multiprocessors [") == len(list_chips())
 
 
 def test_chips_in_full_on_a_narrow_terminal():
     lines = list_module.number_lines(load_chip("a100"), 40)
     assert lines[lines.index("l2_nbytes = 41943040 bytes") + 1] == "    L2 size [mt4g]"
-    assert max(map(len, lines)) <= 60 and sum(line.startswith("    ") for line in lines) > len(load_chip("a100").sources) - 3
+    assert (
+        max(map(len, lines)) <= 60
+        and sum(line.startswith("    ") for line in lines) > len(load_chip("a100").sources) - 3
+    )
 
 
 def test_only_chips_have_numbers():
@@ -94,7 +109,9 @@ def test_json():
 def test_samples(tmp_path, monkeypatch):
     folder = tmp_path / "samples"
     folder.mkdir()
-    (folder / "b.cu").write_text("// Adds numbers: slowly.\n//\n// LAUNCH: add<<<1, 32>>>(1)\n// LAUNCH: add<<<1, 64>>>(1)\n")
+    (folder / "b.cu").write_text(
+        "// Adds numbers: slowly.\n//\n// LAUNCH: add<<<1, 32>>>(1)\n// LAUNCH: add<<<1, 64>>>(1)\n"
+    )
     (folder / "a.py").write_text('"""Runs two kernels. And more."""\n')
     (folder / "note.txt").write_text("not a sample")
     monkeypatch.setattr(list_module, "SAMPLES", folder)
@@ -106,7 +123,8 @@ def test_samples(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(list_module, "SAMPLES", tmp_path / "gone" / "samples")
     assert (
-        run(list_module.command, "samples") == "none: no folder samples/ beside the package; the samples come with the source of gpuprof\n"
+        run(list_module.command, "samples")
+        == "none: no folder samples/ beside the package; the samples come with the source of gpuprof\n"
     )
 
 
@@ -143,11 +161,20 @@ def test_explain_whole():
 @pytest.mark.parametrize("number, name", list(enumerate(NAMES)))
 def test_every_spelling_finds_the_reason(number, name):
     column = COLUMNS[number]
-    for spelling in (name, column, column.removeprefix("stall_"), name.upper(), f"stall_{name}", name.replace("_", "-")):
+    for spelling in (
+        name,
+        column,
+        column.removeprefix("stall_"),
+        name.upper(),
+        f"stall_{name}",
+        name.replace("_", "-"),
+    ):
         assert explain.find_reason(spelling) == number
 
 
-@pytest.mark.parametrize("shown, name", [("last_to_arrive", "barrier"), ("L1 hit", "l1"), ("unit's_result", "unit"), ("DRAM", "dram")])
+@pytest.mark.parametrize(
+    "shown, name", [("last_to_arrive", "barrier"), ("L1 hit", "l1"), ("unit's_result", "unit"), ("DRAM", "dram")]
+)
 def test_causes_are_explained_by_what_the_blame_page_calls_them(shown, name):
     assert run(explain.command, shown).startswith(f"{name}  (a cause: ")
 

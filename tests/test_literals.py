@@ -1,4 +1,6 @@
-"""Constants in the constant bank and in registers across loops; whole loops stand beside ptxas's in tests/sass_slots.csv."""
+"""Constants in the constant bank and in registers across loops; whole loops stand beside ptxas's in
+tests/sass_slots.csv.
+"""
 
 import struct
 from fractions import Fraction

@@ -1,4 +1,6 @@
-"""Bytes and sectors are conserved from the lanes to the L1, to the L2, to the DRAM: on random traces and on the samples."""
+"""Bytes and sectors are conserved from the lanes to the L1, to the L2, to the DRAM: on random traces and on the
+samples.
+"""
 
 from pathlib import Path
 
@@ -28,7 +30,9 @@ WRITES = ("store", "atomic", "reduction")
 
 def small_chip(folder: Path, l2_nbytes: int):
     path = folder / f"small{l2_nbytes}.toml"
-    path.write_text(f'inherits = "a100"\nsms = 3\nl1_mshrs = 16\nl1_nbytes = 32768\nl1_shared_pool = 0\nl2_nbytes = {l2_nbytes}\n')
+    path.write_text(
+        f'inherits = "a100"\nsms = 3\nl1_mshrs = 16\nl1_nbytes = 32768\nl1_shared_pool = 0\nl2_nbytes = {l2_nbytes}\n'
+    )
     return load_chip(path)
 
 
@@ -56,7 +60,13 @@ def traces(draw):
 
 def touched(kinds, warps, wanted) -> list[int]:
     """The sectors of all accesses of these kinds, marks and all."""
-    return [s for accesses in warps for kind, (_, sectors) in zip(kinds, accesses, strict=True) if kind in wanted for s in sectors]
+    return [
+        s
+        for accesses in warps
+        for kind, (_, sectors) in zip(kinds, accesses, strict=True)
+        if kind in wanted
+        for s in sectors
+    ]
 
 
 @given(traces())

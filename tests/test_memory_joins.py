@@ -1,4 +1,6 @@
-"""Loads of neighbouring words of shared memory, moves behind a loop, and contracted products: short texts, their instructions and their values."""
+"""Loads of neighbouring words of shared memory, moves behind a loop, and contracted products: short texts, their
+instructions and their values.
+"""
 
 import numpy as np
 import pytest
@@ -42,7 +44,9 @@ def test_four_words_of_an_aligned_row_are_one_load():
 
 
 def test_words_at_an_offset_are_joined_where_they_are_aligned():
-    body = ROW + FOUR.replace("%r4+12", "%r4+24").replace("%r4+4", "%r4+16").replace("%r4+8", "%r4+20").replace("[%r4]", "[%r4+12]")
+    body = ROW + FOUR.replace("%r4+12", "%r4+24").replace("%r4+4", "%r4+16").replace("%r4+8", "%r4+20").replace(
+        "[%r4]", "[%r4+12]"
+    )
     program = assemble_text(kernel_text(START + body + SUM + END))
     assert sorted(name for name in names(program) if name.startswith("LDS")) == [
         "LDS.32",
@@ -105,7 +109,10 @@ def test_products_are_contracted_where_no_rounding_is_named(kind, row, last, exa
     values, n = np.array([1 + small, 1 - small, -1.0, 0], dtype), dtype().itemsize
     loads = "".join(f"ld.global.{kind} %v{k}, [%rd0+{n * at}];" for k, at in ((0, 0), (1, 1), (4, 2)))
     for rounding, expected in (("", exactly(small * small)), (".rn", rounded)):
-        text = f"mul{rounding}.{kind} %v2, %v0, %v1; {last.format(r=rounding, t=kind)} st.global.{kind} [%rd0+{3 * n}], %v3;"
+        text = (
+            f"mul{rounding}.{kind} %v2, %v0, %v1; {last.format(r=rounding, t=kind)} st.global.{kind} "
+            f"[%rd0+{3 * n}], %v3;"
+        )
         program = assemble_text(kernel_text(f"ld.param.u64 %rd0, [p0]; .reg .{kind} %v<9>; {loads} {text}"))
         assert (row in names(program)) == (rounding == "")
         (out,) = run_kernel(program, "k", [values, 0, 0.0, 0], block=1)
@@ -114,7 +121,10 @@ def test_products_are_contracted_where_no_rounding_is_named(kind, row, last, exa
 
 def test_products_stay_as_they_are_for_a_debugger():
     """`nvcc -G` writes such a target; ptxas 13.0 makes FMUL and FADD of it, and FFMA without the word."""
-    text = "ld.param.u64 %rd0, [p0]; .reg .f32 %v<4>; ld.global.f32 %v0, [%rd0]; mul.f32 %v1, %v0, %v0; add.f32 %v2, %v1, %v0; st.global.f32 [%rd0], %v2;"
+    text = (
+        "ld.param.u64 %rd0, [p0]; .reg .f32 %v<4>; ld.global.f32 %v0, [%rd0]; mul.f32 %v1, %v0, %v0; add.f32 %v2, "
+        "%v1, %v0; st.global.f32 [%rd0], %v2;"
+    )
     whole = kernel_text(text)
     target = next(line for line in whole.splitlines() if line.startswith(".target"))
     assert "FFMA" in names(assemble_text(whole))

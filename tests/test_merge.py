@@ -46,7 +46,9 @@ def folder(tmp_path_factory):
 
 def collected(path: Path, n: int, file: str = "chain.cu", **settings) -> Path:
     """Two launches at the same time, and one after them."""
-    settings = Settings(**{"chip_name": "t4", "sampling": USUAL, "save_stream": True, "command": f"collect {path.stem}"} | settings)
+    settings = Settings(
+        **{"chip_name": "t4", "sampling": USUAL, "save_stream": True, "command": f"collect {path.stem}"} | settings
+    )
     with chdir(path.parent), RecordWriter(path, settings.record) as recorder:
         gpu = open_device(replace(settings, recorder=recorder))
         mod = gpu.load(file)
@@ -86,7 +88,9 @@ def merged(folder: Path, *paths: Path) -> Path:
 def totals(path: Path) -> dict[str, dict]:
     """Sums over a database, by kernel and offset in it: whatever the launches' numbers and the load bases are."""
     db = ensure_database(path)
-    place = "f.display, i.pc - f.first_pc FROM {} s JOIN instructions i ON i.pc = s.pc JOIN functions f USING (function)"
+    place = (
+        "f.display, i.pc - f.first_pc FROM {} s JOIN instructions i ON i.pc = s.pc JOIN functions f USING (function)"
+    )
     queries = {
         "samples": f"SELECT SUM(samples), reason, {place} GROUP BY 2, 3, 4",
         "ledger": f"SELECT SUM(cycles), reason, {place} GROUP BY 2, 3, 4",
@@ -125,7 +129,13 @@ def test_passes_add_up(passes, tmp_path):
 @pytest.mark.parametrize("full", [(False, False), (False, True), (True, False)])
 def test_a_buffer_that_was_full_in_any_pass_was_full(full):
     def index(is_full, dropped):
-        end = {"samples_due": 9, "samples_kept": 9 - dropped, "samples_dropped": dropped, "buffer_full": is_full, "counters": {"x": 70}}
+        end = {
+            "samples_due": 9,
+            "samples_kept": 9 - dropped,
+            "samples_dropped": dropped,
+            "buffer_full": is_full,
+            "counters": {"x": 70},
+        }
         return SimpleNamespace(launches={4: SimpleNamespace(end=end)})
 
     found = Passes(tuple(index(is_full, is_full * 2) for is_full in full)).launch_end(4)
@@ -183,8 +193,8 @@ AUTO = Sampling(auto_period=1, fifo_depth=1, drain_cycles=100)
 
 
 def test_passes_that_found_other_periods(folder, passes, tmp_path):
-    """Samples are thinned to the longest period: what is merged is what passes with that period have recorded. (A FIFO of one place that drains
-    in 100 cycles makes a period of 128 of 32; with another drain 256 fit.)"""
+    """Samples are thinned to the longest period: what is merged is what passes with that period have recorded. (A FIFO
+    of one place that drains in 100 cycles makes a period of 128 of 32; with another drain 256 fit.)"""
     own = [played(folder / f"auto{seed}.gprec", passes[0], replace(AUTO, seed=seed)) for seed in (0, 1)]
     slower = played(folder / "slower.gprec", passes[0], replace(AUTO, seed=1, drain_cycles=200))
     whole = read_recording(merged(tmp_path, own[0], own[1]))
@@ -202,11 +212,17 @@ def test_passes_that_found_other_periods(folder, passes, tmp_path):
         got = np.concatenate(list(run.sampled(number, b"SMPW")))
         assert 0 < len(kept) < len(mine) and np.sort(got).tolist() == np.sort(np.concatenate([kept, theirs])).tolist()
         end = run.launch_end(number)
-        assert end["counters"]["sampling_period_cycles"] == 256 and end["samples_due"] == end["samples_kept"] == len(got)
-        assert run.losses(number)["due"].tolist() == np.bincount(got["stall_sm"] >> 22)[run.losses(number)["sm"]].tolist()
+        assert end["counters"]["sampling_period_cycles"] == 256 and end["samples_due"] == end["samples_kept"] == len(
+            got
+        )
+        assert (
+            run.losses(number)["due"].tolist() == np.bincount(got["stall_sm"] >> 22)[run.losses(number)["sm"]].tolist()
+        )
     for index in indexes:
         index.meta["sampling"]["record"] = "compact"
-    with pytest.raises(NotComparable, match="found 128 cycles and 256 for launch 0, and compact records do not tell their cycle"):
+    with pytest.raises(
+        NotComparable, match="found 128 cycles and 256 for launch 0, and compact records do not tell their cycle"
+    ):
         grouped(indexes)
 
 
@@ -216,13 +232,23 @@ def test_what_cannot_be_one(folder, passes, others, tmp_path):
             merge(paths, tmp_path / "no.gprec")
         assert not (tmp_path / "no.gprec").exists()
 
-    refused(r"0\.gprec and .*0\.gprec: the same launches, sampled with the same seed 0 and phase 0", passes[0], passes[0])
+    refused(
+        r"0\.gprec and .*0\.gprec: the same launches, sampled with the same seed 0 and phase 0", passes[0], passes[0]
+    )
     refused(r"the same seed 1 and phase 0", merged(tmp_path, *passes), passes[1])
-    refused(r"sampled with period_cycles 32 and 64", passes[0], played(tmp_path / "64.gprec", passes[0], Sampling(64, "random", 1)))
+    refused(
+        r"sampled with period_cycles 32 and 64",
+        passes[0],
+        played(tmp_path / "64.gprec", passes[0], Sampling(64, "random", 1)),
+    )
     refused(r"record wide and compact", passes[0], played(tmp_path / "c.gprec", passes[0], USUAL, record="compact"))
     refused(r"recorded on t4 and v100", passes[0], played(tmp_path / "v.gprec", passes[0], USUAL, chip_name="v100"))
     chip = replace(load_chip("t4"), values=load_chip("t4").values | {"dram_cycles": 900})
-    refused(r"recorded on t4 and t4, with another dram_cycles", passes[0], played(tmp_path / "d.gprec", passes[0], USUAL, chip=chip))
+    refused(
+        r"recorded on t4 and t4, with another dram_cycles",
+        passes[0],
+        played(tmp_path / "d.gprec", passes[0], USUAL, chip=chip),
+    )
     (tmp_path / "chain.cu").write_text(SOURCE + "// another version\n")
     refused(r"chain\.cu was not the same file in both", passes[0], collected(tmp_path / "other.gprec", 40))
 
@@ -264,7 +290,10 @@ def test_no_launches_no_samples(tmp_path):
 
 
 def test_a_stopped_recording_is_not_merged(tmp_path):
-    paths = small(tmp_path / "a.gprec", [np.zeros(1, WIDE_DTYPE)]), small(tmp_path / "b.gprec", [np.zeros(1, WIDE_DTYPE)], end=False)
+    paths = (
+        small(tmp_path / "a.gprec", [np.zeros(1, WIDE_DTYPE)]),
+        small(tmp_path / "b.gprec", [np.zeros(1, WIDE_DTYPE)], end=False),
+    )
     with pytest.raises(NotComparable, match=r"b\.gprec: the run was stopped before its end"):
         merge(paths, tmp_path / "c.gprec")
     (tmp_path / "b.gprec").write_bytes(paths[0].read_bytes()[:-5])
@@ -282,11 +311,16 @@ def rows_at(cycles, pc: int) -> np.ndarray:
 def test_by_cycle_is_a_stable_sort(seed):
     """Chunks of any length, none among them, with many rows of one cycle, against sorting it all at once."""
     rng = np.random.default_rng(seed)
-    streams = [rows_at(np.sort(rng.integers(0, rng.integers(1, 30), rng.integers(0, 60))), pc) for pc in range(rng.integers(1, 5))]
+    streams = [
+        rows_at(np.sort(rng.integers(0, rng.integers(1, 30), rng.integers(0, 60))), pc)
+        for pc in range(rng.integers(1, 5))
+    ]
     cut = [np.array_split(rows, rng.integers(1, 9)) for rows in streams]
     found = list(by_cycle([iter(chunks) for chunks in cut], "a.gprec"))
     whole = np.concatenate(streams)
-    assert np.concatenate([rows_at([], 0), *found]).tolist() == whole[np.argsort(whole["cycle"], kind="stable")].tolist()
+    assert (
+        np.concatenate([rows_at([], 0), *found]).tolist() == whole[np.argsort(whole["cycle"], kind="stable")].tolist()
+    )
 
 
 def test_cycles_that_run_backwards(tmp_path):

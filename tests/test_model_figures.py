@@ -1,4 +1,6 @@
-"""docs/model.md: its tables are what is stored and listed, its figures near what is published, and its list of sources covers every number of every chip."""
+"""docs/model.md: its tables are what is stored and listed, its figures near what is published, and its list of sources
+covers every number of every chip.
+"""
 
 import re
 

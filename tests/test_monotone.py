@@ -1,4 +1,6 @@
-"""More of anything, or faster, never makes a program slower by more than 5 %: requests meet in another order, and blocks on other SMs."""
+"""More of anything, or faster, never makes a program slower by more than 5 %: requests meet in another order, and
+blocks on other SMs.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -55,7 +57,11 @@ def test_a_better_chip_is_not_slower(tmp_path: Path, sample):
 
 def test_some_of_it_helps(tmp_path: Path):
     """The changes reach the model: a bound that holds because nothing happens would say nothing."""
-    for sample, line in (("saxpy", "dram_cycles = 400"), ("transpose", "sms = 216"), ("histogram", "atomic_sector_cycles = 1.2")):
+    for sample, line in (
+        ("saxpy", "dram_cycles = 400"),
+        ("transpose", "sms = 216"),
+        ("histogram", "atomic_sector_cycles = 1.2"),
+    ):
         path = tmp_path / f"{sample}.toml"
         path.write_text(f'inherits = "a100"\n{line}\n')
         assert min(new / old for new, old in zip(cycles(sample, str(path)), cycles_before(sample), strict=True)) < 0.95

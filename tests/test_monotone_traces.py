@@ -1,5 +1,5 @@
-"""A better issue side never makes a random trace slower by more than 3 %: short programs of a few warps, where each turn in another order shows,
-and by no more than half a percent on average."""
+"""A better issue side never makes a random trace slower by more than 3 %: short programs of a few warps, where each
+turn in another order shows, and by no more than half a percent on average."""
 
 from pathlib import Path
 
@@ -30,7 +30,9 @@ BETTER = (
 def cycles(path: Path, better: str) -> np.ndarray:
     """Of one run of each seed."""
     top, _, tables = better.partition("[")
-    path.write_text('inherits = "a100"\n' + ("" if "sms" in top else "sms = 2\n") + top + (f"[{tables}" if tables else "") + "\n")
+    path.write_text(
+        'inherits = "a100"\n' + ("" if "sms" in top else "sms = 2\n") + top + (f"[{tables}" if tables else "") + "\n"
+    )
     chip = load_chip(path)
     found = []
     for seed in SEEDS:
@@ -51,5 +53,8 @@ def test_a_better_issue_side_is_not_slower(tmp_path, before, better):
 
 
 def test_some_of_it_helps(tmp_path, before):
-    for better in ("[lanes]\nfma = 32\nalu = 32\nxu = 8\nfp64 = 16", "[latency]\nxu = 10\nshared = 12\nmemory = 16\nshuffle = 10"):
+    for better in (
+        "[lanes]\nfma = 32\nalu = 32\nxu = 8\nfp64 = 16",
+        "[latency]\nxu = 10\nshared = 12\nmemory = 16\nshuffle = 10",
+    ):
         assert (cycles(tmp_path / "better.toml", better) / before).mean() < 1

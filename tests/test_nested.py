@@ -93,7 +93,10 @@ def test_subdivision(tmp_path):
     assert (arrays["x"].copy_to_host() == expected).all()
     names = [result.launch.function.display for result in results.launches]
     assert names.count("divide") == 1 + 2 + 4 + 8 and names.count("fill") == 2 * (1 + 2 + 4) + 4 * 8
-    assert {result.launch.grid for result in results.launches if result.launch.function.display == "fill"} == {(2, 2, 1), (1, 1, 1)}
+    assert {result.launch.grid for result in results.launches if result.launch.function.display == "fill"} == {
+        (2, 2, 1),
+        (1, 1, 1),
+    }
 
 
 ORDER = """
@@ -115,7 +118,9 @@ __global__ void nothing(int *x, int n) { if (n) note<<<n, 1>>>(x, n); }
 
 
 def test_streams_of_kernels(tmp_path):
-    """The block's stream keeps its order, each launch with all that comes of it; the tail comes when all else is over."""
+    """The block's stream keeps its order, each launch with all that comes of it; the tail comes when all else is
+    over.
+    """
     arrays, results = run_source(tmp_path, ORDER, "one<<<1, 1>>>(x: i32[32]=zeros)", "nothing<<<1, 1>>>(x, 0)")
     x = arrays["x"].copy_to_host()
     assert x[:7].tolist() == [5, 1, 21, 22, 3, 9, 0] and x[20] == 0
@@ -134,9 +139,15 @@ def test_limits(tmp_path):
     arrays, results = run_source(tmp_path, ORDER, f"deep<<<1, 1>>>(x: i32[1]=zeros, {DEEPEST})")
     assert arrays["x"].copy_to_host()[0] == 1 and len(results.launches) == DEEPEST + 1
     for launch, text in (
-        (f"deep<<<1, 1>>>(i32[1], {DEEPEST + 1})", f"deep {DEEPEST + 1} levels below the host's launch; {DEEPEST} is the most"),
+        (
+            f"deep<<<1, 1>>>(i32[1], {DEEPEST + 1})",
+            f"deep {DEEPEST + 1} levels below the host's launch; {DEEPEST} is the most",
+        ),
         ("many<<<1, 1>>>(i32[4000], 2049)", "more than 2048 grids"),
-        ("wide<<<1, 1>>>(i32[9])", "kernel.cu:14, thread .0, 0, 0. of block .0, 0, 0.: it launches note: the block's x extent is 2000"),
+        (
+            "wide<<<1, 1>>>(i32[9])",
+            "kernel.cu:14, thread .0, 0, 0. of block .0, 0, 0.: it launches note: the block's x extent is 2000",
+        ),
         ("nothing<<<1, 1>>>(i32[9], -1)", "the grid's x extent is 4294967295"),
     ):
         with pytest.raises(KernelFault, match=text):
@@ -154,7 +165,8 @@ def test_a_fault_of_a_child(tmp_path):
         module.bad[1, 1](x)
     module.nothing[1, 1](x, 1)
     assert x.copy_to_host().tolist() == [2, 7, 1, 0]
-    assert [result.launch.index for result in results.launches] == [3, 4]  # after the three of the family that did not end
+    # after the three of the family that did not end
+    assert [result.launch.index for result in results.launches] == [3, 4]
 
 
 def test_recording(tmp_path):
@@ -164,7 +176,9 @@ def test_recording(tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "order.cu").write_text(ORDER.replace("__global__ void note", "static __global__ void note"))
-        code, _, error = gpuprof_command(folder, "collect", "order.cu", "--launch", "one<<<1, 1>>>(i32[32])", "-o", "order.gprec")
+        code, _, error = gpuprof_command(
+            folder, "collect", "order.cu", "--launch", "one<<<1, 1>>>(i32[32])", "-o", "order.gprec"
+        )
         assert code == 0, error
         recorded.append((folder / "order.gprec").read_bytes())
     assert recorded[0] == recorded[1]

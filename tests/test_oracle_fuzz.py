@@ -1,4 +1,6 @@
-"""Random kernels through the whole chain, bit for bit against the host. GPUPROF_FUZZ=1 (`make fuzz`) runs many more of them."""
+"""Random kernels through the whole chain, bit for bit against the host. GPUPROF_FUZZ=1 (`make fuzz`) runs many more of
+them.
+"""
 
 import os
 from collections.abc import Callable

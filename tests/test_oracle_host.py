@@ -45,7 +45,25 @@ def float_corners(dtype: np.dtype) -> np.ndarray:
 
 def integer_corners(dtype: np.dtype) -> np.ndarray:
     info = np.iinfo(dtype)
-    near = [info.min, info.min + 1, info.max - 1, info.max, info.max // 2, info.max // 2 + 1, 0, 1, 2, 3, 7, 10, 31, 32, 33, 63, 64]
+    near = [
+        info.min,
+        info.min + 1,
+        info.max - 1,
+        info.max,
+        info.max // 2,
+        info.max // 2 + 1,
+        0,
+        1,
+        2,
+        3,
+        7,
+        10,
+        31,
+        32,
+        33,
+        63,
+        64,
+    ]
     return np.array(near + [-each for each in (1, 2, 3, 10, 64) if info.min < 0], dtype)
 
 

@@ -1,4 +1,6 @@
-"""PTX of another compiler gives the same results: nvcc's, where it is installed, against the host's and against clang's."""
+"""PTX of another compiler gives the same results: nvcc's, where it is installed, against the host's and against
+clang's.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -17,7 +19,8 @@ pytestmark = needs_nvcc
 
 # What nvcc contracts and clang does not, and the other way round, differs in the last bits.
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}
-CHAOTIC = {"mandelbrot.cu": 1e-3}  # share of numbers that may differ: iterations at the set's edge depend on every last bit
+# share of numbers that may differ: iterations at the set's edge depend on every last bit
+CHAOTIC = {"mandelbrot.cu": 1e-3}
 
 # Launches in place of a sample's own, where those are large.
 SMALLER = {
@@ -30,7 +33,12 @@ SMALLER = {
 
 
 # How the oracle's kernels are compiled; without contraction, as they are written for.
-HOW = {"sm_75": ("-O3", "-fmad=false"), "sm_80": ("-O3", "-fmad=false"), "sm_90": ("-O3", "-fmad=false"), "sm_80 debug": ("-G",)}
+HOW = {
+    "sm_75": ("-O3", "-fmad=false"),
+    "sm_80": ("-O3", "-fmad=false"),
+    "sm_90": ("-O3", "-fmad=false"),
+    "sm_80 debug": ("-G",),
+}
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +66,14 @@ def launches_of(path: Path) -> list[str]:
 def array_names(launches: list[str]) -> list[str]:
     """Names of the arrays that the launches make."""
     requests = [parse_launch(text) for text in launches]
-    return [each.name for request in requests for each in request.arguments if isinstance(each, ArraySpec) and each.name]
+    return [
+        each.name for request in requests for each in request.arguments if isinstance(each, ArraySpec) and each.name
+    ]
 
 
-@pytest.mark.parametrize("path", sorted(path for path in SAMPLES.glob("*.cu") if launches_of(path)), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted(path for path in SAMPLES.glob("*.cu") if launches_of(path)), ids=lambda path: path.name
+)
 def test_samples_compute_the_same(path, tmp_path):
     launches = launches_of(path)
     ours, our_results = run_file(path, *launches)

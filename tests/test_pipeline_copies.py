@@ -30,11 +30,12 @@ __global__ void sums(const TYPE *in, TYPE *out, int stages)
     }
     out[t] = total;
 }
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize(
-    "kind, field, dtype, words", [("int", "", np.int32, 1), ("float2", ".x", np.float32, 2), ("int4", ".y", np.int32, 4)]
+    "kind, field, dtype, words",
+    [("int", "", np.int32, 1), ("float2", ".x", np.float32, 2), ("int4", ".y", np.int32, 4)],
 )
 def test_stages(tmp_path, monkeypatch, kind, field, dtype, words):
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))

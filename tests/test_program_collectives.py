@@ -22,7 +22,9 @@ def gpu_and_program(request):
 def groups(labels) -> list[list[int]]:
     """The lanes of each warp that have the same label, by thread number."""
     warps = np.arange(N).reshape(-1, 32)
-    return [[t for t in warp if labels[t] == label] for warp in warps for label in dict.fromkeys(labels[t] for t in warp)]
+    return [
+        [t for t in warp if labels[t] == label] for warp in warps for label in dict.fromkeys(labels[t] for t in warp)
+    ]
 
 
 def spread(parts: list[list[int]], of_part) -> np.ndarray:

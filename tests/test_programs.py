@@ -59,7 +59,11 @@ def test_stream_compaction(rng):
 
 def test_locks(rng):
     gpu, program = load("locks.cu")
-    keys, heads, nodes = rng.integers(0, 1000, 200).astype(I32), gpu.to_device(np.full(7, -1, I32)), gpu.device_array((200, 2), I32)
+    keys, heads, nodes = (
+        rng.integers(0, 1000, 200).astype(I32),
+        gpu.to_device(np.full(7, -1, I32)),
+        gpu.device_array((200, 2), I32),
+    )
     program.chain[2, 128](keys, 200, gpu.device_array(7, I32), heads, nodes, 7)
     lists = [[] for _ in range(7)]
     for bucket, node in enumerate(heads.copy_to_host()):

@@ -1,4 +1,6 @@
-"""What lanes see of lanes that have exited or never were: PTX leaves it open, here it is zero, however many blocks run together."""
+"""What lanes see of lanes that have exited or never were: PTX leaves it open, here it is zero, however many blocks run
+together.
+"""
 
 import numpy as np
 import pytest
@@ -35,7 +37,9 @@ def run(leave: str, body: str, living: int, block: int, grid: int) -> np.ndarray
     """(grid, block) of %r7 of the threads below `living`; the others' are 0."""
     program = assemble_text(PREAMBLE + TEXT.format(leave=leave, body=body))
     out = np.zeros(block * grid, np.uint32)
-    return np.frombuffer(run_kernel(program, "k", [out, living], grid=grid, block=block)[0], np.uint32).reshape(grid, block)
+    return np.frombuffer(run_kernel(program, "k", [out, living], grid=grid, block=block)[0], np.uint32).reshape(
+        grid, block
+    )
 
 
 @pytest.mark.parametrize("leave", LEAVE)
@@ -61,9 +65,12 @@ def test_transposed_matrix(grid):
 
 @pytest.mark.parametrize("grid", [1, 70])
 def test_matrix_product(grid):
-    """Ones times ones, where lanes 16 to 31 would have had columns 4 to 7 of B: those of the result that lanes 4 * row + 2 and 3 hold."""
+    """Ones times ones, where lanes 16 to 31 would have had columns 4 to 7 of B: those of the result that lanes 4 * row
+    + 2 and 3 hold.
+    """
     body = (
-        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r9, %r9}, {%r9}, {%f0, %f0, %f0, %f0}; mov.b32 %r7, %f2;"
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r9, %r9}, {%r9}, {%f0, %f0, %f0, "
+        "%f0}; mov.b32 %r7, %f2;"
     )
     found = run(LEAVE[0], "mov.f32 %f0, 0f00000000; " + body, 16, 32, grid)
     assert found[:, :16].view(np.float32).tolist() == [[8.0, 8.0, 0.0, 0.0] * 4] * grid
@@ -71,10 +78,12 @@ def test_matrix_product(grid):
 
 @pytest.mark.parametrize("grid", [1, 70])
 def test_matrix_stored(grid):
-    """Lanes 4 to 7 are gone: with them what row 1 holds, and the addresses of rows 4 to 7, which therefore stay as they were."""
+    """Lanes 4 to 7 are gone: with them what row 1 holds, and the addresses of rows 4 to 7, which therefore stay as they
+    were.
+    """
     middle = "add.u32 %r14, %r1, 24; and.b32 %r14, %r14, 31; setp.ge.u32 %p2, %r14, 28;"
     store = """mov.u32 %r10, words; shl.b32 %r11, %r1, 2; add.u32 %r12, %r10, %r11; add.u32 %r6, %r1, 1000; st.shared.u32 [%r12], %r6; bar.warp.sync 0xffffffff;
-    @%p2 bra DONE;"""
+    @%p2 bra DONE;"""  # noqa: E501
     body = """shl.b32 %r11, %r1, 4; add.u32 %r13, %r10, %r11; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r13], {%r9};
     xor.b32 %r12, %r12, 16; ld.shared.u32 %r7, [%r12];"""
     found = run(middle + store, body, 32, 32, grid)

@@ -1,4 +1,6 @@
-"""Operands of wrong types and sizes, names declared twice: refused with a place, as ptxas does; and what looks wrong but is right."""
+"""Operands of wrong types and sizes, names declared twice: refused with a place, as ptxas does; and what looks wrong
+but is right.
+"""
 
 import subprocess
 
@@ -18,7 +20,7 @@ HEAD = """\
 {
     .reg .pred %p<4>; .reg .b8 %c<4>; .reg .b16 %h<4>; .reg .u16 %us<4>; .reg .f16 %hf<4>; .reg .b32 %r<8>; .reg .u32 %u<4>; .reg .s32 %s<4>;
     .reg .f32 %f<4>; .reg .f16x2 %hh<4>; .reg .b64 %d<4>; .reg .f64 %e<4>; .reg .b128 %q<4>; .reg .v4 .f32 %v;
-"""
+"""  # noqa: E501
 
 RIGHT = """\
 mov.u32 %u0, %s0;  mov.b32 %f0, %u0;  mov.u16 %h0, %tid.x;  mov.b32 %r0, 0f3F800000;  mov.f32 %f0, 0d3FF0000000000000;  mov.f64 %e0, 0f3F800000;
@@ -31,7 +33,7 @@ shfl.sync.idx.b32 %f0, %u0, 0, 31, -1;  redux.sync.add.u32 %r0, %s1, -1;  add.f1
 lop3.b32 %r0, %f1, %r2, %r3, 0xe8;  fma.rn.f32 %f0, %r1, %r2, %r3;  neg.s32 %r0, %u1;  fns.b32 %r0, %f1, %r2, %r3;  clz.b32 %r0, %f1;
 vote.sync.ballot.b32 %f0, %p0, -1;  testp.finite.f32 %p0, %r1;  match.any.sync.b32 %r0, %f1, -1;
 { .reg .b32 %r<8>; };  .reg .b32 g;  .reg .b32 k;
-"""
+"""  # noqa: E501
 WRONG = """\
 mov.u32 %r0, %d0;  mov.f32 %f0, %u0;  mov.u32 %u0, %f0;  mov.u64 %d0, %e0;  mov.u32 %us0, 5;  mov.u16 %u0, 5;  mov.u64 %e0, 5;  mov.b16 %h0, %c0;
 mov.u32 %r0, 1.5;  mov.u32 %r0, 0f3F800000;  mov.b32 %r0, 0d3FF0000000000000;  mov.f32 %f0, 1;  mov.u64 %d0, 1.0;  mov.b32 %r0, {%r1, %us0};
@@ -51,7 +53,7 @@ set.eq.u32.f32 %f0, %f1, %f2;  slct.u32.s32 %r0, %r1, %r2, %f0;  slct.u32.f32 %r
 cvta.global.u64 %d0, %r1;  ld.global.u32 %r0, [%f0];  ld.global.u32 %r0, [%e0];  cvt.f32.f64 %d0, %f1;  ld.global.u32 %f1, [%d0];  ld.global.f32 %u1, [%d0];
 ld.global.f32 %e1, [%d0];  st.global.u32 [%d0], %f1;  st.global.f32 [%d0], %u1;  st.global.f32 [%d0], 1;  st.global.u32 [%d0], 1.0;  st.global.u16 [%d0], %f1;
 st.global.b64 [%d0], %f1;  cvt.rn.f32.u32 %u0, %u1;  cvt.rn.f32.u32 %f0, %f1;  cvt.f32.f16 %f0, %us1;
-"""
+"""  # noqa: E501
 MODULES = {
     ".local .b8 x[4];": "7:1: variable x: a .local variable outside a function",
     ".reg .b32 x;": "7:1: variable x: a .reg variable outside a function",
@@ -59,7 +61,8 @@ MODULES = {
     ".global .u32 k2;\n.global .u32 k2;": "8:1: variable k2 is defined twice",
     ".func g2() { ret; }\n.global .u32 g2;": "8:1: variable g2 is defined twice",
     ".global .u32 g2;\n.func g2() { ret; }": "8:1: function g2 is defined twice",
-    ".func (.param .b32 r) ff(.param .b32 x, .param .b32 x) { ret; }": "7:1: function ff: two parameters have the same name",
+    ".func (.param .b32 r) ff(.param .b32 x, .param .b32 x) { ret; "
+    "}": "7:1: function ff: two parameters have the same name",
     ".func (.param .b32 x) ff(.param .b32 x) { ret; }": "7:1: function ff: two parameters have the same name",
     ".visible .entry k3(.param .u64 a, .param .u64 a) { ret; }": "7:1: function k3: two parameters have the same name",
 }
@@ -123,6 +126,10 @@ def test_ptxas_says_the_same(tmp_path):
             == 0
         )
 
-    assert takes(HEAD + "\n".join(each if each.startswith("{") else f"{{ {each}; }}" for each in statements(RIGHT)) + "\nret;\n}\n")
+    assert takes(
+        HEAD
+        + "\n".join(each if each.startswith("{") else f"{{ {each}; }}" for each in statements(RIGHT))
+        + "\nret;\n}\n"
+    )
     assert not [statement for statement in statements(WRONG)[::4] if takes(kernel(statement))]
     assert not [declaration for declaration in list(MODULES)[::2] if takes(module(declaration))]

@@ -1,4 +1,5 @@
-"""The approximate functions on dense sweeps, each within the largest error that the PTX manual states (PTX ISA 9.7.3, 9.7.4).
+"""The approximate functions on dense sweeps, each within the largest error that the PTX manual states (PTX ISA 9.7.3,
+9.7.4).
 
 Exact values come from numpy in double precision, whose own error is far below these bounds.
 """
@@ -61,12 +62,21 @@ def test_single_precision(opcode):
     function, bound, rows = FUNCTIONS[opcode]
     ((found,),) = run_lanes([f"{opcode} r0, r1"], {"r1": rows})
     with np.errstate(all="ignore"):
-        check(opcode, rows.view(np.float32).astype(np.float64), found.view(np.float32).astype(np.float64), function, bound, 2.0**-149)
+        check(
+            opcode,
+            rows.view(np.float32).astype(np.float64),
+            found.view(np.float32).astype(np.float64),
+            function,
+            bound,
+            2.0**-149,
+        )
     assert (found[np.isnan(found.view(np.float32))] == 0x7FFFFFFF).all()
 
 
 def check(opcode, x, found, function, bound, smallest) -> None:
-    """NaN where the function has none; beyond the largest number infinity or that number; below the smallest one, off by one at most."""
+    """NaN where the function has none; beyond the largest number infinity or that number; below the smallest one, off
+    by one at most.
+    """
     exact = function(x)
     assert (np.isnan(found) == np.isnan(exact)).all(), opcode
     infinite = np.isinf(found)
@@ -84,7 +94,10 @@ def test_division(opcode):
     """Two ulp for divisors between 2^-126 and 2^126."""
     rng = np.random.default_rng(2)
     a, b = (
-        (rng.uniform(1, 2, LANES) * np.exp2(rng.integers(-40, 40, LANES)) * rng.choice([-1, 1], LANES)).astype(np.float32) for _ in range(2)
+        (rng.uniform(1, 2, LANES) * np.exp2(rng.integers(-40, 40, LANES)) * rng.choice([-1, 1], LANES)).astype(
+            np.float32
+        )
+        for _ in range(2)
     )
     ((found,),) = run_lanes([f"{opcode} r0, r1, r2"], {"r1": a.view(np.uint32), "r2": b.view(np.uint32)})
     exact = a.astype(np.float64) / b

@@ -1,4 +1,6 @@
-"""cvt and set in PTX: registers wider than the type, every rounding, 16-bit results of comparisons, from PTX text to results, against exact references."""
+"""cvt and set in PTX: registers wider than the type, every rounding, 16-bit results of comparisons, from PTX text to
+results, against exact references.
+"""
 
 import itertools
 
@@ -34,14 +36,22 @@ def source_row(t: str, file: str) -> np.ndarray:
     if t in FORMATS:
         values = [value | sign for value in FLOATS[t] for sign in (0, FORMATS[t].sign)]
     else:
-        values = [value & (1 << nbits(t)) - 1 for value in (INTEGERS_64 if nbits(t) == 64 else (*INTEGERS_32, 0x7F, 0x80, 0x81))]
+        values = [
+            value & (1 << nbits(t)) - 1
+            for value in (INTEGERS_64 if nbits(t) == 64 else (*INTEGERS_32, 0x7F, 0x80, 0x81))
+        ]
     bits = nbits_of(t)
     low = np.concatenate(
-        [np.resize(np.array(values, np.uint64), LANES - 64), RNG.integers(0, (1 << bits) - 1, 64, np.uint64, endpoint=True)]
+        [
+            np.resize(np.array(values, np.uint64), LANES - 64),
+            RNG.integers(0, (1 << bits) - 1, 64, np.uint64, endpoint=True),
+        ]
     )
     if t in FORMATS and bits == 32:
         low[-32:] = RNG.uniform(-300, 300, 32).astype(np.float32).view(np.uint32)
-    noise = RNG.integers(0, (1 << 64) - 1, LANES, np.uint64) << np.uint64(bits) if bits < 64 else np.zeros(LANES, np.uint64)
+    noise = (
+        RNG.integers(0, (1 << 64) - 1, LANES, np.uint64) << np.uint64(bits) if bits < 64 else np.zeros(LANES, np.uint64)
+    )
     return (low | noise).astype(DTYPES[file])
 
 
@@ -54,9 +64,9 @@ def extended(value: int, t: str, file: str) -> int:
 def forms(to: str, source: str) -> list[tuple[str, dict]]:
     """Modifiers of PTX, and what they mean."""
     if to in INTEGER_TYPES and source in INTEGER_TYPES:
-        lossless = (to[0] == "s" or source[0] == "u") and nbits(to) + (to[0] == "u") > nbits(source) + (source[0] == "u") - (
-            to[0] == source[0]
-        )
+        lossless = (to[0] == "s" or source[0] == "u") and nbits(to) + (to[0] == "u") > nbits(source) + (
+            source[0] == "u"
+        ) - (to[0] == source[0])
         return [("", {})] + ([] if lossless or to == source else [(".sat", {"sat": 1})])
     if to in INTEGER_TYPES:
         return [(f".{name}", {"rnd": mode}) for name, mode in INTEGRAL.items()]
@@ -78,7 +88,9 @@ def test_conversions(to):
         for text, (_, mods, file), (found,) in zip(texts, cases, run_lanes(texts, {f"{from_file}1": row}), strict=True):
             low = [int(value) & (1 << nbits_of(source)) - 1 for value in row]
             wanted = [
-                extended(convert((to, source), mods, value), to, file) if to in INTEGER_TYPES else convert((to, source), mods, value)
+                extended(convert((to, source), mods, value), to, file)
+                if to in INTEGER_TYPES
+                else convert((to, source), mods, value)
                 for value in low
             ]
             bad = [k for k in range(LANES) if not same(int(found[k]), wanted[k])]
@@ -89,7 +101,15 @@ def same(found: int, wanted) -> bool:
     return found & (1 << 63) - 1 > 0x7FF0 << 48 if isinstance(wanted, str) else found == wanted
 
 
-ONES = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "u16": 0xFFFF, "s16": 0xFFFF, "u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF}
+ONES = {
+    "f16": 0x3C00,
+    "bf16": 0x3F80,
+    "f32": 0x3F800000,
+    "u16": 0xFFFF,
+    "s16": 0xFFFF,
+    "u32": 0xFFFFFFFF,
+    "s32": 0xFFFFFFFF,
+}
 
 
 @pytest.mark.parametrize("t", ["f16", "bf16", "f32", "f64"])
@@ -97,13 +117,17 @@ def test_set_of_floats(t):
     """True is 1.0 or all ones; NaN by the comparison's name."""
     file = FILES[nbits_of(t)]
     a, b = (
-        RNG.choice(np.array([value | sign for value in FLOATS[t] for sign in (0, FORMATS[t].sign)], np.uint64), LANES).astype(DTYPES[file])
+        RNG.choice(
+            np.array([value | sign for value in FLOATS[t] for sign in (0, FORMATS[t].sign)], np.uint64), LANES
+        ).astype(DTYPES[file])
         for _ in range(2)
     )
     results = [t, "u16", "s16", "u32", "s32"] if t in ("f16", "bf16") else ["u32", "s32", "f32"]
     cases = list(itertools.product(FLOAT_COMPARISONS, ("",) if t in ("bf16", "f64") else ("", ".ftz"), results))
     texts = [f"set.{name}{ftz}.{to}.{t} {FILES[nbits_of(to)]}0, {file}1, {file}2" for name, ftz, to in cases]
-    for text, (name, ftz, to), (found,) in zip(texts, cases, run_lanes(texts, {f"{file}1": a, f"{file}2": b}), strict=True):
+    for text, (name, ftz, to), (found,) in zip(
+        texts, cases, run_lanes(texts, {f"{file}1": a, f"{file}2": b}), strict=True
+    ):
         held = [compare(t, {"cmp": name, "ftz": bool(ftz)}, x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
         assert found.tolist() == [ONES[to] if each else 0 for each in held], text
 
@@ -120,7 +144,12 @@ def test_packed_comparisons(t):
     for text, results in zip(texts, run_lanes(texts, {"r1": a, "r2": b, "p2": q}), strict=True):
         mods = {"cmp": text.split(".")[1]}
         halves = [
-            np.array([compare(t, mods, x >> s & 0xFFFF, y >> s & 0xFFFF) for x, y in zip(a.tolist(), b.tolist(), strict=True)])
+            np.array(
+                [
+                    compare(t, mods, x >> s & 0xFFFF, y >> s & 0xFFFF)
+                    for x, y in zip(a.tolist(), b.tolist(), strict=True)
+                ]
+            )
             for s in (0, 16)
         ]
         if text.startswith("setp"):

@@ -17,7 +17,8 @@ def test_pragmas_stand_in_modules_before_bodies_and_in_them(text):
 
 
 @pytest.mark.parametrize("directive", [
-    ".maxntid 64", ".maxntid 8, 8, 1", ".reqntid 32, 1, 1", ".minnctapersm 2", ".maxnctapersm 4", ".maxnreg 32", ".explicitcluster",
+    ".maxntid 64", ".maxntid 8, 8, 1", ".reqntid 32, 1, 1", ".minnctapersm 2", ".maxnctapersm 4", ".maxnreg 32",
+    ".explicitcluster",
     ".reqnctapercluster 2, 1, 1", ".maxclusterrank 8",
 ])  # fmt: skip
 def test_directives_of_kernels(directive):
@@ -28,7 +29,7 @@ def test_directives_of_functions_and_prototypes():
     text = """.func f() .noreturn .abi_preserve 16 { trap; }
 .visible .entry k(.param .u64 g)
 { .reg .u64 %g; ld.param.u64 %g, [g]; P: .callprototype _ () .noreturn .abi_preserve 16 .abi_preserve_control 2; call %g, (), P; ret; }
-"""
+"""  # noqa: E501
     assert len(assemble_text(PREAMBLE + text).functions) == 2
 
 

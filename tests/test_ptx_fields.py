@@ -1,4 +1,6 @@
-"""Bit fields at constant places, written as the manual's loops over bits, and chains of carries with links that leave the carry alone."""
+"""Bit fields at constant places, written as the manual's loops over bits, and chains of carries with links that leave
+the carry alone.
+"""
 
 import itertools
 
@@ -39,7 +41,10 @@ def test_fields_taken(kind):
         some = pairs[first : first + 60]
         found = run_lanes([f"bfe.{kind} {r}0, {r}1, {position}, {length}" for position, length in some], {f"{r}1": row})
         for (position, length), (values,) in zip(some, found, strict=True):
-            assert values.tolist() == [extracted(a, position, length, nbits, kind[0] == "s") for a in row.tolist()], (position, length)
+            assert values.tolist() == [extracted(a, position, length, nbits, kind[0] == "s") for a in row.tolist()], (
+                position,
+                length,
+            )
 
 
 @pytest.mark.parametrize("nbits", [32, 64])
@@ -49,14 +54,20 @@ def test_fields_put(nbits):
     for first in range(0, len(pairs), 60):
         some = pairs[first : first + 60]
         texts = [f"bfi.b{nbits} {r}0, {r}1, {r}2, {position}, {length}" for position, length in some]
-        for (position, length), (values,) in zip(some, run_lanes(texts, {f"{r}1": row, f"{r}2": row[::-1]}), strict=True):
-            wanted = [inserted(a, b, position, length, nbits) for a, b in zip(row.tolist(), row.tolist()[::-1], strict=True)]
+        for (position, length), (values,) in zip(
+            some, run_lanes(texts, {f"{r}1": row, f"{r}2": row[::-1]}), strict=True
+        ):
+            wanted = [
+                inserted(a, b, position, length, nbits) for a, b in zip(row.tolist(), row.tolist()[::-1], strict=True)
+            ]
             assert values.tolist() == wanted, (position, length)
 
 
 @pytest.mark.parametrize("bits", [32, 64])
 def test_only_cc_changes_the_carry(bits):
-    """The link in the middle overflows, or borrows, just where the first one does not; without .cc the last one does not learn of it."""
+    """The link in the middle overflows, or borrows, just where the first one does not; without .cc the last one does
+    not learn of it.
+    """
     r, row = ("r", VALUES) if bits == 32 else ("d", WIDE)
     mask = (1 << bits) - 1
     others = row[::-1]
@@ -66,7 +77,8 @@ def test_only_cc_changes_the_carry(bits):
         f"add.cc.u{bits} {r}0, {r}1, {r}2; madc.hi.u{bits} {r}0, {r}3, {r}3, {r}3; addc.u{bits} {r}0, 0, 0",
     ]
     sums, differences, products = (
-        values.tolist() for (values,) in run_lanes(texts, {f"{r}1": row, f"{r}2": others, f"{r}3": ~row & np.uint64(mask)})
+        values.tolist()
+        for (values,) in run_lanes(texts, {f"{r}1": row, f"{r}2": others, f"{r}3": ~row & np.uint64(mask)})
     )
     pairs = list(zip(row.tolist(), others.tolist(), strict=True))
     assert sums == products == [a + b >> bits for a, b in pairs]
@@ -75,7 +87,12 @@ def test_only_cc_changes_the_carry(bits):
 
 @pytest.mark.parametrize(
     "text",
-    ["min.relu.u16x2 %r1, %r2, %r3;", "max.relu.u32 %r1, %r2, %r3;", "add.sat.u32 %r1, %r2, %r3;", "mul24.lo.sat.s32 %r1, %r2, %r3;"],
+    [
+        "min.relu.u16x2 %r1, %r2, %r3;",
+        "max.relu.u32 %r1, %r2, %r3;",
+        "add.sat.u32 %r1, %r2, %r3;",
+        "mul24.lo.sat.s32 %r1, %r2, %r3;",
+    ],
 )
 def test_forms_that_ptx_does_not_have(text):
     with pytest.raises(GpuprofError, match=r"k\.ptx:12: unsupported"):

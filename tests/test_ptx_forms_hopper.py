@@ -25,8 +25,10 @@ def test_ptxas_accepts_the_forms(tmp_path):
         ("mbarrier.poke.shared.b64 [bar];", "mbarrier.poke"),
         ("cp.async.bulk.shared::cluster.global.bulk_group [%r1], [%rd1], 64, [%r2];", "complete_tx"),
         ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s64 [%rd1], [%r1], 64;", ".add.s64"),
-        ("cp.reduce.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd2, {%r3}], [%r1];", "without an operation"),
-        ("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [%r1], [%rd2, {%r3, %r4}], [%r2];", "gather4"),
+        ("cp.reduce.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd2, {%r3}], "
+            "[%r1];", "without an operation"),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [%r1], [%rd2, "
+            "{%r3, %r4}], [%r2];", "gather4"),
     ],
 )  # fmt: skip
 def test_other_forms_are_refused_by_name(form, text):
@@ -37,8 +39,10 @@ def test_other_forms_are_refused_by_name(form, text):
 @pytest.mark.parametrize(
     "form, text",
     [
-        ("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {%r3}], [%r1];", "1 coordinates for 2 dimensions"),
-        ("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd2, {%r3, %r4}], [%r2], {%rs1};", "3 to 5"),
+        ("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd2, {%r3}], "
+            "[%r1];", "1 coordinates for 2 dimensions"),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd2, {%r3, "
+            "%r4}], [%r2], {%rs1};", "3 to 5"),
         ("cp.async.bulk.wait_group.read %r1;", "must be a constant"),
         ("cp.async.bulk.prefetch.L2.global.L2::cache_hint;", "policy is missing"),
         ("setmaxnreg.inc.sync.aligned.u32 20;", "24 to 256"),

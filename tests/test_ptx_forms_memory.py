@@ -1,4 +1,6 @@
-"""Every form of the memory, lane and control instructions is accepted: by the assembler, and by ptxas for the target it is said to need."""
+"""Every form of the memory, lane and control instructions is accepted: by the assembler, and by ptxas for the target it
+is said to need.
+"""
 
 import pytest
 from ptx_support import assemble_text, ptxas

@@ -1,4 +1,6 @@
-"""Integer instructions of PTX that become several of ours, or that fix operands in passing, from PTX text to results, against plain Python integers."""
+"""Integer instructions of PTX that become several of ours, or that fix operands in passing, from PTX text to results,
+against plain Python integers.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,11 @@ MASKS = {"h": 0xFFFF, "r": 0xFFFFFFFF, "d": (1 << 64) - 1}
 def operands(file: str) -> list[np.ndarray]:
     """Three rows: specials against each other, then random numbers."""
     dtype = {"h": np.uint16, "r": np.uint32, "d": np.uint64}[file]
-    specials = {"h": [0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF], "r": INTEGERS_32, "d": INTEGERS_64}[file]
+    specials = {
+        "h": [0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF],
+        "r": INTEGERS_32,
+        "d": INTEGERS_64,
+    }[file]
     specials = np.array(specials, dtype)
     noise = [RNG.integers(0, np.iinfo(dtype).max, LANES // 4, dtype, endpoint=True) for _ in range(3)]
     n = LANES - LANES // 4
@@ -85,23 +91,33 @@ def test_arithmetic(opcode):
         listed = types or TYPES[file]
         sources = ", ".join(f"{file}{k + 1}" for k in range(source_count(opcode)))
         found = run_lanes(
-            [f"{opcode.format(t=t)} {file}0, {sources}" for t in listed], {f"{file}{k + 1}": row for k, row in enumerate(rows)}
+            [f"{opcode.format(t=t)} {file}0, {sources}" for t in listed],
+            {f"{file}{k + 1}": row for k, row in enumerate(rows)},
         )
         for t, (result,) in zip(listed, found, strict=True):
-            wanted = [function(t, *values) & MASKS[file] for values in zip(*[row.tolist() for row in rows], strict=True)]
+            wanted = [
+                function(t, *values) & MASKS[file] for values in zip(*[row.tolist() for row in rows], strict=True)
+            ]
             assert_same(f"{opcode.format(t=t)}", result.tolist(), wanted, rows)
 
 
 def assert_same(what, found, wanted, rows):
     bad = [lane for lane, (x, y) in enumerate(zip(found, wanted, strict=True)) if x != y]
-    assert not bad, what + ": " + "; ".join(f"{[hex(int(r[k])) for r in rows]} -> {found[k]:#x}, not {wanted[k]:#x}" for k in bad[:4])
+    assert not bad, (
+        what
+        + ": "
+        + "; ".join(f"{[hex(int(r[k])) for r in rows]} -> {found[k]:#x}, not {wanted[k]:#x}" for k in bad[:4])
+    )
 
 
 def test_wide_products():
     for narrow, result, t in (("h", "r", "u16"), ("h", "r", "s16"), ("r", "d", "u32"), ("r", "d", "s32")):
         a, b, _ = operands(narrow)
         c = operands(result)[2]
-        texts = [f"mul.wide.{t} {result}0, {narrow}1, {narrow}2", f"mad.wide.{t} {result}0, {narrow}1, {narrow}2, {result}3"]
+        texts = [
+            f"mul.wide.{t} {result}0, {narrow}1, {narrow}2",
+            f"mad.wide.{t} {result}0, {narrow}1, {narrow}2, {result}3",
+        ]
         (product,), (total,) = run_lanes(texts, {f"{narrow}1": a, f"{narrow}2": b, f"{result}3": c})
         pairs = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
         exact = [(number(x, t) * number(y, t), z) for x, y, z in pairs]
@@ -135,7 +151,12 @@ def test_logic_with_a_predicate():
     a, b, c = operands("r")
     a[:40] = 0
     q = RNG.integers(0, 2, LANES)
-    texts = [f"lop3.{op}.b32 r0|p0, r1, r2, r3, {lut:#x}, {sign}p1" for op in ("or", "and") for lut in (0x80, 0xC0) for sign in ("", "!")]
+    texts = [
+        f"lop3.{op}.b32 r0|p0, r1, r2, r3, {lut:#x}, {sign}p1"
+        for op in ("or", "and")
+        for lut in (0x80, 0xC0)
+        for sign in ("", "!")
+    ]
     texts.append("lop3.or.b32 _|p0, r1, r2, r3, 0x80, p1")
     found = run_lanes(texts, {"r1": a, "r2": b, "r3": c, "p1": q})
     for text, results in zip(texts, found, strict=True):
@@ -151,7 +172,11 @@ def test_logic_with_a_predicate():
 def test_shifts_past_the_width(file):
     bits = {"h": 16, "r": 32, "d": 64}[file]
     a, amount = operands(file)[0], np.resize(np.array([*COUNTS, 15, 16, 17], np.uint32), LANES)
-    texts = [f"shl.b{bits} {file}0, {file}1, r2", f"shr.u{bits} {file}0, {file}1, r2", f"shr.s{bits} {file}0, {file}1, r2"]
+    texts = [
+        f"shl.b{bits} {file}0, {file}1, r2",
+        f"shr.u{bits} {file}0, {file}1, r2",
+        f"shr.s{bits} {file}0, {file}1, r2",
+    ]
     found = run_lanes(texts, {f"{file}1": a, "r2": amount})
     lanes = [(x, min(n, bits)) for x, n in zip(a.tolist(), amount.tolist(), strict=True)]
     wanted = ([x << n for x, n in lanes], [x >> n for x, n in lanes], [signed(x, bits) >> n for x, n in lanes])
@@ -167,7 +192,9 @@ def test_comparisons(file):
     third = q.astype(bool)
     for t in TYPES[file]:
         texts = [f"setp.{name}.xor.{t} p0|p1, {file}1, {file}2, !p2" for name in COMPARISONS]
-        texts += [f"set.{name}.and.{kind}.{t} r0, {file}1, {file}2, p2" for name in COMPARISONS for kind in ("u32", "f32")]
+        texts += [
+            f"set.{name}.and.{kind}.{t} r0, {file}1, {file}2, p2" for name in COMPARISONS for kind in ("u32", "f32")
+        ]
         found = run_lanes(texts, {f"{file}1": a, f"{file}2": b, "p2": q})
         for text, results in zip(texts, found, strict=True):
             compare = COMPARISONS[text.split(".")[1]]
@@ -181,14 +208,20 @@ def test_comparisons(file):
 
 @pytest.mark.parametrize(
     "opcode",
-    ["add.u16", "sub.s16", "mul.lo.s16", "mul.hi.s16", "mad.lo.u16", "mad.hi.s16", "sad.s16", "div.u16", "div.s16", "rem.u16", "rem.s16", "min.s16",
+    ["add.u16", "sub.s16", "mul.lo.s16", "mul.hi.s16", "mad.lo.u16", "mad.hi.s16", "sad.s16", "div.u16", "div.s16",
+        "rem.u16", "rem.s16", "min.s16",
      "max.s16", "min.u16"],
 )  # fmt: skip
 def test_results_of_16_bits_have_nothing_above_them(opcode):
-    """A comparison sees the whole register: what a store hides, it shows. Quotients by zero are all ones, of 16 bits."""
+    """A comparison sees the whole register: what a store hides, it shows. Quotients by zero are all ones, of 16
+    bits.
+    """
     a, b, c = operands("h")
     sources = ", ".join(f"h{k + 1}" for k in range(source_count(opcode)))
-    texts = [f"{opcode} h0, {sources}", f"mov.b32 r0, 0; {opcode} h4, {sources}; setp.eq.u16 p0, h4, h5; selp.b32 r0, 1, 0, p0"]
+    texts = [
+        f"{opcode} h0, {sources}",
+        f"mov.b32 r0, 0; {opcode} h4, {sources}; setp.eq.u16 p0, h4, h5; selp.b32 r0, 1, 0, p0",
+    ]
     rows = {"h1": a, "h2": b, "h3": c}
     ((result,),) = run_lanes(texts[:1], rows)
     ((equal,),) = run_lanes(texts[1:], rows | {"h5": result})

@@ -41,8 +41,10 @@ $L__BB0_1:
 def test_tokens_have_kinds_and_offsets():
     tokens = [tuple(token) for token in tokenize('@!%p1 bra.uni $L_1; // x\n.loc 0f3F800000 0x1F "a\\"b" -3')]
     assert tokens == [
-        ("punct", "@", 0), ("punct", "!", 1), ("word", "%p1", 2), ("word", "bra.uni", 6), ("word", "$L_1", 14), ("punct", ";", 18),
-        ("dot", ".loc", 25), ("number", "0f3F800000", 30), ("number", "0x1F", 41), ("string", '"a\\"b"', 46), ("punct", "-", 53),
+        ("punct", "@", 0), ("punct", "!", 1), ("word", "%p1", 2), ("word", "bra.uni", 6), ("word", "$L_1", 14),
+        ("punct", ";", 18),
+        ("dot", ".loc", 25), ("number", "0f3F800000", 30), ("number", "0x1F", 41), ("string", '"a\\"b"', 46),
+        ("punct", "-", 53),
         ("number", "3", 54), ("end", "end of file", 55),
     ]  # fmt: skip
 
@@ -55,10 +57,12 @@ def test_a_small_module():
         ast.Registers("pred", (("%p", 2),)),
         ast.Registers("b32", (("%r", 3),)),
         ast.Label("$L__BB0_1", 15),
-        ast.Instruction("ld", ("global", "v2", "u32"), [ast.Vector((ast.Name("%r1"), ast.Name("%r2"))), ast.Memory(ast.Name("%rd1"), -8)],
+        ast.Instruction("ld", ("global", "v2", "u32"), [ast.Vector((ast.Name("%r1"), ast.Name("%r2"))),
+            ast.Memory(ast.Name("%rd1"), -8)],
                         17, 11, "%p1", True, where),
         ast.Instruction("setp", ("lt", "and", "s32"),
-                        [ast.Pair(ast.Name("%p0"), ast.Name("%p1")), ast.Name("%r1"), ast.Number(-5), ast.Negated(ast.Name("%p1"))],
+                        [ast.Pair(ast.Name("%p0"), ast.Name("%p1")), ast.Name("%r1"), ast.Number(-5),
+                            ast.Negated(ast.Name("%p1"))],
                         18, 5, location=where),
         ast.Instruction("ret", (), [], 19, 5, location=where),
     ])  # fmt: skip
@@ -71,10 +75,12 @@ def test_a_small_module():
 
 
 def test_numbers():
-    (inst,) = [s for s in parse(kernel_text("x 0x10, 0b101, 017, 1.5, -0f3F800000, 0dBFF0000000000000, 7U, WARP_SZ;"), "").functions[0]
+    (inst,) = [s for s in parse(kernel_text("x 0x10, 0b101, 017, 1.5, -0f3F800000, 0dBFF0000000000000, 7U, "
+        "WARP_SZ;"), "").functions[0]
                .body.statements if isinstance(s, ast.Instruction) and s.opcode == "x"]  # fmt: skip
     assert inst.operands == [
-        ast.Number(16), ast.Number(5), ast.Number(15), ast.Number(0x3FF8000000000000, "f64"), ast.Number(0xBF800000, "f32"),
+        ast.Number(16), ast.Number(5), ast.Number(15), ast.Number(0x3FF8000000000000, "f64"),
+        ast.Number(0xBF800000, "f32"),
         ast.Number(0xBFF0000000000000, "f64"), ast.Number(7), ast.Number(32),
     ]  # fmt: skip
 
@@ -104,7 +110,9 @@ $L__info_string1:
 
 def test_inlined_positions_form_a_chain():
     module = parse(kernel_text(INLINED) + DEBUG_STR, "k.ptx")
-    found = [s.location for s in module.functions[0].body.statements if isinstance(s, ast.Instruction) and s.opcode == "mov"]
+    found = [
+        s.location for s in module.functions[0].body.statements if isinstance(s, ast.Instruction) and s.opcode == "mov"
+    ]
     at_30 = Location("k.cu", 30, 5, "k")
     at_20 = Location("k.cu", 20, 7, "outer", at_30)
     assert found == [at_30, at_20, Location("k.cu", 10, 9, "inner", at_20), None]
@@ -152,12 +160,16 @@ WORDS = sorted({word for line in LINES for word in line.replace(",", " , ").repl
 @settings(max_examples=300)
 @given(st.data())
 def test_damaged_text_gives_our_own_errors(data):
-    """Lines dropped, doubled, cut, words and characters exchanged: a program or an error with a place, never a Python failure."""
+    """Lines dropped, doubled, cut, words and characters exchanged: a program or an error with a place, never a Python
+    failure.
+    """
     lines = list(LINES)
     for _ in range(data.draw(st.integers(1, 3))):
         index = data.draw(st.integers(0, len(lines) - 1))
         lines[index] = data.draw(_damages(lines[index]))
-    module = SimpleNamespace(name="k.ptx", ptx="\n".join(lines), sources={}, display={}, compiler="", arch="sm_80", param_types={})
+    module = SimpleNamespace(
+        name="k.ptx", ptx="\n".join(lines), sources={}, display={}, compiler="", arch="sm_80", param_types={}
+    )
     try:
         assemble_program(module)
     except GpuprofError as error:

@@ -1,4 +1,6 @@
-"""Texture and surface PTX: every form assembles and is what ptxas takes; what is not supported is refused by name; programs run."""
+"""Texture and surface PTX: every form assembles and is what ptxas takes; what is not supported is refused by name;
+programs run.
+"""
 
 import numpy as np
 import pytest
@@ -117,7 +119,9 @@ def run_variables(tmp_path, **parts):
 
 
 def test_opaque_variables(tmp_path):
-    """A texture bound to a variable is read by its name or its address; a sampler given in the text goes before its own."""
+    """A texture bound to a variable is read by its name or its address; a sampler given in the text goes before its
+    own.
+    """
     xs = np.arange(32) / 8
     nearest = np.where(xs < 3, np.array([1, 2, 4])[np.minimum(np.floor(xs), 2).astype(int)], 0)
     linear = np.interp(xs - 0.5, [0, 1, 2], [1, 2, 4])

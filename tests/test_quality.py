@@ -1,4 +1,6 @@
-"""gpuprof quality: longer periods are thinned recordings, shorter ones follow the formula; and what the intervals hold over seeds."""
+"""gpuprof quality: longer periods are thinned recordings, shorter ones follow the formula; and what the intervals hold
+over seeds.
+"""
 
 import csv
 import io
@@ -66,7 +68,9 @@ def report_of(folder, name):
 
 def test_a_thinned_recording_is_the_one_of_the_longer_period(folder):
     """Of the two phases of 64-cycle samples the first is what 128 cycles record; the row of 128 is the mean of both."""
-    thin, thick = (read_profile(folder / name, ensure_database(folder / name), [0]) for name in ("128.gprec", "64.gprec"))
+    thin, thick = (
+        read_profile(folder / name, ensure_database(folder / name), [0]) for name in ("128.gprec", "64.gprec")
+    )
     first, second = measured(thick[0], thick[1], 2)
     assert measured(thin[0], thin[1], 1) == [first]
     row = periods(folder, "64.gprec")[128]
@@ -90,7 +94,9 @@ def test_table_in_a_pipe_and_csv_say_what_json_says(folder):
     code, out, _ = gpuprof(folder, "quality", "64.gprec")
     lines = out.splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["period"])
-    assert code == 0 and [line.split()[0] for line in lines[start + 1 : start + 17]] == [str(row["period_cycles"]) for row in rows]
+    assert code == 0 and [line.split()[0] for line in lines[start + 1 : start + 17]] == [
+        str(row["period_cycles"]) for row in rows
+    ]
     assert lines[-1].endswith("what each column means: gpuprof quality --help")
     table = list(csv.DictReader(io.StringIO(gpuprof(folder, "quality", "64.gprec", "--csv")[1])))
     assert table == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
@@ -134,14 +140,16 @@ TRUTH = Truth(np.array([0.5, 0.3, 0.2]), np.array([0.75, 0.25]))
 
 
 def test_error_by_hand():
-    """Lines 0.4, 0.5, 0.1 of the weight: worst 0.2; only the third is at its place. Reasons 0.5, 0.5 by weight, and 0.8, 0.2 by count."""
+    """Lines 0.4, 0.5, 0.1 of the weight: worst 0.2; only the third is at its place. Reasons 0.5, 0.5 by weight, and
+    0.8, 0.2 by count.
+    """
     found = error_of(np.array([4, 5, 1]), np.array([5, 5]), np.array([4, 1]), TRUTH)
     assert found == (0.25, pytest.approx(0.05), pytest.approx(0.2), pytest.approx(1 / 3), 0.0)
 
 
 def test_lines_that_no_sample_saw_are_not_in_order_by_chance():
-    """One sample, of the first line: it is at its place; the other two share the places 2 and 3, so each is right half the time. Of no
-    two lines that tie for the first place is one known to be the hottest."""
+    """One sample, of the first line: it is at its place; the other two share the places 2 and 3, so each is right half
+    the time. Of no two lines that tie for the first place is one known to be the hottest."""
     found = error_of(np.array([1, 0, 0]), np.array([1, 0]), np.array([1, 0]), TRUTH)
     assert (found.ranked, found.hottest) == (pytest.approx((1 + 1 / 2 + 1 / 2) / 3), 1.0)
     found = error_of(np.array([2, 2, 0]), np.array([1, 0]), np.array([1, 0]), TRUTH)
@@ -153,7 +161,8 @@ def test_formula_against_many_draws():
     lines, reasons = (rng.multinomial(n, shares, 20_000) / n for shares in TRUTH)
     found = predicted(TRUTH, n)
     assert found.mix == pytest.approx(np.abs(reasons - TRUTH.reasons).sum(1).mean() / 2, rel=0.03)
-    assert found.worst_line == pytest.approx(np.abs(lines - TRUTH.lines).max(1).mean(), rel=0.15)  # errors are not independent
+    # errors are not independent
+    assert found.worst_line == pytest.approx(np.abs(lines - TRUTH.lines).max(1).mean(), rel=0.15)
     assert found.hottest == pytest.approx((lines.argmax(1) == 0).mean(), abs=0.01)
     assert in_order(0.3, 0.2, n) == pytest.approx((lines[:, 1] > lines[:, 2]).mean(), abs=0.02)
     assert largest(np.array([1.0])) == pytest.approx(np.sqrt(2 / np.pi), rel=1e-3)
@@ -162,7 +171,12 @@ def test_formula_against_many_draws():
 def test_a_period_that_is_no_power_of_two_has_its_own_row():
     samples = Samples(*(np.zeros(4, np.int64),) * 2, np.arange(4), np.ones(4, np.int64))
     rows = rows_of(samples, TRUTH, 100, 4, True)
-    assert [(row.period_cycles, row.how) for row in rows][:4] == [(50, "predicted"), (100, "recorded"), (200, "thinned"), (400, "thinned")]
+    assert [(row.period_cycles, row.how) for row in rows][:4] == [
+        (50, "predicted"),
+        (100, "recorded"),
+        (200, "thinned"),
+        (400, "thinned"),
+    ]
 
 
 # Over seeds.
@@ -172,7 +186,11 @@ def shares_held(chip, kernel, seed: int, period: int) -> list[bool]:
     """For each instruction of 1 % and more of the ledger: does its interval hold its share?"""
     code, warps, per_block = kernel
     timing, records = run(
-        chip, code, warps, warps_per_block=per_block, sampling=Sampling(period, seed=seed, phase_cycles=37 * seed % period)
+        chip,
+        code,
+        warps,
+        warps_per_block=per_block,
+        sampling=Sampling(period, seed=seed, phase_cycles=37 * seed % period),
     )
     counts = LaunchCounts({"mode": "random"})
     counts.add(records)
@@ -185,8 +203,9 @@ def shares_held(chip, kernel, seed: int, period: int) -> list[bool]:
 
 
 def test_the_interval_holds_the_truth_about_95_times_in_100(tmp_path):
-    """Sixty seeds and phases. Those of one recording hang together, so the bounds are those of sixty independent trials: 95 in 100 of them
-    hold on the average, and fewer than 0.95 - 2.33 sqrt(0.95 * 0.05 / 60) = 0.885 once in a hundred."""
+    """Sixty seeds and phases. Those of one recording hang together, so the bounds are those of sixty independent
+    trials: 95 in 100 of them hold on the average, and fewer than 0.95 - 2.33 sqrt(0.95 * 0.05 / 60) = 0.885 once in a
+    hundred."""
     (tmp_path / "chip.toml").write_text('inherits = "a100"\nsms = 4\n')
     chip = load_chip(tmp_path / "chip.toml")
     kernel = random_kernel(5, 200, 4)
@@ -196,7 +215,9 @@ def test_the_interval_holds_the_truth_about_95_times_in_100(tmp_path):
 
 
 def test_sampled_shares_converge_to_the_ledger(folder):
-    """Sixteen times the samples, a quarter of the error: the mean over the phases of a period, so that chance is small."""
+    """Sixteen times the samples, a quarter of the error: the mean over the phases of a period, so that chance is
+    small.
+    """
     rows = periods(folder, "64.gprec")
     errors = [rows[64 << k]["mix_error"] for k in (6, 4, 2)]
     assert errors == sorted(errors, reverse=True) and 1.7**2 < errors[0] / errors[2] < 2.3**2

@@ -10,10 +10,13 @@ from tests.readme import ROOT
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
-    """What step `number` of a page prints. Those before it run first, if they have not: another process may have been given their tests."""
+    """What step `number` of a page prints. Those before it run first, if they have not: another process may have been
+    given their tests.
+    """
     folder = tmp_path_factory.mktemp("readme")
     readme.prepare(folder)
-    readme.run("gpuprof collect samples/saxpy.cu -o warm.gprec", folder)  # the first run on a machine says that it compiles the model
+    # the first run on a machine says that it compiles the model
+    readme.run("gpuprof collect samples/saxpy.cu -o warm.gprec", folder)
     outputs = {}
 
     def print_step(page, number):

@@ -1,4 +1,6 @@
-"""The record stream, written and read back: whole, cut at every byte, with flipped bits, newer, foreign, made by hand."""
+"""The record stream, written and read back: whole, cut at every byte, with flipped bits, newer, foreign, made by
+hand.
+"""
 
 import json
 import struct
@@ -186,7 +188,8 @@ JSON_DAMAGE = {
     b"{}": "has no 'text'",
     b'{"text":1,"cycle":0}': "has 'text' = '1', which is not a string",
     b'{"text":"","cycle":-1}': "has 'cycle' = '-1', which is not an integer from 0 to 2^63 - 1",
-    b'{"text":"","cycle":9223372036854775808}': "has 'cycle' = '9223372036854775808', which is not an integer from 0 to 2^63 - 1",
+    b'{"text":"","cycle":9223372036854775808}': "has 'cycle' = '9223372036854775808', which is not an integer from 0 "
+    "to 2^63 - 1",
     b'{"text":"","cycle":NaN}': "is not JSON (NaN is not a number)",
     b'{"text":"","cycle":true}': "has 'cycle' = 'True', which is not an integer from 0 to 2^63 - 1",
 }
@@ -254,7 +257,12 @@ CONTRADICTIONS = {
     "data of launch 0, which has not begun": [(b"META", META), (b"LEND", LAUNCH_END)],
     "a second module 0": [(b"META", META), (b"MODL", None), (b"MODL", None)],
     "0 records, where its last chunk counts 3": [(b"META", META), (b"ENDF", {"launches": 0, "records": 3})],
-    "0 samples of launch 0, which kept 3": [(b"META", META), (b"MODL", None), (b"LNCH", launch_fields()), (b"LEND", LAUNCH_END)],
+    "0 samples of launch 0, which kept 3": [
+        (b"META", META),
+        (b"MODL", None),
+        (b"LNCH", launch_fields()),
+        (b"LEND", LAUNCH_END),
+    ],
     "0 launches, where its last chunk counts 2": [(b"META", META), (b"ENDF", {"launches": 2, "records": 0})],
 }
 MODULE = {"id": 0, "name": "a", "load_base": 0, "code_nbytes": 0, "compiler": "", "arch": ""}
@@ -264,7 +272,9 @@ MODULE = {"id": 0, "name": "a", "load_base": 0, "code_nbytes": 0, "compiler": ""
 @pytest.mark.parametrize("read", [read_recording, read_index, read_stream])
 def test_contradictions(tmp_path, read, what):
     path = tmp_path / "a.gprec"
-    path.write_bytes(file_header() + b"".join(frame(type_, canonical(value or MODULE)) for type_, value in CONTRADICTIONS[what]))
+    path.write_bytes(
+        file_header() + b"".join(frame(type_, canonical(value or MODULE)) for type_, value in CONTRADICTIONS[what])
+    )
     with pytest.raises(FileFormatError, match=what):
         read(path)
 
@@ -301,7 +311,11 @@ def test_no_file_and_a_folder(tmp_path):
 # Any rows.
 
 
-@given(hnp.arrays(np.uint64, st.tuples(st.integers(0, 5), st.just(N_REASONS)), elements=st.sampled_from([0, 0, 0, 1, 2**64 - 1])))
+@given(
+    hnp.arrays(
+        np.uint64, st.tuples(st.integers(0, 5), st.just(N_REASONS)), elements=st.sampled_from([0, 0, 0, 1, 2**64 - 1])
+    )
+)
 @settings(max_examples=50)
 def test_any_ledger_comes_back_sparse(tmp_path_factory, cycles):
     path = tmp_path_factory.mktemp("ledger") / "a.gprec"

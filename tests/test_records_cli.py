@@ -19,7 +19,7 @@ TEXT = """\
 launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 resident=4 stalls=selected
 launch=0 pc=0x00001010 sm=1 cycle=164 block=1 mask=0x0000ffff warp_slot=6 issued=0 scheduler_issued=0 warp=0 resident=3 stalls=long_scoreboard+drain
 launch=0 pc=0x00001010 sm=2 cycle=196 block=1 mask=0xffffffff warp_slot=7 issued=0 scheduler_issued=1 warp=1 resident=1 stalls=wait
-"""
+"""  # noqa: E501
 COMPACT_TEXT = """\
 launch=0 pc=0x00001000 sm=1 stalls=selected
 launch=0 pc=0x00001010 sm=1 stalls=long_scoreboard+drain
@@ -60,7 +60,10 @@ def folder(tmp_path_factory):
         (["saxpy.gprec", "--format", "csv"], CSV),
         (["saxpy.gprec", "--limit", "2"], "".join(TEXT.splitlines(keepends=True)[:2])),
         (["two.gprec", "--launch", "1"], TEXT.partition("\n")[2].replace("launch=0", "launch=1")),
-        (["two.gprec", "--launch", "1", "--limit", "1"], TEXT.splitlines(keepends=True)[1].replace("launch=0", "launch=1")),
+        (
+            ["two.gprec", "--launch", "1", "--limit", "1"],
+            TEXT.splitlines(keepends=True)[1].replace("launch=0", "launch=1"),
+        ),
     ],
 )
 def test_output(folder, arguments, expected):
@@ -69,12 +72,16 @@ def test_output(folder, arguments, expected):
 
 def test_json_lines_and_csv_agree(folder):
     """The same records, read by the standard library's own readers."""
-    objects = [json.loads(line) for line in gpuprof(folder, "records", "saxpy.gprec", "--format", "json")[1].splitlines()]
+    objects = [
+        json.loads(line) for line in gpuprof(folder, "records", "saxpy.gprec", "--format", "json")[1].splitlines()
+    ]
     rows = list(csv.DictReader(io.StringIO(CSV)))
     assert len(objects) == len(rows) == 3
     for fields, row in zip(objects, rows, strict=True):
         assert fields["stalls"] == row["stalls"].split("+")
-        assert {name: int(row[name], 0) for name in row if name != "stalls"} == {n: v for n, v in fields.items() if n != "stalls"}
+        assert {name: int(row[name], 0) for name in row if name != "stalls"} == {
+            n: v for n, v in fields.items() if n != "stalls"
+        }
 
 
 CUT = "at byte {} a chunk of 26 bytes ends after 21: the recording was cut off"
@@ -88,9 +95,15 @@ CUT = "at byte {} a chunk of 26 bytes ends after 21: the recording was cut off"
             ["none.gprec"],
             4,
             "",
-            "none.gprec: no samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider --filter",
+            "none.gprec: no samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider "
+            "--filter",
         ),
-        (["two.gprec", "--launch", "2"], 2, "", "--launch 2: there is no such launch in two.gprec; it has launches 0 to 1"),
+        (
+            ["two.gprec", "--launch", "2"],
+            2,
+            "",
+            "--launch 2: there is no such launch in two.gprec; it has launches 0 to 1",
+        ),
         (["absent.gprec"], 2, "", "absent.gprec: there is no such file"),
         (["."], 2, "", ".: cannot be read: Is a directory"),
     ],

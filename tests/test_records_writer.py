@@ -59,7 +59,9 @@ def test_an_interrupt_that_was_marked_is_not_marked_twice(tmp_path):
     assert read_recording(tmp_path / "a.gprec").marks == [{"text": "interrupted", "launch": 0, "cycle": 70}]
 
 
-@pytest.mark.parametrize("error", [UsageError("the launch has 2 arguments"), CompileError("no"), KernelFault("fault"), ZeroDivisionError()])
+@pytest.mark.parametrize(
+    "error", [UsageError("the launch has 2 arguments"), CompileError("no"), KernelFault("fault"), ZeroDivisionError()]
+)
 @pytest.mark.parametrize("launches", [0, 1])
 def test_an_error_leaves_nothing(tmp_path, error, launches):
     with pytest.raises(type(error)):
@@ -67,7 +69,9 @@ def test_an_error_leaves_nothing(tmp_path, error, launches):
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("error, why", [(KernelFault("a fault"), "a fault"), (ZeroDivisionError(), "ZeroDivisionError")])
+@pytest.mark.parametrize(
+    "error, why", [(KernelFault("a fault"), "a fault"), (ZeroDivisionError(), "ZeroDivisionError")]
+)
 def test_an_error_keeps_the_launches_that_ended(tmp_path, error, why):
     """Two ended, a third had begun; the file that was there before becomes the old one."""
     path = write_saxpy(tmp_path / "a.gprec")
@@ -154,7 +158,9 @@ def chunk_ends(data: bytes) -> list[int]:
 
 @contextmanager
 def disk_of(nbytes: int):
-    """Files can have so many bytes and no more: the system takes the part of a write that fits, and refuses the next."""
+    """Files can have so many bytes and no more: the system takes the part of a write that fits, and refuses the
+    next.
+    """
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, before[1]))
@@ -166,23 +172,33 @@ def disk_of(nbytes: int):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
 def test_a_disk_that_is_full_at_any_byte(tmp_path):
-    """Before the first launch is there nothing is left, and the previous file is back; from then on whole chunks are, which are those of a
-    disk with room, and the error says so. No byte of the file is special but chunks' ends: each is tried, and some between."""
+    """Before the first launch is there nothing is left, and the previous file is back; from then on whole chunks are,
+    which are those of a disk with room, and the error says so. No byte of the file is special but chunks' ends: each is
+    tried, and some between."""
     path, previous = tmp_path / "a.gprec", b"the recording of yesterday"
     whole = complete_file(tmp_path / "whole.gprec")
     ends = chunk_ends(whole)
     begun = ends[3]  # META, MODL, LNCH
-    for room in sorted({*range(0, len(whole), 41), *ends[:-1], *(end - 1 for end in ends), *(end + 1 for end in ends[:-1])}):
+    for room in sorted(
+        {*range(0, len(whole), 41), *ends[:-1], *(end - 1 for end in ends), *(end + 1 for end in ends[:-1])}
+    ):
         (tmp_path / "a.gprec.old").unlink(missing_ok=True)
         path.write_bytes(previous)
         writer = RecordWriter(path)
-        with disk_of(room), pytest.raises(GpuprofError, match=r"a\.gprec: cannot write the recording: File too large"), writer:
+        with (
+            disk_of(room),
+            pytest.raises(GpuprofError, match=r"a\.gprec: cannot write the recording: File too large"),
+            writer,
+        ):
             two_launches(writer)
         left = max(end for end in ends if end <= room) if room >= begun else 0
         assert writer.cut_short == (left > 0)
         assert path.read_bytes() == (whole[:left] if left else previous), room
         if left:
-            assert read_recording(path).damage == f"it ends at byte {left} without an ENDF chunk: the recording was cut off"
+            assert (
+                read_recording(path).damage
+                == f"it ends at byte {left} without an ENDF chunk: the recording was cut off"
+            )
             assert (tmp_path / "a.gprec.old").read_bytes() == previous
 
 
@@ -243,7 +259,9 @@ def test_a_killed_run_leaves_whole_chunks(tmp_path):
     path = tmp_path / "a.gprec"
     here = Path(__file__).parent
     paths = os.pathsep.join((str(here.parent), str(here)))
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script), path], cwd=here, env=os.environ | {"PYTHONPATH": paths})
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), path], cwd=here, env=os.environ | {"PYTHONPATH": paths}
+    )
     assert done.returncode == -signal.SIGKILL
     recording = read_recording(path)
     assert len(recording.launches[0].samples) == 2 * 8192

@@ -40,7 +40,8 @@ def test_the_table_is_about_these_kernels(ours, theirs):
 def test_registers_are_those_of_ptxas_within_15_percent_on_average(ours, theirs, folder):
     names = {source.name for source in SOURCES if source.parent.name == folder}
     errors = {
-        key[1]: function.registers / theirs[key].registers - 1 for key, function in ours.items() if key[0] in names and not key[2]
+        key[1]: function.registers / theirs[key].registers - 1 for key,
+        function in ours.items() if key[0] in names and not key[2]
     }  # fmt: skip
     assert sum(map(abs, errors.values())) / len(errors) <= 0.15, errors
     assert max(map(abs, errors.values())) <= 0.5, errors

@@ -41,9 +41,13 @@ SAMPLING = Sampling(32, "random", 3)
 
 
 def script(gpu: Device, folder: Path) -> list[np.ndarray]:
-    """Two modules, textures, streams, events, tasks, a fill, freed and used memory, and two errors that it lives on after."""
+    """Two modules, textures, streams, events, tasks, a fill, freed and used memory, and two errors that it lives on
+    after.
+    """
     (folder / "k.cu").write_text(SOURCE)
-    (folder / "other.cu").write_text("__global__ void shift(float *x) { x[threadIdx.x + blockDim.x * blockIdx.x] += 1; }")
+    (folder / "other.cu").write_text(
+        "__global__ void shift(float *x) { x[threadIdx.x + blockDim.x * blockIdx.x] += 1; }"
+    )
     mod, other = gpu.load(folder / "k.cu"), gpu.load(folder / "other.cu")
     mod.symbol("weights", np.float32).copy_to_device(np.arange(1, 5, dtype=np.float32))
     x = gpu.to_device(np.linspace(-1, 1, 5000, dtype=np.float32))
@@ -80,7 +84,9 @@ def folder(tmp_path_factory):
 def original(folder):
     path = folder / "original.gprec"
     with RecordWriter(path) as recorder:
-        gpu = open_device(Settings(chip_name="t4", sampling=SAMPLING, recorder=recorder, save_stream=True, command="the command"))
+        gpu = open_device(
+            Settings(chip_name="t4", sampling=SAMPLING, recorder=recorder, save_stream=True, command="the command")
+        )
         script(gpu, folder)
         gpu.executor.finish()
     return path
@@ -91,7 +97,9 @@ def again(original: Path, path: Path, **changes) -> Path:
     chip = described(stream.chip, str(original))
     saved_load_bases = "load_base" not in changes
     with RecordWriter(path) as recorder:
-        settings = Settings(chip=chip, sampling=stream.header.sampling, recorder=recorder, save_stream=True, command="the command")
+        settings = Settings(
+            chip=chip, sampling=stream.header.sampling, recorder=recorder, save_stream=True, command="the command"
+        )
         replay(stream, replace(settings, **changes), saved_load_bases=saved_load_bases)
     return path
 
@@ -131,12 +139,19 @@ def database_rows(path: Path) -> dict[str, list[tuple]]:
     db = ensure_database(path)
     modules = db.execute("SELECT module, load_base, code_nbytes FROM modules").fetchall()
     where = {base + offset: (module, offset) for module, base, nbytes in modules for offset in range(0, nbytes, 16)}
-    places = {"pc": where, "cause_pc": where, "first_pc": where, "load_base": {base: module for module, base, _ in modules}}
+    places = {
+        "pc": where,
+        "cause_pc": where,
+        "first_pc": where,
+        "load_base": {base: module for module, base, _ in modules},
+    }
     found = {}
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'meta'").fetchall():
         columns = [places.get(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
         rows = db.execute(f"SELECT * FROM {table}")
-        found[table] = sorted((tuple(c[v] if c else v for v, c in zip(row, columns, strict=True)) for row in rows), key=repr)
+        found[table] = sorted(
+            (tuple(c[v] if c else v for v, c in zip(row, columns, strict=True)) for row in rows), key=repr
+        )
     return found
 
 
@@ -156,7 +171,11 @@ def test_random_load_bases_keep_their_cache_lines(chip):
     """T4's 46 KB and V100's 12 KB are no powers of two."""
     chip = load_chip(chip)
     sizes = [5000 * 16, 16, 1 << 24, 0, 300 * 16]
-    plain, moved, other = LoadMap(), LoadMap(seed=1, move_nbytes=move_nbytes(chip)), LoadMap(seed=2, move_nbytes=move_nbytes(chip))
+    plain, moved, other = (
+        LoadMap(),
+        LoadMap(seed=1, move_nbytes=move_nbytes(chip)),
+        LoadMap(seed=2, move_nbytes=move_nbytes(chip)),
+    )
     usual, moved, other = ([load_map.place(size) for size in sizes] for load_map in (plain, moved, other))
     assert usual != moved != other
     for base, place in zip(usual, moved, strict=True):

@@ -23,12 +23,16 @@ def instruction(pc, line, **cycles):
     costs = [0] * N_REASONS
     for name, n in cycles.items():
         costs[INDEX[name]] = n
-    return Instruction(pc, "k", f"OP {pc}", "OP", 0, "", "", 0, (Position("k", "k.cu", line),), Cost(cycles=tuple(costs)))
+    return Instruction(
+        pc, "k", f"OP {pc}", "OP", 0, "", "", 0, (Position("k", "k.cu", line),), Cost(cycles=tuple(costs))
+    )
 
 
 @pytest.fixture
 def kernel():
-    """Line 2 loads (0x10, 0x20 makes its address), line 3 uses it, line 4 is a barrier: 100 cycles, 10 of which issue."""
+    """Line 2 loads (0x10, 0x20 makes its address), line 3 uses it, line 4 is a barrier: 100 cycles, 10 of which
+    issue.
+    """
     code = (
         instruction(0x10, 2, selected=4),
         instruction(0x20, 2, wait=6, selected=2),
@@ -50,7 +54,8 @@ def kernel():
 def report(kernel):
     empty = {"str": "", "int": 0, "bool": False, "tuple": ()}
     header = Header(
-        **{each.name: empty[getattr(each.type, "__name__", "tuple")] for each in fields(Header)} | {"complete": True, "samples_time": True}
+        **{each.name: empty[getattr(each.type, "__name__", "tuple")] for each in fields(Header)}
+        | {"complete": True, "samples_time": True}
     )
     return Report(header, ChipFacts("a100"), (kernel,), False)
 
@@ -102,14 +107,18 @@ def test_never_wider_than_the_page(report, width):
 
 def test_the_page_for_programs(report):
     rows = list(csv.DictReader(io.StringIO(csv_page(report, Request("blame")))))
-    assert [(r["Line"], r["Stall"], r["Cause Line"], r["Cause"], r["Conflict"], r["Warp Cycles (Exact)"]) for r in rows[:2]] == [
+    assert [
+        (r["Line"], r["Stall"], r["Cause Line"], r["Cause"], r["Conflict"], r["Warp Cycles (Exact)"]) for r in rows[:2]
+    ] == [
         ("3", "long_scoreboard", "2", "dram", "1", "40"),
         ("4", "barrier", "3", "barrier", "0", "30"),
     ]
     (found,) = json.loads(json_page(report, Request("blame")))["kernels"]
     assert found["causes"][1] == {
-        "path": "k.cu", "line": 4, "address": None, "stall": "barrier", "cause_path": "k.cu", "cause_line": 3, "cause_address": None,
-        "cause": "barrier", "other_warp": True, "other_launch": False, "conflict": False, "warp_cycles": 30, "exact_share": 0.3, "stalls": 3,
+        "path": "k.cu", "line": 4, "address": None, "stall": "barrier", "cause_path": "k.cu", "cause_line": 3,
+        "cause_address": None,
+        "cause": "barrier", "other_warp": True, "other_launch": False, "conflict": False, "warp_cycles": 30,
+        "exact_share": 0.3, "stalls": 3,
     }  # fmt: skip
 
 
@@ -118,7 +127,11 @@ def test_the_source_page_and_the_summary(report):
     rows = list(csv.reader(io.StringIO(csv_page(report, Request("source")))))
     heading = next(row for row in rows if "Attributed Stalls" in row)
     place, line = heading.index("Attributed Stalls"), heading.index("Line")
-    assert {row[line]: row[place] for row in rows[rows.index(heading) + 1 :] if row[line] in "234"} == {"2": "50", "3": "30", "4": "0"}
+    assert {row[line]: row[place] for row in rows[rows.index(heading) + 1 :] if row[line] in "234"} == {
+        "2": "50",
+        "3": "30",
+        "4": "0",
+    }
     (found,) = json.loads(json_page(report, Request("source")))["kernels"]
     assert [row["attributed_cycles"] for row in found["sections"][0]["rows"] if row["addresses"]] == [50, 30, 0]
     assert "waited for 50.0%  k.cu:2  (DRAM)  x = a[i];" in shown(report, None, "summary")

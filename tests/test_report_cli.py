@@ -85,7 +85,13 @@ def test_isa_csv_says_what_the_tables_say(database):
         *("File", "Line", "Function", "Warp Cycles (Exact)", "Exact Share", "Warp Cycles With Inlined (Exact)"),
         *("Sampled Share", "Sampled Share Low 95%", "Sampled Share High 95%"),
         *("Estimated Share", "Estimated Share Low 95%", "Estimated Share High 95%", "Attributed Stalls"),
-        *("Stalls (Exact)", "Mean Stall Cycles (Exact)", "Longest Stall Cycles (Exact)", "stall_gmma", "stall_gmma (Not Issued)"),
+        *(
+            "Stalls (Exact)",
+            "Mean Stall Cycles (Exact)",
+            "Longest Stall Cycles (Exact)",
+            "stall_gmma",
+            "stall_gmma (Not Issued)",
+        ),
         *(f"{column} (Exact)" for column in COLUMNS),
     ]
     assert len(rows) == len(CODE)
@@ -100,11 +106,19 @@ def test_isa_csv_says_what_the_tables_say(database):
         assert float(row["Avg. Threads Executed"]) == threads / executed
         assert [int(row[column]) for column in ("Divergent Branches", "L1 Tag Requests Global")] == [divergent, tags]
         assert [int(row[column]) for column in NCU[19:23]] == [sectors - ideal, sectors, ideal, local]
-        assert [int(row[column]) for column in NCU[16:19]] == [wavefronts - wavefronts_ideal, wavefronts, wavefronts_ideal]
+        assert [int(row[column]) for column in NCU[16:19]] == [
+            wavefronts - wavefronts_ideal,
+            wavefronts,
+            wavefronts_ideal,
+        ]
         for reason, column in zip(NAMES, COLUMNS, strict=True):
             assert int(row[f"{column} (Exact)"]) == 2 * cycles_of(index).get(reason, 0)
             assert int(row[column]) == 2 * samples_of(index).get(reason, 0)
-        assert int(row["# Samples"]) == int(row["Warp Stall Sampling (All Samples)"]) == 2 * sum(samples_of(index).values())
+        assert (
+            int(row["# Samples"])
+            == int(row["Warp Stall Sampling (All Samples)"])
+            == 2 * sum(samples_of(index).values())
+        )
 
 
 @pytest.mark.parametrize("page", ["source", "ptx", "isa"])
@@ -113,14 +127,18 @@ def test_csv_sums_to_the_whole(database, page):
     table = [dict(zip(heading, row, strict=True)) for row in rows]
     assert sum(float(row["Exact Share"]) for row in table) == pytest.approx(1, abs=1e-4)
     assert sum(float(row["Sampled Share"]) for row in table) == pytest.approx(1, abs=1e-4)
-    assert sum(int(row["Warp Cycles (Exact)"]) for row in table) == 2 * sum(sum(cycles_of(i).values()) for i in range(len(CODE)))
+    assert sum(int(row["Warp Cycles (Exact)"]) for row in table) == 2 * sum(
+        sum(cycles_of(i).values()) for i in range(len(CODE))
+    )
 
 
 def test_csv_without_sampling_leaves_the_sampled_cells_empty(tmp_path):
     path = make_database(tmp_path / "t.gpudb", period_cycles=0, with_samples=False)
     _, heading, *rows = csv.reader(io.StringIO(run(path, "--csv").stdout))
     for row in (dict(zip(heading, cells, strict=True)) for cells in rows):
-        assert {row[column] for column in heading if column in COLUMNS or "Samples" in column or "Sampled" in column} == {""}
+        assert {
+            row[column] for column in heading if column in COLUMNS or "Samples" in column or "Sampled" in column
+        } == {""}
 
 
 def test_json_source_page(database):
@@ -169,8 +187,18 @@ def test_json_source_page(database):
         "samples_by_reason": {"selected": 20, "wait": 8, "long_scoreboard": 540, "lg_throttle": 600, "drain": 8},
         "samples_not_issued_by_reason": {"wait": 4, "long_scoreboard": 270, "lg_throttle": 300, "drain": 4},
         "counters": {
-            **{"inst_executed": 2048, "thread_inst_executed": 65_536, "thread_inst_executed_pred_on": 65_536, "divergent_branches": 0},
-            **{"l1_tag_requests_global": 1024, "l2_sectors_global": 32_768, "l2_sectors_global_ideal": 4096, "l2_sectors_local": 0},
+            **{
+                "inst_executed": 2048,
+                "thread_inst_executed": 65_536,
+                "thread_inst_executed_pred_on": 65_536,
+                "divergent_branches": 0,
+            },
+            **{
+                "l1_tag_requests_global": 1024,
+                "l2_sectors_global": 32_768,
+                "l2_sectors_global_ideal": 4096,
+                "l2_sectors_local": 0,
+            },
             **{"l1_wavefronts_shared": 0, "l1_wavefronts_shared_ideal": 0},
             **{"l2_sectors_global_excess": 28_672, "l1_wavefronts_shared_excess": 0},
         },
@@ -188,15 +216,29 @@ def test_every_page_in_every_format(database, page):
 def test_launches_csv(database):
     heading, *rows = csv.reader(io.StringIO(run(database, "--page", "launches", "--csv").stdout))
     first = dict(zip(heading, rows[0], strict=True))
-    assert [first[k] for k in ("launch", "kernel", "grid", "block", "cycles", "complete")] == ["0", KERNEL, "4,4,1", "32,8,1", "5000", "1"]
-    assert [first[k] for k in ("theoretical_occupancy", "blocks_per_sm", "occupancy_limiter", "l1_hits")] == ["1.0", "8", "warps", "1024"]
+    assert [first[k] for k in ("launch", "kernel", "grid", "block", "cycles", "complete")] == [
+        "0",
+        KERNEL,
+        "4,4,1",
+        "32,8,1",
+        "5000",
+        "1",
+    ]
+    assert [first[k] for k in ("theoretical_occupancy", "blocks_per_sm", "occupancy_limiter", "l1_hits")] == [
+        "1.0",
+        "8",
+        "warps",
+        "1024",
+    ]
 
 
 def test_no_samples_shows_the_ledger_and_is_not_a_success(tmp_path):
     path = make_database(tmp_path / "t.gpudb", period_cycles=1 << 20, with_samples=False)
     result = run(path, "--page", "source", raises=NotComparable)
     assert ">>   14  63.9%" in result.stdout
-    assert str(result.exception).startswith("no samples were taken: the longest launch ran 5000 cycles, the sampling period is 1048576;")
+    assert str(result.exception).startswith(
+        "no samples were taken: the longest launch ran 5000 cycles, the sampling period is 1048576;"
+    )
     assert result.exception.exit_code == 4
 
 
@@ -209,14 +251,21 @@ def test_nothing_measured(tmp_path, bend):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--source-lines", "20-10"], "--source-lines '20-10': the first line must be at least 1 and not after the last"),
+        (
+            ["--source-lines", "20-10"],
+            "--source-lines '20-10': the first line must be at least 1 and not after the last",
+        ),
         (["--source-lines", "0"], "--source-lines '0': the first line must be at least 1 and not after the last"),
         (["--source-lines", "ten"], "--source-lines 'ten': expected a line or a range of lines, as in 10 or 10-20"),
         (["--source-lines", "1-2"], "--source-lines 1-2: no kernel has code there; transpose_naive is in lines 5-16"),
-        (["--source-lines", "10", "--page", "isa"], "--source-lines picks lines of the source page; it does not go with --page isa"),
+        (
+            ["--source-lines", "10", "--page", "isa"],
+            "--source-lines picks lines of the source page; it does not go with --page isa",
+        ),
         (
             ["--isa", "--csv"],
-            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all instructions give --page isa",
+            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all "
+            "instructions give --page isa",
         ),
         (["--csv", "--json"], "--csv and --json exclude each other: give one"),
         (["--kernel", "x"], "--kernel 'x' finds no kernel; the file has: transpose_naive"),
@@ -244,7 +293,9 @@ def test_help_is_light(database):
 
 
 def test_report_reads_the_database_alone(database):
-    loaded = modules_after(f"from gpuprof.cli.report import command\ncommand([{str(database)!r}], standalone_mode=False)")
+    loaded = modules_after(
+        f"from gpuprof.cli.report import command\ncommand([{str(database)!r}], standalone_mode=False)"
+    )
     assert not loaded & {
         "numba",
         "llvmlite",
@@ -261,7 +312,16 @@ def test_two_runs_print_the_same_bytes(database):
     outputs = set()
     for seed in ("0", "1"):
         for arguments in (["--json"], ["--csv"], []):
-            command_line = [sys.executable, "-c", "from gpuprof.cli.main import main; main()", "report", str(database), *arguments]
+            command_line = [
+                sys.executable,
+                "-c",
+                "from gpuprof.cli.main import main; main()",
+                "report",
+                str(database),
+                *arguments,
+            ]
             environment = {"PYTHONHASHSEED": seed, "PATH": ""}
-            outputs.add(subprocess.run(command_line, capture_output=True, env=environment, timeout=60, check=True).stdout)
+            outputs.add(
+                subprocess.run(command_line, capture_output=True, env=environment, timeout=60, check=True).stdout
+            )
     assert len(outputs) == 3

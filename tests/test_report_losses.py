@@ -1,4 +1,6 @@
-"""Flags of the samples' way, and what the pages say of the samples that were lost on it and of what it cost the kernel."""
+"""Flags of the samples' way, and what the pages say of the samples that were lost on it and of what it cost the
+kernel.
+"""
 
 import json
 import re
@@ -30,7 +32,9 @@ def folder(tmp_path_factory):
 
 
 def collected(folder, *flags):
-    code, _, error = gpuprof(folder, "collect", "gather.cu", "--chip", "small.toml", "--period", "32", "--mode", "all", *flags)
+    code, _, error = gpuprof(
+        folder, "collect", "gather.cu", "--chip", "small.toml", "--period", "32", "--mode", "all", *flags
+    )
     assert code == 0, error
     return read_recording(folder / "gather.gprec")
 
@@ -45,12 +49,20 @@ def test_what_is_lost_and_where(folder):
     recording = collected(folder, "--fifo", "8", "--drain", "3", "--buffer", "1K", "--poll", "2^10")
     assert "--fifo 8 --drain 3 --buffer 1024 --poll 1024" in recording.meta["command"]
     sampling = recording.meta["sampling"]
-    assert [sampling[name] for name in ("fifo_depth", "drain_cycles", "buffer_nbytes", "poll_cycles")] == [8, 3, 1024, 1024]
+    assert [sampling[name] for name in ("fifo_depth", "drain_cycles", "buffer_nbytes", "poll_cycles")] == [
+        8,
+        3,
+        1024,
+        1024,
+    ]
     (launch,) = recording.launches.values()
     fifo, buffer = int(launch.losses["dropped_fifo"].sum()), int(launch.losses["dropped_buffer"].sum())
     assert fifo and buffer and fifo + buffer == launch.end["samples_dropped"]
     text = first_lines(folder)
-    assert f"dropped {fifo + buffer:,}, buffer full: yes, {fifo:,} by full FIFOs, {buffer:,} by the full event buffer, most by SM" in text
+    assert (
+        f"dropped {fifo + buffer:,}, buffer full: yes, {fifo:,} by full FIFOs, {buffer:,} by the full event buffer, "
+        "most by SM" in text
+    )
     assert "cost" not in text
     _, out, _ = gpuprof(folder, "report", "gather.gprec", "--page", "summary", "--json")
     document = json.loads(out)
@@ -66,18 +78,30 @@ def test_what_sampling_cost(folder):
     assert end["cycles"] == quiet + cost and cost > 0
     assert f"sampling cost {cost:,} of {end['cycles']:,} cycles" in first_lines(folder)
     code, _, error = gpuprof(folder, "check", "gather.gprec", "--baseline", "baseline.txt", "--update")
-    assert code == 4 and "its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream aux" in error
+    assert (
+        code == 4
+        and "its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream aux"
+        in error
+    )
     assert not (folder / "baseline.txt").exists()
 
 
 def test_who_lost_most_comes_first(tmp_path):
     path = make_database(tmp_path / "t.gpudb", dropped=50)
     with sqlite3.connect(path) as db:
-        rows = [(0, 3, 99, 10, 0), (1, 3, 99, 5, 1), (0, 7, 99, 2, 28), (0, 8, 99, 0, 0), (1, 9, 99, 3, 0), (1, 1, 99, 1, 0)]
+        rows = [
+            (0, 3, 99, 10, 0),
+            (1, 3, 99, 5, 1),
+            (0, 7, 99, 2, 28),
+            (0, 8, 99, 0, 0),
+            (1, 9, 99, 3, 0),
+            (1, 1, 99, 1, 0),
+        ]
         db.executemany("INSERT INTO sample_losses VALUES (?, ?, ?, ?, ?)", rows)
     _, out, _ = gpuprof(tmp_path, "report", "t.gpudb")
-    assert "21 by full FIFOs, 29 by the full event buffer, most by SM 7 (30) and SM 3 (16), 2 more SMs lost some" in re.sub(
-        "\n# *", " ", out
+    assert (
+        "21 by full FIFOs, 29 by the full event buffer, most by SM 7 (30) and SM 3 (16), 2 more SMs lost some"
+        in re.sub("\n# *", " ", out)
     )
 
 
@@ -102,7 +126,9 @@ def test_flags_that_cannot_be(folder, flags, says):
 
 
 def test_the_header_is_whole_on_a_narrow_page(tmp_path):
-    """A part that is wider than a line is broken between its words: nothing of the fidelity or of the losses is left out."""
+    """A part that is wider than a line is broken between its words: nothing of the fidelity or of the losses is left
+    out.
+    """
     make_database(tmp_path / "t.gpudb", dropped=50)
     headers = []
     for width in (60, 300):

@@ -31,7 +31,9 @@ def test_the_kernel_has_the_sums_of_the_tables(tmp_path):
         samples.update({reason: LAUNCHES * n for reason, n in samples_of(index).items()})
     assert {reason: n for reason, n in zip(INDEX, kernel.cost.cycles, strict=True) if n} == cycles
     assert {reason: n for reason, n in zip(INDEX, kernel.cost.samples, strict=True) if n} == samples
-    assert tuple(kernel.cost.counters) == tuple(LAUNCHES * sum(column) for column in zip(*map(counters_of, range(len(CODE))), strict=True))
+    assert tuple(kernel.cost.counters) == tuple(
+        LAUNCHES * sum(column) for column in zip(*map(counters_of, range(len(CODE))), strict=True)
+    )
 
 
 @pytest.mark.parametrize("page", LISTINGS)
@@ -48,12 +50,26 @@ def test_every_cost_stands_in_one_row(tmp_path, page):
 def test_source_rows_are_the_function_from_signature_to_brace(tmp_path):
     (kernel,) = report_of(tmp_path).kernels
     own, inlined = source_sections(kernel)
-    assert (own.function, own.path, [row.number for row in own.rows]) == (KERNEL, "samples/transpose.cu", [*range(5, 17), 0])
-    assert (inlined.function, inlined.path, [row.number for row in inlined.rows]) == ("at", "samples/index.cuh", [3, 4, 5])
+    assert (own.function, own.path, [row.number for row in own.rows]) == (
+        KERNEL,
+        "samples/transpose.cu",
+        [*range(5, 17), 0],
+    )
+    assert (inlined.function, inlined.path, [row.number for row in inlined.rows]) == (
+        "at",
+        "samples/index.cuh",
+        [3, 4, 5],
+    )
     by_line = Counter()
     for index, (line, in_header, *_) in enumerate(CODE):
-        by_line[("index.cuh", in_header) if in_header else ("transpose.cu", line)] += LAUNCHES * sum(cycles_of(index).values())
-    got = {(section.path.removeprefix("samples/"), row.number): row.cost.warp_cycles for section in (own, inlined) for row in section.rows}
+        by_line[("index.cuh", in_header) if in_header else ("transpose.cu", line)] += LAUNCHES * sum(
+            cycles_of(index).values()
+        )
+    got = {
+        (section.path.removeprefix("samples/"), row.number): row.cost.warp_cycles
+        for section in (own, inlined)
+        for row in section.rows
+    }
     assert {place: cycles for place, cycles in got.items() if cycles} == by_line
 
 
@@ -104,7 +120,10 @@ def test_totals_by_hand(tmp_path):
     "bend, message",
     [
         ({"kernel_filter": "matmul"}, "--kernel 'matmul' finds no kernel; the file has: transpose_naive"),
-        ({"kernel_filter": "("}, "--kernel '(' is not a regular expression: missing ), unterminated subpattern at position 0"),
+        (
+            {"kernel_filter": "("},
+            "--kernel '(' is not a regular expression: missing ), unterminated subpattern at position 0",
+        ),
         ({"launch": 7}, "--launch 7: there is no such launch in the file; it has launches 0 to 1"),
     ],
 )
@@ -138,9 +157,15 @@ def test_selecting_lines(tmp_path):
     "function, text, span, expected",
     [
         ("f", "void f() {\n  a;\n}\n", (2, 2), (1, 3)),
-        ("scan<256>", "template <int N>\n__global__ void scan(int n)\n{\n  {\n    a;\n  }\n}\nint x;\n", (5, 5), (2, 7)),
+        (
+            "scan<256>",
+            "template <int N>\n__global__ void scan(int n)\n{\n  {\n    a;\n  }\n}\nint x;\n",
+            (5, 5),
+            (2, 7),
+        ),
         ("space::g", "void g()\n{\n  a; }\n", (3, 3), (1, 3)),
-        ("h", "void other() {\n  h();\n}\nvoid unnamed() {\n  a;\n}\n", (5, 5), (5, 5)),  # behind another function's end
+        # behind another function's end
+        ("h", "void other() {\n  h();\n}\nvoid unnamed() {\n  a;\n}\n", (5, 5), (5, 5)),
         ("kernel", "def kernel(x):\n    y = x\n    return y\n", (2, 3), (1, 3)),
         ("f", "", (4, 9), (4, 9)),
     ],
@@ -150,7 +175,9 @@ def test_whole_function(function, text, span, expected):
 
 
 def score_bound(hits: int, n: int, side: int) -> float:
-    """Wilson's bounds are where the score test just fails: |hits/n - p| = z * sqrt(p (1 - p) / n). Found by bisection."""
+    """Wilson's bounds are where the score test just fails: |hits/n - p| = z * sqrt(p (1 - p) / n). Found by
+    bisection.
+    """
     z, share = 1.959963984540054, hits / n
     inside, outside = share, 0.0 if side < 0 else 1.0
     for _ in range(200):
@@ -162,7 +189,9 @@ def score_bound(hits: int, n: int, side: int) -> float:
     return inside
 
 
-@pytest.mark.parametrize("hits, n", [(1, 10), (3, 7), (9, 10), (50, 100), (1, 100_000), (0, 20), (20, 20), (123_456, 1_000_000)])
+@pytest.mark.parametrize(
+    "hits, n", [(1, 10), (3, 7), (9, 10), (50, 100), (1, 100_000), (0, 20), (20, 20), (123_456, 1_000_000)]
+)
 def test_wilson_against_the_score_test(hits, n):
     low, high = wilson(hits, n)
     assert low == pytest.approx(score_bound(hits, n, -1), abs=1e-9)

@@ -59,7 +59,7 @@ SOURCE_IN_A_PIPE = """\
 -     5      -      -        -          -  -        -                     -      -       -          -  }
 
 # L long_scoreboard, g lg_throttle, # selected, w wait, D drain
-"""
+"""  # noqa: E501
 
 OVERVIEW_80 = """\
 gpuprof    0.1.0 · model 1 · chip a100
@@ -142,7 +142,10 @@ def test_overview_on_a_terminal_without_colour(tmp_path):
 
 
 def test_launches_of_an_interrupted_recording(tmp_path):
-    assert "\n".join(lines_of(report_of(tmp_path, complete=False, dropped=3), PIPE, "launches")) + "\n" == LAUNCHES_IN_A_PIPE
+    assert (
+        "\n".join(lines_of(report_of(tmp_path, complete=False, dropped=3), PIPE, "launches")) + "\n"
+        == LAUNCHES_IN_A_PIPE
+    )
 
 
 def test_a_launch_that_was_cut_off(tmp_path):
@@ -150,10 +153,14 @@ def test_a_launch_that_was_cut_off(tmp_path):
     path = make_database(tmp_path / "t.gpudb", launches=1, complete=False, with_ledger=False)
     with sqlite3.connect(path) as db:
         db.execute("UPDATE launches SET start_cycle = 0, end_cycle = 0, cycles = 0")
-        db.execute("UPDATE meta SET value = value || char(10) || value WHERE key = 'marks'")  # one of each launch that was in flight
+        # one of each launch that was in flight
+        db.execute("UPDATE meta SET value = value || char(10) || value WHERE key = 'marks'")
         db.execute("DELETE FROM launch_metrics")
         report = read_report(db)
-    row = "     0       -      -   4x4   32x8    24       0       0          -  916   916        0        no  transpose_naive"
+    row = (
+        "     0       -      -   4x4   32x8    24       0       0          -  916   916        0        no  "
+        "transpose_naive"
+    )
     assert lines_of(report, PIPE, "launches")[-1] == row
     lines = lines_of(report, PIPE, "summary")
     assert lines[3:10] == [
@@ -172,9 +179,12 @@ def test_source_lines_bring_their_instructions(tmp_path):
     assert lines_of(report_of(tmp_path), PIPE, lines=(13, 13))[6:] == [
         "# transpose_naive  samples/transpose.cu:13-13  4.7%",
         "    line  exact  incl.  sampled  interval  stalls why         inst  lanes  excess  conflicts  source",
-        "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   32.0       -          -          float value = in[at(y + i, x, n)];",
-        "- 0x10e0   0.8%      -     0.8%   0.5-1.3  #      wait:28     1024   32.0       -          -      | IMAD.WIDE D4, R10, 4, c[0x8]",
-        "- 0x10f0   3.9%      -     3.8%   3.0-4.8  L      long_sb:83  1024   32.0       -          -      | LDG.32 R14, [D4]",
+        "-     13   4.7%   7.8%     4.6%   3.7-5.6  L      long_sb:70  2048   32.0       -          -          float "
+        "value = in[at(y + i, x, n)];",
+        "- 0x10e0   0.8%      -     0.8%   0.5-1.3  #      wait:28     1024   32.0       -          -      | IMAD.WIDE "
+        "D4, R10, 4, c[0x8]",
+        "- 0x10f0   3.9%      -     3.8%   3.0-4.8  L      long_sb:83  1024   32.0       -          -      | LDG.32 "
+        "R14, [D4]",
         "",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
     ]
@@ -182,7 +192,11 @@ def test_source_lines_bring_their_instructions(tmp_path):
 
 def test_every_source_line_is_one_line_and_every_field_is_there(tmp_path):
     """What awk sees: ten fields before the source text, on as many lines as the listing has."""
-    rows = [line.split(None, 9) for line in lines_of(report_of(tmp_path), PIPE) if line and not line.startswith(("#", "   line"))]
+    rows = [
+        line.split(None, 9)
+        for line in lines_of(report_of(tmp_path), PIPE)
+        if line and not line.startswith(("#", "   line"))
+    ]
     assert [row[1] for row in rows] == [*map(str, range(5, 17)), "-", "3", "4", "5"]
     assert all(len(row) >= 9 for row in rows)
     assert sum(float(row[2].rstrip("%")) for row in rows if row[2] != "-") == pytest.approx(100, abs=0.5)
@@ -238,8 +252,21 @@ def test_without_samples_the_ledger_still_shows(tmp_path):
 def test_without_a_ledger_the_samples_show(tmp_path):
     """By hand: 588 of a launch's 916 samples at line 14, and 28 more inlined there."""
     lines = lines_of(report_of(tmp_path, with_ledger=False), Look(80, "", True, False))
-    assert next(line for line in lines if "sampled" in line).split() == ["line", "incl.", "sampled", "95%", "stalls", "source"]
-    assert next(line for line in lines if line.startswith(">>   14")).split()[:5] == [">>", "14", "67.2%", "64.2%", "±2.2"]
+    assert next(line for line in lines if "sampled" in line).split() == [
+        "line",
+        "incl.",
+        "sampled",
+        "95%",
+        "stalls",
+        "source",
+    ]
+    assert next(line for line in lines if line.startswith(">>   14")).split()[:5] == [
+        ">>",
+        "14",
+        "67.2%",
+        "64.2%",
+        "±2.2",
+    ]
 
 
 def test_a_source_that_was_not_to_be_had(tmp_path):
@@ -255,8 +282,10 @@ def test_code_without_lines(tmp_path):
         report = read_report(db)
     assert lines_of(report, PIPE)[6:] == [
         "# transpose_naive  100.0%",
-        "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  excess  conflicts  source",
-        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7   28672          -  (code without a source line)",
+        "   line   exact  incl.  sampled    interval  stalls   why                inst  lanes  excess  conflicts  "
+        "source",
+        ">>    -  100.0%      -   100.0%  99.8-100.0  LLLgg##w long_sb:32,lg:32  40960   31.7   28672          -  "
+        "(code without a source line)",
         "",
         "# the code has no line information: see --page ptx or --page isa",
         "# L long_scoreboard, g lg_throttle, # selected, w wait, D drain",
@@ -279,7 +308,9 @@ def test_two_kernels(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("INSERT INTO functions VALUES (1, 0, 'fill', 'fill', 1, 8192, 1, 8, 0, 0, 0)")
         db.execute("INSERT INTO instructions VALUES (8192, 0, 1, 'EXIT', 'EXIT', 0, 1, 0, 0, '', '', 0)")
-        db.execute("INSERT INTO launches VALUES (2, 1, 'fill', '1,1,1', '32,1,1', 0, 0, '', 0, 30000, 30000, 0, 0, 0, 0, 1)")
+        db.execute(
+            "INSERT INTO launches VALUES (2, 1, 'fill', '1,1,1', '32,1,1', 0, 0, '', 0, 30000, 30000, 0, 0, 0, 0, 1)"
+        )
         db.execute("INSERT INTO ledger VALUES (2, 8192, 15, 30000)")
         both, one = read_report(db), read_report(db, kernel="^transpose")
     assert lines_of(both, PIPE, "")[6:9] == [
@@ -287,7 +318,11 @@ def test_two_kernels(tmp_path):
         "75.0%  21.3us   30000         1  drain            fill",
         "25.0%  7.09us   10000         2  long_scoreboard  transpose_naive",
     ]
-    listings = [line for line in lines_of(both, PIPE, "") if "transpose.cu:" in line and not line.startswith(("# hottest", "# 1.", "# 2."))]
+    listings = [
+        line
+        for line in lines_of(both, PIPE, "")
+        if "transpose.cu:" in line and not line.startswith(("# hottest", "# 1.", "# 2."))
+    ]
     assert listings == ["# fill  samples/transpose.cu:1-1  100.0%"]
     assert one.header.kernels == ("transpose_naive",)
 
@@ -359,11 +394,17 @@ def test_bars():
     assert bar(tuple(reasons), 0.0, 8, Look(80, "full", True, False)).plain == ""
 
 
-@pytest.mark.parametrize("weights, cells, expected", [([3, 1], 8, [6, 2]), ([1, 1, 1], 8, [3, 3, 2]), ([99, 1], 4, [4, 0]), ([5], 3, [3])])
+@pytest.mark.parametrize(
+    "weights, cells, expected", [([3, 1], 8, [6, 2]), ([1, 1, 1], 8, [3, 3, 2]), ([99, 1], 4, [4, 0]), ([5], 3, [3])]
+)
 def test_apportion(weights, cells, expected):
     assert apportion(weights, cells) == expected
 
 
 def test_every_reason_has_a_letter_and_a_colour_of_its_own():
     assert set(REASON_LOOKS) == set(NAMES)
-    assert len({look.letter for look in REASON_LOOKS.values()}) == len({look.colour for look in REASON_LOOKS.values()}) == len(NAMES)
+    assert (
+        len({look.letter for look in REASON_LOOKS.values()})
+        == len({look.colour for look in REASON_LOOKS.values()})
+        == len(NAMES)
+    )

@@ -39,8 +39,11 @@ def test_the_fixture(tmp_path):
         ("small_grid", 0, ""),
     ]
     found = told(report)
-    # By hand: of the cycles that are not `selected`, 18000 + 488 + 39488 + 4 * 0 stand at line 14, 72264 in the whole kernel.
-    assert found["target_line"].text.startswith("transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are lg_throttle.")
+    # By hand: of the cycles that are not `selected`, 18000 + 488 + 39488 + 4 * 0 stand at line 14, 72264 in the whole
+    # kernel.
+    assert found["target_line"].text.startswith(
+        "transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are lg_throttle."
+    )
     assert found["uncoalesced"].text.startswith(
         "Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8 times the ideal."
     )
@@ -49,9 +52,16 @@ def test_the_fixture(tmp_path):
 
 def test_bank_conflicts(tmp_path):
     report = report_of(tmp_path)
-    assert told(report, bent(report, 15, l1_wavefronts_shared=1000, l1_wavefronts_shared_ideal=920)).get("bank_conflicts") is None
-    finding = told(report, bent(report, 15, l1_wavefronts_shared=32_768, l1_wavefronts_shared_ideal=1024))["bank_conflicts"]
-    assert finding.text.startswith("Bank conflicts in transpose.cu:13: 32,768 shared-memory wavefronts where 1,024 would do.")
+    assert (
+        told(report, bent(report, 15, l1_wavefronts_shared=1000, l1_wavefronts_shared_ideal=920)).get("bank_conflicts")
+        is None
+    )
+    finding = told(report, bent(report, 15, l1_wavefronts_shared=32_768, l1_wavefronts_shared_ideal=1024))[
+        "bank_conflicts"
+    ]
+    assert finding.text.startswith(
+        "Bank conflicts in transpose.cu:13: 32,768 shared-memory wavefronts where 1,024 would do."
+    )
     assert finding.explain == "short_scoreboard"
 
 
@@ -62,7 +72,9 @@ def test_asynchronous_copies(tmp_path):
     instructions = list(kernel.instructions)
     old = instructions[15]
     waiting = tuple(90_000 if index == INDEX["long_scoreboard"] else 0 for index in range(len(old.cost.cycles)))
-    instructions[15] = replace(old, text="CP.ASYNC.WAIT 1", opcode="CP.ASYNC.WAIT", cost=replace(old.cost, cycles=waiting))
+    instructions[15] = replace(
+        old, text="CP.ASYNC.WAIT 1", opcode="CP.ASYNC.WAIT", cost=replace(old.cost, cycles=waiting)
+    )
     finding = told(report, replace(kernel, instructions=tuple(instructions)))["asynchronous_copies"]
     assert "wait for asynchronous copies, most of them at CP.ASYNC.WAIT in transpose.cu:13." in finding.text
     assert (finding.line, finding.explain) == (13, "long_scoreboard")
@@ -88,10 +100,17 @@ def test_issue_and_occupancy_limits(tmp_path):
     report = report_of(tmp_path)
     kernel = report.kernels[0]
     busy = tuple(
-        replace(launch, metrics=launch.metrics | {"issue_slots": 8000 * 4, "blocks_per_sm": 2, "occupancy_limiter": "registers"})
+        replace(
+            launch,
+            metrics=launch.metrics | {"issue_slots": 8000 * 4, "blocks_per_sm": 2, "occupancy_limiter": "registers"},
+        )
         for launch in kernel.launches
     )
-    found = [f.text for f in findings(replace(kernel, launches=busy), report.chip, report.header) if f.rule in ("issue_slots", "occupancy")]
+    found = [
+        f.text
+        for f in findings(replace(kernel, launches=busy), report.chip, report.header)
+        if f.rule in ("issue_slots", "occupancy")
+    ]
     assert found == [
         "At most 25% of the warp slots can be filled. The registers set the limit.",
         "Only 18% of the warp slots were filled, where 25% could be: too few blocks, or uneven ones.",
@@ -104,7 +123,9 @@ def test_no_line_stands_out(tmp_path):
     at_barrier = tuple(100 if reason == INDEX["barrier"] else 0 for reason in range(len(ZEROS)))
     spread = {}  # one instruction of each line: five lines, a fifth each
     for instruction in report.kernels[0].instructions:
-        spread[instruction.positions[0]] = replace(instruction, cost=replace(instruction.cost, cycles=at_barrier, counters=Counters()))
+        spread[instruction.positions[0]] = replace(
+            instruction, cost=replace(instruction.cost, cycles=at_barrier, counters=Counters())
+        )
     finding = told(report, replace(report.kernels[0], instructions=tuple(spread.values())))["kernel_reason"]
     assert finding.text.startswith("No single line stands out, but 100% of the stalled cycles are barrier.")
     assert finding.explain == "barrier"
@@ -124,13 +145,16 @@ def test_dropped_and_few_samples(tmp_path):
         found = findings(report.kernels[0], report.chip, replace(report.header, losses=losses))
         texts = [finding.text for finding in found if finding.rule == "sampling"]
         assert texts == [
-            f"10 samples were dropped, since {full} full; what is left leans to the warps that came first: collect with {remedy}."
+            f"10 samples were dropped, since {full} full; what is left leans to the warps that came first: collect "
+            f"with {remedy}."
         ]
 
 
 def test_metrics_that_are_missing_say_nothing(tmp_path):
     report = report_of(tmp_path)
-    kernel = replace(report.kernels[0], launches=tuple(replace(launch, metrics={}) for launch in report.kernels[0].launches))
+    kernel = replace(
+        report.kernels[0], launches=tuple(replace(launch, metrics={}) for launch in report.kernels[0].launches)
+    )
     assert set(told(report, kernel)) == {"target_line", "uncoalesced", "small_grid"}
 
 
@@ -138,17 +162,25 @@ def test_sampled_beside_exact(tmp_path):
     report = report_of(tmp_path)
     kernel = report.kernels[0]
     assert told(report).get("sampled_beside_exact") is None
-    # Line 14's samples taken away: the ledger keeps its cycles there, and no interval of few samples reaches up to them.
+    # Line 14's samples taken away: the ledger keeps its cycles there, and no interval of few samples reaches up to
+    # them.
     instructions = tuple(
-        replace(each, cost=replace(each.cost, samples=ZEROS, not_issued=ZEROS)) if each.positions[0].line == 14 else each
+        replace(each, cost=replace(each.cost, samples=ZEROS, not_issued=ZEROS))
+        if each.positions[0].line == 14
+        else each
         for each in kernel.instructions
     )
     finding = told(report, replace(kernel, instructions=instructions))["sampled_beside_exact"]
-    exact = sum(sum(each.cost.cycles) for each in kernel.instructions if each.positions[0].line == 14) / kernel.cost.warp_cycles
-    assert finding.text.startswith(f"A sampler sees 0% at transpose.cu:14, where {100 * exact:.0f}% of the warps' time goes:")
+    exact = (
+        sum(sum(each.cost.cycles) for each in kernel.instructions if each.positions[0].line == 14)
+        / kernel.cost.warp_cycles
+    )
+    assert finding.text.startswith(
+        f"A sampler sees 0% at transpose.cu:14, where {100 * exact:.0f}% of the warps' time goes:"
+    )
     assert (
-        told(replace(report, header=replace(report.header, mode="all")), replace(kernel, instructions=instructions)).get(
-            "sampled_beside_exact"
-        )
+        told(
+            replace(report, header=replace(report.header, mode="all")), replace(kernel, instructions=instructions)
+        ).get("sampled_beside_exact")
         is None
     )

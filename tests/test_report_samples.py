@@ -36,7 +36,9 @@ def report(tmp_path):
 def with_sizes(kernel, *sizes):
     """The kernel with these (weight, effective) of its launches' samples."""
     pairs = zip(kernel.launches, sizes, strict=True)
-    return replace(kernel, launches=tuple(replace(launch, sample_weight=w, effective_samples=e) for launch, (w, e) in pairs))
+    return replace(
+        kernel, launches=tuple(replace(launch, sample_weight=w, effective_samples=e) for launch, (w, e) in pairs)
+    )
 
 
 def test_launches_together_are_as_sure_as_their_weights_say(report):
@@ -47,7 +49,9 @@ def test_launches_together_are_as_sure_as_their_weights_say(report):
 
 
 def test_estimate_weighs():
-    """Ten samples of weight 1 and ten of weight 3: the second place has 3/4, as sure as 16 samples by (10 + 30)^2 / (10 + 90)."""
+    """Ten samples of weight 1 and ten of weight 3: the second place has 3/4, as sure as 16 samples by (10 + 30)^2 / (10
+    + 90).
+    """
     scale = Scale(True, 40, 16, 1000)
     cost = Cost(samples=(10,), weights=(30,), cycles=(700,))
     assert scale.estimate(cost) == Estimate(0.75, *wilson(12, 16), 0.7)
@@ -68,7 +72,8 @@ def test_page_in_a_pipe(report):
 
 def test_csv_and_json_have_each_instruction_and_reason_once(report):
     (name,), heading, *rows = [
-        row[1:] if row[0] == "Kernel Name" else row for row in csv.reader(io.StringIO(csv_page(report, Request("samples"))))
+        row[1:] if row[0] == "Kernel Name" else row
+        for row in csv.reader(io.StringIO(csv_page(report, Request("samples"))))
     ]
     assert name == "transpose_naive" and len({(row[0], row[3]) for row in rows}) == len(rows)
     place = {title: index for index, title in enumerate(heading)}
@@ -82,12 +87,16 @@ def test_csv_and_json_have_each_instruction_and_reason_once(report):
 
 
 def test_period_that_is_enough():
-    """Shares 0.5 and 0.1: 1.96 (0.5 + 0.3) / sqrt(n) < 0.4 from n = 15.4 on, so 256 samples at 64 cycles allow 16 times the period."""
+    """Shares 0.5 and 0.1: 1.96 (0.5 + 0.3) / sqrt(n) < 0.4 from n = 15.4 on, so 256 samples at 64 cycles allow 16 times
+    the period.
+    """
     one, other = (Estimate(share, *wilson(share * 256, 256), share) for share in (0.5, 0.1))
     assert overlaps([("a", other), ("b", one)], 256, 64) == []
     one, other = (Estimate(share, *wilson(share * 8, 8), share) for share in (0.5, 0.1))
     assert enough_period(one, other, 8, 256) == 128  # 8 / 15.4 * 256 = 133
-    assert [(each.upper, each.lower, each.enough_cycles) for each in overlaps([("a", other), ("b", one)], 8, 256)] == [("b", "a", 128)]
+    assert [(each.upper, each.lower, each.enough_cycles) for each in overlaps([("a", other), ("b", one)], 8, 256)] == [
+        ("b", "a", 128)
+    ]
     assert enough_period(one, other, 8, 32) is None  # the sampler's shortest is 32
     assert enough_period(one, one, 8, 256) is None
     whole, none = (Estimate(share, 0.0, 1.0, share) for share in (1.0, 0.0))
@@ -95,15 +104,22 @@ def test_period_that_is_enough():
 
 
 def test_too_thin(report):
-    found = {f.rule: f.text for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, report.header)}
+    found = {
+        f.rule: f.text
+        for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, report.header)
+    }
     low = wilson(80 * 1176 / 1832, 80).low
     assert f"transpose.cu:14 ({100 * low:.0f}" not in found["too_thin"]  # the hottest line stands alone
-    assert found["too_thin"].startswith("The samples are too few to rank ") and found["too_thin"].endswith("The exact column ranks them.")
+    assert found["too_thin"].startswith("The samples are too few to rank ") and found["too_thin"].endswith(
+        "The exact column ranks them."
+    )
     sure = with_sizes(report.kernels[0], (14656, 10**7), (14656, 10**7))
     assert "too_thin" not in {f.rule for f in findings(sure, report.chip, report.header)}
 
 
-@pytest.mark.parametrize("register", [("mode", "stalled"), ("trigger", "branch"), ("partition", "0"), ("filter", "block=0")])
+@pytest.mark.parametrize(
+    "register", [("mode", "stalled"), ("trigger", "branch"), ("partition", "0"), ("filter", "block=0")]
+)
 @pytest.mark.parametrize("of_launch", [False, True])
 def test_samples_that_are_not_of_all_time_are_not_ranked(tmp_path, register, of_launch):
     """Also where it is so of the last launch alone."""
@@ -114,7 +130,9 @@ def test_samples_that_are_not_of_all_time_are_not_ranked(tmp_path, register, of_
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", register)
         report = read_report(db)
     assert not report.header.samples_time
-    assert "too_thin" not in {f.rule for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, report.header)}
+    assert "too_thin" not in {
+        f.rule for f in findings(with_sizes(report.kernels[0], (14656, 40), (14656, 40)), report.chip, report.header)
+    }
     assert "not of all warps' time" in "".join(line.plain for line in text_page(report, PIPE, Request("samples")))
 
 
@@ -123,7 +141,8 @@ def test_samples_that_are_not_of_all_time_are_not_ranked(tmp_path, register, of_
     ([(0.6, 0.5), (0.4, 0.5)], 200, False),  # chi-square 8.0; 10.83 is the 99.9 % quantile of one degree of freedom
     ([(0.6, 0.5), (0.4, 0.5)], 300, True),  # 12.0
     ([(1.0, 0.25), (0.0, 0.25), (0.0, 0.25), (0.0, 0.25)], 20, True),  # 60; 16.27 of three
-    ([(1.0, 0.25), (0.0, 0.25), (0.0, 0.25), (0.0, 0.25)], 10, False),  # too few for the statistic: 2.5 expected at each
+    # too few for the statistic: 2.5 expected at each
+    ([(1.0, 0.25), (0.0, 0.25), (0.0, 0.25), (0.0, 0.25)], 10, False),
 ])  # fmt: skip
 def test_beyond_chance(shares, n, expected):
     assert beyond_chance(shares, n) == expected
@@ -163,10 +182,25 @@ def in_step(folder: Path, period: int, n: int = 200):
     """The kernel's findings about its loop at a sampling period, and its cycles."""
     launch = f"spin<<<4, 32>>>(f32[128], {n})"
     assert (
-        gpuprof(folder, "collect", "loop.cu", "--chip", "chip.toml", "--launch", launch, "--period", str(period), "-o", "a.gprec")[0] == 0
+        gpuprof(
+            folder,
+            "collect",
+            "loop.cu",
+            "--chip",
+            "chip.toml",
+            "--launch",
+            launch,
+            "--period",
+            str(period),
+            "-o",
+            "a.gprec",
+        )[0]
+        == 0
     )
     found = read_report(ensure_database(folder / "a.gprec"))
-    return [f for f in findings(found.kernels[0], found.chip, found.header) if f.rule == "in_step"], found.kernels[0].cycles
+    return [f for f in findings(found.kernels[0], found.chip, found.header) if f.rule == "in_step"], found.kernels[
+        0
+    ].cycles
 
 
 def test_a_period_in_step_with_a_loop_is_found_and_the_better_one_is_better(loop_cycles):

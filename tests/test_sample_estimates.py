@@ -48,9 +48,15 @@ def test_effective_size_of_little():
 
 
 def test_what_each_cycle_says_alike_is_no_surer_than_independent_samples():
-    """One sample at each of two instructions in every cycle: there is no spread between cycles, and the 200 samples count as 200, not as more."""
+    """One sample at each of two instructions in every cycle: there is no spread between cycles, and the 200 samples
+    count as 200, not as more.
+    """
     spread = Spread()
-    spread.add(np.tile(np.array([16, 32], np.uint32), 100), np.repeat(np.arange(100, dtype=np.uint64), 2), np.ones(200, np.int64))
+    spread.add(
+        np.tile(np.array([16, 32], np.uint32), 100),
+        np.repeat(np.arange(100, dtype=np.uint64), 2),
+        np.ones(200, np.int64),
+    )
     assert spread.effective({16: 100, 32: 100}) == 200
 
 
@@ -70,12 +76,18 @@ LEDGER = np.array([(0, 0, 20_000), (16, 1, 10_720)], LEDGER_DTYPE)
 def test_the_least_effect_of_long_stalls():
     """Of 30,720 warp-cycles 15,360 are in stalls of 512 cycles: a warp-cycle is in one of 256, in the mean."""
     assert [least_effect(period, LENGTHS, LEDGER) for period in (32, 256, 512)] == [Fraction(32, 256), 1, 1]
-    assert least_effect(0, LENGTHS, LEDGER) == least_effect("64", LENGTHS, LEDGER) == least_effect(32, LENGTHS[:0], LEDGER) == 1
+    assert (
+        least_effect(0, LENGTHS, LEDGER)
+        == least_effect("64", LENGTHS, LEDGER)
+        == least_effect(32, LENGTHS[:0], LEDGER)
+        == 1
+    )
 
 
 def test_intervals_of_long_stalls_hold_and_are_narrower():
-    """Twelve warps that stall for 600 cycles each time, at one of six instructions, all sampled every 32 cycles: over 60 such runs an interval
-    holds the exact share 95 times in 100 at least, and is much narrower than that of independent samples."""
+    """Twelve warps that stall for 600 cycles each time, at one of six instructions, all sampled every 32 cycles: over
+    60 such runs an interval holds the exact share 95 times in 100 at least, and is much narrower than that of
+    independent samples."""
     held, widths = [], []
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -86,10 +98,16 @@ def test_intervals_of_long_stalls_hold_and_are_narrower():
         seen = pcs[np.arange(warps)[None, :], (cycles[:, None] + begins) // 600]
         exact = np.zeros(6)
         for k in range(n_stalls):  # of each, what lies in the time that is sampled
-            inside = np.clip(600 * (k + 1) - begins, 0, 600 * (n_stalls - 1)) - np.clip(600 * k - begins, 0, 600 * (n_stalls - 1))
+            inside = np.clip(600 * (k + 1) - begins, 0, 600 * (n_stalls - 1)) - np.clip(
+                600 * k - begins, 0, 600 * (n_stalls - 1)
+            )
             np.add.at(exact, pcs[:, k], inside)
         spread = Spread()
-        spread.add(16 * seen.ravel().astype(np.uint32), np.repeat(cycles, warps).astype(np.uint64), np.ones(seen.size, np.int64))
+        spread.add(
+            16 * seen.ravel().astype(np.uint32),
+            np.repeat(cycles, warps).astype(np.uint64),
+            np.ones(seen.size, np.int64),
+        )
         counts = np.bincount(seen.ravel(), minlength=6)
         ledger = np.array([(0, 0, int(exact.sum()))], LEDGER_DTYPE)
         lengths = np.array([(0, 0, 9, int(exact.sum()) // 600)], STALL_LENGTHS_DTYPE)
@@ -108,7 +126,10 @@ def test_which_samples_have_a_weight():
     assert weights(wide, random).tolist() == [4, 1, 9]
     assert weights(wide, {"mode": "all"}).tolist() == weights(wide, {"mode": "round-robin"}).tolist() == [1, 1, 1]
     assert weights(wide, {"mode": "stalled"}) is None and weights(wide, {}) is None
-    assert weights(wide, random | {"trigger": "l1_miss"}) is None and weights(wide, random | {"trigger": "cycles"}) is not None
+    assert (
+        weights(wide, random | {"trigger": "l1_miss"}) is None
+        and weights(wide, random | {"trigger": "cycles"}) is not None
+    )
     assert weights(wide, random | {"filter": "block=0"}) is None and weights(wide, random | {"filter": ""}) is not None
     assert weights(np.zeros(3, COMPACT_DTYPE), random) is None
     wide["resident"][1] = 0

@@ -10,7 +10,9 @@ from gpuprof.timing.buffer import by_launch, in_order
 
 # (cycle, SM, slot, launch), few values of each, so that equal ones are drawn; and the largest there can be
 PLACES = st.lists(
-    st.tuples(st.sampled_from([0, 7, 1 << 40]), st.sampled_from([0, 1, 1023]), st.sampled_from([0, 3, 255]), st.integers(0, 2)),
+    st.tuples(
+        st.sampled_from([0, 7, 1 << 40]), st.sampled_from([0, 1, 1023]), st.sampled_from([0, 3, 255]), st.integers(0, 2)
+    ),
     min_size=1,
     max_size=60,
 )
@@ -36,14 +38,17 @@ def test_order_is_cycle_sm_slot_and_then_as_they_came(places):
 def test_each_launch_gets_its_own_in_order(places):
     found = {launch: rows["pc"].tolist() for launch, rows in by_launch(samples(places))}
     assert found == {
-        launch: [number for number, place in enumerate(places) if place[3] == launch] for launch in {place[3] for place in places}
+        launch: [number for number, place in enumerate(places) if place[3] == launch]
+        for launch in {place[3] for place in places}
     }
     assert list(found) == sorted(found)
     assert list(by_launch(samples([]))) == []
 
 
 def test_a_chunk_does_not_keep_what_stood_in_its_room(tmp_path):
-    """A full chunk of one launch, then one sample of the next in the same room: the second chunk has the one row alone."""
+    """A full chunk of one launch, then one sample of the next in the same room: the second chunk has the one row
+    alone.
+    """
     sizes = {}
     for n in (8192, 8193):
         with RecordWriter(tmp_path / f"{n}.gprec") as writer:

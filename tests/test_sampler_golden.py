@@ -1,8 +1,10 @@
-"""Streams worked out by hand: a kernel of three instructions whose every cycle is known, in each mode and by each kind of trigger.
+"""Streams worked out by hand: a kernel of three instructions whose every cycle is known, in each mode and by each kind
+of trigger.
 
-Four warps of a block, one in each partition: LDS, FFMA of its result, EXIT. They are resident from cycle 100 on. The instruction line is there
-at 102, and all four issue LDS in it. The load/store unit passes one access a cycle: warp k's result is there at 125 + k, when its FFMA issues,
-and its EXIT one cycle later. Slots count through the partitions, so warp k is in slot k.
+Four warps of a block, one in each partition: LDS, FFMA of its result, EXIT. They are resident from cycle 100 on. The
+instruction line is there at 102, and all four issue LDS in it. The load/store unit passes one access a cycle: warp k's
+result is there at 125 + k, when its FFMA issues, and its EXIT one cycle later. Slots count through the partitions, so
+warp k is in slot k.
 """
 
 import numpy as np
@@ -40,7 +42,9 @@ def stream(chip, sampling, wavefronts=1):
 def told(records):
     names = {1 << number: name for name, number in INDEX.items()}
     return (
-        [] if records is None else [(int(r["cycle"]), int(r["warp"]), int(r["pc"]), names[int(r["stall_sm"]) & 0x3FFFFF]) for r in records]
+        []
+        if records is None
+        else [(int(r["cycle"]), int(r["warp"]), int(r["pc"]), names[int(r["stall_sm"]) & 0x3FFFFF]) for r in records]
     )
 
 
@@ -64,7 +68,9 @@ def test_all(chip, cycle, pc, reasons):
 def test_all_when_they_part(chip):
     """At 126 warp 0 issues its last instruction, warp 1 its FFMA; it is there in that cycle, and not in the next."""
     waiting = [(k, FFMA, "short_scoreboard") for k in (2, 3)]
-    assert stream(chip, at(126, "all")) == [(126, *one) for one in [(0, EXIT, "selected"), (1, FFMA, "selected"), *waiting]]
+    assert stream(chip, at(126, "all")) == [
+        (126, *one) for one in [(0, EXIT, "selected"), (1, FFMA, "selected"), *waiting]
+    ]
     assert [one[1] for one in stream(chip, at(127, "all"))] == [1, 2, 3]
 
 
@@ -74,9 +80,13 @@ def test_one_partition(chip):
 
 
 def test_round_robin(chip):
-    """The slot is the number of the period, modulo 64: cycle 102 is in period 3 of those that begin at 6, and cycle 101 in period 2 of 48 cycles from 5 on."""
+    """The slot is the number of the period, modulo 64: cycle 102 is in period 3 of those that begin at 6, and cycle 101
+    in period 2 of 48 cycles from 5 on.
+    """
     assert stream(chip, Sampling(32, "round-robin", phase_cycles=6, drain_cycles=1)) == [(102, 3, LDS, "selected")]
-    assert stream(chip, Sampling(48, "round-robin", phase_cycles=5, drain_cycles=1)) == [(101, 2, LDS, "no_instructions")]
+    assert stream(chip, Sampling(48, "round-robin", phase_cycles=5, drain_cycles=1)) == [
+        (101, 2, LDS, "no_instructions")
+    ]
     assert stream(chip, Sampling(32, "round-robin", drain_cycles=1)) == []  # cycle 128 is in period 4: slot 4 is empty
 
 
@@ -92,13 +102,17 @@ def test_stalled_leaves_out_partitions_without_a_warp(chip):
 
 
 def test_random_takes_one_of_those_there(chip):
-    """In 64 seeds each of the four warps is taken, about as often as the others: 16 times, give or take 3.5 at one standard deviation."""
+    """In 64 seeds each of the four warps is taken, about as often as the others: 16 times, give or take 3.5 at one
+    standard deviation.
+    """
     taken = [stream(chip, at(110, "random", seed=seed))[0][1] for seed in range(64)]
     assert min(np.bincount(taken, minlength=4)) >= 16 - 3 * 3.5 and len(set(taken)) == 4
 
 
 def test_every_third_issue(chip):
-    """Issues: 1 to 4 at 102; 5 at 125 (warp 0); 6, 7 at 126 (0, 1); 8, 9 at 127 (1, 2); 10, 11 at 128 (2, 3); 12 at 129 (3)."""
+    """Issues: 1 to 4 at 102; 5 at 125 (warp 0); 6, 7 at 126 (0, 1); 8, 9 at 127 (1, 2); 10, 11 at 128 (2, 3); 12 at 129
+    (3).
+    """
     sampling = Sampling(0, "trigger", trigger="inst_issued", every=3, drain_cycles=1)
     thirds = [(102, 2, LDS), (126, 0, EXIT), (127, 2, FFMA), (129, 3, EXIT)]
     assert stream(chip, sampling) == [(*one, "selected") for one in thirds]
@@ -121,7 +135,9 @@ def test_events_with_other_modes(chip):
 
 
 def test_bank_conflicts(chip):
-    """Three passes where one would do: two events a warp, 2, 4, 6, 8 of them at 102. A cell samples a cycle once, however many events ask for it."""
+    """Three passes where one would do: two events a warp, 2, 4, 6, 8 of them at 102. A cell samples a cycle once,
+    however many events ask for it.
+    """
     for every, chosen in ((3, 1), (4, 1), (5, 2), (8, 3)):
         sampling = Sampling(0, "trigger", trigger="bank_conflict", every=every, drain_cycles=1)
         assert stream(chip, sampling, wavefronts=3) == [(102, chosen, LDS, "selected")]
@@ -129,8 +145,9 @@ def test_bank_conflicts(chip):
 
 
 def test_misses(chip):
-    """Warp k loads line k: four sectors, which neither the L1 nor the L2 has. The L1 is asked at once, 4 events a warp in cycle 102. The L2 serves what
-    the quantum from 64 to 127 asked for when it has ended: the cell sees its 16 events in cycle 128, when the warps wait for their data."""
+    """Warp k loads line k: four sectors, which neither the L1 nor the L2 has. The L1 is asked at once, 4 events a warp
+    in cycle 102. The L2 serves what the quantum from 64 to 127 asked for when it has ended: the cell sees its 16 events
+    in cycle 128, when the warps wait for their data."""
     code = [make("LDG.32", dst=0, a=2, mods=A64), make("FFMA", dst=1, a=0, b=20, c=21), make("EXIT")]
     warps = [warp([0], [access(range(4 * k, 4 * k + 4))]) for k in range(4)]
 
@@ -141,22 +158,32 @@ def test_misses(chip):
     assert misses("l1_miss", 9) == [(102, 2, LDS, "selected")]
     assert misses("l1_miss", 16) == [(102, 3, LDS, "selected")]
     assert misses("l1_miss", 17) == []
-    assert misses("l2_miss", 9) == [(128, 2, LDS, "long_scoreboard")]  # the instruction that asked, and what holds its warp by now
+    # the instruction that asked, and what holds its warp by now
+    assert misses("l2_miss", 9) == [(128, 2, LDS, "long_scoreboard")]
     assert misses("l2_miss", 16, "all") == [(128, k, FFMA, "long_scoreboard") for k in range(4)]
 
 
 @pytest.mark.parametrize("cache, pcs", [("ca", [LDS]), ("cg", [LDS, EXIT])])
 def test_loads_that_go_past_the_l1_miss_it(chip, cache, pcs):
-    """Two loads of the same four sectors, the second one when the first one's are there: of the usual ones only the first misses."""
+    """Two loads of the same four sectors, the second one when the first one's are there: of the usual ones only the
+    first misses.
+    """
     load = {"a": 2, "mods": A64 | pack(cache=cache)}
-    code = [make("LDG.32", dst=0, **load), make("FFMA", dst=1, a=0, b=20, c=21), make("LDG.32", dst=3, **load), make("EXIT")]
+    code = [
+        make("LDG.32", dst=0, **load),
+        make("FFMA", dst=1, a=0, b=20, c=21),
+        make("LDG.32", dst=3, **load),
+        make("EXIT"),
+    ]
     sampling = Sampling(0, "trigger", trigger="l1_miss", every=4, drain_cycles=1)
     _, records = run(chip, code, [warp([0], [access(range(4))] * 2)], sampling=sampling)
     assert records["pc"].tolist() == pcs
 
 
 def test_barriers_branches_and_calls(chip):
-    """One warp: BAR at its first issue, then CALL, RET, BRA; only the lower half of the lanes goes on behind the last branch."""
+    """One warp: BAR at its first issue, then CALL, RET, BRA; only the lower half of the lanes goes on behind the last
+    branch.
+    """
     code = [make("BAR.SYNC"), make("CALL", imm=16), make("EXIT"), make("BRA", guard=0, imm=-32), make("EXIT")]
     steps = [(0, 0xFFFFFFFF), (1, 0xFFFFFFFF), (3, 0xFFFFFFFF), (2, 0x0000FFFF), (4, 0xFFFF0000)]
 
@@ -189,7 +216,9 @@ def test_longer_periods_keep_some_of_the_samples(chip):
     warps = [warp([0]) for _ in range(24)]
 
     def records(period):
-        return run(chip, code, warps, warps_per_block=4, sampling=Sampling(period, seed=3, phase_cycles=7, drain_cycles=1))[1]
+        return run(
+            chip, code, warps, warps_per_block=4, sampling=Sampling(period, seed=3, phase_cycles=7, drain_cycles=1)
+        )[1]
 
     short = records(32)
     assert len(short) > 40
@@ -202,9 +231,15 @@ def test_longer_periods_keep_some_of_the_samples(chip):
     [
         ({"trigger": "l3_miss", "every": 1}, "sampling trigger 'l3_miss': it must be one of cycles, inst_issued,"),
         ({"trigger": "l1_miss"}, "sampling trigger l1_miss:0: it must be 1 to 2147483648 events"),
-        ({"trigger": "call", "every": 2, "period_cycles": 64}, "sampling trigger call: a period in cycles does not go with it"),
+        (
+            {"trigger": "call", "every": 2, "period_cycles": 64},
+            "sampling trigger call: a period in cycles does not go with it",
+        ),
         ({"period_cycles": 64, "mode": "trigger"}, "sampling mode 'trigger' takes the warp whose event it was"),
-        ({"period_cycles": 64, "phase_cycles": 64}, "sampling phase 64: it must be 0 or more, and less than the period"),
+        (
+            {"period_cycles": 64, "phase_cycles": 64},
+            "sampling phase 64: it must be 0 or more, and less than the period",
+        ),
         ({"period_cycles": 64, "stall": "bits"}, "stall field 'bits': it must be one of vector, index"),
         ({"period_cycles": 64, "counters": ("l1", "l3")}, "sampling counter 'l3': it must be one of issued,"),
     ],
@@ -216,7 +251,9 @@ def test_settings_that_no_cell_has(settings, message):
 
 @pytest.mark.parametrize("mode, fifo_depth, drain_cycles", [("random", 2, 200), ("all", 16, 7), ("random", 16, 1)])
 def test_period_auto_is_the_shortest_that_loses_nothing(chip, mode, fifo_depth, drain_cycles):
-    """What it records is what a run with that period records; half of it loses records, unless it is less than there is."""
+    """What it records is what a run with that period records; half of it loses records, unless it is less than there
+    is.
+    """
     code = [make("FFMA", dst=k % 7, a=k % 7, b=20, c=21) for k in range(400)] + [make("EXIT")]
     warps = [warp([0]) for _ in range(24)]
     usual = {"mode": mode, "seed": 3, "phase_cycles": 7, "fifo_depth": fifo_depth, "drain_cycles": drain_cycles}
@@ -225,7 +262,13 @@ def test_period_auto_is_the_shortest_that_loses_nothing(chip, mode, fifo_depth, 
         got = []
         job = launch(encode(code), blocks=6, threads=128)
         (timing,) = simulate(
-            power_on(chip), [Grid(job, iter([piece(warps, 4)]))], sampling, lambda rows: got.append(rows.copy()), 1 << 40, False, 32
+            power_on(chip),
+            [Grid(job, iter([piece(warps, 4)]))],
+            sampling,
+            lambda rows: got.append(rows.copy()),
+            1 << 40,
+            False,
+            32,
         )
         return timing, np.concatenate(got)
 

@@ -1,5 +1,6 @@
-"""Scripts at random that launch on several streams, let kernels launch, and set the sampler's registers in between: the recording has what the
-readable twin takes of the same traces, with the registers and filters that were in force by the script. GPUPROF_FUZZ=1 tries many more."""
+"""Scripts at random that launch on several streams, let kernels launch, and set the sampler's registers in between: the
+recording has what the readable twin takes of the same traces, with the registers and filters that were in force by the
+script. GPUPROF_FUZZ=1 tries many more."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -84,7 +85,9 @@ class Script:
 
     def run(self, n: int) -> None:
         for _ in range(n):
-            self.chance.of((self.launch, self.launch, self.launch, self.set_all, self.set_filter, self.set_filter, self.wait))()
+            self.chance.of(
+                (self.launch, self.launch, self.launch, self.set_all, self.set_filter, self.set_filter, self.wait)
+            )()
         self.wait()
 
     def settle(self) -> None:
@@ -115,7 +118,18 @@ class Script:
         arguments = self.x.address.to_bytes(8, "little") + self.chance.below(12).to_bytes(4, "little")
         grid = (1 + self.chance.below(4), 1, 1) if name != "family" else (1, 1, 1)
         self.gpu.submit(
-            cmd.Launch(self.n_launches, self.module, self.functions[name], grid, (64, 1, 1), 0, arguments, stream, name, (1, 1, 1))
+            cmd.Launch(
+                self.n_launches,
+                self.module,
+                self.functions[name],
+                grid,
+                (64, 1, 1),
+                0,
+                arguments,
+                stream,
+                name,
+                (1, 1, 1),
+            )
         )
         for each in (name, *LAUNCHED_BY[name]):
             self.open.append(self.filter_of(each, stream))
@@ -124,8 +138,14 @@ class Script:
             self.settle()
 
     def filter_of(self, kernel: str, stream: int) -> Filter:
-        """By the few filters of OF_LAUNCHES, without what filters are made of. What a kernel launches is on its stream."""
-        wanted = {"stream=1": stream == 1, "launch=2-5": 2 <= self.n_launches <= 5, "kernel=spin": kernel == "spin"}.get(self.text, True)
+        """By the few filters of OF_LAUNCHES, without what filters are made of. What a kernel launches is on its
+        stream.
+        """
+        wanted = {
+            "stream=1": stream == 1,
+            "launch=2-5": 2 <= self.n_launches <= 5,
+            "kernel=spin": kernel == "spin",
+        }.get(self.text, True)
         if self.text == OF_LAUNCHES[3]:
             self.passed += 1
             wanted = 2 <= self.passed <= 3
@@ -149,7 +169,9 @@ def recorded(path, program, chance: Chance, monkeypatch):
             grids, sampling = arguments[first_grids : first_grids + 2]
             batch = Batch(sampling, [grid.filter for grid in grids], grids, [[] for _ in grids])
             given.append(batch)
-            arguments[first_grids] = [replace(grid, pieces=tee(grid.pieces, to)) for grid, to in zip(grids, batch.pieces, strict=True)]
+            arguments[first_grids] = [
+                replace(grid, pieces=tee(grid.pieces, to)) for grid, to in zip(grids, batch.pieces, strict=True)
+            ]
             return simulate(*arguments, **more)
 
         return run
@@ -160,7 +182,13 @@ def recorded(path, program, chance: Chance, monkeypatch):
     with RecordWriter(path) as recorder:
         gpu = open_device(Settings(chip=chip, sampling=sampling, recorder=recorder))
         gpu.executor._images |= images
-        script = Script(chance, gpu, {function.name: function for function in compiled.functions}, gpu.submit(cmd.Load(compiled)), sampling)
+        script = Script(
+            chance,
+            gpu,
+            {function.name: function for function in compiled.functions},
+            gpu.submit(cmd.Load(compiled)),
+            sampling,
+        )
         script.run(10)
         gpu.executor.finish()
     return read_recording(path), script.expected, given
@@ -185,16 +213,23 @@ def traces(pieces) -> list:
 
 def job_of(grid, pieces) -> Job:
     launch = grid.launch
-    waits = {name: getattr(grid, name) for name in ("filter", "after", "after_signal", "priority", "launch_cycles", "launched_by")}
+    waits = {
+        name: getattr(grid, name)
+        for name in ("filter", "after", "after_signal", "priority", "launch_cycles", "launched_by")
+    }
     threads = int(np.prod(launch.block))
     return Job(launch.module.code, launch.function, threads, traces(pieces), load_base=launch.module.load_base, **waits)
 
 
 def records_of(cells, number: int) -> list[tuple]:
-    """The twin's records of one launch, as they are read from a file: a stall that is told by its number has one bit of the vector."""
+    """The twin's records of one launch, as they are read from a file: a stall that is told by its number has one bit of
+    the vector.
+    """
     own = [record[:-1] for record in cells.samples if record[-1] == number]
     index = cells.sampling.stall == "index"
-    return sorted((t, slot, pc, (1 << bits if index else bits) | sm << 22, *rest) for t, sm, slot, pc, bits, *rest in own)
+    return sorted(
+        (t, slot, pc, (1 << bits if index else bits) | sm << 22, *rest) for t, sm, slot, pc, bits, *rest in own
+    )
 
 
 def rows_of(rows: np.ndarray, names) -> list[tuple]:
@@ -204,7 +239,9 @@ def rows_of(rows: np.ndarray, names) -> list[tuple]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fuzz(tmp_path, program, monkeypatch, seed):
     recording, expected, given = recorded(tmp_path / "s.gprec", program, Chance(seed), monkeypatch)
-    assert [(batch.sampling, batch.filters) for batch in given] == [(batch.sampling, batch.filters) for batch in expected]
+    assert [(batch.sampling, batch.filters) for batch in given] == [
+        (batch.sampling, batch.filters) for batch in expected
+    ]
     assert len(recording.launches) == sum(len(batch.grids) for batch in given)
     before = None
     for batch in given:

@@ -1,4 +1,6 @@
-"""Every mode with every trigger: the compiled trace cell takes the same records as the readable one, on random kernels and on a winding one."""
+"""Every mode with every trigger: the compiled trace cell takes the same records as the readable one, on random kernels
+and on a winding one.
+"""
 
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +20,16 @@ from tests.test_timing import random_kernel
 from tests.test_timing_twin import CHIPS
 from tests.timing_support import access, basic_block_starts, launch, make, piece, warp
 
-EVERY = {"inst_issued": 7, "branch": 2, "divergent_branch": 1, "call": 2, "barrier": 1, "bank_conflict": 2, "l1_miss": 3, "l2_miss": 3}
+EVERY = {
+    "inst_issued": 7,
+    "branch": 2,
+    "divergent_branch": 1,
+    "call": 2,
+    "barrier": 1,
+    "bank_conflict": 2,
+    "l1_miss": 3,
+    "l2_miss": 3,
+}
 FULL, LOW, HIGH = 0xFFFFFFFF, 0xFFFF, 0xFFFF0000
 
 
@@ -68,7 +79,9 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
     chip = load_chip(chip_file(tmp_path, chip_name))
     instructions, warps, per_block = kernel
     job = launch(encode(instructions))
-    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=samplings)
+    twin = time_launch(
+        chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, samplings=samplings
+    )
     counts = {}
     for sampling, cells in zip(samplings, twin.cells.of, strict=True):
         timing, records, counters = run_counting(chip, kernel, sampling)
@@ -78,9 +91,9 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
         way = cells.way
         assert [(sm, *rest) for sm, _, *rest in timing.losses.tolist()] == way.losses().get(0, []), sampling
         assert (timing.samples_dropped, timing.samples_due) == (cells.dropped, cells.dropped + len(wanted)), sampling
-        assert [tuple(int(row[name]) for name in COUNTER_NAMES) for row in counters] == sorted(cells.counters, key=itemgetter(0, 2)), (
-            sampling
-        )
+        assert [tuple(int(row[name]) for name in COUNTER_NAMES) for row in counters] == sorted(
+            cells.counters, key=itemgetter(0, 2)
+        ), sampling
         counts[sampling.trigger, sampling.mode] = len(wanted)
     return counts
 
@@ -89,7 +102,9 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
 def test_random_kernels(tmp_path: Path, chip_name):
     """Two issues a cycle, half lanes, eight partitions; barriers, conflicts and misses."""
     counts = compare(tmp_path, chip_name, random_kernel(10, 24, 3), settings())
-    assert all(n for (trigger, mode), n in counts.items() if "branch" not in trigger and trigger != "call" and mode == "all"), counts
+    assert all(
+        n for (trigger, mode), n in counts.items() if "branch" not in trigger and trigger != "call" and mode == "all"
+    ), counts
 
 
 def test_one_partition_and_the_index_of_the_first_reason(tmp_path: Path):
@@ -97,7 +112,9 @@ def test_one_partition_and_the_index_of_the_first_reason(tmp_path: Path):
 
 
 def test_filters(tmp_path: Path):
-    """What does not pass takes no place in the FIFO, has no counter record and is not due; triggers count it all the same."""
+    """What does not pass takes no place in the FIFO, has no counter record and is not due; triggers count it all the
+    same.
+    """
     wanted = filter_of_text("sm=0 block=1-9 warp=0-1 cycles=100-2500 launch-cycles=200-")
     kernel = random_kernel(12, 36, 3)
     counts = compare(tmp_path, "a100", kernel, settings(filter=wanted))
@@ -107,7 +124,9 @@ def test_filters(tmp_path: Path):
 def test_warps_that_issue_in_the_cycle_they_start(tmp_path: Path):
     """So do all but the first of each partition, of 24 blocks of one warp in eight slots: the code is there by then."""
     kernel = [make("FADD", dst=0, a=1, b=2), make("EXIT")], [warp([0])] * 24, 1
-    sampling = Sampling(0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="inst_issued", every=1, counters=tuple(COUNTERS))
+    sampling = Sampling(
+        0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="inst_issued", every=1, counters=tuple(COUNTERS)
+    )
     assert compare(tmp_path, "narrow", kernel, [sampling])["inst_issued", "trigger"] > 16
 
 
@@ -125,7 +144,9 @@ def test_counters_have_what_is_written_back(tmp_path: Path):
 
 
 def winding_kernel():
-    """A branch, a function and a loop around both; warps part at the branch, at the loop's end or nowhere, and come together in all ways."""
+    """A branch, a function and a loop around both; warps part at the branch, at the loop's end or nowhere, and come
+    together in all ways.
+    """
     code = [
         make("IADD", dst=0, a=0, b=20),
         make("BRA", guard=0, imm=16),
@@ -149,29 +170,36 @@ def winding_kernel():
 
 def test_branches_and_calls(tmp_path: Path):
     counts = compare(tmp_path, "narrow", winding_kernel(), settings())
-    # Four times: none parts in ways 0 and 1; in way 2 at the branch and at the loop's end; in way 3 at the branch. Of two warps in one cycle one counts.
+    # Four times: none parts in ways 0 and 1; in way 2 at the branch and at the loop's end; in way 3 at the branch. Of
+    # two warps in one cycle one counts.
     assert 0 < counts["divergent_branch", "trigger"] <= 4 * (2 + 1)
     assert 0 < counts["call", "trigger"] <= 4 * (1 + 1 + 2 + 2) // 2
     assert 0 < counts["branch", "trigger"] <= 4 * (4 + 4 + 8 + 7) // 2
 
 
 def test_every_kind_of_barrier_counts(tmp_path: Path):
-    """Counted by hand: each of four warps arrives three times, and each arrival is a sample of its own instruction: two warps of a block share an
+    """Counted by hand: each of four warps arrives three times, and each arrival is a sample of its own instruction: two
+    warps of a block share an
     SM, on two partitions, and where both arrive in one cycle that is sampled once, with the first one's record."""
     code = [make("BAR.SYNC"), make("BAR.RED.POPC", dst=3, imm=1), make("BAR.ARRIVE", imm=2 | 64 << 16), make("EXIT")]
-    sampling = Sampling(0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="barrier", every=1, counters=tuple(COUNTERS))
+    sampling = Sampling(
+        0, "trigger", fifo_depth=4096, drain_cycles=1, trigger="barrier", every=1, counters=tuple(COUNTERS)
+    )
     kernel = code, [warp(list(range(len(basic_block_starts(encode(code))))))] * 4, 2
     assert compare(tmp_path, "a100", kernel, [sampling])["barrier", "trigger"] >= 2 * 3
     _, records, _ = run_counting(load_chip(chip_file(tmp_path, "a100")), kernel, sampling)
     assert {(int(record["pc"]) - 0x1000) // 16 for record in records} == {0, 1, 2}
 
 
-# ---- settings at random -------------------------------------------------------------------------------------------------------------
+# ---- settings at random
+# -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_settings(tmp_path: Path, seed):
-    """What they have to do with each other is chance. (tests/test_sampler_scenarios.py does so with several launches.)"""
+    """What they have to do with each other is chance. (tests/test_sampler_scenarios.py does so with several
+    launches.)
+    """
     chance = Chance(400 + seed)
     name, per_block = chance.of(list(CHIPS)), 1 + chance.below(4)
     kernel = random_kernel(400 + seed, 8 * per_block, per_block)

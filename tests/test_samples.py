@@ -34,9 +34,14 @@ def test_transpose():
         np.testing.assert_array_equal(arrays["out"].copy_to_host(), arrays["in"].copy_to_host().T)
 
 
-@pytest.mark.parametrize("kernel, grid, block", [("naive", 20, "16, 16"), ("tiled", 20, "16, 16"), ("blocked", 10, "16, 8")])
+@pytest.mark.parametrize(
+    "kernel, grid, block", [("naive", 20, "16, 16"), ("tiled", 20, "16, 16"), ("blocked", 10, "16, 8")]
+)
 def test_matmul(kernel, grid, block):
-    launch = f"{kernel}<<<({grid}, {grid}), ({block})>>>(a: f32[320,320]=random, b: f32[320,320]=random, c: f32[320,320], 320)"
+    launch = (
+        f"{kernel}<<<({grid}, {grid}), ({block})>>>(a: f32[320,320]=random, b: f32[320,320]=random, c: "
+        "f32[320,320], 320)"
+    )
     arrays, _ = run_file(SAMPLES / "matmul.cu", launch)
     a, b, c = (arrays[name].copy_to_host().astype(np.float64) for name in "abc")
     np.testing.assert_allclose(c, a @ b, rtol=320 * np.finfo(N).eps)
@@ -58,7 +63,9 @@ def test_histogram():
 
 
 def fma(a, b, c):
-    """float32 fused multiply-add: the product of two float32 is exact in float64, and the sum rounds once more only in rare ties."""
+    """float32 fused multiply-add: the product of two float32 is exact in float64, and the sum rounds once more only in
+    rare ties.
+    """
     return (a.astype(np.float64) * b + c).astype(N)
 
 

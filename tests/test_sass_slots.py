@@ -1,4 +1,6 @@
-"""Issue slots of the samples beside those of ptxas's machine code, which `sass_machine` runs; the stored table is of tests/sass_slots.py."""
+"""Issue slots of the samples beside those of ptxas's machine code, which `sass_machine` runs; the stored table is of
+tests/sass_slots.py.
+"""
 
 import subprocess
 
@@ -9,11 +11,14 @@ from tests import sass_machine
 from tests.nvidia_tools import PTXAS, needs_ptxas
 from tests.sass_slots import SOURCES, find_nvdisasm, measure, ours, read_table
 
-needs_nvdisasm = pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed: pip install nvidia-cuda-nvdisasm")
+needs_nvdisasm = pytest.mark.skipif(
+    find_nvdisasm() is None, reason="nvdisasm is not installed: pip install nvidia-cuda-nvdisasm"
+)
 BOUND = 0.10
 # Where more than that is between the two, and why.
 KNOWN = {
-    "_Z7bitonicPj": "ours leaves blocks where they stand; ptxas puts the end of the loop behind its body, which saves a branch in each turn",
+    "_Z7bitonicPj": "ours leaves blocks where they stand; ptxas puts the end of the loop behind its body, which saves "
+    "a branch in each turn",
     "_Z10scalar_rowiPKiS0_PKfS2_Pf": "ptxas copies both addresses in every turn of the loop",
 }
 
@@ -21,7 +26,9 @@ KNOWN = {
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_table_has_our_slots(source):
     found = ours(source)
-    assert found == {row.kernel: row.ours for row in read_table() if row.source == source.name}, "python -m tests.sass_slots --write"
+    assert found == {row.kernel: row.ours for row in read_table() if row.source == source.name}, (
+        "python -m tests.sass_slots --write"
+    )
 
 
 def test_slots_are_those_of_the_real_assembler_within_ten_percent():
@@ -47,7 +54,8 @@ def test_machine_code_computes_the_same_in_as_many_slots(source):
     stored = {row.kernel: row.theirs for row in read_table()}
     for each in measure(source):
         assert each.worst == 0.0, f"{each.row.kernel}: memory differs from what our emulator leaves"
-        assert each.row.theirs == pytest.approx(stored[each.row.kernel], rel=0.02)  # another version of ptxas may differ a little
+        # another version of ptxas may differ a little
+        assert each.row.theirs == pytest.approx(stored[each.row.kernel], rel=0.02)
 
 
 COUNTED = """\

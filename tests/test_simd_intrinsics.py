@@ -1,4 +1,6 @@
-"""The SIMD intrinsics and the 8-bit float types of the CUDA headers: compiled, run, and compared with numpy and ml_dtypes."""
+"""The SIMD intrinsics and the 8-bit float types of the CUDA headers: compiled, run, and compared with numpy and
+ml_dtypes.
+"""
 
 import ml_dtypes
 import numpy as np
@@ -32,7 +34,8 @@ def bounds(n: int, signed: bool) -> tuple[int, int]:
 # name without the count of elements: (signed, function of int64 elements)
 BINARY = {
     "add": (False, lambda a, b: a + b), "sub": (False, lambda a, b: a - b),
-    "avgs": (True, lambda a, b: np.where(a + b >= 0, a + b + 1 >> 1, a + b >> 1)), "avgu": (False, lambda a, b: a + b + 1 >> 1), "haddu": (False, lambda a, b: a + b >> 1),
+    "avgs": (True, lambda a, b: np.where(a + b >= 0, a + b + 1 >> 1, a + b >> 1)),
+    "avgu": (False, lambda a, b: a + b + 1 >> 1), "haddu": (False, lambda a, b: a + b >> 1),
     "absdiffs": (True, lambda a, b: abs(a - b)), "absdiffu": (False, lambda a, b: abs(a - b)),
     "maxs": (True, np.maximum), "maxu": (False, np.maximum), "mins": (True, np.minimum), "minu": (False, np.minimum),
 }  # fmt: skip
@@ -43,7 +46,14 @@ SATURATED = {
     "subus": (False, lambda a, b: a - b),
 }
 UNARY = {"abs": lambda a: abs(a), "neg": lambda a: -a}
-ORDER = {"eq": np.equal, "ne": np.not_equal, "ge": np.greater_equal, "gt": np.greater, "le": np.less_equal, "lt": np.less}
+ORDER = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "ge": np.greater_equal,
+    "gt": np.greater,
+    "le": np.less_equal,
+    "lt": np.less,
+}
 
 
 def wanted(name: str, n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -60,7 +70,9 @@ def wanted(name: str, n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return narrowed(np.where(held, -1 if name.startswith("cmp") else 1, 0), n)
 
 
-COMPARISONS = [kind + op for kind in ("set", "cmp") for op in ("eq", "ne", "ges", "geu", "gts", "gtu", "les", "leu", "lts", "ltu")]
+COMPARISONS = [
+    kind + op for kind in ("set", "cmp") for op in ("eq", "ne", "ges", "geu", "gts", "gtu", "les", "leu", "lts", "ltu")
+]
 NAMES = [*BINARY, *SATURATED, "abs", "absss", "neg", "negss", "sads", "sadu", *COMPARISONS]
 
 
@@ -84,7 +96,8 @@ def test_simd_intrinsics(build, n):
     arguments = {name: "a" if name.removesuffix("ss") in UNARY else "a, b" for name in NAMES}
     lines = [f"out[{k * WORDS} + i] = __v{name}{n}({arguments[name]});" for k, name in enumerate(NAMES)]
     program = build(
-        "__global__ void k(const unsigned *x, const unsigned *y, unsigned *out) {\n int i = blockIdx.x * blockDim.x + threadIdx.x; unsigned a = x[i], b = y[i];\n"
+        "__global__ void k(const unsigned *x, const unsigned *y, unsigned *out) {\n int i = blockIdx.x * blockDim.x + "
+            "threadIdx.x; unsigned a = x[i], b = y[i];\n"
         + "\n".join(lines) + "\n}\n"
     )  # fmt: skip
     a, b = (RNG.integers(0, 1 << 32, WORDS, np.uint32) for _ in range(2))
@@ -92,7 +105,9 @@ def test_simd_intrinsics(build, n):
     a[:49], b[:49] = np.repeat(specials, 7), np.tile(specials, 7)
     b[49:99] = a[49:99]
     out = np.zeros(WORDS * len(NAMES), np.uint32)
-    found = np.frombuffer(run_kernel(program, "k", [a, b, out], grid=WORDS // 128, block=128)[2], np.uint32).reshape(-1, WORDS)
+    found = np.frombuffer(run_kernel(program, "k", [a, b, out], grid=WORDS // 128, block=128)[2], np.uint32).reshape(
+        -1, WORDS
+    )
     for name, row in zip(NAMES, found, strict=True):
         assert (row == wanted(name, n, a, b)).all(), name
 
@@ -112,7 +127,7 @@ def test_eight_bit_floats(build, name, library):
             loose[i] = low | __nv_cvt_float_to_fp8(v.z, __NV_NOSAT, {kind}) << 16 | __nv_fp8_{name}(__half(v.w)).__x << 24;
             back[i] = (float4)packed;
             doubles[i] = __nv_fp8_{name}(d[i]).__x;
-        }}""",
+        }}""",  # noqa: E501
         "sm_90",
     )
     largest = float(ml_dtypes.finfo(library).max)
@@ -123,7 +138,12 @@ def test_eight_bit_floats(build, name, library):
     d = np.resize(np.concatenate([middles * (1 + 2.0**-40), middles * (1 - 2.0**-40), -middles]), WORDS)
     below = np.arange(len(middles))  # codes; ml_dtypes rounds doubles twice
     codes = np.resize(np.concatenate([below + 1, below, 0x80 + below + (below & 1)]), WORDS)
-    outputs = [np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32), np.zeros((WORDS, 4), np.float32), np.zeros(WORDS, np.uint8)]
+    outputs = [
+        np.zeros(WORDS, np.uint32),
+        np.zeros(WORDS, np.uint32),
+        np.zeros((WORDS, 4), np.float32),
+        np.zeros(WORDS, np.uint8),
+    ]
     found = run_kernel(program, "k", [x, d, *outputs], grid=WORDS // 128, block=128)[2:]
     four, loose = (np.frombuffer(data, np.uint8).reshape(-1, 4) for data in found[:2])
     clipped = np.clip(x, -largest, largest).astype(library)
@@ -152,15 +172,20 @@ def dpx(name: str, t: str, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.nd
 def test_dynamic_programming_functions(build):
     names = [*DPX, *(f"{name}_relu" for name in DPX if "_s" in name)]
     lines = [f"out[{k * WORDS} + i] = {name}(a, b, c);" for k, name in enumerate(names)]
-    lines += [f"bool p; out[{len(names) * WORDS} + i] = __vibmax_s32(a, b, &p); out[{(len(names) + 1) * WORDS} + i] = p;"]
+    lines += [
+        f"bool p; out[{len(names) * WORDS} + i] = __vibmax_s32(a, b, &p); out[{(len(names) + 1) * WORDS} + i] = p;"
+    ]
     program = build(
-        "__global__ void k(const unsigned *x, const unsigned *y, const unsigned *z, unsigned *out) {\n int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "__global__ void k(const unsigned *x, const unsigned *y, const unsigned *z, unsigned *out) {\n int i = "
+        "blockIdx.x * blockDim.x + threadIdx.x;\n"
         "unsigned a = x[i], b = y[i], c = z[i];\n" + "\n".join(lines) + "\n}\n"
     )
     a, b, c = (RNG.integers(0, 1 << 32, WORDS, np.uint32) for _ in range(3))
     b[:20] = a[:20]
     out = np.zeros(WORDS * (len(names) + 2), np.uint32)
-    found = np.frombuffer(run_kernel(program, "k", [a, b, c, out], grid=WORDS // 128, block=128)[3], np.uint32).reshape(-1, WORDS)
+    found = np.frombuffer(run_kernel(program, "k", [a, b, c, out], grid=WORDS // 128, block=128)[3], np.uint32).reshape(
+        -1, WORDS
+    )
     for name, row in zip(names, found, strict=False):
         t = name.removesuffix("_relu").rpartition("_")[2]
         assert (row == dpx(name, t, a, b, c)).all(), name
@@ -183,14 +208,23 @@ def test_forms_of_half_precision(build):
             put(4, __hgeu2(a, b)); put(5, __hlt2_mask(a, b)); put(6, (unsigned)__hbneu2(a, b));
             put(7, __halves2half2(__float2half_rz(f[i]), __float2half_ru(f[i]))); put(8, __halves2half2(__float2half_rd(f[i]), __hmul_sat(a.x, b.y)));
             ints[i] = __half2short_rn(a.x); ints[n + i] = __half2int_rd(a.x); ints[2 * n + i] = __half2int_ru(a.x); ints[3 * n + i] = __half2uint_rz(a.x);
-        }"""
+        }"""  # noqa: E501
     )
     a, b = (RNG.normal(size=(WORDS, 2)).astype(np.float16) for _ in range(2))
     a[:8, 0], b[4:20, 1] = np.float16(np.nan), np.float16(np.inf)
     b[20:40] = a[20:40]
     f = RNG.uniform(-3, 3, WORDS).astype(np.float32)
-    found = run_kernel(program, "k", [a, b, f, np.zeros(9 * WORDS, np.uint32), np.zeros(4 * WORDS, np.int32)], grid=WORDS // 128, block=128)
-    out, ints = np.frombuffer(found[3], np.uint32).reshape(9, WORDS), np.frombuffer(found[4], np.int32).reshape(4, WORDS)
+    found = run_kernel(
+        program,
+        "k",
+        [a, b, f, np.zeros(9 * WORDS, np.uint32), np.zeros(4 * WORDS, np.int32)],
+        grid=WORDS // 128,
+        block=128,
+    )
+    out, ints = (
+        np.frombuffer(found[3], np.uint32).reshape(9, WORDS),
+        np.frombuffer(found[4], np.int32).reshape(4, WORDS),
+    )
     x, y = a.astype(np.float64), b.astype(np.float64)
 
     def halves(k: int) -> np.ndarray:

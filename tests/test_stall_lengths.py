@@ -1,4 +1,6 @@
-"""How long stalls are: by hand on small kernels, and what holds of every launch. The twin's tests compare with the readable model."""
+"""How long stalls are: by hand on small kernels, and what holds of every launch. The twin's tests compare with the
+readable model.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,12 +24,16 @@ from tests.timing_support import COUNTED, access, make, run, warp
 def chip(tmp_path_factory):
     """a100 with fetch of 1 + 1 cycles and no far half of the L2, as tests/test_timing.py counts with."""
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+    )
     return load_chip(path)
 
 
 def test_a_chain_waits_three_cycles_each_time(chip):
-    """Warps alone in their partitions: the first instruction waits 2 cycles for its fetch, each that follows 3 for the one before it."""
+    """Warps alone in their partitions: the first instruction waits 2 cycles for its fetch, each that follows 3 for the
+    one before it.
+    """
     timing, _ = run(chip, [*[ffma(0, 0)] * 3, make("EXIT")], [warp([0])] * 4, warps_per_block=4)
     # Four warps, so four stalls of 2 cycles, and of 3: both are in the bin of 2 to 3.
     assert recorded_stalls(timing) == {
@@ -45,7 +51,9 @@ def test_one_long_and_one_short_stall_for_the_same_reason(chip):
 
 
 def test_a_wide_instruction_stalls_before_each_slot(chip):
-    """MEMBAR has three slots, two cycles apart: one stall of a cycle before the second and one before the third. Then it holds its warp."""
+    """MEMBAR has three slots, two cycles apart: one stall of a cycle before the second and one before the third. Then
+    it holds its warp.
+    """
     code = [make("STG.32", a=1, b=0, mods=1 << 6), make("MEMBAR"), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4))])])
     held = chip.l2_store_cycles - 6
@@ -54,11 +62,12 @@ def test_a_wide_instruction_stalls_before_each_slot(chip):
 
 
 def test_what_alternates_before_an_issue_is_one_stall_of_each_kind(chip):
-    """Nine warps, of which three are in partition 0, where each FFMA keeps the pipe for two cycles. They are ready in cycle 102.
+    """Nine warps, of which three are in partition 0, where each FFMA keeps the pipe for two cycles. They are ready in
+    cycle 102.
 
-    The youngest issues at 102, and EXIT at 103. The pipe is free again at 104: the next issues there, and EXIT at 105. So it was not selected
-    in 102 and throttled in 103. The oldest was not selected in 102, throttled in 103, not selected in 104, throttled in 105, issues at 106:
-    two cycles of each, which are one stall of each.
+    The youngest issues at 102, and EXIT at 103. The pipe is free again at 104: the next issues there, and EXIT at 105.
+    So it was not selected in 102 and throttled in 103. The oldest was not selected in 102, throttled in 103, not
+    selected in 104, throttled in 105, issues at 106: two cycles of each, which are one stall of each.
     """
     timing, _ = run(chip, [ffma(0, 4), make("EXIT")], [warp([0])] * 9, warps_per_block=9)
     # Partitions 1 to 3 have two warps: the older of each waits as the second one above.
@@ -70,7 +79,9 @@ def test_what_alternates_before_an_issue_is_one_stall_of_each_kind(chip):
 
 
 def test_barriers_and_the_drain(chip):
-    """As in test_timing: warp 0 arrives at 108 and warp 1 at 127, both go on at 132: held for 23 cycles, and for 4. Then a store drains."""
+    """As in test_timing: warp 0 arrives at 108 and warp 1 at 127, both go on at 132: held for 23 cycles, and for 4.
+    Then a store drains.
+    """
     code = [
         *[make("BRA", guard=0, imm=32), make("LDS.32", dst=0, a=1), ffma(1, 0), make("BAR.SYNC")],
         *[make("STG.32", a=1, b=2, mods=1 << 6), make("EXIT")],
@@ -85,7 +96,9 @@ def test_barriers_and_the_drain(chip):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_stalls_and_the_ledger_say_the_same(chip, seed):
-    """For each (instruction, reason): as many cycles as stalls of these lengths can have, the longest in the last bin, none of issues."""
+    """For each (instruction, reason): as many cycles as stalls of these lengths can have, the longest in the last bin,
+    none of issues.
+    """
     code, warps, per_block = random_kernel(40 + seed, 48, 4)
     timing, _ = run(chip, code, warps, warps_per_block=per_block)
     stalls = timing.stalls
@@ -102,9 +115,15 @@ def test_stalls_and_the_ledger_say_the_same(chip, seed):
 
 
 def test_in_a_recording(tmp_path):
-    """Instruction 1 of a module at 0x1000 stalled 3 times for 1 cycle and twice for 600 and 700; instruction 2 once, for 60."""
+    """Instruction 1 of a module at 0x1000 stalled 3 times for 1 cycle and twice for 600 and 700; instruction 2 once,
+    for 60.
+    """
     stalls = np.zeros(2, STALLS_DTYPE)
-    stalls["instruction"], stalls["reason"], stalls["longest_cycles"] = [1, 2], [INDEX["long_scoreboard"], INDEX["drain"]], [700, 60]
+    stalls["instruction"], stalls["reason"], stalls["longest_cycles"] = (
+        [1, 2],
+        [INDEX["long_scoreboard"], INDEX["drain"]],
+        [700, 60],
+    )
     stalls["bins"][0, [0, 9]], stalls["bins"][1, 5] = [3, 2], 1
     with RecordWriter(tmp_path / "a.gprec") as writer:
         writer.meta(META)
@@ -119,7 +138,9 @@ def test_in_a_recording(tmp_path):
 def test_extrapolated_stalls_are_more_and_not_longer(chip):
     """A third of the slots was seen: three times the stalls of each length."""
     timing, _ = run(chip, LOADS, [warp([0], [access(range(4))] * 2)])
-    whole = extrapolated(replace(timing, extrapolation=Extrapolation(1, 3, Rate(1.0, 0.01))), 3 * timing.issue_slots, 0x1000)
+    whole = extrapolated(
+        replace(timing, extrapolation=Extrapolation(1, 3, Rate(1.0, 0.01))), 3 * timing.issue_slots, 0x1000
+    )
     assert (whole.stalls["bins"] == 3 * timing.stalls["bins"]).all()
     assert (whole.stalls["longest_cycles"] == timing.stalls["longest_cycles"]).all()
     assert (whole.ledger == 3 * timing.ledger).all()

@@ -1,4 +1,6 @@
-"""PTX that Triton and numba-cuda made of the tests' kernels computes what numpy computes. No compiler is needed: see tests/stored_ptx.py."""
+"""PTX that Triton and numba-cuda made of the tests' kernels computes what numpy computes. No compiler is needed: see
+tests/stored_ptx.py.
+"""
 
 import importlib.metadata
 import re

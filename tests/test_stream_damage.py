@@ -54,7 +54,9 @@ def saved(tmp_path_factory) -> Path:
 
 
 def lines_of(path: Path) -> list[dict]:
-    text = b"".join(unpack(payload.data) for chunk, payload in read_chunks(path) if chunk.type == b"STRM" and payload.id == 0)
+    text = b"".join(
+        unpack(payload.data) for chunk, payload in read_chunks(path) if chunk.type == b"STRM" and payload.id == 0
+    )
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -143,7 +145,8 @@ def test_what_no_run_has_saved(saved, tmp_path, which, change, message):
 
 
 @pytest.mark.parametrize(
-    "field, value", [("element", "f99"), ("geometry", "9d"), ("channels", 3), ("levels", []), ("read", "x"), ("layers", 0)]
+    "field, value",
+    [("element", "f99"), ("geometry", "9d"), ("channels", 3), ("levels", []), ("read", "x"), ("layers", 0)],
 )
 def test_images_that_are_none(saved, tmp_path, field, value):
     lines = lines_of(saved)
@@ -200,7 +203,9 @@ def test_a_bomb_is_not_unpacked(monkeypatch):
 
 def test_a_block_that_is_a_bomb(saved, tmp_path):
     with pytest.raises(FileFormatError, match="holds more than"):
-        run(with_pieces(with_lines(saved, tmp_path / "a.gprec", lines_of(saved)), tmp_path / "b.gprec", (1, zlib.compress(bytes(1 << 26))), (0, pack(b"".join(json.dumps(line).encode() + b"\n" for line in lines_of(saved))))))  # fmt: skip
+        run(with_pieces(with_lines(saved, tmp_path / "a.gprec", lines_of(saved)), tmp_path / "b.gprec",
+            (1, zlib.compress(bytes(1 << 26))), (0, pack(b"".join(json.dumps(line).encode() + b"\n"
+                for line in lines_of(saved))))))  # fmt: skip
 
 
 VALUES = [-1, 0, 1, 2, 255, 1 << 31, (1 << 62) + 1, 1 << 70, 1.5, "", "x", None, True, [], [1], {}, [[1, 2]]]

@@ -44,7 +44,9 @@ def gpu(tmp_path):
 
 
 def test_launches_on_two_streams_run_at_the_same_time(tmp_path):
-    launches = [f"spin<<<8, 64, 0, {stream}>>>({name}: f32[64]=random, 400)" for stream, name in ((1, "a"), (2, "b"), (0, "c"))]
+    launches = [
+        f"spin<<<8, 64, 0, {stream}>>>({name}: f32[64]=random, 400)" for stream, name in ((1, "a"), (2, "b"), (0, "c"))
+    ]
     _, together = run_source(tmp_path, SPIN, *launches)
     (first, first_end), (second, second_end), (third, _) = spans(together)
     overhead = gpuprof.chips.load_chip("a100").launch_cycles
@@ -162,9 +164,15 @@ def test_what_is_refused(gpu):
 
 
 def test_what_is_put_by_comes_back_as_ordered(tmp_path):
-    """A shelf with room for one piece in memory keeps the others in a file; pieces of a chunk come in their order, chunks in theirs."""
-    made = [piece([warp([0] * k, [access([k, k + 1])] * k)], first_block=k)._replace(number=number) for k, number in PUT_BY]
-    shelf = Shelf("traces", "stop", in_memory_nbytes=sum(value.nbytes for value in made[0] if isinstance(value, np.ndarray)))
+    """A shelf with room for one piece in memory keeps the others in a file; pieces of a chunk come in their order,
+    chunks in theirs.
+    """
+    made = [
+        piece([warp([0] * k, [access([k, k + 1])] * k)], first_block=k)._replace(number=number) for k, number in PUT_BY
+    ]
+    shelf = Shelf(
+        "traces", "stop", in_memory_nbytes=sum(value.nbytes for value in made[0] if isinstance(value, np.ndarray))
+    )
     for some in made:
         shelf.put(some)
     for order, expected in zip((Order(), Order(), Order(1), Order(2), Order(1)), (0, 1, 2, 4, 3), strict=True):
@@ -180,7 +188,9 @@ def test_what_is_put_by_has_an_end():
     shelf = Shelf("traces of x", "wait for x", in_memory_nbytes=0, most_nbytes=10_000)
     shelf.put(made[0])
     shelf.put(made[1])
-    with pytest.raises(GpuprofError, match=r"^traces of x fill a temporary file of 9\.31e-06 GiB, and it goes on; wait for x$"):
+    with pytest.raises(
+        GpuprofError, match=r"^traces of x fill a temporary file of 9\.31e-06 GiB, and it goes on; wait for x$"
+    ):
         shelf.put(made[2])
     assert shelf.take(Order()).first_block == 0
 
@@ -192,19 +202,26 @@ def test_a_full_disk_under_what_is_put_by(monkeypatch):
 
     monkeypatch.setattr("gpuprof.inflight.tempfile.TemporaryFile", lambda **options: Full())
     with pytest.raises(
-        GpuprofError, match="traces of x cannot be written: No space left on device; set TMPDIR to a folder with more room, or wait for x"
+        GpuprofError,
+        match="traces of x cannot be written: No space left on device; set TMPDIR to a folder with more room, or wait "
+        "for x",
     ):
         Shelf("traces of x", "wait for x", in_memory_nbytes=0).put(piece([warp([0])]))
 
 
 def test_a_launch_that_is_overtaken_and_does_not_end(gpu, monkeypatch):
-    """Its trace has an end before the disk: 16 warps in a loop of 4,000 rounds, sixteen of them unrolled at most, make 32,000 bytes and more."""
+    """Its trace has an end before the disk: 16 warps in a loop of 4,000 rounds, sixteen of them unrolled at most, make
+    32,000 bytes and more.
+    """
     monkeypatch.setattr("gpuprof.inflight.Shelf", partial(Shelf, in_memory_nbytes=1000, most_nbytes=30_000))
     device, module, _ = gpu
     x, y = device.to_device(np.zeros(64, np.float32)), device.to_device(np.zeros(32, np.int32))
     module.spin[8, 64, device.stream()](x, 4000)
     module.add[1, 32, device.stream()](y, 1)
-    with pytest.raises(GpuprofError, match=r"traces of a launch that later ones overtake fill .* GiB.*wait for it before .* --max-cycles$"):
+    with pytest.raises(
+        GpuprofError,
+        match=r"traces of a launch that later ones overtake fill .* GiB.*wait for it before .* --max-cycles$",
+    ):
         device.synchronize()
     module.add[1, 32](y, 2)  # all that was in flight is gone, as after a fault, and the device goes on
     assert y.copy_to_host().tolist() == [2] * 32
@@ -214,7 +231,9 @@ PUT_BY = [(1, 0), (2, 0), (1, 1), (1, 2), (2, 1)]  # first block and number of p
 
 
 def test_a_launch_in_the_midst_of_another(tmp_path, monkeypatch):
-    """The later launch has priority and starts first; the earlier one is emulated before it all the same, in many segments."""
+    """The later launch has priority and starts first; the earlier one is emulated before it all the same, in many
+    segments.
+    """
     monkeypatch.setattr("gpuprof.session.emulate", partial(emulate, segment_nbytes=2048))
     path = tmp_path / "kernels.cu"
     path.write_text(SPIN)

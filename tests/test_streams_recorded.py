@@ -1,4 +1,6 @@
-"""What a recording says of launches that ran at the same time: each has its own sums, and the launches page shows who ran beside whom."""
+"""What a recording says of launches that ran at the same time: each has its own sums, and the launches page shows who
+ran beside whom.
+"""
 
 import json
 import sqlite3
@@ -21,7 +23,7 @@ __global__ void stream(const float *x, float *y) { y[blockIdx.x * blockDim.x + t
 // LAUNCH: stream<<<2048, 128, 0, 2>>>(b: f32[262144]=random, c: f32[262144]=random)
 // LAUNCH: chain<<<64, 256, 0, 3>>>(d: f32[16384]=random, 300)
 // LAUNCH: stream<<<64, 128>>>(b, c)
-"""
+"""  # noqa: E501
 
 
 def test_sums_of_launches_that_overlap(tmp_path):
@@ -47,21 +49,32 @@ def test_sums_of_launches_that_overlap(tmp_path):
     header = next(k for k, row in enumerate(rows) if row[0] == "launch")
     columns = [rows[header].index(name) for name in ("launch", "start", "end", "beside", "stream")]
     shown = [tuple(int(row[column].replace(",", "")) for column in columns) for row in rows[header + 1 : header + 5]]
-    assert shown == [(k, *spans[k], beside, stream) for k, (beside, stream) in enumerate([(2, 1), (2, 2), (2, 3), (0, 0)])]
+    assert shown == [
+        (k, *spans[k], beside, stream) for k, (beside, stream) in enumerate([(2, 1), (2, 2), (2, 3), (0, 0)])
+    ]
     code, out, _ = gpuprof(tmp_path, "report", "k.gpudb", "--page", "summary", "--width", "1000")
-    facts = [line.partition("some at the same time: ")[2] for line in out.splitlines() if "some at the same time" in line]
+    facts = [
+        line.partition("some at the same time: ")[2] for line in out.splitlines() if "some at the same time" in line
+    ]
     mhz = read_recording(tmp_path / "k.gprec").chip["clock_mhz"]
     whole, of_chain = spans[3][1] - spans[0][0], max(spans[0][1], spans[2][1]) - spans[0][0]
-    expected = [f"{duration(cycles, mhz)}, {cycles:,} cycles from the first start to the last end" for cycles in (whole, of_chain)]
+    expected = [
+        f"{duration(cycles, mhz)}, {cycles:,} cycles from the first start to the last end"
+        for cycles in (whole, of_chain)
+    ]
     # Of all launches, and of `chain`: those of `stream` ran one after the other.
     assert len(facts) == 2 and all(fact.startswith(start) for fact, start in zip(facts, expected, strict=True))
 
 
 def test_a_span_is_of_launches_that_ended():
-    """Two that ran at the same time, from cycle 200 to 700; one that did not end has no cycles, and moves nothing. Those in a row have no span."""
+    """Two that ran at the same time, from cycle 200 to 700; one that did not end has no cycles, and moves nothing.
+    Those in a row have no span.
+    """
 
     def launch(number, start, end, complete=True):
-        return Launch(number, "k", (1, 1, 1), (32, 1, 1), 0, 0, "", start, end, end - start, 0, 0, 0, False, complete, {})
+        return Launch(
+            number, "k", (1, 1, 1), (32, 1, 1), 0, 0, "", start, end, end - start, 0, 0, 0, False, complete, {}
+        )
 
     chip = ChipFacts("a chip that says nothing of its clock")
     together = [launch(0, 300, 700), launch(1, 200, 400)]
@@ -89,7 +102,11 @@ def test_priorities_and_dependent_launches_are_marked(tmp_path):
     assert gpuprof(tmp_path, "replay", "s.gprec", "-o", "again.gprec")[0] == 0
     for name in ("s.gprec", "again.gprec"):
         begins = [launch.begin for launch in read_recording(tmp_path / name).launches.values()]
-        assert [(begin.get("priority"), begin.get("dependent")) for begin in begins] == [(None, None), (None, True), (-3, None)]
+        assert [(begin.get("priority"), begin.get("dependent")) for begin in begins] == [
+            (None, None),
+            (None, True),
+            (-3, None),
+        ]
     code, out, _ = gpuprof(tmp_path, "report", "s.gprec", "--page", "launches")
     rows = [line.split() for line in out.splitlines() if line.strip()]
     header = next(k for k, row in enumerate(rows) if row[0] == "launch")

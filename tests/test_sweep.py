@@ -45,7 +45,10 @@ def test_every_combination_the_last_parameter_fastest():
 def test_the_runs_of_a_plan(tmp_path):
     plan = plan_of(tmp_path, "sms=1,2", "latency.shared=30", chips=("a100", "v100"))
     planned = runs(plan)
-    found = [(run.number, run.chip.name, run.values, run.chip.sms, run.chip.latency["shared"], run.chip.partitions) for run in planned]
+    found = [
+        (run.number, run.chip.name, run.values, run.chip.sms, run.chip.latency["shared"], run.chip.partitions)
+        for run in planned
+    ]
     assert found == [
         (0, "a100", (1, 30), 1, 30, 4),
         (1, "a100", (2, 30), 2, 30, 4),
@@ -97,7 +100,10 @@ def test_a_size_in_kilobytes():
         (("--chips", "a100,a1000"), "unknown chip 'a1000'"),
         (("--chips", "a100,a100"), "--chips a100,a100: a100 stands there twice"),
         (("--zip", "--param", "sms=1,2", "--define", "N=1"), "sms has 2, N has 1"),
-        (("--launch", "sums<<<1, {N}>>>()"), "{N} stands for a value of --define, but there is none of that name (there are: none)"),
+        (
+            ("--launch", "sums<<<1, {N}>>>()"),
+            "{N} stands for a value of --define, but there is none of that name (there are: none)",
+        ),
         (("--launch", "sums<<<1, 64>>>(f32[512]=none.npy, f32[8])"), "none.npy: there is no such file"),
         (("-o", "table.txt"), "-o table.txt: expected a name that ends in .csv, .json, .sqlite"),
         (("-o", "none/table.csv"), "none/table.csv: there is no folder none"),
@@ -142,7 +148,8 @@ def test_a_value_that_does_not_compile_is_the_outcome_of_its_runs(tmp_path):
     ready = prepare(both, runs(both))
     assert [type(each).__name__ for each in ready] == ["Task", "Outcome"]
     assert (
-        ready[1].error.startswith("sums.cu does not compile: sums.cu:11:") and "use of undeclared identifier 'nonsense'" in ready[1].error
+        ready[1].error.startswith("sums.cu does not compile: sums.cu:11:")
+        and "use of undeclared identifier 'nonsense'" in ready[1].error
     )
     none = plan.__class__(plan.file, plan.chips, (parse_parameter("define", "WIDTH=nonsense,rubbish", "--define"),))
     with pytest.raises(CompileError):
@@ -155,12 +162,16 @@ def test_a_value_that_does_not_compile_is_the_outcome_of_its_runs(tmp_path):
 def test_the_table_on_the_terminal(tmp_path):
     kernel_file(tmp_path)
     (tmp_path / "slow.toml").write_text('inherits = "a100"\nclock_mhz = 705\n')
-    code, out, error = gpuprof(tmp_path, "sweep", "sums.cu", "--chips", "a100,slow.toml", "--define", "LENGTH=1,2", "--jobs", "1")
+    code, out, error = gpuprof(
+        tmp_path, "sweep", "sums.cu", "--chips", "a100,slow.toml", "--define", "LENGTH=1,2", "--jobs", "1"
+    )
     assert (code, error) == (0, "")
     made_by, file, trust, slow_trust, empty, *table = out.splitlines()
     assert [made_by, file, empty] == [f"# gpuprof    {version}, model {MODEL_VERSION}", "# file       sums.cu", ""]
     assert trust == f"# fidelity   a100: {sentence(load_chip('a100'), MODEL_VERSION)}".replace("; ", ", ")
-    assert slow_trust == "#            slow: no published figures of this chip, kernel cycles not compared with hardware"
+    assert (
+        slow_trust == "#            slow: no published figures of this chip, kernel cycles not compared with hardware"
+    )
     heading, *rows = [line.split() for line in table]
     assert heading == ["run", "chip", "LENGTH", "cycles", "us", "speedup", "kernel"]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
@@ -169,7 +180,8 @@ def test_the_table_on_the_terminal(tmp_path):
         for kernel in ("sums", "twice")
     ]
     cycles = [int(row[3].replace(",", "")) for row in rows]
-    assert cycles[4:] == pytest.approx(cycles[:4], rel=0.01) and cycles[2] > cycles[0]  # half the clock: DRAM alone gives more in a cycle
+    # half the clock: DRAM alone gives more in a cycle
+    assert cycles[4:] == pytest.approx(cycles[:4], rel=0.01) and cycles[2] > cycles[0]
     assert [row[5] for row in rows[:2]] == ["1.00", "1.00"] and [row[5] for row in rows[4:6]] == ["0.50", "0.50"]
     assert float(rows[0][4]) == pytest.approx(cycles[0] / 1410, abs=0.005)
 
@@ -179,7 +191,12 @@ def test_metrics_are_those_of_collect(tmp_path):
     kernel_file(tmp_path)
     (tmp_path / "small.toml").write_text('inherits = "h200"\nsms = 2\nl2_nbytes = 1048576\n')
     assert gpuprof(tmp_path, "collect", "sums.cu", "--chip", "small.toml", "--period", "0")[0] == 0
-    assert gpuprof(tmp_path, "sweep", "sums.cu", "--chips", "h200", "--param", "sms=2", "--param", "l2_mb=1", "-o", "t.csv")[0] == 0
+    assert (
+        gpuprof(
+            tmp_path, "sweep", "sums.cu", "--chips", "h200", "--param", "sms=2", "--param", "l2_mb=1", "-o", "t.csv"
+        )[0]
+        == 0
+    )
     with closing(ensure_database(tmp_path / "sums.gprec")) as db:
         expected = launch_values(db)
     rows = rows_of((tmp_path / "t.csv").read_text())
@@ -252,19 +269,27 @@ def test_a_narrow_terminal(tmp_path):
 
 
 def test_blocks_may_be_left_out(tmp_path):
-    """On 2 SMs the launch is many waves: it is extrapolated. On 64 it is one, and timed whole. Table, files and plot say so."""
+    """On 2 SMs the launch is many waves: it is extrapolated. On 64 it is one, and timed whole. Table, files and plot
+    say so.
+    """
     launch = "saxpy<<<1024, 256>>>(262144, 2.0, f32[262144]=random, f32[262144])"
     command = ("sweep", str(SAMPLES / "saxpy.cu"), "--launch", launch, "--param", "sms=2,64", "--jobs", "1")
     code, whole, _ = gpuprof(tmp_path, *command, "-o", "whole.json")
     assert code == 0 and "within" not in whole
     code, out, _ = gpuprof(tmp_path, *command, "--sample-blocks", "-o", "t.csv", "-o", "t.json", "--plot", "t.svg")
     assert code == 0
-    (one, few), (one_whole, few_whole) = (json.loads((tmp_path / name).read_text())["rows"] for name in ("t.json", "whole.json"))
+    (one, few), (one_whole, few_whole) = (
+        json.loads((tmp_path / name).read_text())["rows"] for name in ("t.json", "whole.json")
+    )
     assert (one_whole["cycles_within"], few_whole["cycles_within"], few["cycles_within"]) == (None, None, None)
     assert few["cycles"] == few_whole["cycles"]
     assert 0 < one["cycles_within"] <= 3
     assert abs(one["cycles"] / one_whole["cycles"] - 1) <= one["cycles_within"] / 100
-    assert one["fidelity"] == few["fidelity"] == "no published figures of this chip; kernel cycles not compared with hardware"
+    assert (
+        one["fidelity"]
+        == few["fidelity"]
+        == "no published figures of this chip; kernel cycles not compared with hardware"
+    )
     note = f"1 launch extrapolated from part of the blocks: cycles within {one['cycles_within']:.1f} %"
     assert note in out
     svg = (tmp_path / "t.svg").read_text()
@@ -290,12 +315,19 @@ def test_ptx_gpubin_and_registers(tmp_path):
     wrong = tmp_path / "wrong.cu"
     wrong.write_text(KERNEL.replace("sums<<<8, 64>>>(", "sums<<<8, 64>>>(1, "))
     code, out, _ = gpuprof(tmp_path, "sweep", str(wrong), "--jobs", "1")
-    assert code == 1 and "failed: wrong.cu:7: sums takes 2 parameters (const float *, float *) but 3 were given" in out  # and no folder
+    # and no folder
+    assert code == 1 and "failed: wrong.cu:7: sums takes 2 parameters (const float *, float *) but 3 were given" in out
     code, out, _ = gpuprof(tmp_path, "sweep", "sums.gpubin", "--jobs", "1")
     assert code == 0 and out.count("\n") == 7  # the launches of the comments that the gpubin carries
-    code, _, _ = gpuprof(tmp_path, "sweep", "sums.cu", *launch, "--max-registers", "16,64", "-o", "r.json", "--jobs", "1")
+    code, _, _ = gpuprof(
+        tmp_path, "sweep", "sums.cu", *launch, "--max-registers", "16,64", "-o", "r.json", "--jobs", "1"
+    )
     records = json.loads((tmp_path / "r.json").read_text())["rows"]
-    assert code == 0 and [record["max_registers"] for record in records] == [16, 64] and all(r["registers"] <= 16 for r in records[:1])
+    assert (
+        code == 0
+        and [record["max_registers"] for record in records] == [16, 64]
+        and all(r["registers"] <= 16 for r in records[:1])
+    )
 
 
 SCRIPT = """\

@@ -1,4 +1,6 @@
-"""A sweep's table is the same whoever does the runs, and whatever happens to them: processes of this machine, workers of a Dask cluster."""
+"""A sweep's table is the same whoever does the runs, and whatever happens to them: processes of this machine, workers
+of a Dask cluster.
+"""
 
 import contextlib
 import csv
@@ -58,7 +60,11 @@ def alone(tmp_path_factory) -> tuple[Path, list[bytes]]:
     kernel_file(folder)
     made = sweep_files(folder, "alone", "--jobs", "1")
     errors = [row["error"] or "" for row in json.loads(made[1])["rows"]]
-    assert [error.split(":")[0] for error in errors[:2]] == ["", ""] and "out of bounds" in errors[2] and "does not compile" in errors[3]
+    assert (
+        [error.split(":")[0] for error in errors[:2]] == ["", ""]
+        and "out of bounds" in errors[2]
+        and "does not compile" in errors[3]
+    )
     return folder, made
 
 
@@ -97,10 +103,20 @@ def test_a_run_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):
-    """The bar says when a run is done. That run is kept beside the table's place, the others say that they were not run; no process stays."""
+    """The bar says when a run is done. That run is kept beside the table's place, the others say that they were not
+    run; no process stays.
+    """
     kernel_file(tmp_path)
     (tmp_path / "t.csv").write_text("an earlier table\n")
-    command = [*PROGRAM, "sweep", "sums.cu", "--define", "LENGTH=1,200000,200001", "--launch", "sums<<<64, 64>>>(f32[4096], f32[64])"]
+    command = [
+        *PROGRAM,
+        "sweep",
+        "sums.cu",
+        "--define",
+        "LENGTH=1,200000,200001",
+        "--launch",
+        "sums<<<64, 64>>>(f32[4096], f32[64])",
+    ]
     ours, theirs = os.openpty()
     with subprocess.Popen(
         [*command, "--jobs", "2", "-o", "t.csv"],
@@ -116,8 +132,13 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         os.killpg(child.pid, signal.SIGINT)
         seen += read_until(ours, b"")
     assert child.returncode == 130
-    assert b"] 0/3 runs\r" in seen and b"1 of 3 runs are done -> t.partial.csv" in seen and b"gpuprof: interrupted" in seen
-    assert names(tmp_path) == ["sums.cu", "t.csv", "t.partial.csv"] and (tmp_path / "t.csv").read_text() == "an earlier table\n"
+    assert (
+        b"] 0/3 runs\r" in seen and b"1 of 3 runs are done -> t.partial.csv" in seen and b"gpuprof: interrupted" in seen
+    )
+    assert (
+        names(tmp_path) == ["sums.cu", "t.csv", "t.partial.csv"]
+        and (tmp_path / "t.csv").read_text() == "an earlier table\n"
+    )
     rows = list(csv.DictReader(io.StringIO((tmp_path / "t.partial.csv").read_text())))
     assert [(row["define_LENGTH"], bool(row["cycles"]), row["error"]) for row in rows] == [
         ("1", True, ""),
@@ -253,7 +274,9 @@ def test_a_scheduler_that_goes_away(cluster_of, tmp_path, monkeypatch, capfd):
 def test_a_worker_with_another_model_is_an_error(cluster_of, tmp_path):
     kernel_file(tmp_path)
     other = cluster_of(1, PRELOAD_OTHER_MODEL)
-    code, out, error = gpuprof(tmp_path, "sweep", "sums.cu", "--param", "sms=1,2", "--scheduler", other.address, "-o", "t.csv")
+    code, out, error = gpuprof(
+        tmp_path, "sweep", "sums.cu", "--param", "sms=1,2", "--scheduler", other.address, "-o", "t.csv"
+    )
     assert (code, out) == (1, "")
     assert "has timing model 0.5, not" in error and "install the same gpuprof everywhere" in error
     assert names(tmp_path) == ["sums.cu"]

@@ -1,4 +1,6 @@
-"""Kernels on the tensor pipe from source to numbers and cycles, and what guards and divergence do to matrix instructions."""
+"""Kernels on the tensor pipe from source to numbers and cycles, and what guards and divergence do to matrix
+instructions.
+"""
 
 from pathlib import Path
 
@@ -30,7 +32,8 @@ def test_gemm(tmp_path, name, tile, transposed, compiler):
     c = np.zeros((m, n), np.float32)
     getattr(module, name)[(n // tile[1], m // tile[0]), 128](a, b.T.copy() if transposed else b, c, n, k)
     exact = a.astype(np.float64) @ b.astype(np.float64)
-    bound = k / 16 * 2.0**-24 * (np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64))  # a rounding for each 16 of k
+    # a rounding for each 16 of k
+    bound = k / 16 * 2.0**-24 * (np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64))
     assert (np.abs(c - exact) <= bound).all()
 
 
@@ -49,14 +52,20 @@ BODY
 st.global.v4.f32 [%x0], {%d0, %d1, %d2, %d3}; add.u64 %x1, %x1, %x2; st.global.v4.b32 [%x1], {%m0, %m1, %m2, %m3};
 ret;
 }
-"""
-MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%d0, %d1, %d2, %d3};"
+"""  # noqa: E501
+MMA = (
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, "
+    "{%d0, %d1, %d2, %d3};"
+)
 
 
 def run_fragments(body: str) -> tuple[np.ndarray, np.ndarray]:
     """D and the loaded matrices of 4 warps: (4, 32, 4) each. D begins as 7, and ones times ones adds 16."""
     d, m = run_kernel(
-        assemble_text(FRAGMENTS.replace("BODY", body)), "k", [np.zeros((4, 32, 4), np.float32), np.zeros((4, 32, 4), np.uint32)], block=128
+        assemble_text(FRAGMENTS.replace("BODY", body)),
+        "k",
+        [np.zeros((4, 32, 4), np.float32), np.zeros((4, 32, 4), np.uint32)],
+        block=128,
     )
     return np.frombuffer(d, np.float32).reshape(4, 32, 4), np.frombuffer(m, np.uint32).reshape(4, 32, 4)
 
@@ -82,7 +91,9 @@ def test_a_guarded_store_leaves_memory_alone():
 
 def test_lanes_meet_before_they_multiply():
     """Each lane goes round a loop as often as its number says, then all multiply."""
-    d, _ = run_fragments(f"mov.u32 %r5, %r1; again: sub.u32 %r5, %r5, 1; setp.gt.s32 %p1, %r5, 0; @%p1 bra again; {MMA}")
+    d, _ = run_fragments(
+        f"mov.u32 %r5, %r1; again: sub.u32 %r5, %r5, 1; setp.gt.s32 %p1, %r5, 0; @%p1 bra again; {MMA}"
+    )
     assert (d == 23).all()
 
 

@@ -1,4 +1,6 @@
-"""CUDA C++ with textures and surfaces: compiled by clang, and nvcc's PTX of the same file (kept in tests/ptx), against numpy and fractions."""
+"""CUDA C++ with textures and surfaces: compiled by clang, and nvcc's PTX of the same file (kept in tests/ptx), against
+numpy and fractions.
+"""
 
 from pathlib import Path
 
@@ -18,7 +20,11 @@ from tests.nvidia_tools import skip_without_nvcc
 from tests.running import run_file, run_source
 
 HERE = Path(__file__).parent
-SOURCE, STORED, ROTATE = HERE / "programs" / "textures.cu", HERE / "ptx" / "textures.ptx", HERE / "programs" / "rotate.cu"
+SOURCE, STORED, ROTATE = (
+    HERE / "programs" / "textures.cu",
+    HERE / "ptx" / "textures.ptx",
+    HERE / "programs" / "rotate.cu",
+)
 N = 64
 WRAPPING = {"filter": "linear", "address": "wrap", "normalized": True, "mip_filter": "linear"}
 
@@ -51,7 +57,8 @@ def test_every_fetch(module_path):
     rng = np.random.default_rng(3)
     gpu = gpuprof.Device()
     data = {
-        "1d": pyramid(rng, 8), "a1d": pyramid(rng, 3, 8, fixed=1), "2d": pyramid(rng, 4, 8), "a2d": pyramid(rng, 3, 4, 8, fixed=1),
+        "1d": pyramid(rng, 8), "a1d": pyramid(rng, 3, 8, fixed=1), "2d": pyramid(rng, 4, 8),
+        "a2d": pyramid(rng, 3, 4, 8, fixed=1),
         "3d": pyramid(rng, 4, 4, 8), "cube": pyramid(rng, 6, 8, 8, fixed=1), "acube": pyramid(rng, 3, 6, 8, 8, fixed=2),
     }  # fmt: skip
     textures = [gpu.texture(levels, geometry, **WRAPPING) for geometry, levels in data.items()]
@@ -71,7 +78,9 @@ def test_every_fetch(module_path):
                 assert found[row, i] == np.float32(wanted), (geometry, form, i)
             row += 1
     for i in range(N):
-        wanted = reference.gather(canonical("2d", data["2d"][0]), 0, [float(u) for u in at[i, :2]], ("wrap",) * 3, True, 0)
+        wanted = reference.gather(
+            canonical("2d", data["2d"][0]), 0, [float(u) for u in at[i, :2]], ("wrap",) * 3, True, 0
+        )
         np.testing.assert_array_equal(found[row:, i], [float(value) for value in wanted])
 
 
@@ -85,7 +94,12 @@ def test_every_element(module_path):
     out = gpu.device_array((9, N), np.int32)
     gpu.load(module_path).elements[1, N](*[gpu.texture(array, "1d") for array in arrays], out)
     wanted = np.concatenate(
-        [arrays[0].T.astype(np.int32), arrays[1].T.astype(np.int32), arrays[2].view(np.int32)[None], arrays[3].T.view(np.int32)]
+        [
+            arrays[0].T.astype(np.int32),
+            arrays[1].T.astype(np.int32),
+            arrays[2].view(np.int32)[None],
+            arrays[3].T.view(np.int32),
+        ]
     )
     np.testing.assert_array_equal(out.copy_to_host(), wanted)
 
@@ -126,7 +140,9 @@ def turned(picture: np.ndarray, angle: float) -> np.ndarray:
     def at(i, j):
         return picture[j % height, i % width]
 
-    return (1 - fy) * ((1 - fx) * at(x0, y0) + fx * at(x0 + 1, y0)) + fy * ((1 - fx) * at(x0, y0 + 1) + fx * at(x0 + 1, y0 + 1))
+    return (1 - fy) * ((1 - fx) * at(x0, y0) + fx * at(x0 + 1, y0)) + fy * (
+        (1 - fx) * at(x0, y0 + 1) + fx * at(x0 + 1, y0 + 1)
+    )
 
 
 def test_an_image_turned():
@@ -143,7 +159,9 @@ def test_the_launch_in_its_comment():
     arrays, results = run_file(ROTATE)
     picture, canvas = arrays["picture"].copy_to_host(), arrays["canvas"].copy_to_host()
     np.testing.assert_allclose(canvas, turned(picture, 0.5), atol=2 / 512 + 1e-4)
-    assert results.launches[0].launch.name.startswith("rotate<<<(4, 4), (16, 16)>>>(tex2d(linear, wrap, normalized) picture")
+    assert results.launches[0].launch.name.startswith(
+        "rotate<<<(4, 4), (16, 16)>>>(tex2d(linear, wrap, normalized) picture"
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +195,9 @@ __global__ void many(cudaTextureObject_t numbers, float *out)
 
 
 def test_timing_of_texture_fetches(tmp_path):
-    """Fetches fill the texture queue; the sum waits for them with the long scoreboard; what they read goes through the caches."""
+    """Fetches fill the texture queue; the sum waits for them with the long scoreboard; what they read goes through the
+    caches.
+    """
     arrays, results = run_source(tmp_path, MANY)
     (result,) = results.launches
     opcodes = [decode(row).op.name for row in result.launch.module.code]
@@ -191,7 +211,9 @@ def test_timing_of_texture_fetches(tmp_path):
     assert ledger[sums][:, INDEX["long_scoreboard"]].sum() > 0
     assert result.counters.l2_sectors_global[fetches].tolist() == [2048 * 4 // 32] * 16
     numbers = arrays["numbers"].copy_to_host()
-    np.testing.assert_allclose(arrays["out"].copy_to_host(), sum(numbers[128 * k : 128 * k + 2048] for k in range(16)), rtol=1e-5)
+    np.testing.assert_allclose(
+        arrays["out"].copy_to_host(), sum(numbers[128 * k : 128 * k + 2048] for k in range(16)), rtol=1e-5
+    )
 
 
 ORDER = """
@@ -221,12 +243,14 @@ def test_surface_accesses_keep_their_order(tmp_path, compiler):
     numbers = np.arange(32, dtype=np.float32)
     out, there = gpu.device_array(32, np.float32), gpu.device_array(32, np.uint8)
     program = gpu.load(path)
-    program[program.kernels[0]][1, 32](gpu.texture(numbers[None]), gpu.surface(np.zeros((1, 32), np.float32)), out, there)
+    program[program.kernels[0]][1, 32](
+        gpu.texture(numbers[None]), gpu.surface(np.zeros((1, 32), np.float32)), out, there
+    )
     np.testing.assert_array_equal(out.copy_to_host(), numbers[::-1] + 100 * np.where(numbers % 2, -1, numbers))
     assert there.copy_to_host().all()
 
 
-# -- the Python face ---------------------------------------------------------------------------------------------------------
+# -- the Python face -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -261,7 +285,8 @@ def test_a_number_that_is_no_handle():
     gpu = gpuprof.Device()
     texture = gpu.texture(np.zeros(4, np.float32))
     with pytest.raises(
-        KernelFault, match=r"elements: .*textures\.cu:\d+, thread \(0, 0, 0\) of block \(0, 0, 0\): no texture at handle 0x2a"
+        KernelFault,
+        match=r"elements: .*textures\.cu:\d+, thread \(0, 0, 0\) of block \(0, 0, 0\): no texture at handle 0x2a",
     ):
         gpu.load(SOURCE).elements[1, 1](42, texture, texture, texture, gpu.device_array(9, np.int32))
 
@@ -269,7 +294,9 @@ def test_a_number_that_is_no_handle():
 def test_texture_references_are_refused(tmp_path):
     """They are gone since CUDA 12."""
     path = tmp_path / "old.cu"
-    path.write_text("texture<float, 2> picture;\n__global__ void k(float *out) { out[0] = tex2D(picture, 0.5f, 0.5f); }\n")
+    path.write_text(
+        "texture<float, 2> picture;\n__global__ void k(float *out) { out[0] = tex2D(picture, 0.5f, 0.5f); }\n"
+    )
     with pytest.raises(CompileError) as raised:
         compile_cuda(path)
     assert "texture" in str(raised.value) + str(raised.value.args)

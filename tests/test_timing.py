@@ -1,4 +1,6 @@
-"""The timing model against cycles worked out by hand, on a chip whose numbers are those of a100 but whose instruction fetch is free."""
+"""The timing model against cycles worked out by hand, on a chip whose numbers are those of a100 but whose instruction
+fetch is free.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -20,7 +22,9 @@ A64 = 1 << 6  # 64-bit address
 def chip(tmp_path_factory):
     """a100 with fetch of 1 + 1 cycles and one SM half, so that a few cycles tell the whole story."""
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+    )
     return load_chip(path)
 
 
@@ -56,9 +60,12 @@ def test_a_sixteen_lane_pipe_takes_an_instruction_every_two_cycles(chip):
 
 
 def test_two_warps_of_a_partition_share_its_pipe(chip):
-    """A block of five warps: 0 and 4 are in partition 0. The younger goes first when both are ready; then they take turns."""
+    """A block of five warps: 0 and 4 are in partition 0. The younger goes first when both are ready; then they take
+    turns.
+    """
     timing, _ = run(chip, [ffma(0, 4), make("EXIT")], [warp([0])] * 5, warps_per_block=5)
-    # Warp 4 issues FFMA at 102 and, greedy, EXIT at 103; warp 0 is not selected in 102 and 103 would be throttled: it waits 102 and 103.
+    # Warp 4 issues FFMA at 102 and, greedy, EXIT at 103; warp 0 is not selected in 102 and 103 would be throttled: it
+    # waits 102 and 103.
     assert rows(timing) == [
         {"selected": 5, "no_instructions": 10, "not_selected": 1, "math_pipe_throttle": 1},
         {"selected": 5},
@@ -75,15 +82,17 @@ def test_a_wide_instruction_takes_its_slots_and_chain(chip):
     ("name", "cycles"),
     [
         ("DDIV", 32),  # 16 slots, every second on 8 lanes of fp64: 8 * 4 cycles
-        ("IDIV.S32", 24),  # 24 slots, every third on 16 lanes of the ALU: 8 * 2 cycles, but each slot takes one to issue
+        # 24 slots, every third on 16 lanes of the ALU: 8 * 2 cycles, but each slot takes one to issue
+        ("IDIV.S32", 24),
         ("FDIV", 10),  # 10 slots, every second on 16 lanes of the FMA pipe: 5 * 2
         ("MUFU.EX2", 8),  # 4 slots, one of them on 4 lanes of the transcendental unit
         ("FLO.U64", 16),  # 7 slots, one for each word there
     ],
 )
 def test_how_much_of_an_expansion_runs_on_its_own_pipe(chip, name, cycles):
-    """A partition of eight warps that do nothing else: cycles from one instruction to the next, or up to a fourth more: another of the warps'
-    slots may issue in the very cycle in which the pipe is free. All slots on the pipe would be twice that, or more."""
+    """A partition of eight warps that do nothing else: cycles from one instruction to the next, or up to a fourth more:
+    another of the warps' slots may issue in the very cycle in which the pipe is free. All slots on the pipe would be
+    twice that, or more."""
 
     def total(n):
         code = [make(name, dst=2 * k, a=40, **({} if name in ("MUFU.EX2", "FLO.U64") else {"b": 42})) for k in range(n)]
@@ -93,7 +102,12 @@ def test_how_much_of_an_expansion_runs_on_its_own_pipe(chip, name, cycles):
 
 
 def test_a_folded_instruction_costs_nothing_and_passes_the_wait_on(chip):
-    code = [make("LDG.64", dst=0, a=1, mods=A64), make("LO.64", dst=0, a=0), make("IADD", dst=1, a=0, b=20), make("EXIT")]
+    code = [
+        make("LDG.64", dst=0, a=1, mods=A64),
+        make("LO.64", dst=0, a=0),
+        make("IADD", dst=1, a=0, b=20),
+        make("EXIT"),
+    ]
     timing, _ = run(chip, code, [warp([0], [access(range(8))])])
     assert rows(timing)[1] == {}
     assert rows(timing)[2]["long_scoreboard"] > 500
@@ -114,7 +128,13 @@ def test_miss_goes_to_dram_and_the_next_load_hits_the_l1(chip):
     ledger = rows(timing)
     assert ledger[1] == {"selected": 1, "long_scoreboard": chip.dram_cycles - 1}
     assert ledger[3] == {"selected": 1, "long_scoreboard": 33 - 1}
-    assert (timing.l1_sectors, timing.l1_hits, timing.l2_sectors, timing.l2_hits, timing.dram_read_nbytes) == (8, 4, 4, 0, 128)
+    assert (timing.l1_sectors, timing.l1_hits, timing.l2_sectors, timing.l2_hits, timing.dram_read_nbytes) == (
+        8,
+        4,
+        4,
+        0,
+        128,
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,19 +186,28 @@ def test_a_full_memory_queue_throttles(chip):
     n = 8
     code = [*(make("LDG.32", dst=k, a=20, mods=A64) for k in range(n)), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4 * k, 4 * k + 4)) for k in range(n)])])
-    # The queue holds 5: they issue back to back. Entry k is served at 102 + 4k and leaves 8 cycles later, so the sixth issues at 110.
+    # The queue holds 5: they issue back to back. Entry k is served at 102 + 4k and leaves 8 cycles later, so the sixth
+    # issues at 110.
     throttled = [row.get("lg_throttle", 0) for row in rows(timing)[:n]]
     assert throttled == [0, 0, 0, 0, 0, 110 - 107, 114 - 111, 118 - 115]
 
 
 def test_barrier_holds_the_early_warp_at_the_barrier(chip):
     """Warp 1 waits for its load before it arrives; warp 0 arrives at once."""
-    code = [make("BRA", guard=0, imm=32), make("LDS.32", dst=0, a=1), ffma(1, 0), make("BAR.SYNC"), ffma(2, 4), make("EXIT")]
+    code = [
+        make("BRA", guard=0, imm=32),
+        make("LDS.32", dst=0, a=1),
+        ffma(1, 0),
+        make("BAR.SYNC"),
+        ffma(2, 4),
+        make("EXIT"),
+    ]
     early = warp([0, 2, 3])
     late = warp([0, 1, 2, 3], [access(())])
     timing, _ = run(chip, code, [early, late], warps_per_block=2)
     bar = rows(timing)[3]
-    # Warp 0 jumps at 102, arrives 6 cycles later at 108. Warp 1: load at 103, FFMA at 126, BAR at 127; both go on 5 cycles later.
+    # Warp 0 jumps at 102, arrives 6 cycles later at 108. Warp 1: load at 103, FFMA at 126, BAR at 127; both go on 5
+    # cycles later.
     assert bar == {"selected": 2, "branch_resolving": 5, "barrier": (132 - 109) + (132 - 128)}
 
 
@@ -191,17 +220,22 @@ def test_a_warp_that_leaves_opens_the_barrier(chip):
 
 @pytest.mark.parametrize(("warps", "cycles"), [(1, 5), (2, 7), (3, 9), (4, 11), (8, 14), (16, 15), (32, 15)])
 def test_the_round_of_a_barrier_by_warps(chip, warps, cycles):
-    """Warps that do nothing but meet: from the first issue behind a barrier to that behind the next. 15.3 cycles are 15; between 2 and 4 warps lies 9."""
+    """Warps that do nothing but meet: from the first issue behind a barrier to that behind the next. 15.3 cycles are
+    15; between 2 and 4 warps lies 9.
+    """
     few, _ = run(chip, [make("BAR.SYNC")] * 2 + [make("EXIT")], [warp([0, 1, 2])] * warps, warps_per_block=warps)
     many, _ = run(chip, [make("BAR.SYNC")] * 5 + [make("EXIT")], [warp(list(range(6)))] * warps, warps_per_block=warps)
     assert many.end_cycle - few.end_cycle == 3 * cycles
 
 
 def test_a_late_warp_opens_a_barrier_soon(chip):
-    """The round of two warps, 7 cycles from the first arrival on, is long over when the second comes: 5 cycles behind it, as for one."""
+    """The round of two warps, 7 cycles from the first arrival on, is long over when the second comes: 5 cycles behind
+    it, as for one.
+    """
     code = [make("BRA", imm=16 * 8, guard=0), *[ffma(0, 0)] * 8, make("BAR.SYNC"), make("EXIT")]
     timing, _ = run(chip, code, [warp([0, 1, 2, 3]), warp([0, 2, 3])], warps_per_block=2)
-    # Warp 1 jumps at 102 and arrives at 108. Warp 0 issues its multiplications from 103 to 131 and arrives at 132; both go on at 137.
+    # Warp 1 jumps at 102 and arrives at 108. Warp 0 issues its multiplications from 103 to 131 and arrives at 132; both
+    # go on at 137.
     assert rows(timing)[9]["barrier"] == (137 - 109) + (137 - 133)
 
 
@@ -218,7 +252,9 @@ def test_a_fence_of_a_block_does_not_wait_for_the_l2(chip):
 
 
 def test_how_long_the_tensor_pipe_is_busy(chip):
-    """Two of 16 x 8 x 16 products, 256 a cycle: 8 cycles each; half of that for a shape half as deep. The rest is another pipe's."""
+    """Two of 16 x 8 x 16 products, 256 a cycle: 8 cycles each; half of that for a shape half as deep. The rest is
+    another pipe's.
+    """
     code = [
         *[make("HMMA.16816.F32", dst=8 * k, a=40, b=44, c=8 * k) for k in range(2)],
         make("HMMA.1688.F32", dst=20, a=40, b=44, c=20),
@@ -244,7 +280,11 @@ def test_membar_waits_for_the_stores(chip):
 
 
 def test_first_use_of_a_constant_misses(chip):
-    code = [make("FADD", dst=0, a=1, imm=8, slot="b", const=True), make("FADD", dst=2, a=1, imm=16, slot="b", const=True), make("EXIT")]
+    code = [
+        make("FADD", dst=0, a=1, imm=8, slot="b", const=True),
+        make("FADD", dst=2, a=1, imm=16, slot="b", const=True),
+        make("EXIT"),
+    ]
     timing, _ = run(chip, code, [warp([0])])
     assert rows(timing)[0] == {"selected": 1, "imc_miss": chip.constant_miss_cycles}
     assert "imc_miss" not in rows(timing)[1]
@@ -268,7 +308,9 @@ def test_blocks_spread_over_sms_first_and_follow_when_a_slot_is_free(chip):
 
 
 def test_the_blocks_of_a_cluster_start_together(chip):
-    """63 of 64 slots are taken by long blocks: one long block more finds a slot, a cluster of it and two short ones has to wait."""
+    """63 of 64 slots are taken by long blocks: one long block more finds a slot, a cluster of it and two short ones has
+    to wait.
+    """
     code = [make("NANOSLEEP", imm=71, slot="b")] * 20 + [make("BRA", imm=-21 * 16, guard=0), make("EXIT")]
     long, short = warp([0] * 50 + [1]), warp([0, 1])
     alone, _ = run(chip, code, [long] * 64 + [short] * 2)
@@ -336,15 +378,16 @@ def test_sampled_shares_converge_to_the_ledger(chip, mode):
     first_bit = np.log2((stall & -stall.astype(np.int64)).astype(float)).astype(int)
     sampled = np.bincount(first_bit, minlength=len(NAMES)) / len(records)
     exact = timing.ledger.sum(axis=0) / timing.ledger.sum()
-    # Two standard errors of a share of one half, widened for the correlation of the warps of one sample, and for the end of the kernel, where
-    # fewer warps share an SM: the random mode takes them as often as many (docs/model.md).
+    # Two standard errors of a share of one half, widened for the correlation of the warps of one sample, and for the
+    # end of the kernel, where fewer warps share an SM: the random mode takes them as often as many (docs/model.md).
     assert np.abs(sampled - exact).max() < 0.05
 
 
 def test_every_warp_is_recorded_with_all_that_holds_it(chip):
     code = [make("LDS.32", dst=0, a=1), ffma(1, 0), make("EXIT")]
     _, records = run(chip, code, [warp([0], [access(())])], sampling=Sampling(32, "all"))
-    # Resident from 100 to 127: cycle 102 issues the load, FFMA waits until 125, EXIT is at 126; only 128 and 96 are sampled.
+    # Resident from 100 to 127: cycle 102 issues the load, FFMA waits until 125, EXIT is at 126; only 128 and 96 are
+    # sampled.
     assert records is None
     _, records = run(chip, code, [warp([0], [access((), wavefronts=32)])], sampling=Sampling(32, "all"))
     assert records.tolist() == [
@@ -356,7 +399,8 @@ def test_every_warp_is_recorded_with_all_that_holds_it(chip):
 def test_a_random_sample_says_among_how_many_warps_it_was_drawn(chip):
     """The mode `all` writes them all, so its records of an SM and cycle can be counted."""
     code, warps, per_block = random_kernel(3, 60, 4)
-    together, drawn = (run(chip, code, warps, warps_per_block=per_block, sampling=Sampling(64, mode, fifo_depth=4096, drain_cycles=1))[1]
+    together, drawn = (run(chip, code, warps, warps_per_block=per_block,
+        sampling=Sampling(64, mode, fifo_depth=4096, drain_cycles=1))[1]
                        for mode in ("all", "random"))  # fmt: skip
     present = Counter(zip(together["cycle"].tolist(), (together["stall_sm"] >> 22).tolist(), strict=True))
     assert len(set(present.values())) > 4
@@ -394,7 +438,14 @@ def test_records_so_far_survive_a_fault_in_the_trace(chip):
     got = []
     job = launch(encode(code), blocks=64, threads=128)
     with pytest.raises(KernelFault, match="out of bounds"):
-        simulate(power_on(chip), job, pieces(), Sampling(32, fifo_depth=4096, drain_cycles=1), lambda some: got.append(len(some)), 1 << 40)
+        simulate(
+            power_on(chip),
+            job,
+            pieces(),
+            Sampling(32, fifo_depth=4096, drain_cycles=1),
+            lambda some: got.append(len(some)),
+            1 << 40,
+        )
     assert sum(got) > 10
 
 

@@ -1,4 +1,6 @@
-"""Asynchronous copies: a warp waits for the groups it asks for, and only at its wait; the readable twin agrees cycle for cycle."""
+"""Asynchronous copies: a warp waits for the groups it asks for, and only at its wait; the readable twin agrees cycle
+for cycle.
+"""
 
 from pathlib import Path
 
@@ -71,10 +73,19 @@ def test_twin_of_random_pipelines(chip, seed):
     random = np.random.default_rng(seed)
     body = [copy(CG if random.random() < 0.5 else 0) for _ in range(3)]
     body[1:1] = (
-        [COMMIT] if seed % 2 else [make("LDG.32", dst=4, a=1, mods=A64), make("PACK.64", dst=3, a=4, b=5), make("LO.64", dst=6, a=3)]
+        [COMMIT]
+        if seed % 2
+        else [make("LDG.32", dst=4, a=1, mods=A64), make("PACK.64", dst=3, a=4, b=5), make("LO.64", dst=6, a=3)]
     )
     body += [COMMIT, wait(int(random.integers(0, 4))), make("LDS.32", dst=2, a=9), make("FADD", dst=3, a=2, b=3)]
-    code = [make("NOP"), make("BRA", imm=0), *body, make("BRA", guard=0, imm=-16 * (len(body) + 1)), wait(0), make("EXIT")]
+    code = [
+        make("NOP"),
+        make("BRA", imm=0),
+        *body,
+        make("BRA", guard=0, imm=-16 * (len(body) + 1)),
+        wait(0),
+        make("EXIT"),
+    ]
     warps = []
     for _ in range(12):
         times = int(random.integers(2, 14))
@@ -86,10 +97,21 @@ def test_twin_of_random_pipelines(chip, seed):
                 elif inst.op.space:
                     accesses.append(access(set(random.integers(0, 60, int(random.integers(1, 9))).tolist())))
         warps.append(warp([0, *[1] * times, 2], accesses))
-    timing, records = run(chip, code, warps, warps_per_block=2, sampling=Sampling(32, "all", fifo_depth=24, drain_cycles=3))
+    timing, records = run(
+        chip, code, warps, warps_per_block=2, sampling=Sampling(32, "all", fifo_depth=24, drain_cycles=3)
+    )
     job = launch(encode(code))
     twin = time_launch(
-        chip, job.module.code, job.module.load_base, job.function, 64, warps, period=32, every_warp=True, fifo_depth=24, drain=3
+        chip,
+        job.module.code,
+        job.module.load_base,
+        job.function,
+        64,
+        warps,
+        period=32,
+        every_warp=True,
+        fifo_depth=24,
+        drain=3,
     )
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)

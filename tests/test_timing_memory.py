@@ -17,12 +17,16 @@ CHANNELS, BANKS, LINES_OF_ROW = 40, 32, 8  # of a100
 @pytest.fixture(scope="module")
 def chip(tmp_path_factory):
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED)
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+    )
     return load_chip(path)
 
 
 def place(line):
-    """(channel, bank, row) of a line: neighbouring pairs of lines lie in neighbouring channels, which have a row of 320 lines each."""
+    """(channel, bank, row) of a line: neighbouring pairs of lines lie in neighbouring channels, which have a row of 320
+    lines each.
+    """
     row = line // (CHANNELS * LINES_OF_ROW)
     return fold_bits.py_func(line) // 2 % CHANNELS, fold_bits.py_func(row) % BANKS, row
 
@@ -33,9 +37,15 @@ def line_with(wanted, start=1):
 
 
 def latencies(chip, lines, waiting=True):
-    """Cycles that a multiply-add waits for each load of a line, in the order of the loads; `waiting`: each load comes after the last one's."""
+    """Cycles that a multiply-add waits for each load of a line, in the order of the loads; `waiting`: each load comes
+    after the last one's.
+    """
     if waiting:
-        code = [step for k in range(len(lines)) for step in (make("LDG.32", dst=k, a=20, mods=CG), ffma(k + 8, k), make("MEMBAR"))]
+        code = [
+            step
+            for k in range(len(lines))
+            for step in (make("LDG.32", dst=k, a=20, mods=CG), ffma(k + 8, k), make("MEMBAR"))
+        ]
         places = range(1, len(code), 3)
     else:
         code = [make("LDG.32", dst=k, a=20, mods=CG) for k in range(len(lines))] + [ffma(9, len(lines) - 1)]
@@ -52,7 +62,9 @@ def test_a_row_that_is_open_saves_its_opening(chip):
 
 
 def test_two_rows_of_one_bank_follow_each_other_a_row_cycle_apart(chip):
-    """The loads leave at 102 and 106. The second row opens 48 ns, 67.68 cycles, after the first did; the wait begins at 104."""
+    """The loads leave at 102 and 106. The second row opens 48 ns, 67.68 cycles, after the first did; the wait begins at
+    104.
+    """
     other = line_with(lambda channel, bank, row: (channel, bank) == (0, 0) and row > 0)
     assert latencies(chip, [0, other], waiting=False) == [102 + 67 + 552 - 103]
     elsewhere = line_with(lambda channel, bank, row: channel == 0 and bank == 1)
@@ -60,10 +72,13 @@ def test_two_rows_of_one_bank_follow_each_other_a_row_cycle_apart(chip):
 
 
 def test_a_controller_serves_requests_to_one_row_together(chip):
-    """Rows A and B of one bank, A again: all of it waits in the queue, so that A need not be opened twice. Later it must."""
+    """Rows A and B of one bank, A again: all of it waits in the queue, so that A need not be opened twice. Later it
+    must.
+    """
     b = line_with(lambda channel, bank, row: (channel, bank) == (0, 0) and row > 0)
     near = line_with(lambda channel, bank, row: (channel, row) == (0, 0))
-    # A opens at 102 and its second load comes with the first one's data. It would be 102 + 2 * 67.68 otherwise. The wait begins at 105.
+    # A opens at 102 and its second load comes with the first one's data. It would be 102 + 2 * 67.68 otherwise. The
+    # wait begins at 105.
     assert latencies(chip, [0, b, near], waiting=False) == [102 + 552 - 104]
     assert latencies(chip, [0, b, near]) == [552, 552, 552]
 
@@ -95,7 +110,8 @@ def test_a_half_of_the_l2_keeps_copies_of_the_other_until_they_are_written(tmp_p
     read = [LOAD, ffma(2, 1), make("MEMBAR")]
     code = [*read, *read, STORE, make("MEMBAR"), *read, *read, make("EXIT")]
     reads = (1, 4, 9, 12)
-    for line, wanted in ((0, (552, 206, 206, 206)), (40, (552, 206, 397, 206))):  # slices 0 and 41 of 80: the second is far
+    # slices 0 and 41 of 80: the second is far
+    for line, wanted in ((0, (552, 206, 206, 206)), (40, (552, 206, 397, 206))):
         timing, _ = run(chip, code, [warp([0], [access([4 * line])] * 5)])
         assert tuple(rows(timing)[k]["long_scoreboard"] + 1 for k in reads) == wanted
     sectors = [access([160]), access([161]), access([160, 161]), access([160, 161]), access([160, 161])]
@@ -119,8 +135,15 @@ def test_an_atomic_fetches_what_a_store_has_left_out(chip):
 
 
 def test_atomics_of_a_sector_and_compare_and_swap(chip):
-    """At the L2, 2.4 cycles a sector or one a lane on the same word, twice that for a compare-and-swap. 4 sectors: 9.6, or 19.2."""
-    for name, sectors, conflicts, cycles in (("ADD.U32", 4, 1, 9), ("ADD.U32", 4, 16, 16), ("CAS.B32", 4, 1, 19), ("CAS.B32", 1, 32, 64)):
+    """At the L2, 2.4 cycles a sector or one a lane on the same word, twice that for a compare-and-swap. 4 sectors: 9.6,
+    or 19.2.
+    """
+    for name, sectors, conflicts, cycles in (
+        ("ADD.U32", 4, 1, 9),
+        ("ADD.U32", 4, 16, 16),
+        ("CAS.B32", 4, 1, 19),
+        ("CAS.B32", 1, 32, 64),
+    ):
         code = [
             make("LDG.32", dst=0, a=20, mods=CG),
             make("MEMBAR"),
@@ -128,7 +151,9 @@ def test_atomics_of_a_sector_and_compare_and_swap(chip):
             make(f"ATOMG.{name}", dst=4, a=20, b=8, c=9, mods=A64),
             ffma(5, 4),
         ]
-        timing, _ = run(chip, [*code, make("EXIT")], [warp([0], [access(range(4)), access(range(sectors), conflicts=conflicts)])])
+        timing, _ = run(
+            chip, [*code, make("EXIT")], [warp([0], [access(range(4)), access(range(sectors), conflicts=conflicts)])]
+        )
         assert rows(timing)[4]["long_scoreboard"] == chip.latency["atomic"] + cycles - 1, name
 
 
@@ -141,7 +166,9 @@ def test_compare_and_swap_in_shared_memory_has_half_the_rate(chip):
 
 
 def test_wide_shared_loads(chip):
-    """Two passes that 8 bytes a lane take cost no latency, the four of 16 bytes two cycles; a conflict costs two a pass beside that."""
+    """Two passes that 8 bytes a lane take cost no latency, the four of 16 bytes two cycles; a conflict costs two a pass
+    beside that.
+    """
     for name, wavefronts, extra in (
         ("LDS.32", 1, 0),
         ("LDS.V2.32", 2, 0),

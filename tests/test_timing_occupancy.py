@@ -41,7 +41,12 @@ def test_by_hand(chip, registers, shared, threads, blocks, limiter):
         (kernel(), 1025, 0, "kernel k: a block of 1025 threads; a100 allows 1024"),
         (kernel(max_threads=128), 256, 0, "kernel k: a block of 256 threads; its launch bounds allow 128"),
         (kernel(shared=100000), 32, 100000, "kernel k: 200000 bytes of shared memory a block; a100 allows 166912"),
-        (kernel(registers=128), 1024, 0, "kernel k: a block of 1024 threads with 128 registers a thread does not fit an SM of a100"),
+        (
+            kernel(registers=128),
+            1024,
+            0,
+            "kernel k: a block of 1024 threads with 128 registers a thread does not fit an SM of a100",
+        ),
         (kernel(registers=256), 32, 0, "kernel k: 256 registers a thread; a100 has 255"),
     ],
 )
@@ -73,7 +78,7 @@ int main() {
                 printf("%d %d %d %d\\n", regs, threads, shared, error ? -1 : r.activeBlocksPerMultiprocessor);
             }
 }
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.skipif(not HEADERS, reason="no cuda_occupancy.h on this machine")
@@ -92,7 +97,15 @@ def test_against_cuda_occupancy(tmp_path, name):
         "OPTIN": chip.max_shared_nbytes_per_block,
         "RESERVED": chip.shared_reserved_nbytes,
     }
-    command = ["g++", "-w", f"-I{HEADERS[0].parent}", *(f"-D{k}={v}" for k, v in defines.items()), str(source), "-o", str(tmp_path / "a")]
+    command = [
+        "g++",
+        "-w",
+        f"-I{HEADERS[0].parent}",
+        *(f"-D{k}={v}" for k, v in defines.items()),
+        str(source),
+        "-o",
+        str(tmp_path / "a"),
+    ]
     subprocess.run(command, check=True)
     lines = subprocess.run([str(tmp_path / "a")], check=True, capture_output=True, text=True).stdout.split("\n")
     assert len(lines) > 1000

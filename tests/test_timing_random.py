@@ -1,4 +1,6 @@
-"""Random chips, random batches and traces cut at random places: the compiled model beside its readable twins, and beside itself."""
+"""Random chips, random batches and traces cut at random places: the compiled model beside its readable twins, and
+beside itself.
+"""
 
 from collections import deque
 
@@ -22,10 +24,14 @@ from tests.test_timing import random_kernel
 from tests.timing_support import launch, piece, run
 
 VARIED = (
-    "warp_slots", "max_blocks", "dispatch_units", "branch_cycles", "barrier_cycles", "l0i_lines", "l1i_lines", "l0i_miss_cycles",
-    "instruction_line_nbytes", "queue_depth", "queue_hold_cycles", "address_cycles", "lsu_cycles", "tag_pass_cycles", "tag_lookup_cycles",
-    "l1_ways", "l1_mshrs", "noc_nbytes_per_cycle", "l2_slices", "l2_ways", "l2_near_cycles", "l2_store_cycles", "dram_channels", "dram_banks",
-    "dram_row_nbytes", "dram_row_cycle_ns", "dram_row_open_ns", "dram_cycles", "block_launch_cycles", "distributor_cycles", "max_active_grids",
+    "warp_slots", "max_blocks", "dispatch_units", "branch_cycles", "barrier_cycles", "l0i_lines", "l1i_lines",
+    "l0i_miss_cycles",
+    "instruction_line_nbytes", "queue_depth", "queue_hold_cycles", "address_cycles", "lsu_cycles", "tag_pass_cycles",
+    "tag_lookup_cycles",
+    "l1_ways", "l1_mshrs", "noc_nbytes_per_cycle", "l2_slices", "l2_ways", "l2_near_cycles", "l2_store_cycles",
+    "dram_channels", "dram_banks",
+    "dram_row_nbytes", "dram_row_cycle_ns", "dram_row_open_ns", "dram_cycles", "block_launch_cycles",
+    "distributor_cycles", "max_active_grids",
 )  # fmt: skip
 
 
@@ -49,18 +55,24 @@ def test_a_launch(seed):
     code, warps, per_block = random_kernel(200 + seed, 24, 3)
     timing, _ = run(chip, code, warps, warps_per_block=per_block, cluster=cluster)
     job = launch(encode(code))
-    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, cluster=cluster)
+    twin = time_launch(
+        chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, cluster=cluster
+    )
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
     assert causes_of(timing) == twin.blame.rows()
     assert (timing.end_cycle, timing.issue_slots) == (twin.end, twin.counts["issue_slots"])
     names = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
     assert [getattr(timing, name) for name in names] == [twin.counts[name] for name in names]
-    assert [timing.dram_read_nbytes, timing.dram_write_nbytes] == [32 * twin.counts[f"dram_{way}_sectors"] for way in ("read", "write")]
+    assert [timing.dram_read_nbytes, timing.dram_write_nbytes] == [
+        32 * twin.counts[f"dram_{way}_sectors"] for way in ("read", "write")
+    ]
 
 
 def random_batch(random, n_grids):
-    """(code, warps, warps per block, what the grid waits for) of grids that wait for earlier ones; the first does not start at cycle 0."""
+    """(code, warps, warps per block, what the grid waits for) of grids that wait for earlier ones; the first does not
+    start at cycle 0.
+    """
     specs = []
     for number in range(n_grids):
         per_block = int(random.choice([1, 2, 4]))
@@ -96,7 +108,9 @@ def test_a_batch(seed):
     twin = time_grids(chip, jobs)
     assert [(timing.start_cycle, timing.end_cycle) for timing in timings] == [(job.start, job.end) for job in jobs]
     ledger = np.concatenate([timing.ledger for timing in timings])
-    assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(twin.ledger)
+    assert {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n} == dict(
+        twin.ledger
+    )
     assert recorded_stalls(*timings) == stalls_of(twin)
     assert causes_of(*timings) == twin.blame.rows()
 
@@ -136,7 +150,9 @@ class ToOrder:
             m = int(sum(self.due[block] for block in blocks[:n]))
             parts.append((blocks[:n], accesses[:m], masks[:n]))
             del blocks[:n], masks[:n], accesses[:m]
-        return piece(parts, self.per_block, first)._replace(final=np.array([not blocks for blocks, _, _ in rests]), number=number)
+        return piece(parts, self.per_block, first)._replace(
+            final=np.array([not blocks for blocks, _, _ in rests]), number=number
+        )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -150,10 +166,18 @@ def test_where_pieces_end_does_not_matter(seed):
             job = job_of(index, code, warps, per_block, load_base)
             pieces = ToOrder(random, chip, code, warps, per_block)
             cut.append(pieces)
-            grids.append(Grid(job, iter(pieces), order=pieces.order, **how) if way else Grid(job, iter([piece(warps, per_block)]), **how))
+            grids.append(
+                Grid(job, iter(pieces), order=pieces.order, **how)
+                if way
+                else Grid(job, iter([piece(warps, per_block)]), **how)
+            )
             load_base += 16 * len(code)
         sampling = Sampling(64, "all", fifo_depth=64, drain_cycles=1)
-        timings = simulate_batch(power_on(chip), grids, sampling, lambda some, records=records: records.append(some.tobytes()), 1 << 40)
-        found.append((b"".join(records), [(timing.start_cycle, timing.end_cycle, timing.ledger.tobytes()) for timing in timings]))
+        timings = simulate_batch(
+            power_on(chip), grids, sampling, lambda some, records=records: records.append(some.tobytes()), 1 << 40
+        )
+        found.append(
+            (b"".join(records), [(timing.start_cycle, timing.end_cycle, timing.ledger.tobytes()) for timing in timings])
+        )
     assert max(pieces.most for pieces in cut) > 1
     assert found[0] == found[1] == found[2]

@@ -1,4 +1,6 @@
-"""The compiled model and its readable twin agree cycle for cycle: ledger, samples and counters, on random kernels and chips."""
+"""The compiled model and its readable twin agree cycle for cycle: ledger, samples and counters, on random kernels and
+chips.
+"""
 
 from pathlib import Path
 
@@ -15,7 +17,8 @@ from tests.timing_support import access, launch, make, run, warp
 
 CHIPS = {
     "a100": 'inherits = "a100"\nsms = 2\n',
-    "narrow": 'inherits = "v100"\nsms = 1\nwarp_slots = 8\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = 1\nl0i_lines = 2\n',
+    "narrow": 'inherits = "v100"\nsms = 1\nwarp_slots = 8\nl1_mshrs = 16\nl2_nbytes = 16384\nprefetch_lines = '
+    "1\nl0i_lines = 2\n",
     "ppu15": 'inherits = "ppu15"\nsms = 2\n',
     "half a lane": 'inherits = "t4"\nsms = 2\n',
     "eight partitions": 'inherits = "xehpc-like"\nsms = 1\n',
@@ -33,17 +36,31 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
     timing, records = run(chip, instructions, warps, warps_per_block=per_block, sampling=sampling)
     job = launch(encode(instructions))
     twin = time_launch(
-        chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps, period=32, every_warp=True, fifo_depth=24, drain=3
+        chip,
+        job.module.code,
+        job.module.load_base,
+        job.function,
+        32 * per_block,
+        warps,
+        period=32,
+        every_warp=True,
+        fifo_depth=24,
+        drain=3,
     )
     assert ledger_of(timing) == dict(twin.ledger)
     assert recorded_stalls(timing) == stalls_of(twin)
     assert causes_of(timing) == twin.blame.rows()
-    assert (timing.end_cycle, timing.samples_dropped, timing.issue_slots) == (twin.end, twin.dropped, twin.counts["issue_slots"])
+    assert (timing.end_cycle, timing.samples_dropped, timing.issue_slots) == (
+        twin.end,
+        twin.dropped,
+        twin.counts["issue_slots"],
+    )
     names = ("l1_sectors", "l1_hits", "l2_sectors", "l2_hits")
     assert [getattr(timing, name) for name in names] == [twin.counts[name] for name in names]
     assert timing.dram_write_nbytes == 32 * twin.counts["dram_write_sectors"]
     found = [
-        (int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"]), int(r["stall_sm"]) & 0x3FFFFF, int(r["block"]),
+        (int(r["cycle"]), int(r["stall_sm"]) >> 22, int(r["warp_slot"]), int(r["pc"]), int(r["stall_sm"]) & 0x3FFFFF,
+            int(r["block"]),
          int(r["mask"]), int(r["flags"]), int(r["warp"]), int(r["resident"]), int(r["launch"]))
         for r in records
     ]  # fmt: skip
@@ -54,7 +71,9 @@ A64 = 1 << 6
 
 
 def test_rarer_instructions(tmp_path: Path):
-    """Divisions, constants, atomics, reductions, fences, sleeps, generic and empty accesses, loops and named barriers."""
+    """Divisions, constants, atomics, reductions, fences, sleeps, generic and empty accesses, loops and named
+    barriers.
+    """
     path = tmp_path / "chip.toml"
     path.write_text(CHIPS["a100"])
     chip = load_chip(path)
@@ -115,7 +134,9 @@ def test_rarer_instructions(tmp_path: Path):
 
 @pytest.mark.parametrize("chip_name", ["a100", "narrow", "b200"])
 def test_results_on_their_way_between_units(tmp_path: Path, chip_name):
-    """Makers and readers of every kind, predicates that guard and are voted on, barriers that a few and many warps meet at, a fence, a sleep."""
+    """Makers and readers of every kind, predicates that guard and are voted on, barriers that a few and many warps meet
+    at, a fence, a sleep.
+    """
     path = tmp_path / "chip.toml"
     path.write_text({**CHIPS, "b200": 'inherits = "b200"\nsms = 1\n'}[chip_name])
     chip = load_chip(path)
@@ -163,7 +184,9 @@ def test_results_on_their_way_between_units(tmp_path: Path, chip_name):
 
 
 def test_matrices(tmp_path: Path):
-    """The tensor pipe is taken for as long as a shape's products ask for; fragments come and go through shared memory."""
+    """The tensor pipe is taken for as long as a shape's products ask for; fragments come and go through shared
+    memory.
+    """
     path = tmp_path / "chip.toml"
     path.write_text(CHIPS["a100"])
     chip = load_chip(path)
@@ -243,7 +266,9 @@ def test_textures_and_surfaces(tmp_path: Path):
 
 @pytest.mark.parametrize("lines", [(9, 400), (400, 9), (400, 500), (500, 400)])
 def test_two_loads_in_one_folded_register(tmp_path: Path, lines):
-    """Line 9 is in the L1. Which load comes last is not known while both are on their way: the pair has two entries, and each gets its cycle."""
+    """Line 9 is in the L1. Which load comes last is not known while both are on their way: the pair has two entries,
+    and each gets its cycle.
+    """
     path = tmp_path / "chip.toml"
     path.write_text(CHIPS["a100"])
     chip = load_chip(path)

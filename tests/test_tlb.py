@@ -1,4 +1,6 @@
-"""Translations of addresses, against cycles worked out by hand, and the steps of a chase through more than a TLB covers."""
+"""Translations of addresses, against cycles worked out by hand, and the steps of a chase through more than a TLB
+covers.
+"""
 
 from pathlib import Path
 
@@ -19,10 +21,13 @@ HIT = 206  # in the L2
 
 @pytest.fixture(scope="module")
 def chip(tmp_path_factory):
-    """Two SMs that keep two translations of 4 KB each; together they keep two of 8 KB. Misses take 7 cycles, walks 100 more."""
+    """Two SMs that keep two translations of 4 KB each; together they keep two of 8 KB. Misses take 7 cycles, walks 100
+    more.
+    """
     path = Path(tmp_path_factory.mktemp("chip")) / "translating.toml"
     path.write_text(
-        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\ntlb_entries = 2\ntlb_page_nbytes = 4096\n'
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\ntlb_entries = '
+        "2\ntlb_page_nbytes = 4096\n"
         "tlb_miss_cycles = 7\nl2_tlb_entries = 2\nl2_tlb_page_nbytes = 8192\nl2_tlb_miss_cycles = 100\n"
     )
     return load_chip(path)
@@ -30,7 +35,11 @@ def chip(tmp_path_factory):
 
 def chase(lines):
     """Loads past the L1, each after the last one's data; and where each is waited for."""
-    code = [step for k in range(len(lines)) for step in (make("LDG.32", dst=k % 8, a=20, mods=CG), ffma(9, k % 8), make("MEMBAR"))]
+    code = [
+        step
+        for k in range(len(lines))
+        for step in (make("LDG.32", dst=k % 8, a=20, mods=CG), ffma(9, k % 8), make("MEMBAR"))
+    ]
     return [*code, make("EXIT")], [warp([0], [access([4 * line]) for line in lines])], range(1, len(code), 3)
 
 
@@ -49,14 +58,17 @@ def warm(chip, lines):
 
 
 def test_a_page_is_translated_once(chip):
-    """The first access walks (107), its neighbour in the 8 KB page misses in the SM alone (7), and pages that are kept cost nothing."""
+    """The first access walks (107), its neighbour in the 8 KB page misses in the SM alone (7), and pages that are kept
+    cost nothing.
+    """
     lines = [0, 1, LINES_OF_PAGE, 2, LINES_OF_PAGE + 1]
     assert latencies(chip, lines, warm(chip, lines)) == [HIT + 107, HIT, HIT + 7, HIT, HIT]
 
 
 def test_what_was_used_longest_ago_goes(chip):
-    """Pages 0, 2, 0, 4: 0 is used again before 4 comes, so 2 goes, and page 0 costs nothing. The TLB of all SMs does not see hits in an SM's own:
-    there big page 0 was used before big page 1, so 0 goes when 4 comes, and page 3, which lies in big page 1, does not walk."""
+    """Pages 0, 2, 0, 4: 0 is used again before 4 comes, so 2 goes, and page 0 costs nothing. The TLB of all SMs does
+    not see hits in an SM's own: there big page 0 was used before big page 1, so 0 goes when 4 comes, and page 3, which
+    lies in big page 1, does not walk."""
     zero, two, three, four = 0, 2 * LINES_OF_PAGE, 3 * LINES_OF_PAGE, 4 * LINES_OF_PAGE
     assert two // LINES_OF_BIG_PAGE == three // LINES_OF_BIG_PAGE == 1
     lines = [zero, two, zero, four, zero, three]
@@ -70,13 +82,20 @@ def test_a_translation_lasts_beyond_the_launch(chip):
 
 
 def test_one_walk_for_all_who_wait_for_it(chip):
-    """Two SMs, a warp each: both miss, and the walk that the first began brings the second's translation, too. The second warp's first load
-    leaves three cycles later, for its block starts one later and its SM has two to fetch; its data comes in the same cycle."""
-    code = [make("LDG.32", dst=0, a=20, mods=CG), make("LDG.32", dst=1, a=20, mods=CG), ffma(2, 0), ffma(3, 1), make("EXIT")]
+    """Two SMs, a warp each: both miss, and the walk that the first began brings the second's translation, too. The
+    second warp's first load leaves three cycles later, for its block starts one later and its SM has two to fetch; its
+    data comes in the same cycle."""
+    code = [
+        make("LDG.32", dst=0, a=20, mods=CG),
+        make("LDG.32", dst=1, a=20, mods=CG),
+        ffma(2, 0),
+        ffma(3, 1),
+        make("EXIT"),
+    ]
     warps = [warp([0], [access([0]), access([4])]) for _ in range(2)]
     timing, _ = run(chip, code, warps, machine=warm(chip, [0, 1]))
-    # Loads leave at 102 and 106 (105 and 109) and are known at 102 + 107; the data comes 206 later, for both loads of both warps. The
-    # multiply-adds could have issued at 104 (107).
+    # Loads leave at 102 and 106 (105 and 109) and are known at 102 + 107; the data comes 206 later, for both loads of
+    # both warps. The multiply-adds could have issued at 104 (107).
     known = 102 + 107
     assert rows(timing)[2] == {"selected": 2, "long_scoreboard": (known + HIT - 104) + (known + HIT - 107)}
     assert rows(timing)[3].get("long_scoreboard", 0) == 0
@@ -86,7 +105,13 @@ def test_others_pass_a_request_that_waits(chip):
     """The first load walks; the second, to a page whose translation is there, has its data first."""
     machine = warm(chip, [0, 2 * LINES_OF_PAGE])
     latencies(chip, [0], machine)
-    code = [make("LDG.32", dst=0, a=20, mods=CG), make("LDG.32", dst=1, a=20, mods=CG), ffma(3, 1), ffma(2, 0), make("EXIT")]
+    code = [
+        make("LDG.32", dst=0, a=20, mods=CG),
+        make("LDG.32", dst=1, a=20, mods=CG),
+        ffma(3, 1),
+        ffma(2, 0),
+        make("EXIT"),
+    ]
     timing, _ = run(chip, code, [warp([0], [access([8 * LINES_OF_PAGE]), access([0])])], machine=machine)
     found = rows(timing)
     # The second leaves four cycles after the first and is 206 away; the first is known 107 later than it leaves.
@@ -95,7 +120,9 @@ def test_others_pass_a_request_that_waits(chip):
 
 
 def test_stores_and_atomics_are_translated(chip):
-    """A fence waits for the store's acknowledgement, and a multiply-add for the atomic's answer: both come as much later as the translation."""
+    """A fence waits for the store's acknowledgement, and a multiply-add for the atomic's answer: both come as much
+    later as the translation.
+    """
 
     def wait(machine, asks, waits):
         timing, _ = run(chip, [asks, waits, make("EXIT")], [warp([0], [access([0])])], machine=machine)
@@ -111,12 +138,20 @@ def test_stores_and_atomics_are_translated(chip):
 @pytest.mark.parametrize("entries", [0, 1, 5])
 @pytest.mark.parametrize("l2_entries", [0, 6])
 def test_random_pages_beside_the_twin(chip, entries, l2_entries):
-    """Loads of random pages by eight warps on two SMs: each cycle of each instruction, in the engine and in the readable model."""
+    """Loads of random pages by eight warps on two SMs: each cycle of each instruction, in the engine and in the
+    readable model.
+    """
     own = altered(chip, {"tlb_entries": entries, "l2_tlb_entries": l2_entries}, "test")
     random = np.random.default_rng(entries + 10 * l2_entries)
-    code = [step for k in range(8) for step in (make("LDG.32", dst=k, a=20, mods=A64), ffma(9, k), make("STG.32", a=20, b=8, mods=A64))]
+    code = [
+        step
+        for k in range(8)
+        for step in (make("LDG.32", dst=k, a=20, mods=A64), ffma(9, k), make("STG.32", a=20, b=8, mods=A64))
+    ]
     code.append(make("EXIT"))
-    warps = [warp([0], [access([4 * int(line)]) for line in random.integers(0, 12 * LINES_OF_PAGE, 16)]) for _ in range(8)]
+    warps = [
+        warp([0], [access([4 * int(line)]) for line in random.integers(0, 12 * LINES_OF_PAGE, 16)]) for _ in range(8)
+    ]
     timing, _ = run(own, code, warps, warps_per_block=4)
     job = launch(encode(code))
     twin = time_launch(own, job.module.code, job.module.load_base, job.function, 128, warps)
@@ -126,8 +161,9 @@ def test_random_pages_beside_the_twin(chip, entries, l2_entries):
 
 @pytest.mark.parametrize("pages", [1, 2, 4, 8])
 def test_a_chase_shows_the_reach(chip, pages):
-    """A chase in random order misses as often as the pages outnumber the entries: 1 - 2 / pages of the accesses cost 7 cycles more, once all
-    walks are done. Beside it the same counted in plain Python: a list whose last two different pages are known."""
+    """A chase in random order misses as often as the pages outnumber the entries: 1 - 2 / pages of the accesses cost 7
+    cycles more, once all walks are done. Beside it the same counted in plain Python: a list whose last two different
+    pages are known."""
     own = altered(chip, {"l2_tlb_entries": 0}, "test")
     random = np.random.default_rng(pages)
     lines = (random.integers(0, pages, 400) * LINES_OF_PAGE).tolist()

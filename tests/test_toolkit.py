@@ -1,4 +1,6 @@
-"""Kernels that use the CUDA toolkit's own headers, against numpy: from PTX that is stored, and fresh from nvcc where it is installed."""
+"""Kernels that use the CUDA toolkit's own headers, against numpy: from PTX that is stored, and fresh from nvcc where it
+is installed.
+"""
 
 import numpy as np
 import pytest
@@ -9,17 +11,25 @@ from tests.nvidia_tools import needs_nvcc
 from tests.ptx import regenerate
 
 
-@pytest.fixture(scope="module", params=["stored", *(pytest.param(arch, marks=needs_nvcc) for arch in ("sm_75", "sm_80", "sm_90"))])
+@pytest.fixture(
+    scope="module", params=["stored", *(pytest.param(arch, marks=needs_nvcc) for arch in ("sm_75", "sm_80", "sm_90"))]
+)
 def gpu_and_module(request, tmp_path_factory):
     stored = regenerate.STORED / "toolkit.ptx"
-    path = stored if request.param == "stored" else nvcc(regenerate.TOOLKIT, tmp_path_factory.mktemp("toolkit"), arch=request.param)
+    path = (
+        stored
+        if request.param == "stored"
+        else nvcc(regenerate.TOOLKIT, tmp_path_factory.mktemp("toolkit"), arch=request.param)
+    )
     gpu = gpuprof.Device()
     return gpu, gpu.load(path)
 
 
 def test_stored_is_of_this_source():
     with (regenerate.STORED / "toolkit.ptx").open() as lines:
-        assert lines.readline() == regenerate.heading(regenerate.TOOLKIT), "the source changed: python -m tests.ptx.regenerate"
+        assert lines.readline() == regenerate.heading(regenerate.TOOLKIT), (
+            "the source changed: python -m tests.ptx.regenerate"
+        )
 
 
 def test_atomic_references(gpu_and_module):
@@ -30,7 +40,11 @@ def test_atomic_references(gpu_and_module):
 
 def test_fragments(gpu_and_module):
     rng = np.random.default_rng(1)
-    a, b, c = rng.random((16, 16)).astype(np.float16), rng.random((16, 16)).astype(np.float16), np.zeros((16, 16), np.float32)
+    a, b, c = (
+        rng.random((16, 16)).astype(np.float16),
+        rng.random((16, 16)).astype(np.float16),
+        np.zeros((16, 16), np.float32),
+    )
     gpu_and_module[1].fragments[1, 32](a, b, c)
     np.testing.assert_allclose(c, 2 * (a.astype(np.float64) @ b.astype(np.float64).T), rtol=1e-6)
 
@@ -70,7 +84,9 @@ def test_sized_at_run_time(gpu_and_module):
 @needs_nvcc
 def test_launches_from_a_kernel(tmp_path):
     source = tmp_path / "parent.cu"
-    source.write_text("__global__ void child(int *x) { *x = 1; }\n__global__ void parent(int *x) { child<<<1, 1>>>(x); }\n")
+    source.write_text(
+        "__global__ void child(int *x) { *x = 1; }\n__global__ void parent(int *x) { child<<<1, 1>>>(x); }\n"
+    )
     x = np.zeros(1, np.int32)
     gpuprof.Device().load(nvcc(source, tmp_path, "-rdc=true")).parent[1, 1](x)
     assert x == 1
@@ -84,7 +100,10 @@ def test_tiles_of_several_warps(gpu_and_module, size):
     v = (np.arange(blocks * threads) * 7 % 101).reshape(blocks, -1, size)
     rank = np.broadcast_to(np.arange(v.shape[1])[None, :, None], v.shape)
     everyone = (4 * v.max(2) + 2 * (v < 100).all(2) + (v == 100).any(2))[:, :, None]
-    expected = [np.broadcast_to(row, v.shape).reshape(-1) for row in (v.sum(2)[:, :, None], v[:, :, -3:-2] + 1000 * rank, everyone)]
+    expected = [
+        np.broadcast_to(row, v.shape).reshape(-1)
+        for row in (v.sum(2)[:, :, None], v[:, :, -3:-2] + 1000 * rank, everyone)
+    ]
     np.testing.assert_array_equal(out, np.stack(expected, 1))
 
 

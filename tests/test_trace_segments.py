@@ -10,7 +10,8 @@ from gpuprof.emulate.run import emulate
 from gpuprof.timing import gather, live
 from tests.command import gpuprof as command
 
-# Blocks of one chunk that start at other times and run at other speeds: a few SMs, more blocks than fit, lengths from 1 to 40 rounds.
+# Blocks of one chunk that start at other times and run at other speeds: a few SMs, more blocks than fit, lengths from 1
+# to 40 rounds.
 UNEVEN = r"""
 // LAUNCH: uneven<<<40, 96>>>(x: f32[3840]=random, out: f32[3840], 3840)
 __global__ void uneven(const float *x, float *out, int n) {
@@ -35,9 +36,16 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 
 
 def recording(
-    folder: Path, monkeypatch, source: Path, nbytes: int | None = None, chip: str = "a100", made: list[int] | None = None
+    folder: Path,
+    monkeypatch,
+    source: Path,
+    nbytes: int | None = None,
+    chip: str = "a100",
+    made: list[int] | None = None,
 ) -> tuple[bytes, int]:
-    """The bytes of the recording of a file's launches, and the most pieces that one chunk of blocks came in. `made` gets their bytes."""
+    """The bytes of the recording of a file's launches, and the most pieces that one chunk of blocks came in. `made`
+    gets their bytes.
+    """
     numbers = [0]
 
     def watched(*arguments, **options):
@@ -85,7 +93,9 @@ __global__ void apart(const int *x, int *out, int rounds) {
 
 
 def most_kept(folder: Path, monkeypatch, source: str, nbytes: int) -> tuple[int, int]:
-    """(bytes of trace that timing has kept at most, bytes made) of a launch on the small chip, in stretches of `nbytes`."""
+    """(bytes of trace that timing has kept at most, bytes made) of a launch on the small chip, in stretches of
+    `nbytes`.
+    """
     most, totals = [0], []
     take = live._Source._take
 
@@ -103,7 +113,9 @@ def most_kept(folder: Path, monkeypatch, source: str, nbytes: int) -> tuple[int,
 
 
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
-    """More blocks than run at a time, of uneven speed: four times the rounds make four times the trace, of which no more is kept."""
+    """More blocks than run at a time, of uneven speed: four times the rounds make four times the trace, of which no
+    more is kept.
+    """
     uneven = [
         UNEVEN.replace("1 + blockIdx.x * 13 % 40", f"{rounds} * (15 + blockIdx.x * 13 % 15)").replace("<<<40", "<<<16")
         for rounds in (4, 16)
@@ -114,7 +126,9 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
 
 
 def test_memory_does_not_grow_where_warps_of_a_block_drift_apart(tmp_path, monkeypatch):
-    """Of a warp that is behind the trace is not made before it is due, and of pieces that it still needs something of nothing else stays."""
+    """Of a warp that is behind the trace is not made before it is due, and of pieces that it still needs something of
+    nothing else stays.
+    """
     source = APART.replace("<<<8", "<<<2")
     apart = [source.replace("64)", f"{rounds})") for rounds in (60, 240)]
     (kept, made), (kept_longer, made_longer) = (most_kept(tmp_path, monkeypatch, source, 60_000) for source in apart)
@@ -152,7 +166,9 @@ def test_samples(tmp_path, monkeypatch, name):
 
 
 def test_a_look_ahead_that_is_too_short_is_noticed(tmp_path, monkeypatch):
-    """Were a quantum to take more steps than it is said to, a warp would run out of trace in its midst: that is no end of the warp."""
+    """Were a quantum to take more steps than it is said to, a warp would run out of trace in its midst: that is no end
+    of the warp.
+    """
     monkeypatch.setattr("gpuprof.timing.state.steps_of_quantum", lambda program, dispatch_units: 1)
     (tmp_path / "uneven.cu").write_text(UNEVEN)
     (tmp_path / "small.toml").write_text(CHIP)

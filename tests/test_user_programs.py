@@ -28,7 +28,11 @@ def rng():
 
 def test_reductions(load, rng):
     gpu, program = load("reductions.cu")
-    whole, double, single = rng.integers(-99, 99, 5000).astype(I32), rng.integers(0, 99, 5000).astype(float), np.arange(8192, dtype=F32)
+    whole, double, single = (
+        rng.integers(-99, 99, 5000).astype(I32),
+        rng.integers(0, 99, 5000).astype(float),
+        np.arange(8192, dtype=F32),
+    )
     for kernel, blocks, threads, x in (
         ("reduce0<int>", 20, 256, whole),
         ("reduce0<double>", 20, 256, double),
@@ -171,13 +175,18 @@ def test_filters_of_images(load, rng):
     picture, out = rng.integers(0, 256, (32, 32)).astype(U8), gpu.device_array((32, 32), F32)
     around = np.pad(picture.astype(int), 1, mode="edge")
     parts = {(i, j): around[1 + j : 33 + j, 1 + i : 33 + i] for i in (-1, 0, 1) for j in (-1, 0, 1)}
-    program.bicubic[(4, 4), (8, 8)](out, 32, 32, 0.5, 0.5, 1.0, gpu.texture(picture, filter="linear", address="clamp", read="normalized"))
+    program.bicubic[(4, 4), (8, 8)](
+        out, 32, 32, 0.5, 0.5, 1.0, gpu.texture(picture, filter="linear", address="clamp", read="normalized")
+    )
     expected = sum(part * (4 - 3 * abs(i)) * (4 - 3 * abs(j)) / 36 for (i, j), part in parts.items()) / 255
     np.testing.assert_allclose(out.copy_to_host(), expected, atol=4e-3)
 
     canvas = gpu.surface(gpu.device_array((32, 32), U8))
     program.sobel[(4, 4), (8, 8)](gpu.texture(picture, address="clamp"), canvas, 32, 32)
-    across, down = (sum(side * (2 - abs(along)) * parts[way(side, along)] for side in (-1, 1) for along in (-1, 0, 1)) for way in WAYS)
+    across, down = (
+        sum(side * (2 - abs(along)) * parts[way(side, along)] for side in (-1, 1) for along in (-1, 0, 1))
+        for way in WAYS
+    )
     assert (canvas.array.copy_to_host() == np.minimum(abs(across) + abs(down), 255)).all()
 
 
@@ -189,7 +198,9 @@ def test_rays_through_a_volume_of_one_colour(load):
     out = gpu.device_array((12, 20, 4), F32)
     program.d_render[(3, 2), (8, 8)](None, out, 20, 12, 0.1, volume, transfer)
     opaque = 1 - (1 - 0.05) ** 40
-    np.testing.assert_allclose(out.copy_to_host(), np.broadcast_to([*colour[:3] * opaque, opaque], (12, 20, 4)), rtol=1e-5)
+    np.testing.assert_allclose(
+        out.copy_to_host(), np.broadcast_to([*colour[:3] * opaque, opaque], (12, 20, 4)), rtol=1e-5
+    )
 
 
 WAYS = (lambda side, along: (side, along), lambda side, along: (along, side))
@@ -207,4 +218,23 @@ def test_half_types(load):
     program.r[1, 32](out, np.arange(1, 9).astype(F16), np.arange(8).astype(F16).view(U32))
     functions = sum(F32(F16(each)) for each in (math.e, 1, 1, 0, math.tanh(1)))
     exponential = F32(F16(math.e)) + F32(0.5)
-    assert out.copy_to_host()[:18].tolist() == [5, 0x3C00, 6, 0, 1, functions, 5, 1, 5, 3, 2, 2, 3, 1, 2, 0, 3, exponential]
+    assert out.copy_to_host()[:18].tolist() == [
+        5,
+        0x3C00,
+        6,
+        0,
+        1,
+        functions,
+        5,
+        1,
+        5,
+        3,
+        2,
+        2,
+        3,
+        1,
+        2,
+        0,
+        3,
+        exponential,
+    ]

@@ -20,12 +20,15 @@ from tests.command import ROOT
 
 OTHERS = ("cupti", "intel", "amd")
 
-# Every term of the makers' own lists: CUpti_ActivityPCSamplingStallReason, Intel's stall sampling, rocprofiler-sdk's pc_sampling.h.
+# Every term of the makers' own lists: CUpti_ActivityPCSamplingStallReason, Intel's stall sampling, rocprofiler-sdk's
+# pc_sampling.h.
 TERMS = {
-    "cupti": "NONE INST_FETCH EXEC_DEPENDENCY MEMORY_DEPENDENCY TEXTURE SYNC CONSTANT_MEMORY_DEPENDENCY PIPE_BUSY MEMORY_THROTTLE NOT_SELECTED "
+    "cupti": "NONE INST_FETCH EXEC_DEPENDENCY MEMORY_DEPENDENCY TEXTURE SYNC CONSTANT_MEMORY_DEPENDENCY PIPE_BUSY "
+    "MEMORY_THROTTLE NOT_SELECTED "
     "OTHER SLEEPING",
     "intel": "ACTIVE CONTROL PIPESTALL SEND DIST_ACC SBID SYNC INST_FETCH OTHER",
-    "amd": "WAVE_ISSUED NO_INSTRUCTION_AVAILABLE ALU_DEPENDENCY WAITCNT INTERNAL_INSTRUCTION BARRIER_WAIT ARBITER_NOT_WIN ARBITER_WIN_EX_STALL "
+    "amd": "WAVE_ISSUED NO_INSTRUCTION_AVAILABLE ALU_DEPENDENCY WAITCNT INTERNAL_INSTRUCTION BARRIER_WAIT "
+    "ARBITER_NOT_WIN ARBITER_WIN_EX_STALL "
     "OTHER_WAIT SLEEP_WAIT",
 }
 
@@ -73,14 +76,17 @@ def test_csv(database, name, page):
     own = list(csv.reader(io.StringIO(run(database, "--page", page, "--csv"))))
     other = list(csv.reader(io.StringIO(run(database, "--page", page, "--csv", "--vocabulary", name))))
     assert own[0] == other[0] == ["Kernel Name", KERNEL] and len(own) == len(other)
-    columns = [f"stall_{k}" for k in ("selected", "not_selected", "wait", "long_sb", "short_sb", "barrier", "membar", "mio", "lg", "tex",
+    columns = [f"stall_{k}" for k in ("selected", "not_selected", "wait", "long_sb", "short_sb", "barrier", "membar",
+        "mio", "lg", "tex",
                "math", "dispatch", "imc", "no_inst", "branch_resolving", "drain", "sleep", "gmma", "misc")]  # fmt: skip
     terms = set(VOCABULARIES[name].terms.values())
     for cells, cells_in_terms in zip(own[2:], other[2:], strict=True):
         row, row_in_terms = dict(zip(own[1], cells, strict=True)), dict(zip(other[1], cells_in_terms, strict=True))
         for ending in ("", " (Not Issued)", " (Exact)"):
             reasons = {reason: int(row.pop(column + ending)) for reason, column in zip(NAMES, columns, strict=True)}
-            assert {term: int(row_in_terms.pop(term + ending)) for term in terms} == dict.fromkeys(terms, 0) | in_terms(name, reasons)
+            assert {term: int(row_in_terms.pop(term + ending)) for term in terms} == dict.fromkeys(terms, 0) | in_terms(
+                name, reasons
+            )
         assert row == row_in_terms
     assert set(other[1]) & {"stall_gmma", "stall_wait"} == set()
 
@@ -93,17 +99,27 @@ def test_json(database, name):
     for index, row in enumerate(rows):
         assert row["cycles"] == {term: 2 * n for term, n in in_terms(name, cycles_of(index)).items() if n}
         assert row["samples_by_reason"] == {term: 2 * n for term, n in in_terms(name, samples_of(index)).items() if n}
-        assert sum(row["cycles"].values()) == row["warp_cycles"] and sum(row["samples_by_reason"].values()) == row["samples"]
+        assert (
+            sum(row["cycles"].values()) == row["warp_cycles"]
+            and sum(row["samples_by_reason"].values()) == row["samples"]
+        )
     assert len(rows) == len(CODE)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_summary_csv(database, name):
-    facts = {fact: value for _, fact, value in csv.reader(io.StringIO(run(database, "--page", "summary", "--csv", "--vocabulary", name)))}
+    facts = {
+        fact: value
+        for _, fact, value in csv.reader(io.StringIO(run(database, "--page", "summary", "--csv", "--vocabulary", name)))
+    }
     sums = Counter()
     for index in range(len(CODE)):
         sums.update({reason: 2 * n for reason, n in cycles_of(index).items()})
-    found = {fact.removeprefix("warp_cycles."): int(value) for fact, value in facts.items() if fact.startswith("warp_cycles.")}
+    found = {
+        fact.removeprefix("warp_cycles."): int(value)
+        for fact, value in facts.items()
+        if fact.startswith("warp_cycles.")
+    }
     assert {term: n for term, n in found.items() if n} == in_terms(name, sums)
     assert set(found) == set(VOCABULARIES[name].terms.values())
 
@@ -122,7 +138,10 @@ def test_no_page_says_a_reason_of_ours_alone(database, name, width):
                 continue
             assert not set(re.findall(r"[a-z_]+", line)) & {"long_scoreboard", "lg_throttle", "long_sb", "lg"}, line
     out = run(database, "--page", "summary", "--vocabulary", "amd")
-    assert "its largest reason is ARBITER_WIN_EX_STALL (lg_throttle) with 51%" in out or "are ARBITER_WIN_EX_STALL (lg_throttle)" in out
+    assert (
+        "its largest reason is ARBITER_WIN_EX_STALL (lg_throttle) with 51%" in out
+        or "are ARBITER_WIN_EX_STALL (lg_throttle)" in out
+    )
     why = run(database, "--page", "source", "--vocabulary", "amd")
     assert "ARBITER_WIN_EX_STALL:51,WAITCNT:46" in why
 
@@ -136,14 +155,18 @@ def test_own_words_are_the_default(database):
 def test_lists(database):
     for name in OTHERS:
         lines = run("stalls", "--vocabulary", name, tool=list_module.command).splitlines()
-        assert lines[0].split() == ["term", "reasons"] and {line.split()[0] for line in lines[1:]} == set(TERMS[name].split())
+        assert lines[0].split() == ["term", "reasons"] and {line.split()[0] for line in lines[1:]} == set(
+            TERMS[name].split()
+        )
         named = [reason for line in lines[1:] for reason in line.split(maxsplit=1)[1].split(", ") if reason in INDEX]
         assert sorted(named) == sorted(NAMES)
     assert lines[-1].split(maxsplit=1) == ["INTERNAL_INSTRUCTION", "none: the model has no such instructions"]
     (first, *_) = json.loads(run("stalls", "--vocabulary", "intel", "--json", tool=list_module.command))["stalls"]
     assert first == {"term": "ACTIVE", "reasons": "selected, not_selected"}
     with pytest.raises(UsageError, match="--vocabulary goes with `list stalls`, not with `list chips`"):
-        CliRunner().invoke(list_module.command, ["chips", "--vocabulary", "amd"], standalone_mode=False, catch_exceptions=False)
+        CliRunner().invoke(
+            list_module.command, ["chips", "--vocabulary", "amd"], standalone_mode=False, catch_exceptions=False
+        )
 
 
 def test_terms_are_explained():
@@ -151,17 +174,26 @@ def test_terms_are_explained():
         return run(*arguments, tool=explain.command)
 
     assert told("MEMORY_DEPENDENCY") == told("long_scoreboard") == told("memory dependency")
-    assert told("sleeping") == told("SLEEPING") == told("sleeping", "--vocabulary", "cupti")  # a reason of ours goes first
+    # a reason of ours goes first
+    assert told("sleeping") == told("SLEEPING") == told("sleeping", "--vocabulary", "cupti")
     out = told("SYNC")
     assert out.startswith("SYNC\n\nin cupti    barrier, membar\nin intel    barrier, membar\n") and out.endswith(
         "gpuprof explain barrier, and so on\n"
     )
-    assert "in intel    selected, not_selected\n" in told("active") and "in cupti" not in told("SYNC", "--vocabulary", "intel")
+    assert "in intel    selected, not_selected\n" in told("active") and "in cupti" not in told(
+        "SYNC", "--vocabulary", "intel"
+    )
     with pytest.raises(UsageError, match="amd has no term 'SYNC'; it has: WAVE_ISSUED, ARBITER_NOT_WIN"):
-        CliRunner().invoke(explain.command, ["SYNC", "--vocabulary", "amd"], standalone_mode=False, catch_exceptions=False)
+        CliRunner().invoke(
+            explain.command, ["SYNC", "--vocabulary", "amd"], standalone_mode=False, catch_exceptions=False
+        )
 
 
 def test_the_page_of_the_docs():
     text = (ROOT / "docs" / "vocabularies.md").read_text(encoding="utf-8")
-    rows = [tuple(cell.strip(" `") for cell in line.strip("|").split("|")) for line in text.splitlines() if line.startswith("| `")]
+    rows = [
+        tuple(cell.strip(" `") for cell in line.strip("|").split("|"))
+        for line in text.splitlines()
+        if line.startswith("| `")
+    ]
     assert rows == [(name, *(VOCABULARIES[other].terms[name] for other in OTHERS)) for name in NAMES]

@@ -1,4 +1,6 @@
-"""Whole kernels on the tensor pipe: CUDA C++ with mma.h, and PTX with ldmatrix and mma.sync, against numpy in higher precision."""
+"""Whole kernels on the tensor pipe: CUDA C++ with mma.h, and PTX with ldmatrix and mma.sync, against numpy in higher
+precision.
+"""
 
 from pathlib import Path
 
@@ -58,7 +60,9 @@ def test_bits(program):
     a, b = (RNG.integers(0, 1 << 32, (8, 4), np.uint32) for _ in "ab")
     c = RNG.integers(-50, 50, (8, 8)).astype(np.int32)
     raw = run_kernel(program, kernel_named(program, "bits"), [a, b, c, np.zeros((8, 8), np.int32)])[3]
-    pairs = np.bitwise_count(a[:, None] ^ b[None]).sum(axis=2, dtype=int) + np.bitwise_count(a[:, None] & b[None]).sum(axis=2, dtype=int)
+    pairs = np.bitwise_count(a[:, None] ^ b[None]).sum(axis=2, dtype=int) + np.bitwise_count(a[:, None] & b[None]).sum(
+        axis=2, dtype=int
+    )
     np.testing.assert_array_equal(np.frombuffer(raw, np.int32).reshape(8, 8), c + pairs)
 
 
@@ -66,7 +70,10 @@ def test_nibbles_saturate(program):
     a, b = (RNG.integers(0, 256, (8, 16)).astype(np.uint8) for _ in "ab")
     c = RNG.choice([0x7FFFFFF0, -0x7FFFFFF0], (8, 8)).astype(np.int32)
     raw = run_kernel(program, kernel_named(program, "nibbles"), [a, b, c, np.zeros((8, 8), np.int32)])[3]
-    left, right = (np.stack([(v << 4).astype(np.int8) >> 4, v.astype(np.int8) >> 4], axis=2).reshape(8, 32).astype(int) for v in (a, b))
+    left, right = (
+        np.stack([(v << 4).astype(np.int8) >> 4, v.astype(np.int8) >> 4], axis=2).reshape(8, 32).astype(int)
+        for v in (a, b)
+    )
     wanted = np.clip(c + left @ right.T, -(1 << 31), (1 << 31) - 1)
     np.testing.assert_array_equal(np.frombuffer(raw, np.int32).reshape(8, 8), wanted)
 

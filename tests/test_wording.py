@@ -11,4 +11,9 @@ def test_extent_as_a_launch_is_written(extent):
 
 
 def test_plural():
-    assert [plural(n, "launch", "launches") for n in (0, 1, 2, 1000)] == ["0 launches", "1 launch", "2 launches", "1,000 launches"]
+    assert [plural(n, "launch", "launches") for n in (0, 1, 2, 1000)] == [
+        "0 launches",
+        "1 launch",
+        "2 launches",
+        "1,000 launches",
+    ]

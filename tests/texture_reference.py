@@ -1,4 +1,6 @@
-"""Texture fetching texel by texel and in exact fractions, as the CUDA C++ Programming Guide's appendix writes it. Slow and plain."""
+"""Texture fetching texel by texel and in exact fractions, as the CUDA C++ Programming Guide's appendix writes it. Slow
+and plain.
+"""
 
 import math
 from fractions import Fraction
@@ -68,7 +70,9 @@ def filtered(level: np.ndarray, layer: int, axes: list, channel: int) -> Fractio
 
 def axes(level: np.ndarray, coordinates: list[float], modes, normalized: bool, linear: bool) -> list:
     extents = level.shape[3:0:-1]
-    return [taps(u, extent, mode, normalized, linear) for u, extent, mode in zip(coordinates, extents, modes, strict=False)]
+    return [
+        taps(u, extent, mode, normalized, linear) for u, extent, mode in zip(coordinates, extents, modes, strict=False)
+    ]
 
 
 def levels(lod: float, count: int, mip_filter: str) -> list[tuple[int, Fraction]]:
@@ -82,14 +86,24 @@ def levels(lod: float, count: int, mip_filter: str) -> list[tuple[int, Fraction]
 
 
 def fetch(
-    pyramid: list[np.ndarray], layer: int, coordinates: list[float], modes, normalized=False, linear=False, lod=0.0, mip="nearest"
+    pyramid: list[np.ndarray],
+    layer: int,
+    coordinates: list[float],
+    modes,
+    normalized=False,
+    linear=False,
+    lod=0.0,
+    mip="nearest",
 ) -> list[Fraction]:
     """The four channels of a fetch; modes are PTX's names, one for each axis."""
     layer = min(layer, pyramid[0].shape[0] - 1)
     return [
         sum(
             (
-                weight * filtered(pyramid[number], layer, axes(pyramid[number], coordinates, modes, normalized, linear), channel)
+                weight
+                * filtered(
+                    pyramid[number], layer, axes(pyramid[number], coordinates, modes, normalized, linear), channel
+                )
                 for number, weight in levels(lod, len(pyramid), mip)
                 if weight
             ),
@@ -99,7 +113,9 @@ def fetch(
     ]
 
 
-def gather(level: np.ndarray, layer: int, coordinates: list[float], modes, normalized: bool, channel: int) -> list[Fraction]:
+def gather(
+    level: np.ndarray, layer: int, coordinates: list[float], modes, normalized: bool, channel: int
+) -> list[Fraction]:
     """PTX ISA, tld4: (x0, y1), (x1, y1), (x1, y0), (x0, y0)."""
     (x0, _), (x1, _) = axes(level, coordinates, modes, normalized, True)[0]
     (y0, _), (y1, _) = axes(level, coordinates, modes, normalized, True)[1]

@@ -10,7 +10,16 @@ from gpuprof.isa.handles import Sampler, pack_handle
 from gpuprof.isa.opcodes import BY_NAME
 
 LANES = 32
-NAMES = {"float32": "f32", "float16": "f16", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32"}
+NAMES = {
+    "float32": "f32",
+    "float16": "f16",
+    "int8": "i8",
+    "uint8": "u8",
+    "int16": "i16",
+    "uint16": "u16",
+    "int32": "i32",
+    "uint32": "u32",
+}
 
 
 def constant(dst: int, value: int) -> Instruction:
@@ -25,7 +34,9 @@ def make_image(memory: AddressSpace, geometry: str, pyramid: list[np.ndarray], *
         address = memory.allocate(array.nbytes, "texels").address
         memory.write(address, array)
         levels.append(Level(address, *extents))
-    return memory.images.add(Image("test image", geometry, NAMES[str(array.dtype)], channels, tuple(levels), layers, **fields))
+    return memory.images.add(
+        Image("test image", geometry, NAMES[str(array.dtype)], channels, tuple(levels), layers, **fields)
+    )
 
 
 def canonical(geometry: str, array: np.ndarray) -> np.ndarray:
@@ -34,9 +45,16 @@ def canonical(geometry: str, array: np.ndarray) -> np.ndarray:
     return array.reshape(layers, depth, height, width, channels)
 
 
-def lanes_run(memory: AddressSpace, body, words: np.ndarray, results: list[tuple[str, int]], doubles: np.ndarray | None = None, **options):
-    """Runs `body` with R20, R21, ... holding words[:, 0], ... (uint32 (32, k)) and D20, ... doubles[:, 0], ...; gives the registers named
-    in `results`, each as an array of 32, and the harness's Result."""
+def lanes_run(
+    memory: AddressSpace,
+    body,
+    words: np.ndarray,
+    results: list[tuple[str, int]],
+    doubles: np.ndarray | None = None,
+    **options,
+):
+    """Runs `body` with R20, R21, ... holding words[:, 0], ... (uint32 (32, k)) and D20, ... doubles[:, 0], ...; gives
+    the registers named in `results`, each as an array of 32, and the harness's Result."""
     code = [special("tid.x", 250)]
 
     def place(base: int, stride: int) -> list[Instruction]:
@@ -54,7 +72,11 @@ def lanes_run(memory: AddressSpace, body, words: np.ndarray, results: list[tuple
         code += place(out + 8 * LANES * number, 8)
         code.append(make("STG.64" if file == "D" else "STG.32", b=index, a=201, mods=ADDR64))
     done = run([*code, make("EXIT")], memory=memory, **options)
-    rows = np.frombuffer(memory.read(out, 8 * LANES * len(results)), np.uint64).reshape(len(results), LANES) if results else []
+    rows = (
+        np.frombuffer(memory.read(out, 8 * LANES * len(results)), np.uint64).reshape(len(results), LANES)
+        if results
+        else []
+    )
     return [row if file == "D" else row.astype(np.uint32) for row, (file, _) in zip(rows, results, strict=True)], done
 
 
@@ -74,7 +96,8 @@ def fetch_lanes(
 def shape_of(geometry: str, extents: tuple[int, int, int], channels: int, layers: int = 3) -> tuple[int, ...]:
     """Shape of an array of a geometry: extents are width, height, depth."""
     width, height, depth = extents
-    shape = {"1d": (width,), "2d": (height, width), "3d": (depth, height, width), "a1d": (layers, width), "a2d": (layers, height, width),
+    shape = {"1d": (width,), "2d": (height, width), "3d": (depth, height, width), "a1d": (layers, width),
+        "a2d": (layers, height, width),
              "cube": (6, width, width), "acube": (layers, 6, width, width)}[geometry]  # fmt: skip
     assert len(shape) == GEOMETRIES[geometry]
     return (*shape, channels) if channels > 1 else shape

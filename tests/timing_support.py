@@ -12,14 +12,16 @@ from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing import Sampling, power_on, simulate
 
-# Lines of a chip file for latencies counted by hand: translations cost nothing, a row of the DRAM that must be opened is 552 cycles away.
+# Lines of a chip file for latencies counted by hand: translations cost nothing, a row of the DRAM that must be opened
+# is 552 cycles away.
 COUNTED = "tlb_entries = 0\ndram_cycles = 552\nblock_launch_cycles = 100\n"
 
 NEVER_RECORDS = lambda records: None  # noqa: E731
 
 
 def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None, remote=0):
-    """One access record and its sectors, as if eight lanes had each of its lines. `missing`: of a store, sector -> words it leaves out.
+    """One access record and its sectors, as if eight lanes had each of its lines. `missing`: of a store, sector ->
+    words it leaves out.
     `remote`: of shared memory, lanes that access another block's."""
     sectors = sorted(sectors)
     lines = {s >> 2 for s in sectors}
@@ -57,7 +59,9 @@ def piece(warps, warps_per_block=1, first_block=0):
 
 
 def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0, cluster=1, grid=None):
-    """What simulate needs of a device.Launch. `blocks` and `cluster` are extents along x, when `cluster` is a number; else `grid` has them."""
+    """What simulate needs of a device.Launch. `blocks` and `cluster` are extents along x, when `cluster` is a number;
+    else `grid` has them.
+    """
     function = Function("k", "k", 0, len(code), True, registers=registers, shared_nbytes=shared)
     module = SimpleNamespace(code=code, load_base=0x1000)
     return SimpleNamespace(

@@ -208,7 +208,16 @@ def matmul(
 
 @triton.jit
 def persistent_matmul(
-    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, PROGRAMS: tl.constexpr
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    PROGRAMS: tl.constexpr,
 ):
     blocks_n = tl.cdiv(N, BLOCK_N)
     for tile in tl.range(tl.program_id(0), tl.cdiv(M, BLOCK_M) * blocks_n, PROGRAMS):
@@ -224,7 +233,17 @@ def persistent_matmul(
 
 
 @triton.jit
-def attention(q_ptr, k_ptr, v_ptr, out_ptr, factor, LENGTH: tl.constexpr, HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def attention(
+    q_ptr,
+    k_ptr,
+    v_ptr,
+    out_ptr,
+    factor,
+    LENGTH: tl.constexpr,
+    HEAD: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
     """Flash attention, forward: one head, causal."""
     start = tl.program_id(0) * BLOCK_M
     offset = tl.program_id(1) * LENGTH * HEAD
@@ -244,7 +263,9 @@ def attention(q_ptr, k_ptr, v_ptr, out_ptr, factor, LENGTH: tl.constexpr, HEAD: 
         v = tl.load(v_ptr + offset + (first + columns)[:, None] * HEAD + depth[None, :])
         total = tl.dot(p.to(v.dtype), v, total * shrink[:, None])
         largest = larger
-    tl.store(out_ptr + offset + rows[:, None] * HEAD + depth[None, :], (total / norm[:, None]).to(out_ptr.dtype.element_ty))
+    tl.store(
+        out_ptr + offset + rows[:, None] * HEAD + depth[None, :], (total / norm[:, None]).to(out_ptr.dtype.element_ty)
+    )
 
 
 @triton.jit
@@ -271,7 +292,9 @@ def descriptors(source, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
 
 
 @triton.autotune(
-    configs=[triton.Config({"BLOCK": 32}, num_warps=1), triton.Config({"BLOCK": 512}, num_warps=4)], key=["n"], reset_to_zero=["out_ptr"]
+    configs=[triton.Config({"BLOCK": 32}, num_warps=1), triton.Config({"BLOCK": 512}, num_warps=4)],
+    key=["n"],
+    reset_to_zero=["out_ptr"],
 )
 @triton.heuristics({"EVEN": lambda arguments: arguments["n"] % arguments["BLOCK"] == 0})
 @triton.jit

@@ -1,6 +1,8 @@
-"""Which loops ptxas unrolls: `python -m tests.unrolled` asks it with one small kernel after the other and writes tests/unrolled.csv.
+"""Which loops ptxas unrolls: `python -m tests.unrolled` asks it with one small kernel after the other and writes
+tests/unrolled.csv.
 
-Every loop has one multiply-add of floats in each turn; how many of them the machine code has says how many turns were copied.
+Every loop has one multiply-add of floats in each turn; how many of them the machine code has says how many turns were
+copied.
 """
 
 import csv
@@ -31,12 +33,23 @@ BODY
     st.global.f32 [%rd4], %f0;
     ret;
 }
-"""
+"""  # noqa: E501
 
 
-def counted(turn: str, *, compares: str = "lt.s32", step: str = "1", start: str = "%r1", bound: str = "%r0", guarded: bool = True) -> str:
+def counted(
+    turn: str,
+    *,
+    compares: str = "lt.s32",
+    step: str = "1",
+    start: str = "%r1",
+    bound: str = "%r0",
+    guarded: bool = True,
+) -> str:
     skip = f"setp.{compares} %p0, %r3, {bound}; @!%p0 bra END;" if guarded else ""
-    return f"mov.u32 %r3, {start}; {skip}\nLOOP: {turn}\nadd.s32 %r3, %r3, {step}; setp.{compares} %p1, %r3, {bound}; @%p1 bra LOOP;\nEND:"
+    return (
+        f"mov.u32 %r3, {start}; {skip}\nLOOP: {turn}\nadd.s32 %r3, %r3, {step}; setp.{compares} %p1, %r3, {bound}; "
+        "@%p1 bra LOOP;\nEND:"
+    )
 
 
 def ended(end: str, turn: str = TURN) -> str:
@@ -72,28 +85,35 @@ LOOPS = {
     "test before the count": ended("setp.lt.s32 %p1, %r3, %r0; add.s32 %r3, %r3, 1; @%p1 bra LOOP;"),
     "count at the start": ended("setp.lt.s32 %p1, %r3, %r0; @%p1 bra LOOP;", "add.s32 %r3, %r3, 1;" + TURN),
     "doubled": ended("shl.b32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r0; @%p1 bra LOOP;"),
-    "64-bit counter": "mov.u64 %rd20, %rd2; cvt.s64.s32 %rd21, %r0;" + ended("add.s64 %rd20, %rd20, 1; setp.lt.s64 %p1, %rd20, %rd21; @%p1 bra LOOP;"),
+    "64-bit counter": "mov.u64 %rd20, %rd2; cvt.s64.s32 %rd21, %r0;" + ended("add.s64 %rd20, %rd20, 1; "
+        "setp.lt.s64 %p1, %rd20, %rd21; @%p1 bra LOOP;"),
     "pointer as counter": "add.u64 %rd21, %rd3, %rd4;" + ended("setp.lt.u64 %p1, %rd3, %rd21; @%p1 bra LOOP;"),
-    "a list": ended("setp.ne.u64 %p1, %rd3, 0; @%p1 bra LOOP;", "ld.global.f32 %f1, [%rd3+8]; ld.global.u64 %rd3, [%rd3];" + ADD),
+    "a list": ended("setp.ne.u64 %p1, %rd3, 0; @%p1 bra LOOP;", "ld.global.f32 %f1, [%rd3+8]; "
+        "ld.global.u64 %rd3, [%rd3];" + ADD),
     "nounroll": counted('.pragma "nounroll";' + TURN),
     "two pointers": counted(TURN + "ld.global.f32 %f2, [%rd5]; add.u64 %rd5, %rd5, 64; add.f32 %f0, %f0, %f2;"),
     "through an index": counted(
-        "ld.global.u32 %r10, [%rd3]; add.u64 %rd3, %rd3, 128; mul.wide.s32 %rd10, %r10, 4; add.u64 %rd11, %rd0, %rd10; ld.global.f32 %f1, [%rd11];" + ADD
+        "ld.global.u32 %r10, [%rd3]; add.u64 %rd3, %rd3, 128; mul.wide.s32 %rd10, %r10, 4; add.u64 %rd11, %rd0, %rd10; "
+            "ld.global.f32 %f1, [%rd11];" + ADD
     ),
-    "address from the counter": counted("mul.wide.s32 %rd10, %r3, 4; add.u64 %rd11, %rd0, %rd10; ld.global.f32 %f1, [%rd11];" + ADD),
+    "address from the counter": counted("mul.wide.s32 %rd10, %r3, 4; add.u64 %rd11, %rd0, %rd10; ld.global.f32 %f1, "
+        "[%rd11];" + ADD),
     "counter read": counted(TURN + "cvt.rn.f32.s32 %f3, %r3; add.f32 %f0, %f0, %f3;"),
     "shared load": counted("ld.shared.f32 %f1, [%r4]; add.u32 %r4, %r4, 4;" + ADD),
     "volatile load": counted("ld.volatile.global.f32 %f1, [%rd3];" + ADD),
     "store": counted(TURN + "st.global.f32 [%rd5], %f0; add.u64 %rd5, %rd5, 128;"),
     "store to one place": counted(TURN + "st.global.f32 [%rd5], %f0;"),
-    "guarded store": counted(TURN + "setp.gt.f32 %p4, %f1, 0f00000000; @%p4 st.global.f32 [%rd5], %f1; add.u64 %rd5, %rd5, 128;"),
-    "store behind a branch": counted(TURN + LONG_SKIP.replace("OVER:", "st.global.f32 [%rd5], %f1; OVER: add.u64 %rd5, %rd5, 128;")),
+    "guarded store": counted(TURN + "setp.gt.f32 %p4, %f1, 0f00000000; @%p4 st.global.f32 [%rd5], %f1; add.u64 %rd5, "
+        "%rd5, 128;"),
+    "store behind a branch": counted(TURN + LONG_SKIP.replace("OVER:", "st.global.f32 [%rd5], %f1; "
+        "OVER: add.u64 %rd5, %rd5, 128;")),
     "guarded sum": counted(TURN + "setp.gt.f32 %p4, %f1, 0f00000000; @%p4 add.f32 %f0, %f0, %f1;"),
     "short way over": counted(TURN + "setp.gt.f32 %p4, %f1, 0f00000000; @%p4 bra OVER; add.f32 %f0, %f0, %f1; OVER:"),
     "long way over": counted(TURN + LONG_SKIP),
     "left in the middle": counted(TURN + "setp.gt.f32 %p4, %f1, 0f00000000; @%p4 bra END;"),
     "exit in the middle": counted(TURN + "setp.gt.f32 %p4, %f1, 0f00000000; @%p4 exit;"),
-    "in another loop": f"mov.u32 %r30, 0;\nOUTER: {counted(TURN)}\nadd.s32 %r30, %r30, 1; setp.lt.s32 %p9, %r30, %r2; @%p9 bra OUTER;",
+    "in another loop": f"mov.u32 %r30, 0;\nOUTER: {counted(TURN)}\nadd.s32 %r30, %r30, 1; setp.lt.s32 %p9, %r30, %r2; "
+        "@%p9 bra OUTER;",
     "barrier": counted(TURN + "bar.sync 0;"),
     "shuffle": counted(TURN + "shfl.sync.bfly.b32 %f0, %f0, 1, 31, -1;"),
     "vote": counted(TURN + "vote.sync.ballot.b32 %r9, %p3, -1; cvt.rn.f32.u32 %f3, %r9; add.f32 %f0, %f0, %f3;"),
@@ -103,17 +123,22 @@ LOOPS = {
     "fence": counted(TURN + "membar.gl;"),
     "asynchronous copy": counted(TURN + "cp.async.ca.shared.global [%r4], [%rd3], 4; cp.async.wait_all;"),
     "matrices": counted(
-        TURN + "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f10, %f11, %f12, %f13}, {%r10, %r11}, {%r12}, {%f10, %f11, %f12, %f13};"
+        TURN + "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f10, %f11, %f12, %f13}, {%r10, %r11}, {%r12}, "
+            "{%f10, %f11, %f12, %f13};"
     ),
     **{f"{n} products": counted(TURN + MUL * n) for n in (10, 20, 40, 43, 44, 60)},
-    **{f"{n} loads": counted("".join(f"ld.global.f32 %f3, [%rd3+{4 * k}]; add.f32 %f0, %f0, %f3;" for k in range(n - 1)) + TURN) for n in (4, 15, 16)},
-    "15 loads, the pointer moved by each": counted("ld.global.f32 %f3, [%rd3]; add.f32 %f0, %f0, %f3; add.u64 %rd3, %rd3, 4;" * 14 + TURN),
-    **{f"{n} guarded sums": counted(TURN + "setp.gt.f32 %p4, %f0, %f1; @%p4 add.f32 %f0, %f0, %f1;" * n) for n in (4, 10, 14, 15)},
+    **{f"{n} loads": counted("".join(f"ld.global.f32 %f3, [%rd3+{4 * k}]; add.f32 %f0, %f0, "
+        "%f3;" for k in range(n - 1)) + TURN) for n in (4, 15, 16)},
+    "15 loads, the pointer moved by each": counted("ld.global.f32 %f3, [%rd3]; add.f32 %f0, %f0, %f3; add.u64 %rd3, "
+        "%rd3, 4;" * 14 + TURN),
+    **{f"{n} guarded sums": counted(TURN + "setp.gt.f32 %p4, %f0, %f1; @%p4 add.f32 %f0, %f0, "
+        "%f1;" * n) for n in (4, 10, 14, 15)},
 }  # fmt: skip
 # Where ours differs, and why.
 KNOWN = {
     "15 loads, the pointer moved by each": "ours counts the slots of each sum, ptxas has made one of them before",
-    "ne, unsigned": "ptxas has a turn before the four as with other unsigned numbers; ours, which falls back to the loop as it was, needs none",
+    "ne, unsigned": "ptxas has a turn before the four as with other unsigned numbers; ours, which falls back to the "
+    "loop as it was, needs none",
 }
 
 
@@ -138,14 +163,18 @@ def asked(loops, folder: Path) -> list[Row]:
 
 def _copies(text: str, folder: Path) -> int:
     (folder / "k.ptx").write_text(text)
-    subprocess.run([PTXAS, "-arch=sm_80", str(folder / "k.ptx"), "-o", str(folder / "k.cubin")], check=True, capture_output=True)
+    subprocess.run(
+        [PTXAS, "-arch=sm_80", str(folder / "k.ptx"), "-o", str(folder / "k.cubin")], check=True, capture_output=True
+    )
     said = subprocess.run([find_nvdisasm(), str(folder / "k.cubin")], check=True, capture_output=True, text=True).stdout
     return len(re.findall(r"\bFFMA\b", said))
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, TABLE.open("w") as file:
-        file.write(f"# multiply-adds that ptxas -arch=sm_80 makes of one, {version()}; written by python -m tests.unrolled\n")
+        file.write(
+            f"# multiply-adds that ptxas -arch=sm_80 makes of one, {version()}; written by python -m tests.unrolled\n"
+        )
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Row._fields)
         writer.writerows(asked(LOOPS, Path(folder)))

@@ -1,7 +1,7 @@
 """The lanes of a warp as threads of their own: a slow and readable twin of `emulate`'s warp operations.
 
-A lane is a generator that yields an Operation and is sent its result. It goes on when all lanes of its mask that have not finished
-have yielded an operation of the same kind with the same mask, whatever line of the program they stand at.
+A lane is a generator that yields an Operation and is sent its result. It goes on when all lanes of its mask that have
+not finished have yielded an operation of the same kind with the same mask, whatever line of the program they stand at.
 """
 
 from typing import NamedTuple
@@ -47,7 +47,9 @@ RESULTS = {
     "vote.ballot": lambda own, all_of: sum(1 << lane for lane, operation in all_of.items() if operation.value),
     "vote.all": lambda own, all_of: int(all(operation.value for operation in all_of.values())),
     "vote.any": lambda own, all_of: int(any(operation.value for operation in all_of.values())),
-    "match.any": lambda own, all_of: sum(1 << lane for lane, operation in all_of.items() if operation.value == all_of[own].value),
+    "match.any": lambda own, all_of: sum(
+        1 << lane for lane, operation in all_of.items() if operation.value == all_of[own].value
+    ),
     "redux.add": folded(lambda x, y: x + y),
     "redux.min": folded(min),
     "redux.xor": folded(lambda x, y: x ^ y),
@@ -61,7 +63,11 @@ def run_warp(lanes: dict[int, object]) -> None:
     for lane in list(lanes):
         send(lanes, waiting, lane, None)
     while lanes:
-        ready = [lane for lane in waiting if all(same(waiting, lane, other) for other in lanes if waiting[lane].mask >> other & 1)]
+        ready = [
+            lane
+            for lane in waiting
+            if all(same(waiting, lane, other) for other in lanes if waiting[lane].mask >> other & 1)
+        ]
         if not ready:
             raise RuntimeError("deadlock")
         first = waiting[ready[0]]

@@ -1,8 +1,9 @@
-"""Whether an operand has the type its instruction asks for (PTX ISA 9.0, 9.4 "Type information for instructions and operands").
+"""Whether an operand has the type its instruction asks for (PTX ISA 9.0, 9.4 "Type information for instructions and
+operands").
 
-Sizes are equal. Signed and unsigned integers agree with each other, `.b` types with everything of their size, floating-point types only
-with themselves. Loads, stores and conversions take wider registers too. ptxas 13.0 refuses the rest, which would compute with bits that mean
-something else.
+Sizes are equal. Signed and unsigned integers agree with each other, `.b` types with everything of their size,
+floating-point types only with themselves. Loads, stores and conversions take wider registers too. ptxas 13.0 refuses
+the rest, which would compute with bits that mean something else.
 """
 
 from functools import cache

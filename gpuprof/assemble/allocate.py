@@ -1,8 +1,9 @@
 """Virtual to physical registers: copies are coalesced, then a linear scan over live ranges with holes.
 
-R and D registers share one file of 32-bit words, as they do in hardware: Rn is word n, Dn the aligned pair of words 2n and 2n + 1.
-Word 1 is the stack pointer. A unit is what gets a place: one virtual register, or the members of a tuple that need consecutive ones,
-or several that coalescing made one. Units are placed in order of their start where nothing overlaps.
+R and D registers share one file of 32-bit words, as they do in hardware: Rn is word n, Dn the aligned pair of words 2n
+and 2n + 1.
+Word 1 is the stack pointer. A unit is what gets a place: one virtual register, or the members of a tuple that need
+consecutive ones, or several that coalescing made one. Units are placed in order of their start where nothing overlaps.
 """
 
 from bisect import bisect_right, insort
@@ -25,7 +26,9 @@ _WIDEST_ALIGNMENT = 4  # words: the widest access reads four, and so does the wi
 
 
 class Allocation(NamedTuple):
-    """Physical number of each virtual register; how many of each file are used (one more than the highest), `words` counts both."""
+    """Physical number of each virtual register; how many of each file are used (one more than the highest), `words`
+    counts both.
+    """
 
     number: dict[int, int]
     used: dict[str, int]
@@ -55,7 +58,8 @@ class Unit:
 
 
 def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
-    """Words are saved at first. Where few are needed, more are then spent, up to what is free or `limit`: see `_Spread`.
+    """Words are saved at first. Where few are needed, more are then spent, up to what is free or `limit`: see
+    `_Spread`.
 
     Raises OutOfRegisters when a file is not enough.
     """
@@ -103,9 +107,10 @@ def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | No
 class _Spread:
     """Where a value goes while registers cost nothing.
 
-    The register file has two banks, the even words and the odd ones, and an instruction reads one word of each at a time (Huerta et al.,
-    MICRO 2025): what it reads together should be in both. An address in a pair is read from the even bank first. An instruction of
-    unknown latency reads its sources late: who writes them next would have to wait for it.
+    The register file has two banks, the even words and the odd ones, and an instruction reads one word of each at a
+    time (Huerta et al.,
+    MICRO 2025): what it reads together should be in both. An address in a pair is read from the even bank first. An
+    instruction of unknown latency reads its sources late: who writes them next would have to wait for it.
     """
 
     def __init__(self, body: Body, units: "_Units", limit: int):
@@ -132,7 +137,9 @@ class _Spread:
                     self.partners.setdefault(id(unit), []).extend(other for other in together if other is not unit)
 
     def find(self, unit: Unit, file: "_File") -> int | None:
-        """The lowest free place in the bank where fewer of those are that are read with it, and that was not read a moment ago."""
+        """The lowest free place in the bank where fewer of those are that are read with it, and that was not read a
+        moment ago.
+        """
         if not unit.members:
             return None
         odd = 0
@@ -178,7 +185,9 @@ class _Units:
                         if inst.op.pipe == "tex" and group is inst.dst:
                             self._loosen(self.unit[group[0]])
                 if inst.op.name in SCRATCH_WORDS:
-                    self.scratch += [Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.name])]
+                    self.scratch += [
+                        Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.name])
+                    ]
                 elif inst.is_copy and inst.dst is not None:
                     self.copies.append((-block.loop_depth, inst))
                 index += 1
@@ -205,7 +214,11 @@ class _Units:
     def in_order(self) -> list[Unit]:
         """Those that are ever live: pinned ones first, then by where they begin."""
         units = [*dict.fromkeys(self.unit.values()), *self.scratch]
-        keys = [(u.fixed is None, u.start, u.members[0] if u.members else -1, i) for i, u in enumerate(units) if any(u.lanes)]
+        keys = [
+            (u.fixed is None, u.start, u.members[0] if u.members else -1, i)
+            for i, u in enumerate(units)
+            if any(u.lanes)
+        ]
         return [units[key[-1]] for key in sorted(keys)]
 
     def coalesce(self):
@@ -217,7 +230,9 @@ class _Units:
                 self._merge(one, other, self.lane[inst.a] - self.lane[inst.dst])
 
     def _same_value(self, one: Unit, other: Unit) -> bool:
-        """Whether two that live at once are copies of one value wherever they do: neither is written while the other lives, but as its copy."""
+        """Whether two that live at once are copies of one value wherever they do: neither is written while the other
+        lives, but as its copy.
+        """
         if len(one.lanes) != len(other.lanes) or not (self._is_one_value(one) and self._is_one_value(other)):
             return False
         return not (self._is_written_during(one, other) or self._is_written_during(other, one))
@@ -272,7 +287,9 @@ class _File:
         self.top = 0  # no unit was placed from here on
 
     def find(self, unit: Unit) -> int | None:
-        """The place that leaves most aligned pairs and quads whole: beside what is taken already; else the lowest that is free."""
+        """The place that leaves most aligned pairs and quads whole: beside what is taken already; else the lowest that
+        is free.
+        """
         width = len(unit.lanes)
         lowest = beside = None
         taken, first = self.taken, unit.lanes[0]

@@ -42,7 +42,8 @@ def assemble(module, *, max_registers: int | None = None) -> bytes:
 
 
 def assemble_program(module, *, max_registers: int | None = None) -> Program:
-    """A `compile.PtxModule` as a program. `max_registers` limits the 32-bit registers of each kernel; what does not fit is spilled.
+    """A `compile.PtxModule` as a program. `max_registers` limits the 32-bit registers of each kernel; what does not fit
+    is spilled.
 
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
@@ -71,7 +72,13 @@ class _Linker:
     """Allocates functions bottom-up, then lays them out in the order of the PTX text."""
 
     def __init__(
-        self, module, tree: ast.Module, layout: Layout, bodies: dict[str, Body], literals: dict[int, int], max_registers: int | None
+        self,
+        module,
+        tree: ast.Module,
+        layout: Layout,
+        bodies: dict[str, Body],
+        literals: dict[int, int],
+        max_registers: int | None,
     ):
         self.module, self.tree, self.layout, self.bodies, self.literals = module, tree, layout, bodies, literals
         self.max_registers = max_registers
@@ -94,7 +101,9 @@ class _Linker:
         functions, relocations, lines, locations = [], [], [], []
         for name, body in self.bodies.items():
             functions.append(self._function_record(name, firsts[name]))
-            for index, (inst, encoded) in enumerate(zip(body.instructions(), self.code[name], strict=True), firsts[name]):
+            for index, (inst, encoded) in enumerate(
+                zip(body.instructions(), self.code[name], strict=True), firsts[name]
+            ):
                 if inst.op.name == "CALL":
                     encoded = encoded._replace(imm=(firsts[inst.target] - index - 1) * INSTRUCTION_NBYTES & 0xFFFFFFFF)
                 if inst.symbol:
@@ -118,12 +127,16 @@ class _Linker:
         )
 
     def _readable(self, location: Location | None) -> Location | None:
-        """The position, with functions named as the source does where the compiler told us; instructions share equal positions."""
+        """The position, with functions named as the source does where the compiler told us; instructions share equal
+        positions.
+        """
         if location is None:
             return None
         if location not in self.readable:
             function = self.module.display.get(location.function, location.function)
-            self.readable[location] = replace(location, function=function, inlined_at=self._readable(location.inlined_at))
+            self.readable[location] = replace(
+                location, function=function, inlined_at=self._readable(location.inlined_at)
+            )
         return self.readable[location]
 
     def _function(self, name: str):
@@ -153,7 +166,9 @@ class _Linker:
         """Registers a call may overwrite; all of them while a recursive function's own count is not known."""
         if any(target in self.recursive for target in targets):
             return Clobbers(LIMITS["R"], LIMITS["P"])
-        return Clobbers(*(max((getattr(self.counts[t], count) for t in targets), default=0) for count in ("words", "p")))
+        return Clobbers(
+            *(max((getattr(self.counts[t], count) for t in targets), default=0) for count in ("words", "p"))
+        )
 
     def _allocate(self, body: Body) -> Allocation:
         function = self.layout.functions[body.name]
@@ -173,7 +188,9 @@ class _Linker:
             raise PtxError(message, self.module.name, function.line, 1) from None
 
     def _register_limit(self, function: ast.Function) -> int:
-        """The tightest of the caller's limit, .maxnreg, and what .maxntid blocks of .minnctapersm leave of the register file."""
+        """The tightest of the caller's limit, .maxnreg, and what .maxntid blocks of .minnctapersm leave of the register
+        file.
+        """
         limits = [_MOST_REGISTERS, *(function.directives.get("maxnreg") or ())]
         if self.max_registers:
             limits.append(self.max_registers)
@@ -216,7 +233,9 @@ class _Linker:
         )
 
     def _registers(self, name: str) -> int:
-        """32-bit registers of a thread. The convention for calls takes a fixed part of the file, so that its least is more."""
+        """32-bit registers of a thread. The convention for calls takes a fixed part of the file, so that its least is
+        more.
+        """
         used = self.counts[name].words + RESERVED_WORDS
         calls = any(inst.op.pipe == "cbu" and inst.op.semantics in _CALLS for inst in self.bodies[name].instructions())
         limit = self._register_limit(self.layout.functions[name])

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from gpuprof.isa.program import Location
 
 TYPE_NBYTES = {
-    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4,
+    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
+    "f32": 4,
     "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 1,
     "texref": 8, "samplerref": 8, "surfref": 8,
 }  # fmt: skip
@@ -35,7 +36,9 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A symbol plus a constant outside brackets: `var+8`; `generic` when written `generic(var)`; `byte` of it for `0xFF00(var)`."""
+    """A symbol plus a constant outside brackets: `var+8`; `generic` when written `generic(var)`; `byte` of it for
+    `0xFF00(var)`.
+    """
 
     name: str
     offset: int
@@ -148,7 +151,9 @@ class Registers:
 
 @dataclass(slots=True)
 class Block:
-    """A `{ }` scope: statements are Instruction, Label, NoUnroll, Registers, Variable, BranchTargets, CallPrototype and Block."""
+    """A `{ }` scope: statements are Instruction, Label, NoUnroll, Registers, Variable, BranchTargets, CallPrototype and
+    Block.
+    """
 
     statements: list = field(default_factory=list)
 

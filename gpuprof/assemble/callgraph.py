@@ -28,7 +28,9 @@ def bottom_up(bodies: dict[str, Body], taken: set[str]) -> tuple[list[str], set[
 
 def indirect_callees(bodies: dict[str, Body], addressed: set[str]) -> set[str]:
     """Functions whose address is taken, in code or (`addressed`) in a variable."""
-    return {inst.symbol for body in bodies.values() for inst in body.instructions() if inst.symbol in bodies} | (addressed & bodies.keys())
+    return {inst.symbol for body in bodies.values() for inst in body.instructions() if inst.symbol in bodies} | (
+        addressed & bodies.keys()
+    )
 
 
 def _reachable(name: str, edges: dict[str, list[str]]) -> set[str]:

@@ -75,7 +75,9 @@ def _drop_unreachable(body: Body) -> None:
 
 def _loop_depths(blocks: list[Block]) -> None:
     """A backward edge i -> j makes blocks j to i one loop deeper; compilers lay loops out in one piece."""
-    loops = sorted({(target, index) for index, block in enumerate(blocks) for target in block.successors if target <= index})
+    loops = sorted(
+        {(target, index) for index, block in enumerate(blocks) for target in block.successors if target <= index}
+    )
     heads: dict[int, int] = {}
     for head, end in loops:
         heads[head] = max(heads.get(head, head), end)

@@ -15,7 +15,9 @@ def drop_branches_to_next(body: Body) -> None:
         if block.insts and block.insts[-1].op.name == "BRA":
             following = index + 1
             while (
-                following < len(body.blocks) and body.blocks[following].label != block.insts[-1].target and not body.blocks[following].insts
+                following < len(body.blocks)
+                and body.blocks[following].label != block.insts[-1].target
+                and not body.blocks[following].insts
             ):
                 following += 1
             if following < len(body.blocks) and body.blocks[following].label == block.insts[-1].target:

@@ -1,7 +1,8 @@
-"""Two dependent instructions that the real assembler writes as one: additions of three, shift and add, logic of three, tests, predicates.
+"""Two dependent instructions that the real assembler writes as one: additions of three, shift and add, logic of three,
+tests, predicates.
 
-Each rule looks at an instruction and at what made one of its sources. The maker may join its reader when nobody else reads what it made and
-its own sources still have their values there.
+Each rule looks at an instruction and at what made one of its sources. The maker may join its reader when nobody else
+reads what it made and its own sources still have their values there.
 """
 
 from bisect import bisect_left
@@ -43,7 +44,9 @@ class Makers:
         return at == len(places) or places[at] >= last
 
     def maker(self, register, reader: Inst, names: frozenset[str], readers: int = 1) -> Inst | None:
-        """The instruction of one of these rows that made a register which at most so many read, if the reader can do its work, too."""
+        """The instruction of one of these rows that made a register which at most so many read, if the reader can do
+        its work, too.
+        """
         if register.__class__ is not int or not 0 < self.count[register] <= readers:
             return None
         maker = self.single.get(register)
@@ -64,7 +67,7 @@ class Makers:
             block.insts = [inst for inst in block.insts if id(inst) not in self.gone]
 
 
-# -- sums --------------------------------------------------------------------------------------------------------------------
+# -- sums ------------------------------------------------------------------------------------------
 
 _ADD, _SHIFT = frozenset(["IADD"]), frozenset(["SHL"])
 
@@ -100,10 +103,15 @@ def _add_three(makers: Makers, inst: Inst) -> None:
         return
 
 
-# -- logic -------------------------------------------------------------------------------------------------------------------
+# -- logic -----------------------------------------------------------------------------------------
 
 _INPUTS = (0xF0, 0xCC, 0xAA)  # the truth tables of LOP3's sources themselves
-_LUT_OF = {"AND": lambda a, b: a & b, "OR": lambda a, b: a | b, "XOR": lambda a, b: a ^ b, "NOT": lambda a, _: ~a & 0xFF}
+_LUT_OF = {
+    "AND": lambda a, b: a & b,
+    "OR": lambda a, b: a | b,
+    "XOR": lambda a, b: a ^ b,
+    "NOT": lambda a, _: ~a & 0xFF,
+}
 _LOGIC = frozenset([*_LUT_OF, "LOP3"])
 
 
@@ -155,7 +163,7 @@ def _logic_of_three(makers: Makers, inst: Inst) -> None:
         return
 
 
-# -- predicates --------------------------------------------------------------------------------------------------------------
+# -- predicates ------------------------------------------------------------------------------------
 
 _AND, _SETPS = frozenset(["AND"]), frozenset(name for name, row in BY_NAME.items() if row.semantics == "setp")
 _ZERO_TESTS = frozenset(["ISETP.U32", "ISETP.S32"])

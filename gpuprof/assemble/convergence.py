@@ -1,7 +1,9 @@
-"""Where lanes that may part meet again: BSSY in front of a branch that lanes take apart, BSYNC where both ways have come together.
+"""Where lanes that may part meet again: BSSY in front of a branch that lanes take apart, BSYNC where both ways have
+come together.
 
-Lanes meet without them, as far as what they compute goes (`emulate` runs the lowest of a warp's lanes first); on hardware since Volta each takes an
-issue slot, so they are here for their time. A loop that atomics stand in gets a YIELD, too, as ptxas 13.0 writes it.
+Lanes meet without them, as far as what they compute goes (`emulate` runs the lowest of a warp's lanes first); on
+hardware since Volta each takes an issue slot, so they are here for their time. A loop that atomics stand in gets a
+YIELD, too, as ptxas 13.0 writes it.
 """
 
 from gpuprof.assemble.ir import Block, Body, Inst
@@ -10,7 +12,9 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 # What lanes of a warp have in common, though they ask for it themselves.
 _SAME_FOR_ALL = frozenset(
-    SPECIAL_INDEX[name] for name in SPECIAL_INDEX if name.startswith(("ntid", "ctaid", "nctaid", "smid", "nsmid", "gridid", "warpid"))
+    SPECIAL_INDEX[name]
+    for name in SPECIAL_INDEX
+    if name.startswith(("ntid", "ctaid", "nctaid", "smid", "nsmid", "gridid", "warpid"))
 )
 _ANSWERS_ALL = ("vote_", "bar_red", "redux_", "activemask")  # each lane that asks gets the same
 _MOST_ROUNDS = 50
@@ -45,7 +49,11 @@ def add_meetings(body: Body) -> None:
 def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
     """Lanes that come together only to go on meet further on; none meet to leave."""
     for _ in blocks:
-        if place is None or len(blocks[place].successors) != 1 or any(inst.op.name != "BRA" for inst in blocks[place].insts):
+        if (
+            place is None
+            or len(blocks[place].successors) != 1
+            or any(inst.op.name != "BRA" for inst in blocks[place].insts)
+        ):
             break
         place = blocks[place].successors[0]
     return None if place is None or (blocks[place].insts and blocks[place].insts[0].op.name == "EXIT") else place
@@ -53,7 +61,9 @@ def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
 
 def _insert(insts: list[Inst], place: int, name: str) -> None:
     beside = insts[min(place, len(insts) - 1)] if insts else None
-    insts.insert(place, Inst(BY_NAME[name], line=beside.line if beside else 0, location=beside.location if beside else None))
+    insts.insert(
+        place, Inst(BY_NAME[name], line=beside.line if beside else 0, location=beside.location if beside else None)
+    )
 
 
 def _different_registers(body: Body) -> set[int]:
@@ -65,7 +75,9 @@ def _different_registers(body: Body) -> set[int]:
         if inst.op.name.startswith("S2R"):
             differs = inst.imm not in _SAME_FOR_ALL
         else:
-            differs = inst.op.space not in ("", "param", "const", "barrier") or semantics.startswith(("shuffle", "match_", "call", "elect"))
+            differs = inst.op.space not in ("", "param", "const", "barrier") or semantics.startswith(
+                ("shuffle", "match_", "call", "elect")
+            )
         if differs:
             todo += inst.writes()
         elif not semantics.startswith(_ANSWERS_ALL):
@@ -86,7 +98,9 @@ def _exits(blocks: list[Block]) -> list[int]:
 
 
 def _ending(blocks: list[Block]) -> set[int]:
-    """Blocks from which some way leads to an exit. Lanes that turn for ever meet nobody, and ptxas 13.0 has no mark where some may."""
+    """Blocks from which some way leads to an exit. Lanes that turn for ever meet nobody, and ptxas 13.0 has no mark
+    where some may.
+    """
     found, todo = set(), _exits(blocks)
     while todo:
         index = todo.pop()
@@ -97,7 +111,8 @@ def _ending(blocks: list[Block]) -> set[int]:
 
 
 def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list[int | None]:
-    """The nearest block that every way from a root to a block goes through, by `before`: of dominators, or in `reverse` of those that follow.
+    """The nearest block that every way from a root to a block goes through, by `before`: of dominators, or in `reverse`
+    of those that follow.
 
     None where there is none. Cooper, Harvey and Kennedy's iteration, over the order of the blocks.
     """
@@ -153,7 +168,9 @@ def _yield_in_loops(blocks: list[Block]) -> None:
     """Into the block with the first atomic of each innermost loop."""
     done: set[tuple[int, int]] = set()
     for index, block in enumerate(blocks):
-        atomic = next((n for n, inst in enumerate(block.insts) if inst.op.semantics.startswith(("atom_", "red_"))), None)
+        atomic = next(
+            (n for n, inst in enumerate(block.insts) if inst.op.semantics.startswith(("atom_", "red_"))), None
+        )
         if atomic is None or not block.loop_depth:
             continue
         loop = _loop_of(blocks, index)

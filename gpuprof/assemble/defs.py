@@ -8,13 +8,18 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 
 # Instructions without a result anybody reads that must stay.
 _EFFECTS = frozenset(
-    ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint", "nanosleep", "bar_sync",
-     "bar_arrive", "bar_red", "warpsync", "membar", "store", "store_matrix", "nop", "copy_async", "copy_commit", "copy_wait", "alloca", "stack_restore",
+    ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint",
+        "nanosleep", "bar_sync",
+     "bar_arrive", "bar_red", "warpsync", "membar", "store", "store_matrix", "nop", "copy_async", "copy_commit",
+     "copy_wait", "alloca", "stack_restore",
      "group_commit", "group_wait", "grid_launch", "grid_wait", "surface_store", "surface_put"]
 )  # fmt: skip
 
 
-_EFFECT_OF_ROW = [row.semantics in _EFFECTS or row.semantics.startswith(("atom_", "red_", "mbar_", "cluster_", "bulk_")) for row in TABLE]
+_EFFECT_OF_ROW = [
+    row.semantics in _EFFECTS or row.semantics.startswith(("atom_", "red_", "mbar_", "cluster_", "bulk_"))
+    for row in TABLE
+]
 _LOADS = [row.semantics == "load" for row in TABLE]
 
 

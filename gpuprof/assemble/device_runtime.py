@@ -1,8 +1,9 @@
 """The device runtime that kernels launch grids with, as far as it is code: bodies for what a module only declares.
 
-The names are those that compilers call: `cudaGetParameterBufferV2` in the CUDA programming guide's section on launches from PTX, with
-`__cudaCDP2` before it since CUDA 12. `cudaLaunchDeviceV2` is a system call itself (`lower_control.SYSCALLS`). Launches cannot fail here,
-they end the program by name instead, so the last error is always none.
+The names are those that compilers call: `cudaGetParameterBufferV2` in the CUDA programming guide's section on launches
+from PTX, with `__cudaCDP2` before it since CUDA 12. `cudaLaunchDeviceV2` is a system call itself
+(`lower_control.SYSCALLS`). Launches cannot fail here, they end the program by name instead, so the last error is always
+none.
 """
 
 from gpuprof.assemble import ast
@@ -40,7 +41,7 @@ _BODIES = {
     call (%d4), gpuprof_parameter_buffer, (%d3);
     st.param.b64 [address], %d4;
     ret;
-}""",
+}""",  # noqa: E501
     "StreamCreateWithFlags": """
 .extern .func (.param .b64 stream) gpuprof_new_stream ();
 .func (.param .b32 error) NAME (.param .b64 where, .param .b32 flags)

@@ -1,7 +1,8 @@
 """DWARF 4 for other tools (readelf, debuggers, binary viewers): source lines, functions and inlined call sites.
 
-gpuprof reads `.gpuprof.locations` instead, which says the same in a form that numpy takes whole. Addresses are 16 * instruction
-index, as everywhere in a gpubin. Section and entry numbers: DWARF Debugging Information Format, version 4, chapter 7.
+gpuprof reads `.gpuprof.locations` instead, which says the same in a form that numpy takes whole. Addresses are 16 *
+instruction index, as everywhere in a gpubin. Section and entry numbers: DWARF Debugging Information Format, version 4,
+chapter 7.
 """
 
 import struct
@@ -18,7 +19,15 @@ LANG_C_PLUS_PLUS = 0x0004
 
 # Tags, attributes, forms: those in use.
 TAG_COMPILE_UNIT, TAG_SUBPROGRAM, TAG_INLINED_SUBROUTINE = 0x11, 0x2E, 0x1D
-AT_NAME, AT_STMT_LIST, AT_LOW_PC, AT_HIGH_PC, AT_LANGUAGE, AT_INLINE, AT_PRODUCER = 0x03, 0x10, 0x11, 0x12, 0x13, 0x20, 0x25
+AT_NAME, AT_STMT_LIST, AT_LOW_PC, AT_HIGH_PC, AT_LANGUAGE, AT_INLINE, AT_PRODUCER = (
+    0x03,
+    0x10,
+    0x11,
+    0x12,
+    0x13,
+    0x20,
+    0x25,
+)
 AT_ABSTRACT_ORIGIN, AT_EXTERNAL, AT_RANGES, AT_CALL_COLUMN, AT_CALL_FILE, AT_CALL_LINE, AT_LINKAGE_NAME = (
     0x31,
     0x3F,
@@ -46,11 +55,14 @@ CALL_SITE = ((AT_CALL_FILE, FORM_UDATA), (AT_CALL_LINE, FORM_UDATA), (AT_CALL_CO
 ONE_RANGE = ((AT_LOW_PC, FORM_ADDR), (AT_HIGH_PC, FORM_DATA8))
 ABBREVIATIONS = {
     UNIT: (TAG_COMPILE_UNIT, True, (
-        (AT_PRODUCER, FORM_STRP), (AT_LANGUAGE, FORM_DATA2), (AT_NAME, FORM_STRP), (AT_STMT_LIST, FORM_SEC_OFFSET), *ONE_RANGE)),
+        (AT_PRODUCER, FORM_STRP), (AT_LANGUAGE, FORM_DATA2), (AT_NAME, FORM_STRP), (AT_STMT_LIST, FORM_SEC_OFFSET),
+        *ONE_RANGE)),
     ABSTRACT: (TAG_SUBPROGRAM, False, ((AT_NAME, FORM_STRP), (AT_INLINE, FORM_DATA1))),
-    SUBPROGRAM: (TAG_SUBPROGRAM, True, ((AT_NAME, FORM_STRP), (AT_LINKAGE_NAME, FORM_STRP), *ONE_RANGE, (AT_EXTERNAL, FORM_FLAG))),
+    SUBPROGRAM: (TAG_SUBPROGRAM, True, ((AT_NAME, FORM_STRP), (AT_LINKAGE_NAME, FORM_STRP), *ONE_RANGE,
+        (AT_EXTERNAL, FORM_FLAG))),
     INLINED: (TAG_INLINED_SUBROUTINE, True, ((AT_ABSTRACT_ORIGIN, FORM_REF4), *ONE_RANGE, *CALL_SITE)),
-    INLINED_RANGES: (TAG_INLINED_SUBROUTINE, True, ((AT_ABSTRACT_ORIGIN, FORM_REF4), (AT_RANGES, FORM_SEC_OFFSET), *CALL_SITE)),
+    INLINED_RANGES: (TAG_INLINED_SUBROUTINE, True, ((AT_ABSTRACT_ORIGIN, FORM_REF4), (AT_RANGES, FORM_SEC_OFFSET),
+        *CALL_SITE)),
 }  # fmt: skip
 INL_INLINED = 1
 
@@ -88,7 +100,9 @@ END_SEQUENCE, SET_ADDRESS = 1, 2
 
 
 def line_section(program: Program, files: dict[str, int]) -> bytes:
-    """The line table: a sequence for each function, a row for each instruction; line 0 where the position is not known."""
+    """The line table: a sequence for each function, a row for each instruction; line 0 where the position is not
+    known.
+    """
     names = b"".join(zero_terminated(name) + b"\0\0\0" for name in files)  # directory, time, length: not given
     fixed = struct.pack("<BBBbBB", INSTRUCTION_NBYTES, 1, 1, LINE_BASE, LINE_RANGE, OPCODE_BASE)
     header = fixed + STANDARD_OPERANDS + b"\0" + names + b"\0"
@@ -102,7 +116,9 @@ def _sequence(function: Function, locations: tuple[Location | None, ...], files:
     out += struct.pack("<Q", function.first * INSTRUCTION_NBYTES)
     file, line, column, step = 1, 1, 0, 0
     for location in locations[function.first : function.first + function.count]:
-        new_file, new_line, new_column = (files[location.file], location.line, location.column) if location else (file, 0, 0)
+        new_file, new_line, new_column = (
+            (files[location.file], location.line, location.column) if location else (file, 0, 0)
+        )
         if new_file != file:
             out += bytes([SET_FILE]) + uleb(new_file)
         if new_column != column:
@@ -192,7 +208,11 @@ class _Info:
     def _unit(self) -> None:
         self.out += struct.pack("<IHIB", 0, VERSION, 0, ADDRESS_NBYTES)
         producer, name = self.strings.add(f"gpuprof; {self.program.compiler}"), self.strings.add(next(iter(self.files)))
-        self.out += uleb(UNIT) + struct.pack("<IHII", producer, LANG_C_PLUS_PLUS, name, 0) + self._range(0, len(self.program.code))
+        self.out += (
+            uleb(UNIT)
+            + struct.pack("<IHII", producer, LANG_C_PLUS_PLUS, name, 0)
+            + self._range(0, len(self.program.code))
+        )
 
     def _range(self, first: int, end: int) -> bytes:
         return struct.pack("<QQ", first * INSTRUCTION_NBYTES, (end - first) * INSTRUCTION_NBYTES)
@@ -206,7 +226,12 @@ class _Info:
 
     def _subprogram(self, function: Function, tree: dict[tuple, Inlined]) -> None:
         names = struct.pack("<II", self.strings.add(function.display), self.strings.add(function.name))
-        self.out += uleb(SUBPROGRAM) + names + self._range(function.first, function.first + function.count) + bytes([function.is_kernel])
+        self.out += (
+            uleb(SUBPROGRAM)
+            + names
+            + self._range(function.first, function.first + function.count)
+            + bytes([function.is_kernel])
+        )
         self._inlined(tree)
 
     def _inlined(self, tree: dict[tuple, Inlined]) -> None:

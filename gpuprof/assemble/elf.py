@@ -1,7 +1,7 @@
 """Program -> gpubin: the ELF of `isa.gpubin_layout`, written byte by byte.
 
-The file is laid out here rather than through an assembler: names go in as data, so that no name can become a directive, the
-result is the same on every host, and nothing can abort the process.
+The file is laid out here rather than through an assembler: names go in as data, so that no name can become a directive,
+the result is the same on every host, and nothing can abort the process.
 """
 
 import json
@@ -60,15 +60,23 @@ def write_gpubin(program: Program) -> bytes:
 
 
 def _check(program: Program) -> None:
-    for name in [f.name for f in program.functions] + [v.name for v in program.variables] + [r.symbol for r in program.relocations]:
+    for name in (
+        [f.name for f in program.functions]
+        + [v.name for v in program.variables]
+        + [r.symbol for r in program.relocations]
+    ):
         if "\0" in name:
             raise GpuprofError(f"{program.name}: the symbol name {name!r} holds a NUL character; rename it")
     if 3 * len(program.functions) + 24 > MAX_SECTIONS:
-        raise GpuprofError(f"{program.name}: {len(program.functions)} functions are too many for one file; split the module")
+        raise GpuprofError(
+            f"{program.name}: {len(program.functions)} functions are too many for one file; split the module"
+        )
     assert len(program.ptx_lines) == len(program.locations) == len(program.code)
     tiles = sorted((f.first, f.first + f.count) for f in program.functions)
     edges = [0] + [end for _, end in tiles]
-    assert [first for first, _ in tiles] == edges[:-1] and edges[-1] == len(program.code), "functions must cover the code back to back"
+    assert [first for first, _ in tiles] == edges[:-1] and edges[-1] == len(program.code), (
+        "functions must cover the code back to back"
+    )
 
 
 # --- what the program is
@@ -107,7 +115,9 @@ def _function_sections(function: Function, code: np.ndarray) -> list[Section]:
 
 
 def _stored_nbytes(space: str, variables: tuple[Variable, ...]) -> int:
-    """Bytes of a segment up to the end of its last variable that is not all zero; what lies behind takes no room in the file."""
+    """Bytes of a segment up to the end of its last variable that is not all zero; what lies behind takes no room in the
+    file.
+    """
     return max((v.offset + v.nbytes for v in variables if v.space == space and v.image.count(0) < v.nbytes), default=0)
 
 
@@ -136,7 +146,12 @@ def _symbols(program: Program, section_numbers: dict[str, int]) -> tuple[Section
     rows: dict[str, tuple[int, int, int, int]] = {}  # name -> info, section, value, nbytes
     for f in sorted(program.functions, key=lambda f: f.is_kernel):
         info = stt_func | (stb_global if f.is_kernel else 0)
-        rows[f.name] = (info, section_numbers[f".text.{f.name}"], f.first * INSTRUCTION_NBYTES, f.count * INSTRUCTION_NBYTES)
+        rows[f.name] = (
+            info,
+            section_numbers[f".text.{f.name}"],
+            f.first * INSTRUCTION_NBYTES,
+            f.count * INSTRUCTION_NBYTES,
+        )
     stored_nbytes = {space: _stored_nbytes(space, program.variables) for space in layout.SEGMENTS}
     for v in program.variables:
         part = ".zero" if v.offset >= stored_nbytes[v.space] else ""
@@ -149,9 +164,19 @@ def _symbols(program: Program, section_numbers: dict[str, int]) -> tuple[Section
         table[i] = (strings.add(name), info, 0, section, value, nbytes)
     n_local = 1 + sum(not info & stb_global for info, *_ in rows.values())
     symtab = Section(
-        ".symtab", layout.SHT_SYMTAB, table.tobytes(), align=8, entry_nbytes=layout.SYMBOL_DTYPE.itemsize, link=".strtab", info=n_local
+        ".symtab",
+        layout.SHT_SYMTAB,
+        table.tobytes(),
+        align=8,
+        entry_nbytes=layout.SYMBOL_DTYPE.itemsize,
+        link=".strtab",
+        info=n_local,
     )
-    return symtab, Section(".strtab", layout.SHT_STRTAB, strings.bytes()), {name: i for i, name in enumerate(rows, start=1)}
+    return (
+        symtab,
+        Section(".strtab", layout.SHT_STRTAB, strings.bytes()),
+        {name: i for i, name in enumerate(rows, start=1)},
+    )
 
 
 def _relocation_sections(program: Program, symbol_numbers: dict[str, int]) -> list[Section]:
@@ -160,7 +185,12 @@ def _relocation_sections(program: Program, symbol_numbers: dict[str, int]) -> li
         own = sorted((r for r in program.relocations if f.first <= r.index < f.first + f.count), key=lambda r: r.index)
         if own:
             rows = [
-                (r.index * INSTRUCTION_NBYTES + layout.IMM_OFFSET, layout.RELOCATION_NUMBERS[r.kind], symbol_numbers[r.symbol], r.addend)
+                (
+                    r.index * INSTRUCTION_NBYTES + layout.IMM_OFFSET,
+                    layout.RELOCATION_NUMBERS[r.kind],
+                    symbol_numbers[r.symbol],
+                    r.addend,
+                )
                 for r in own
             ]
             sections.append(
@@ -183,7 +213,11 @@ def _relocation_sections(program: Program, symbol_numbers: dict[str, int]) -> li
 
 def _text_sections(program: Program) -> list[Section]:
     frames, index, names = _location_table(program.locations)
-    locations = struct.pack("<I", len(frames)) + np.array(frames, layout.FRAME_DTYPE).tobytes() + np.array(index, "<u4").tobytes()
+    locations = (
+        struct.pack("<I", len(frames))
+        + np.array(frames, layout.FRAME_DTYPE).tobytes()
+        + np.array(index, "<u4").tobytes()
+    )
     contents = {
         ".gpuprof.locations": locations,
         ".gpuprof.strings": _json(names),
@@ -195,7 +229,9 @@ def _text_sections(program: Program) -> list[Section]:
 
 
 def _location_table(locations: tuple[Location | None, ...]) -> tuple[list[tuple[int, ...]], list[int], list[str]]:
-    """Rows of FRAME_DTYPE without repeats, 1 + the row of each location (0 for None), and the names that rows refer to."""
+    """Rows of FRAME_DTYPE without repeats, 1 + the row of each location (0 for None), and the names that rows refer
+    to.
+    """
     rows: list[tuple[int, ...]] = []
     number_of: dict[tuple[int, ...], int] = {}
     names: dict[str, int] = {}
@@ -233,11 +269,23 @@ def _lay_out(sections: list[Section]) -> bytearray:
     headers = np.zeros(1 + len(sections), layout.SECTION_DTYPE)
     data = bytearray(layout.ELF_HEADER.size)
     for i, s in enumerate(sections, start=1):
-        data += bytes(-len(data) % min(s.align, INSTRUCTION_NBYTES))  # offsets need no more; a variable's own alignment can be huge
+        # offsets need no more; a variable's own alignment can be huge
+        data += bytes(-len(data) % min(s.align, INSTRUCTION_NBYTES))
         link = numbers[s.link] if s.link else 0
         info = numbers[s.info] if isinstance(s.info, str) else s.info
         nbytes = s.zero_nbytes or len(s.data)
-        headers[i] = (names.add(s.name), s.type, s.flags, s.address, len(data), nbytes, link, info, s.align, s.entry_nbytes)
+        headers[i] = (
+            names.add(s.name),
+            s.type,
+            s.flags,
+            s.address,
+            len(data),
+            nbytes,
+            link,
+            info,
+            s.align,
+            s.entry_nbytes,
+        )
         data += s.data
     data += bytes(-len(data) % 8)
     layout.ELF_HEADER.pack_into(

@@ -11,12 +11,17 @@ ON_THE_STACK = frozenset(["CALL", "CALL.IND", "ALLOCA", "STACKSAVE", "STACKRESTO
 
 # What stands in a slot without a register, by row.
 _ABSENT = [
-    tuple(PT if (row.dst if slot == "dst" else getattr(row, slot)).lstrip(">").startswith("P") else RZ for slot in SLOTS) for row in TABLE
+    tuple(
+        PT if (row.dst if slot == "dst" else getattr(row, slot)).lstrip(">").startswith("P") else RZ for slot in SLOTS
+    )
+    for row in TABLE
 ]
 
 
 def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
-    """The function's instructions; `imm` of CALL and of relocated instructions is filled in when the program is linked."""
+    """The function's instructions; `imm` of CALL and of relocated instructions is filled in when the program is
+    linked.
+    """
     starts: dict[str, int] = {}
     count = 0
     for block in body.blocks:

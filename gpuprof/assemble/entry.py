@@ -1,6 +1,8 @@
-"""What every kernel of the real assembler begins with: the stack pointer is loaded, and the descriptor of global memory before its first use.
+"""What every kernel of the real assembler begins with: the stack pointer is loaded, and the descriptor of global memory
+before its first use.
 
-Both take an issue slot and nothing of ours reads what they load (ptxas 13.0 for sm_80: `MOV R1, c[0x0][0x28]` and `ULDC.64 UR4, c[0x0][0x118]`).
+Both take an issue slot and nothing of ours reads what they load (ptxas 13.0 for sm_80: `MOV R1, c[0x0][0x28]` and
+`ULDC.64 UR4, c[0x0][0x118]`).
 """
 
 from gpuprof.assemble.ir import Block, Body, Inst

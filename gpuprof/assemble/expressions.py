@@ -1,4 +1,5 @@
-"""Constant expressions (PTX ISA 4.6): the operators of C over 64-bit integers, signed unless something says otherwise, and over doubles.
+"""Constant expressions (PTX ISA 4.6): the operators of C over 64-bit integers, signed unless something says otherwise,
+and over doubles.
 
 expression: binary [ ? expression : expression ]
 binary:     unary { operator binary of a higher precedence }
@@ -29,17 +30,21 @@ def _quotient(a: int, b: int) -> int:
 
 
 _ARITHMETIC: dict[str, Callable] = {
-    "*": lambda a, b: a * b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "&": lambda a, b: a & b, "^": lambda a, b: a ^ b,
+    "*": lambda a, b: a * b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "&": lambda a, b: a & b, "^": lambda a,
+    b: a ^ b,
     "|": lambda a, b: a | b, "/": _quotient, "%": lambda a, b: a - b * _quotient(a, b),
 }  # fmt: skip
 _SHIFTS: dict[str, Callable] = {"<<": lambda a, b: a << b, ">>": lambda a, b: a >> b}
 _COMPARISONS: dict[str, Callable] = {
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "==": lambda a, b: a == b,
+    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b, "&&": lambda a, b: a != 0 and b != 0, "||": lambda a, b: a != 0 or b != 0,
 }  # fmt: skip
 _FLOAT = frozenset(["+", "-", "*", "/", *_COMPARISONS])
 PRECEDENCE = {
-    op: level for level, ops in enumerate(("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %")) for op in ops.split()
+    op: level
+    for level, ops in enumerate(("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %"))
+    for op in ops.split()
 }
 PRODUCT = PRECEDENCE["*"]
 CONTINUES = frozenset([*PRECEDENCE, "?"])  # what may follow a literal that is only the beginning
@@ -94,7 +99,11 @@ def _combine(parser, token, a: Value, b: Value) -> Value:
             raise parser.error(f"{op} does not take these floating-point constants", token)
         if op == "/":
             return Value(a.number / b.number)
-        return Value(int(_COMPARISONS[op](a.number, b.number))) if op in _COMPARISONS else Value(float(_ARITHMETIC[op](a.number, b.number)))
+        return (
+            Value(int(_COMPARISONS[op](a.number, b.number)))
+            if op in _COMPARISONS
+            else Value(float(_ARITHMETIC[op](a.number, b.number)))
+        )
     if op in _SHIFTS:
         if not 0 <= b.number < 64:
             raise parser.error(f"a shift by {b.number}", token)

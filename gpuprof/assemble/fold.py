@@ -19,7 +19,8 @@ def propagate_copies(body: Body) -> None:
             source[register] = inst.a
     for register in source:
         seen = {register}
-        while source[register] in source and source[register] not in seen:  # registers that nobody sets may be copied in a circle
+        # registers that nobody sets may be copied in a circle
+        while source[register] in source and source[register] not in seen:
             seen.add(source[register])
             source[register] = source[source[register]]
     if source:
@@ -49,7 +50,7 @@ def _toggled(letters: str, letter: str) -> str:
     return letters.replace(letter, "") if letter in letters else letters + letter
 
 
-# -- constants ---------------------------------------------------------------------------------------------------------------
+# -- constants -------------------------------------------------------------------------------------
 
 
 class Constant(NamedTuple):
@@ -84,7 +85,9 @@ def fold_parameters(body: Body) -> None:
 
 
 def _fold(body: Body, params: bool) -> None:
-    constants = {r: c for r, inst in single_definitions(body).items() if (c := constant_of(inst)) and c.is_param == params}
+    constants = {
+        r: c for r, inst in single_definitions(body).items() if (c := constant_of(inst)) and c.is_param == params
+    }
     if not constants:
         return
     for inst in body.instructions():
@@ -113,7 +116,9 @@ def fold_operand(inst: Inst, slot: str, constant: Constant) -> bool:
 
 
 # Rows where an absent source means "the immediate", not zero.
-_NONE_IS_SPECIAL = frozenset(row.name for row in BY_NAME.values() if row.semantics in ("bar_sync", "bar_arrive", "bar_red"))
+_NONE_IS_SPECIAL = frozenset(
+    row.name for row in BY_NAME.values() if row.semantics in ("bar_sync", "bar_arrive", "bar_red")
+)
 
 
 def _fold_immediate(inst: Inst, slot: str, imm: int, const: bool = False) -> bool:
@@ -158,7 +163,7 @@ def _fold_shuffle(inst: Inst, slot: str, value: int) -> bool:
 _SPECIAL_FOLDS = {"SHFL": _fold_shuffle, "SHFL.P": _fold_shuffle}
 
 
-# -- algebra -----------------------------------------------------------------------------------------------------------------
+# -- algebra ---------------------------------------------------------------------------------------
 
 
 def simplify(body: Body) -> None:
@@ -243,14 +248,19 @@ def _multiply_add(inst: Inst):
 
 _IDENTITIES = {
     "IADD": _sum, "IADD.64": _sum, "OR": _right_zero, "OR.64": _right_zero, "XOR": _right_zero,
-    "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero, "SHR.S32": _right_zero,
-    "IMUL": _product, "IMUL.64": _product, "IMAD": _multiply_add, "IMAD.WIDE.S32": _multiply_add, "IMAD.WIDE.U32": _multiply_add,
+    "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero,
+    "SHR.S32": _right_zero,
+    "IMUL": _product, "IMUL.64": _product, "IMAD": _multiply_add, "IMAD.WIDE.S32": _multiply_add,
+    "IMAD.WIDE.U32": _multiply_add,
 }  # fmt: skip
 
 
-# -- negation of floats ------------------------------------------------------------------------------------------------------
+# -- negation of floats
+# ------------------------------------------------------------------------------------------------------
 
-_NEGATABLE = frozenset(["FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD", "HMUL", "HFMA", "HADD2", "HMUL2", "HFMA2"])
+_NEGATABLE = frozenset(
+    ["FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD", "HMUL", "HFMA", "HADD2", "HMUL2", "HFMA2"]
+)
 _FTZ = FIELDS["ftz"].put(1)
 
 
@@ -271,15 +281,23 @@ def fold_float_negations(body: Body) -> None:
                 inst.mods ^= FIELDS["neg_" + slot].put(1)
 
 
-# -- addresses ---------------------------------------------------------------------------------------------------------------
+# -- addresses -------------------------------------------------------------------------------------
 
 
 def fold_offsets(body: Body) -> None:
-    """[x + constant] where x + constant was computed before: into the instruction's own offset, if all readers can do so."""
+    """[x + constant] where x + constant was computed before: into the instruction's own offset, if all readers can do
+    so.
+    """
     single = single_definitions(body)
     users = uses_of(body)
     for register, inst in single.items():
-        if inst.op.name not in ("IADD", "IADD.64") or inst.slot != "b" or inst.const or inst.guard is not None or inst.a not in single:
+        if (
+            inst.op.name not in ("IADD", "IADD.64")
+            or inst.slot != "b"
+            or inst.const
+            or inst.guard is not None
+            or inst.a not in single
+        ):
             continue
         if inst.op.name == "IADD":  # 32-bit sums wrap around where the address unit does not
             continue

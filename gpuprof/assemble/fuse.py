@@ -7,7 +7,11 @@ from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME
 
 _WIDENING = {"CVT.S64.S32": "IMUL.WIDE.S32", "CVT.U64.U32": "IMUL.WIDE.U32"}
-_PRODUCTS = {"IMUL.WIDE.S32": ("IADD.64", "IMAD.WIDE.S32"), "IMUL.WIDE.U32": ("IADD.64", "IMAD.WIDE.U32"), "IMUL": ("IADD", "IMAD")}
+_PRODUCTS = {
+    "IMUL.WIDE.S32": ("IADD.64", "IMAD.WIDE.S32"),
+    "IMUL.WIDE.U32": ("IADD.64", "IMAD.WIDE.U32"),
+    "IMUL": ("IADD", "IMAD"),
+}
 _MOST_COPIES = 4  # a product with more readers is computed once
 
 
@@ -33,7 +37,11 @@ def join_halves(body: Body) -> None:
         behind: dict[int, Inst] = {}  # id of the first of two -> the half that it had, taken from the whole
         for inst in block.insts:
             found, others = (lows, highs) if inst.op.name == "IMUL" else (highs, lows)
-            if (inst.op.name != "IMUL" and inst.op.name not in _HIGH) or inst.guard is not None or inst.dst not in makers.single:
+            if (
+                (inst.op.name != "IMUL" and inst.op.name not in _HIGH)
+                or inst.guard is not None
+                or inst.dst not in makers.single
+            ):
                 continue
             factors = ((inst.slot == slot, -1 if getattr(inst, slot) is None else getattr(inst, slot)) for slot in "ab")
             key = (*sorted(factors), inst.imm, inst.const)  # they commute
@@ -69,7 +77,11 @@ def fuse_multiply_add(body: Body) -> None:
     for register, product in makers.single.items():
         names = _PRODUCTS.get(product.op.name)
         readers = users.get(register, [])
-        if not names or product.guard is not None or not 0 < len(readers) <= (_MOST_COPIES if product.op.dst == "D" else 1):
+        if (
+            not names
+            or product.guard is not None
+            or not 0 < len(readers) <= (_MOST_COPIES if product.op.dst == "D" else 1)
+        ):
             continue
         if not all(makers.keeps(source, product, reader) for source in (product.a, product.b) for reader in readers):
             continue
@@ -101,7 +113,8 @@ _FTZ, _SAT = FIELDS["ftz"].put(1), FIELDS["sat"].put(1)
 
 
 def contract_products(body: Body) -> None:
-    """x * y + z without a rounding in between, where PTX says none: `mul.f32` and `add.f32` may be contracted, `mul.rn.f32` may not.
+    """x * y + z without a rounding in between, where PTX says none: `mul.f32` and `add.f32` may be contracted,
+    `mul.rn.f32` may not.
 
     It changes results, so it is no optimisation to be left out. ptxas does the same unless it is told -fmad=false.
     """
@@ -128,7 +141,9 @@ def contract_products(body: Body) -> None:
 
 def _contract(inst: Inst, op, slot: str, other: str, product: Inst) -> None:
     """The sum becomes product + its other source; a negated product is that of a negated factor."""
-    negated = (_NEG["a"] if bool(product.mods & _NEG["a"]) != bool(inst.mods & _NEG[slot]) else 0) | (product.mods & _NEG["b"])
+    negated = (_NEG["a"] if bool(product.mods & _NEG["a"]) != bool(inst.mods & _NEG[slot]) else 0) | (
+        product.mods & _NEG["b"]
+    )
     negated |= _NEG["c"] if inst.mods & _NEG[other] else 0
     addend = getattr(inst, other)
     inst.op, inst.mods = op, inst.mods & (_FTZ | _SAT) | negated

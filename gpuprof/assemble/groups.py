@@ -1,4 +1,6 @@
-"""Groups of consecutive registers that several instructions read are made once: a fragment of A that meets four of B."""
+"""Groups of consecutive registers that several instructions read are made once: a fragment of A that meets four of
+B.
+"""
 
 from collections import Counter
 
@@ -6,7 +8,9 @@ from gpuprof.assemble.ir import COPIES, READ_SLOTS, Block, Body, Inst
 
 
 def share_groups(body: Body) -> None:
-    """In a block, a group made of copies of the same registers or constants as an earlier one, which still hold the same, gives way to it."""
+    """In a block, a group made of copies of the same registers or constants as an earlier one, which still hold the
+    same, gives way to it.
+    """
     for block in body.blocks:
         if any(_groups(inst) for inst in block.insts):
             _share_in(block)
@@ -20,7 +24,8 @@ def _groups(inst: Inst) -> list[tuple[str, tuple[int, ...]]]:
 def _share_in(block: Block) -> None:
     version: Counter[int] = Counter()  # how often a register was written so far
     source: dict[int, tuple] = {}  # of a copy: what it copies
-    made: dict[tuple, tuple[tuple[int, ...], tuple[int, ...]]] = {}  # sources -> the first group of them, and its members' versions
+    # sources -> the first group of them, and its members' versions
+    made: dict[tuple, tuple[tuple[int, ...], tuple[int, ...]]] = {}
     for inst in block.insts:
         for slot, group in _groups(inst):
             if not all(register in source for register in group):

@@ -1,7 +1,8 @@
 """The assembler's inner form: rows of the instruction table over virtual registers, in basic blocks.
 
-A virtual register is a number; its file ("R", "D" or "P") is in `Body.files`. An operand is such a number, None (reads zero
-or true, discards what is written), or a tuple of numbers for consecutive registers. Passes change instructions in place.
+A virtual register is a number; its file ("R", "D" or "P") is in `Body.files`. An operand is such a number, None (reads
+zero or true, discards what is written), or a tuple of numbers for consecutive registers. Passes change instructions in
+place.
 """
 
 from collections.abc import Iterator
@@ -100,11 +101,14 @@ _READ = [
     for row, slots in zip(TABLE, READ_SLOTS, strict=True)
 ]
 _WRITTEN = [attrgetter("defs", *slots) if slots else (lambda inst: (inst.defs,)) for slots in WRITE_SLOTS]
-_WRITES_DST_ONLY = [slots == ("dst",) and row.semantics not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)]
+_WRITES_DST_ONLY = [
+    slots == ("dst",) and row.semantics not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)
+]
 
 # Rows whose imm means something of its own, so that no source can be an immediate.
 IMM_TAKEN = frozenset(
-    ["MOVI.64", "S2R", "S2R.64", "FRAME", "FRAME.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64", "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
+    ["MOVI.64", "S2R", "S2R.64", "FRAME", "FRAME.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64",
+        "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
      "BAR.RED.AND", "BAR.RED.OR", "ALLOCA", "STACKSAVE", "STACKRESTORE", "CP.ASYNC.WAIT"]
     + [row.name for row in TABLE if row.space or row.semantics in COLLECTIVE]
 )  # fmt: skip
@@ -118,7 +122,9 @@ def immediate_slots(op: Opcode) -> tuple[str, ...]:
 
 
 def encode_immediate(op: Opcode, slot: str, bits: int) -> int | None:
-    """imm for a source whose value is `bits` (unsigned, the width of its register), or None when it cannot be written so."""
+    """imm for a source whose value is `bits` (unsigned, the width of its register), or None when it cannot be written
+    so.
+    """
     if getattr(op, slot) == "R":
         return bits & 0xFFFFFFFF
     if op.types and op.types[-1] == "f64":

@@ -38,11 +38,15 @@ class Layout:
         self.functions = {f.name: f for f in module.functions}
         self.variables = {v.name: v for v in module.variables}
         self.const_offsets: dict[str, int] = {}
-        self.param_offsets: dict[str, dict[str, int]] = {f.name: _param_offsets(f) for f in module.functions if f.is_kernel}
+        self.param_offsets: dict[str, dict[str, int]] = {
+            f.name: _param_offsets(f) for f in module.functions if f.is_kernel
+        }
         self.shared_offsets: dict[str, dict[str, int]] = {}
         self.shared_nbytes: dict[str, int] = {}
         self._frames: dict[str, Frame] = {}
-        self.addressed = {_symbol_of(value) for v in module.variables for value in v.initial or ()} & self.functions.keys()
+        self.addressed = {
+            _symbol_of(value) for v in module.variables for value in v.initial or ()
+        } & self.functions.keys()
         self._place_const()
         self._place_shared()
 
@@ -99,7 +103,9 @@ class Layout:
                 continue
             image = _image(variable, self.module.name)
             addresses = tuple(self._initial_addresses(variable))
-            result.append(Variable(variable.name, variable.space, offset, variable.nbytes, variable.align, image, addresses))
+            result.append(
+                Variable(variable.name, variable.space, offset, variable.nbytes, variable.align, image, addresses)
+            )
         return tuple(result)
 
     def _initial_addresses(self, variable: ast.Variable) -> Iterator[InitialAddress]:
@@ -114,15 +120,20 @@ class Layout:
                 first = initial[index - byte : index - byte + ADDRESS_NBYTES] if index >= byte else ()
                 if width != 1 or list(first) != [replace(value, byte=k) for k in range(ADDRESS_NBYTES)]:
                     raise self._error(
-                        variable, f"all eight bytes of the address of {symbol} must follow each other, each in an element of one"
+                        variable,
+                        f"all eight bytes of the address of {symbol} must follow each other, each in an element of one",
                     )
                 if byte:
                     continue
             target = self.variables.get(symbol)
             if symbol not in self.functions and (target is None or target.space not in ("global", "const")):
-                raise self._error(variable, f"its initial value names {symbol}, which is no function, global variable or constant")
+                raise self._error(
+                    variable, f"its initial value names {symbol}, which is no function, global variable or constant"
+                )
             if width != ADDRESS_NBYTES and byte is None:
-                raise self._error(variable, f"an address as initial value takes {ADDRESS_NBYTES} bytes, and its elements have {width}")
+                raise self._error(
+                    variable, f"an address as initial value takes {ADDRESS_NBYTES} bytes, and its elements have {width}"
+                )
             yield InitialAddress(index * width, symbol, isinstance(value, ast.Offset) and value.generic)
 
     def _error(self, variable: ast.Variable, what: str) -> PtxError:
@@ -235,7 +246,9 @@ def _image(variable: ast.Variable, module_name: str) -> bytes:
     """The initial bytes; where an address goes, what is to be added to it."""
     width = TYPE_NBYTES[variable.type]
     mask = (1 << 8 * width) - 1
-    image = b"".join((_bits_of(value, variable.type) & mask).to_bytes(width, "little") for value in variable.initial or ())
+    image = b"".join(
+        (_bits_of(value, variable.type) & mask).to_bytes(width, "little") for value in variable.initial or ()
+    )
     if len(image) > variable.nbytes:
         raise PtxError(f"variable {variable.name}: more initial values than elements", module_name, variable.line, 1)
     return image.ljust(variable.nbytes, b"\0")

@@ -1,13 +1,17 @@
-"""How much memory a program may declare. More is refused here, where the variable's line is known, and not when something fails to allocate."""
+"""How much memory a program may declare. More is refused here, where the variable's line is known, and not when
+something fails to allocate.
+"""
 
 from gpuprof.assemble import ast
 from gpuprof.errors import PtxError
 from gpuprof.isa.gpubin_layout import MAX_ZERO_NBYTES
 
-# All variables of a space together. Constant: CUDA C++ programming guide, technical specifications per compute capability (every one: 64 KiB).
+# All variables of a space together. Constant: CUDA C++ programming guide, technical specifications per compute
+# capability (every one: 64 KiB).
 # Global: what gpuprof holds; a gpubin stores no more zeros.
 _MODULE_NBYTES = {"const": 65536, "global": MAX_ZERO_NBYTES}
-# Local memory per thread, same table: 512 KiB. One function's own; what a chain of calls adds up to is the launch's to check.
+# Local memory per thread, same table: 512 KiB. One function's own; what a chain of calls adds up to is the launch's to
+# check.
 _LOCAL_NBYTES = 512 * 1024
 
 
@@ -18,7 +22,11 @@ def check_variables(module: ast.Module) -> None:
         if variable.space in total:
             total[variable.space] += variable.nbytes
             _check(
-                module.name, variable, total[variable.space], _MODULE_NBYTES[variable.space], f"{variable.space} variables of the module"
+                module.name,
+                variable,
+                total[variable.space],
+                _MODULE_NBYTES[variable.space],
+                f"{variable.space} variables of the module",
             )
 
 

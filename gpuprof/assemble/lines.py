@@ -1,7 +1,8 @@
 """Source positions from `.loc`, inlined call chains included.
 
-A `.loc` with `inlined_at` names only the direct call site. Compilers emit the call site's own `.loc` before it when that was
-inlined too (LLVM: "ensure the inlined-at locations are emitted first"), so the chain is found by looking the call site up.
+A `.loc` with `inlined_at` names only the direct call site. Compilers emit the call site's own `.loc` before it when
+that was inlined too (LLVM: "ensure the inlined-at locations are emitted first"), so the chain is found by looking the
+call site up.
 """
 
 import re
@@ -32,12 +33,14 @@ def _text_of(entry: str) -> str:
 class LineTable:
     """Follows the `.loc` directives of a text; `current` is the position that holds for the next instruction.
 
-    `files` is the index -> name table of the `.file` directives. nvcc writes them behind the code, so positions are kept
-    with file numbers (as text) until `resolve` is called.
+    `files` is the index -> name table of the `.file` directives. nvcc writes them behind the code, so positions are
+    kept with file numbers (as text) until `resolve` is called.
     """
 
     def __init__(self, files: dict[int, str], text: str):
-        self._files = files | {int(n): name for n, name in re.findall(r'^[ \t]*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)}
+        self._files = files | {
+            int(n): name for n, name in re.findall(r'^[ \t]*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', text, re.M)
+        }
         self._strings = debug_strings(text)
         self._seen: dict[tuple[int, int, int], Location] = {}
         self._depth: dict[tuple[int, int, int], int] = {}
@@ -71,5 +74,7 @@ class LineTable:
         name = self._files.get(file, "")
         if call_site is None:
             return Location(name, line, column, self._function)
-        caller = self._seen.get(call_site) or Location(self._files.get(call_site[0], ""), *call_site[1:], self._function)
+        caller = self._seen.get(call_site) or Location(
+            self._files.get(call_site[0], ""), *call_site[1:], self._function
+        )
         return Location(name, line, column, self._strings.get(label, label), caller)

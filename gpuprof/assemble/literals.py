@@ -1,10 +1,13 @@
-"""Where constants stand that an instruction cannot hold: in the constant bank or in a register, by the measure of ptxas 13.0.
+"""Where constants stand that an instruction cannot hold: in the constant bank or in a register, by the measure of ptxas
+13.0.
 
-A 64-bit operand comes from the constant bank if it is the only constant of its instruction; of two, the one that fewer read. The others take a
-register: one in a block for all who read the same, and in a small loop one that is made in front of it. Where ptxas stops to keep them was
-measured for sm_80 with loops of 1 to 25 FFMA or DFMA beside 0 to 8 sums that live on: the slots of a turn and twice the words that live through
-it stay within a bound, which is lower for a pair of registers than for one, and other constants take their words off it. In loops that wait
-for global memory, and of several blocks, it makes them anew in every turn.
+A 64-bit operand comes from the constant bank if it is the only constant of its instruction; of two, the one that fewer
+read. The others take a
+register: one in a block for all who read the same, and in a small loop one that is made in front of it. Where ptxas
+stops to keep them was measured for sm_80 with loops of 1 to 25 FFMA or DFMA beside 0 to 8 sums that live on: the slots
+of a turn and twice the words that live through it stay within a bound, which is lower for a pair of registers than for
+one, and other constants take their words off it. In loops that wait for global memory, and of several blocks, it makes
+them anew in every turn.
 """
 
 from collections import Counter
@@ -47,7 +50,11 @@ def share_constants(body: Body) -> None:
 def _moves(body: Body) -> dict[int, tuple]:
     """Registers that only ever hold a constant, each with what it holds and how it is made."""
     single = single_definitions(body)
-    found = {r: (*constant_of(i), i.op.name) for r, i in single.items() if constant_of(i) is not None and i.dst == r and not i.outgoing}
+    found = {
+        r: (*constant_of(i), i.op.name)
+        for r, i in single.items()
+        if constant_of(i) is not None and i.dst == r and not i.outgoing
+    }
     for inst in body.instructions() if found else ():
         for slot in READ_SLOTS[inst.op.number]:
             group = getattr(inst, slot)
@@ -62,7 +69,11 @@ def _share_in_blocks(body: Body, moves: dict[int, tuple]) -> None:
     for block in body.blocks:
         first: dict[tuple, int] = {}
         for inst in block.insts:
-            shared = inst.dst.__class__ is int and inst.dst in moves and (block.loop_depth > 0 or body.files[inst.dst] == "D")
+            shared = (
+                inst.dst.__class__ is int
+                and inst.dst in moves
+                and (block.loop_depth > 0 or body.files[inst.dst] == "D")
+            )
             if shared and first.setdefault(moves[inst.dst], inst.dst) != inst.dst:
                 new[inst.dst] = first[moves[inst.dst]]
     _rename(body, new, moves)
@@ -82,7 +93,11 @@ def _rename(body: Body, new: dict[int, int], moves: dict[int, tuple]) -> None:
 
 def _keep_across_loops(body: Body, moves: dict[int, tuple]) -> None:
     """Moves in an innermost loop go in front of it."""
-    loops = [index for index, block in enumerate(body.blocks) if _is_short_loop(body.blocks, index) and _made_in(block, moves)]
+    loops = [
+        index
+        for index, block in enumerate(body.blocks)
+        if _is_short_loop(body.blocks, index) and _made_in(block, moves)
+    ]
     liveness = block_liveness(body) if loops else None
     front: dict[int, list[Inst]] = {}  # index of a loop's first block -> the moves
     for index in loops:
@@ -98,9 +113,15 @@ def _keep_across_loops(body: Body, moves: dict[int, tuple]) -> None:
 
 
 def _is_short_loop(blocks: list[Block], index: int) -> bool:
-    """Whether the block is a loop by itself that is entered from the block before alone and does not wait for memory."""
+    """Whether the block is a loop by itself that is entered from the block before alone and does not wait for
+    memory.
+    """
     block = blocks[index]
-    if index not in block.successors or sorted(block.predecessors) != [index - 1, index] or any(_waits(inst) for inst in block.insts):
+    if (
+        index not in block.successors
+        or sorted(block.predecessors) != [index - 1, index]
+        or any(_waits(inst) for inst in block.insts)
+    ):
         return False
     end = blocks[index - 1].insts[-1] if blocks[index - 1].insts else None
     return end is None or end.op.name not in cfg.JUMPS or (end.guard is not None and end.target != block.label)
@@ -109,7 +130,11 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
 def _waits(inst: Inst) -> bool:
     """For global memory, or in an expansion with branches of its own: there is time to make a constant anew."""
     op = inst.op
-    return op.latency in _WITH_BRANCHES or (op.pipe == "cbu" and op.name != "BRA") or (op.space in _FAR and bool(inst.writes()))
+    return (
+        op.latency in _WITH_BRANCHES
+        or (op.pipe == "cbu" and op.name != "BRA")
+        or (op.space in _FAR and bool(inst.writes()))
+    )
 
 
 def _made_in(block: Block, moves: dict[int, tuple]) -> list[Inst]:
@@ -146,15 +171,19 @@ def _place(body: Body, front: dict[int, list[Inst]]) -> None:
 
 
 def turn_branches(body: Body) -> None:
-    """`@p bra NEXT; bra LOOP; NEXT:` at the end of a loop of one block that does not wait for memory is `@!p bra LOOP`."""
+    """`@p bra NEXT; bra LOOP; NEXT:` at the end of a loop of one block that does not wait for memory is `@!p bra
+    LOOP`.
+    """
     blocks = body.blocks
     gone: set[int] = set()
     for index in range(len(blocks) - 2):
         over = blocks[index].insts[-1] if blocks[index].insts else None
         way = blocks[index + 1].insts
         if (
-            over is not None and over.op.name == "BRA" and over.guard is not None and over.target == blocks[index + 2].label
-            and len(way) == 1 and way[0].op.name == "BRA" and way[0].guard is None and blocks[index + 1].predecessors == [index]
+            over is not None and over.op.name == "BRA" and over.guard is not None
+                and over.target == blocks[index + 2].label
+            and len(way) == 1 and way[0].op.name == "BRA" and way[0].guard is None
+                and blocks[index + 1].predecessors == [index]
             and way[0].target == blocks[index].label and not any(_waits(inst) for inst in blocks[index].insts)
         ):  # fmt: skip
             over.target = way[0].target

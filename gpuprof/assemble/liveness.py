@@ -11,7 +11,9 @@ Segment = tuple[int, int]
 
 
 class Liveness(NamedTuple):
-    """Live in and live out of each block. Bit i stands for `registers[i]`: only registers that cross blocks have one, most do not."""
+    """Live in and live out of each block. Bit i stands for `registers[i]`: only registers that cross blocks have one,
+    most do not.
+    """
 
     registers: list[int]
     live_in: list[int]

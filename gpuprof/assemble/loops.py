@@ -1,6 +1,7 @@
 """Loops that the real assembler unrolls: what they look like, found in the blocks.
 
-The rule is ptxas 13.0's for sm_80, as tests/unrolled.py asks it with one small kernel after the other (tests/unrolled.csv has its answers).
+The rule is ptxas 13.0's for sm_80, as tests/unrolled.py asks it with one small kernel after the other
+(tests/unrolled.csv has its answers).
 """
 
 from typing import NamedTuple
@@ -11,20 +12,38 @@ from gpuprof.isa.modifiers import FIELDS
 
 MOST_SLOTS = 50  # of a turn
 MOST_LOADS = 15  # of a turn, together with what is guarded
-# How many instructions of the turns that are left over ptxas guards rather than jumps over, by the number of 64-bit pointers that each turn moves.
+# How many instructions of the turns that are left over ptxas guards rather than jumps over, by the number of 64-bit
+# pointers that each turn moves.
 # This is what is seen; why it should be so, nobody has said.
 LONGEST_REST = {0: 9, 2: 16}
 MOST_STEP = 1 << 16  # a counter that moves by more is left alone
-NUMBERS = {"S32": (-(1 << 31), (1 << 31) - 1), "U32": (0, (1 << 32) - 1), "S64": (-(1 << 63), (1 << 63) - 1), "U64": (0, (1 << 64) - 1)}
+NUMBERS = {
+    "S32": (-(1 << 31), (1 << 31) - 1),
+    "U32": (0, (1 << 32) - 1),
+    "S64": (-(1 << 63), (1 << 63) - 1),
+    "U64": (0, (1 << 64) - 1),
+}
 _COMPARES = {"lt": 1, "le": 1, "gt": -1, "ge": -1, "ne": 0}  # the way the counter must go; 0 is either
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
-_ACROSS_LANES = ("shuffle", "vote_", "match_", "redux_", "elect", "activemask", "mma", "load_matrix", "store_matrix", "transpose_matrix")
+_ACROSS_LANES = (
+    "shuffle",
+    "vote_",
+    "match_",
+    "redux_",
+    "elect",
+    "activemask",
+    "mma",
+    "load_matrix",
+    "store_matrix",
+    "transpose_matrix",
+)
 _PLAIN_SPACES = ("", "global", "shared", "local", "const", "param", "generic")
 _CMP, _SEM, _VOLATILE = FIELDS["cmp"], FIELDS["sem"], FIELDS["sem"].value("volatile")
 
 
 class Loop(NamedTuple):
-    """Blocks `first` to `last`. Each turn adds `step` to `counter`; the next follows while it `compares` ("lt" and so on) with the bound.
+    """Blocks `first` to `last`. Each turn adds `step` to `counter`; the next follows while it `compares` ("lt" and so
+    on) with the bound.
 
     `reach(turns)` says how far before the bound so many turns may begin: `lt` the bound less this.
     """
@@ -44,7 +63,9 @@ class Loop(NamedTuple):
 
     @property
     def may_begin_below(self) -> bool:
-        """Whether the first turn may bring the counter from the greatest numbers around to the least, or the other way."""
+        """Whether the first turn may bring the counter from the greatest numbers around to the least, or the other
+        way.
+        """
         return self.kind.startswith("U") and self.compares != "ne"
 
     def reach(self, turns: int) -> int:
@@ -53,12 +74,20 @@ class Loop(NamedTuple):
 
 
 def find_loops(body: Body) -> list[Loop]:
-    """In the order of the blocks; no two have a block in common. Whether the result of the test is wanted behind the loop is not looked at."""
+    """In the order of the blocks; no two have a block in common. Whether the result of the test is wanted behind the
+    loop is not looked at.
+    """
     found = []
     index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
     for last, block in enumerate(body.blocks[:-1]):
         branch = block.insts[-1] if block.insts else None
-        if branch is None or branch.op.name != "BRA" or branch.guard is None or branch.negated or branch.target in body.rolled:
+        if (
+            branch is None
+            or branch.op.name != "BRA"
+            or branch.guard is None
+            or branch.negated
+            or branch.target in body.rolled
+        ):
             continue
         first = index_of[branch.target]
         if first > last or not _is_closed(body.blocks, first, last):
@@ -102,7 +131,12 @@ def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
         or test.e is not None
     ):
         return None
-    if test.negated or FIELDS["bool"].get(test.mods) or FIELDS["neg_a"].get(test.mods) or FIELDS["neg_b"].get(test.mods):
+    if (
+        test.negated
+        or FIELDS["bool"].get(test.mods)
+        or FIELDS["neg_a"].get(test.mods)
+        or FIELDS["neg_b"].get(test.mods)
+    ):
         return None
     name = _CMP.names[_CMP.get(test.mods)]
     for slot, bound, compares in (("a", "b", name), ("b", "a", _SWAPPED.get(name, ""))):
@@ -123,7 +157,9 @@ def every_turn(blocks: list[Block]) -> list[Inst]:
 
 
 def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int | None:
-    """What one turn adds to a register, if it does so once, by `r = r + number`, in a block that every turn comes through."""
+    """What one turn adds to a register, if it does so once, by `r = r + number`, in a block that every turn comes
+    through.
+    """
     if len(writers) != 1 or not any(inst is writers[0] for inst in always):
         return None
     inst = writers[0]
@@ -140,7 +176,9 @@ def _place(insts: list[Inst], wanted: Inst) -> int:
 
 def _number(test: Inst, slot: str) -> int | None:
     if test.slot == slot:
-        return None if test.const else test.imm if test.op.name.endswith("U32") else (test.imm ^ 0x80000000) - 0x80000000
+        return (
+            None if test.const else test.imm if test.op.name.endswith("U32") else (test.imm ^ 0x80000000) - 0x80000000
+        )
     return 0 if getattr(test, slot) is None else None
 
 
@@ -149,7 +187,10 @@ def _is_near_an_end(loop: Loop) -> bool:
     if loop.number is None:
         return False
     least, most = NUMBERS[loop.kind]
-    start, stop = loop.number - loop.reach(4), loop.number + (loop.reach(2) if loop.compares in ("lt", "gt") else loop.step)
+    start, stop = (
+        loop.number - loop.reach(4),
+        loop.number + (loop.reach(2) if loop.compares in ("lt", "gt") else loop.step),
+    )
     return not (least <= start <= most and (loop.compares == "ne" or least <= stop <= most))
 
 
@@ -172,6 +213,10 @@ def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
 def _can_copy(inst: Inst) -> bool:
     if inst.op.name == "BRA":
         return True
-    if inst.op.pipe == "cbu" or inst.op.space not in _PLAIN_SPACES or inst.op.semantics.startswith(("atom_", "red_", *_ACROSS_LANES)):
+    if (
+        inst.op.pipe == "cbu"
+        or inst.op.space not in _PLAIN_SPACES
+        or inst.op.semantics.startswith(("atom_", "red_", *_ACROSS_LANES))
+    ):
         return False
     return not is_fence(inst) or _SEM.get(inst.mods) == _VOLATILE

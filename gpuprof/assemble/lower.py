@@ -1,7 +1,7 @@
 """PTX instructions to rows of the instruction table over virtual registers.
 
-The handlers stand in the `lower_*` modules, one table each, keyed by PTX opcode. This module keeps what they share: scopes,
-operands, and `emit`.
+The handlers stand in the `lower_*` modules, one table each, keyed by PTX opcode. This module keeps what they share:
+scopes, operands, and `emit`.
 """
 
 from dataclasses import replace
@@ -46,7 +46,8 @@ from gpuprof.isa.special import LAUNCH_WORDS, SPECIAL_INDEX
 
 HANDLERS = {
     **lower_arithmetic.TABLE, **lower_bits.TABLE, **lower_compare.TABLE, **lower_control.TABLE, **lower_convert.TABLE,
-    **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_atomic.TABLE, **lower_cache.TABLE, **lower_move.TABLE, **lower_texture.TABLE,
+    **lower_float.TABLE, **lower_copy.TABLE, **lower_memory.TABLE, **lower_atomic.TABLE, **lower_cache.TABLE,
+    **lower_move.TABLE, **lower_texture.TABLE,
     **lower_video.TABLE, **lower_tensor.TABLE, **lower_wgmma.TABLE, **lower_wmma.TABLE, **lower_warp.TABLE,
     **lower_mbarrier.TABLE, **lower_cluster.TABLE, **lower_bulk.TABLE,
 }  # fmt: skip
@@ -83,7 +84,8 @@ class Lowering:
         self.labels = 0
         self.convention = Convention({}, {}, 0)
         self.parameter_values: dict[str, int] = {}  # parameters, arguments and results that are in registers
-        self.variadic: dict[str, int] = {}  # arrays of unknown size among the parameters: the register with their address
+        # arrays of unknown size among the parameters: the register with their address
+        self.variadic: dict[str, int] = {}
         self.outgoing: dict[str, Place] = {}  # arguments and results of calls that are in the callee's frame
 
     def run(self) -> Body:
@@ -93,7 +95,7 @@ class Lowering:
         self.body.frame_nbytes = self.frame.nbytes
         return self.body
 
-    # -- statements ------------------------------------------------------------------------------------------------------
+    # -- statements --------------------------------------------------------------------------------
 
     def statements(self, block: ast.Block):
         self.scopes += 1
@@ -101,7 +103,9 @@ class Lowering:
         for statement in block.statements:
             if isinstance(statement, ast.Label):
                 if statement.name in self.scope.labels:
-                    raise PtxError(f"label {statement.name} stands twice in one block", self.module_name, statement.line, 1)
+                    raise PtxError(
+                        f"label {statement.name} stands twice in one block", self.module_name, statement.line, 1
+                    )
                 self.scope.labels.add(statement.name)
             elif isinstance(statement, ast.BranchTargets):
                 self.scope.targets[statement.name] = statement.labels
@@ -125,14 +129,18 @@ class Lowering:
                 raise PtxError(message, self.module_name, statement.line, statement.column)
             for full in (f"{name}{n}" for n in range(count)) if count else (name,):
                 if full in self.scope.registers or full in self.scope.vectors or full in self.scope.variables:
-                    raise PtxError(f"{full} is declared twice in one block", self.module_name, statement.line, statement.column)
+                    raise PtxError(
+                        f"{full} is declared twice in one block", self.module_name, statement.line, statement.column
+                    )
                 if len(parts) == 1:
                     self.scope.registers[full] = Register(self.body.register(file), nbits, kind)
                 else:
                     self.declare_vector(full, parts, Register(0, nbits, kind), file)
 
     def declare_vector(self, name: str, parts: tuple[str, ...], like: Register, file: str):
-        """A register of several parts: its name stands for the vector of them, `name.x` or `name.r` for the first, and so on."""
+        """A register of several parts: its name stands for the vector of them, `name.x` or `name.r` for the first, and
+        so on.
+        """
         for part in parts:
             register = like._replace(number=self.body.register(file))
             for suffix in (part, COLOURS.get(part, part)):
@@ -200,14 +208,14 @@ class Lowering:
             place, other = source or self.module_name, f" (PTX line {self.inst.line})"
         return f"{place}: unsupported {what} {self.inst.text}{other}"
 
-    # -- errors ----------------------------------------------------------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------------------
 
     def error(self, message: str) -> PtxError:
         inst = self.inst
         text = f"{inst.text}: {message}" if inst.opcode else message
         return PtxError(text, self.module_name, inst.line, inst.column, str(inst.location or ""))
 
-    # -- operands --------------------------------------------------------------------------------------------------------
+    # -- operands ----------------------------------------------------------------------------------
 
     def operand(self, index: int):
         if index >= len(self.inst.operands):
@@ -235,7 +243,9 @@ class Lowering:
         if register is None:
             raise self.error(f"{getattr(operand, 'text', operand)} is not a register")
         if self.body.files[register.number] != file:
-            raise self.error(f"{operand.text} is a {register.nbits}-bit register, which does not fit the instruction's type")
+            raise self.error(
+                f"{operand.text} is a {register.nbits}-bit register, which does not fit the instruction's type"
+            )
         return register.number
 
     def dst(self, operand, kind: str) -> int | None:
@@ -311,7 +321,7 @@ class Lowering:
             return value
         return self.op("LO.64", a=value) if wide else self.op("CVT.U64.U32", a=value)
 
-    # -- emission --------------------------------------------------------------------------------------------------------
+    # -- emission ----------------------------------------------------------------------------------
 
     def op(self, name: str, **slots) -> int:
         """Emits an instruction with a new destination register, which it returns."""
@@ -337,7 +347,9 @@ class Lowering:
         return registers
 
     def emit(self, name: str, *, neg: str = "", mods: int = 0, **slots) -> Inst:
-        """Appends an instruction. One Imm source becomes the immediate, others get registers; `neg` names negated float sources."""
+        """Appends an instruction. One Imm source becomes the immediate, others get registers; `neg` names negated float
+        sources.
+        """
         inst = Inst(row(name), mods=mods, line=self.inst.line, location=self.inst.location)
         for slot in ("a", "b", "c", "e"):
             value = slots.pop(slot, None)

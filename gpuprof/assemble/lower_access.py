@@ -1,4 +1,6 @@
-"""Values from and to memory, for every instruction that loads or stores: which row, and how small vectors are taken apart."""
+"""Values from and to memory, for every instruction that loads or stores: which row, and how small vectors are taken
+apart.
+"""
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.ir import Inst
@@ -8,7 +10,16 @@ from gpuprof.assemble.values import Imm, type_file, type_nbits
 from gpuprof.isa.families.memory import LETTER_OF_SPACE
 
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
-NARROW_ACCESS = {"b8": "U8", "u8": "U8", "s8": "S8", "b16": "U16", "u16": "U16", "s16": "S16", "f16": "U16", "bf16": "U16"}
+NARROW_ACCESS = {
+    "b8": "U8",
+    "u8": "U8",
+    "s8": "S8",
+    "b16": "U16",
+    "u16": "U16",
+    "s16": "S16",
+    "f16": "U16",
+    "bf16": "U16",
+}
 
 
 def access_of(elements: int, nbits: int, kind: str) -> str:
@@ -33,7 +44,9 @@ def load(lo, space: str, targets: tuple, kind: str, address: dict, mods: int = 0
             put_loaded(lo, target, kind, value)
         return None
     value = lo.op(row, **address)
-    for target, field in zip(targets, split(lo, value, nbits * elements, nbits, [ast.is_sink(t) for t in targets]), strict=True):
+    for target, field in zip(
+        targets, split(lo, value, nbits * elements, nbits, [ast.is_sink(t) for t in targets]), strict=True
+    ):
         if field is not None:
             put_loaded(lo, target, kind, sign_field(lo, field, kind))
     return None
@@ -47,7 +60,10 @@ def _load_scalar(lo, row: str, target, kind: str, address: dict):
     lo.check_type(target, kind)
     register = lo.find_register(target)
     direct = (
-        register and lo.body.files[register.number] == type_file(kind) and not (kind == "s8" and register.nbits == 16) and kind != "s16"
+        register
+        and lo.body.files[register.number] == type_file(kind)
+        and not (kind == "s8" and register.nbits == 16)
+        and kind != "s16"
     )
     if direct or (kind == "s16" and register and register.nbits == 32):
         lo.emit(row, dst=register.number, **address)

@@ -6,7 +6,8 @@ from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.special import SPECIAL_INDEX
 
 _SPACES = {
-    "global": "global", "shared": "shared", "shared::cta": "shared", "shared::cluster": "shared", "local": "local", "const": "const", "param": "param",
+    "global": "global", "shared": "shared", "shared::cta": "shared", "shared::cluster": "shared", "local": "local",
+    "const": "const", "param": "param",
     "param::entry": "param", "param::func": "param",
 }  # fmt: skip
 
@@ -37,14 +38,18 @@ def address_of(lo, name: str, offset: int, file: str, generic: bool = False):
         if file != "D":
             raise lo.error(f"the address of {name} needs 64 bits")
         return lo.op("MOVI.64", imm=offset, symbol=name)
-    value = local_address(lo, place + offset, file) if kind == "local" else shared_address(lo, name, place, offset, file)
+    value = (
+        local_address(lo, place + offset, file) if kind == "local" else shared_address(lo, name, place, offset, file)
+    )
     if generic:
         value = lo.op(f"CVTA.{kind.upper()}", a=lo.reg(value, "D"))
     return value
 
 
 def shared_address(lo, name: str, place: int | None, offset: int, file: str):
-    """Imm of a variable at a known place. Dynamic shared memory seen from a device function starts behind the kernel's static part."""
+    """Imm of a variable at a known place. Dynamic shared memory seen from a device function starts behind the kernel's
+    static part.
+    """
     if place is not None:
         return Imm(place + offset & (0xFFFFFFFF if file == "R" else 0xFFFFFFFFFFFFFFFF))
     total, dynamic = lo.special("total_smem_size", "R"), lo.special("dynamic_smem_size", "R")
@@ -109,7 +114,11 @@ def symbol_operand(lo, name: str, offset: int, space: str) -> dict:
         return {"a": frame_base(lo, "R"), "imm": place + offset}
     if kind == space or (kind == "local" and space == "param"):
         value = address_of(lo, name, offset, "D" if kind == "global" else "R")
-        return {"a": None, "imm": value.bits} if isinstance(value, Imm) else {"a": value, "imm": 0, "mods": wide if kind == "global" else 0}
+        return (
+            {"a": None, "imm": value.bits}
+            if isinstance(value, Imm)
+            else {"a": value, "imm": 0, "mods": wide if kind == "global" else 0}
+        )
     if space == "generic":
         return {"a": lo.reg(address_of(lo, name, offset, "D", generic=kind != "global"), "D"), "imm": 0, "mods": wide}
     raise lo.error(f"{name} is in {kind} memory, not in {space}")

@@ -51,7 +51,8 @@ def dst_of(lo, kind: str) -> int | None:
     return lo.dst(lo.operand(0), kind)
 
 
-# -- add, sub, and their carries ---------------------------------------------------------------------------------------------
+# -- add, sub, and their carries
+# ---------------------------------------------------------------------------------------------
 
 
 def _add_sub(name: str):
@@ -101,7 +102,8 @@ def _carry_chain(name: str):
 
 
 def carry_register(lo) -> int:
-    """The condition code register CC.CF. After a subtraction it says that there was no borrow: `sub.cc` and then `addc` shows it, which the
+    """The condition code register CC.CF. After a subtraction it says that there was no borrow: `sub.cc` and then `addc`
+    shows it, which the
     128-bit division of nvcc rests on."""
     if lo.carry is None:
         lo.carry = lo.temp("P")
@@ -119,12 +121,13 @@ def emit_carry(lo, name: str, kind: str, dst, a, b, carry_in: bool, carry_out: b
         raise NoVariant("carry of")
     carry = carry_register(lo)
     row = f"I{name}C{SUFFIX[type_nbits(kind)]}"
-    # Nothing comes in: to a sum no carry, the negation of the register that always reads true; to a difference no borrow, which is true.
+    # Nothing comes in: to a sum no carry, the negation of the register that always reads true; to a difference no
+    # borrow, which is true.
     nothing = Not(None) if name == "ADD" else None
     lo.emit(row, dst=dst, a=a, b=b, c=carry if carry_out else None, e=carry if carry_in else nothing)
 
 
-# -- mul, mad ----------------------------------------------------------------------------------------------------------------
+# -- mul, mad --------------------------------------------------------------------------------------
 
 
 def _mul(lo):
@@ -218,7 +221,9 @@ def _mad_carry(lo, half, kind, a, b, c, *, carry_in, carry_out):
 
 
 def _mul24(lo):
-    """The product of 24-bit factors, 48 bits: its lower or its upper 32. Shifted up by 8 each, its bits 16 to 47 are a product's upper word."""
+    """The product of 24-bit factors, 48 bits: its lower or its upper 32. Shifted up by 8 each, its bits 16 to 47 are a
+    product's upper word.
+    """
     half = lo.modifiers.one_of(("lo", "hi"))
     sat = lo.modifiers.flag("sat")
     kind = lo.modifiers.type()
@@ -241,7 +246,8 @@ def _product_24(lo, half: str, kind: str, a, b) -> int:
     return lo.op("IMUL", a=lo.op(typed("SHR", kind), a=a, b=Imm(8)), b=lo.op(typed("SHR", kind), a=b, b=Imm(8)))
 
 
-# -- division, minimum, maximum, sign ----------------------------------------------------------------------------------------
+# -- division, minimum, maximum, sign
+# ----------------------------------------------------------------------------------------
 
 
 def _typed_binary(name: str, float_form=None):
@@ -251,7 +257,8 @@ def _typed_binary(name: str, float_form=None):
         kind = integer_type(lo)
         lo.count(3)
         a, b = (extend(lo, v, kind) for v in lo.srcs(1, kind, 2))
-        if kind == "u16" and name in ("IMIN", "IMAX"):  # one of two zero-extended values; a division by zero gives all ones
+        # one of two zero-extended values; a division by zero gives all ones
+        if kind == "u16" and name in ("IMIN", "IMAX"):
             return lo.emit(typed(name, kind), dst=dst_of(lo, kind), a=a, b=b)
         return put(lo, dst_of(lo, kind), kind, typed(name, kind), a=a, b=b)
 

@@ -94,7 +94,9 @@ def emit_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods
 
 
 def _membar(lo):
-    """All fences wait for the warp's stores. Without a scope (a fence between proxies, which no chip lets a thread limit) it is the block's."""
+    """All fences wait for the warp's stores. Without a scope (a fence between proxies, which no chip lets a thread
+    limit) it is the block's.
+    """
     m = lo.modifiers
     m.one_of(("sc", "acq_rel", "acquire", "release"))
     scope = ""

@@ -121,7 +121,9 @@ def _bfe(lo):
 
 
 def constant_field(lo, dst: int | None, kind: str, a, position: int, length: int):
-    """A bit field at a constant place: two shifts, or a shift and a mask. Bits beyond the register read as the sign, or zero."""
+    """A bit field at a constant place: two shifts, or a shift and a mask. Bits beyond the register read as the sign, or
+    zero.
+    """
     nbits = type_nbits(kind)
     suffix = SUFFIX[nbits]
     file = "D" if nbits == 64 else "R"
@@ -153,7 +155,9 @@ def _bfi(lo):
         field = lo.op("BFI", a=lo.reg(length, "R"), b=low, c=Imm(8 | 8 << 8))
     if field == Imm(0):  # a zero source would be read as an absent operand: inserting nothing is a copy
         return lo.copy(dst, b)
-    return lo.emit("BFI" + suffix, dst=dst, a=lo.reg(a, "D" if suffix else "R"), b=lo.reg(b, "D" if suffix else "R"), c=field)
+    return lo.emit(
+        "BFI" + suffix, dst=dst, a=lo.reg(a, "D" if suffix else "R"), b=lo.reg(b, "D" if suffix else "R"), c=field
+    )
 
 
 def _byte(lo, value):
@@ -213,7 +217,9 @@ def _fns(lo):
 
 
 TABLE = {
-    "and": _logic("AND"), "or": _logic("OR"), "xor": _logic("XOR"), "not": _not, "cnot": _cnot, "shl": _shl, "shr": _shr,
-    "shf": _funnel, "lop3": _lop3, "prmt": _prmt, "bfe": _bfe, "bfi": _bfi, "popc": _count("POPC"), "clz": _count("CLZ"),
+    "and": _logic("AND"), "or": _logic("OR"), "xor": _logic("XOR"), "not": _not, "cnot": _cnot, "shl": _shl,
+    "shr": _shr,
+    "shf": _funnel, "lop3": _lop3, "prmt": _prmt, "bfe": _bfe, "bfi": _bfi, "popc": _count("POPC"),
+    "clz": _count("CLZ"),
     "brev": _brev, "bfind": _bfind, "bmsk": _bmsk, "szext": _szext, "fns": _fns,
 }  # fmt: skip

@@ -78,7 +78,7 @@ def _cp(lo):
     return _bulk(lo, reduce)
 
 
-# -- arrays ------------------------------------------------------------------------------------------------------------------------
+# -- arrays ----------------------------------------------------------------------------------------
 
 
 def _prefetch(lo):
@@ -134,14 +134,18 @@ def _to_global(lo, operands: list, reduce: bool, mods: int):
     return lo.emit(row, b=_group(lo, values, 4), **with_mods(memory_operand(lo, operands[0], "global"), mods))
 
 
-# -- tensors -----------------------------------------------------------------------------------------------------------------------
+# -- tensors ---------------------------------------------------------------------------------------
 
 
 _MODES_MISSING = ("tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128")
 
 
 def _map_and_coordinates(lo, operand, dimensions: int) -> tuple[dict, list]:
-    if not isinstance(operand, ast.Indexed) or len(operand.indices) != 1 or not isinstance(operand.indices[0], ast.Vector):
+    if (
+        not isinstance(operand, ast.Indexed)
+        or len(operand.indices) != 1
+        or not isinstance(operand.indices[0], ast.Vector)
+    ):
         raise lo.error("expected [tensorMap, {coordinates}]")
     coordinates = operand.indices[0].elements
     if len(coordinates) != dimensions:
@@ -214,10 +218,11 @@ def _tensor_store(lo, operands: list, dimensions: int, mods: int, reduce: bool):
     lo.emit("TMA.RED" if reduce else "TMA.STORE", b=_group(lo, values, 8), **with_mods(slots, mods))
 
 
-# -- tensor maps -------------------------------------------------------------------------------------------------------------------
+# -- tensor maps -----------------------------------------------------------------------------------
 
 _FIELDS = (
-    "global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype", "interleave_layout",
+    "global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype",
+    "interleave_layout",
     "swizzle_mode", "swizzle_atomicity", "fill_mode",
 )  # fmt: skip
 _WITH_ORDINAL = frozenset(["box_dim", "global_dim", "global_stride", "element_stride"])

@@ -1,4 +1,6 @@
-"""What only advises the caches: hints and policies of accesses, prefetches. None of it changes a result, and the model has no use for it."""
+"""What only advises the caches: hints and policies of accesses, prefetches. None of it changes a result, and the model
+has no use for it.
+"""
 
 from gpuprof.assemble.lower_address import memory_operand, space_of
 from gpuprof.assemble.values import Imm, NoVariant
@@ -16,7 +18,9 @@ _PRIORITIES = ("L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evi
 
 
 def take_hints(lo) -> bool:
-    """Takes eviction priorities and prefetch sizes; whether there is a cache policy as the last operand, which is then checked."""
+    """Takes eviction priorities and prefetch sizes; whether there is a cache policy as the last operand, which is then
+    checked.
+    """
     while lo.modifiers.one_of(_HINTS):
         pass
     if not lo.modifiers.flag("L2::cache_hint"):
@@ -40,7 +44,9 @@ def _hint(levels: frozenset, operands: int):
 
 
 def _createpolicy(lo):
-    """The policy is an opaque value, and no access here asks what is in it: it holds what tells one form from another."""
+    """The policy is an opaque value, and no access here asks what is in it: it holds what tells one form from
+    another.
+    """
     m = lo.modifiers
     form = m.one_of(("fractional", "range", "cvt"))
     lo.modifiers.flag("global")
@@ -61,6 +67,7 @@ def _createpolicy(lo):
 
 
 TABLE = {
-    "prefetch": _hint(_LINES, 1), "prefetchu": _hint(_LINES, 1), "applypriority": _hint(_LINES, 2), "discard": _hint(_LINES, 2),
+    "prefetch": _hint(_LINES, 1), "prefetchu": _hint(_LINES, 1), "applypriority": _hint(_LINES, 2),
+    "discard": _hint(_LINES, 2),
     "createpolicy": _createpolicy,
 }  # fmt: skip

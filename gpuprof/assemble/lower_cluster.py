@@ -52,7 +52,9 @@ def _griddepcontrol(lo):
 
 
 def _setmaxnreg(lo):
-    """Registers of the emulated machine are not dealt out anew; the warp's own number stays what the kernel was launched with."""
+    """Registers of the emulated machine are not dealt out anew; the warp's own number stays what the kernel was
+    launched with.
+    """
     direction = lo.modifiers.one_of(("inc", "dec"))
     if not direction or not lo.modifiers.flag("sync") or not lo.modifiers.flag("aligned"):
         raise NoVariant("form of")
@@ -64,7 +66,7 @@ def _setmaxnreg(lo):
     lo.emit("NOP")
 
 
-# -- fences ------------------------------------------------------------------------------------------------------------------------
+# -- fences ----------------------------------------------------------------------------------------
 
 _PROXIES = ("alias", "async", "async::generic", "tensormap::generic")
 _RESTRICTED = ("sync_restrict::shared::cta", "sync_restrict::shared::cluster")

@@ -10,7 +10,8 @@ from gpuprof.isa.special import TESTP
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # What `set` gives for true.
 _TRUE = {
-    "u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "u16": 0xFFFF, "s16": 0xFFFF, "f16": 0x3C00, "bf16": 0x3F80,
+    "u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "f32": 0x3F800000, "u16": 0xFFFF, "s16": 0xFFFF, "f16": 0x3C00,
+    "bf16": 0x3F80,
 }  # fmt: skip
 
 
@@ -113,7 +114,10 @@ def _testp(lo):
     lo.count(2)
     row = row_of("TESTP", kind) if kind in ("f32", "f64") else f"TESTP.{kind}"
     lo.emit(
-        row, dst=lo.dst(lo.operand(0), "pred"), a=lo.reg(lo.src(lo.operand(1), kind), type_file(kind)), mods=pack(lut=TESTP.index(test))
+        row,
+        dst=lo.dst(lo.operand(0), "pred"),
+        a=lo.reg(lo.src(lo.operand(1), kind), type_file(kind)),
+        mods=pack(lut=TESTP.index(test)),
     )
 
 

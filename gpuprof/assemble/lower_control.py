@@ -13,19 +13,24 @@ from gpuprof.errors import PtxError
 from gpuprof.isa.special import LAUNCH_SERVICE
 
 SYSCALLS = {
-    "vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4, "gpuprof_parameter_buffer": 5, "cudaLaunchDeviceV2": LAUNCH_SERVICE,
-    "__cudaCDP2LaunchDeviceV2": LAUNCH_SERVICE, "gpuprof_new_stream": 7, "gpuprof_parameter_room": 8, "gpuprof_describe_launch": 9,
+    "vprintf": 1, "malloc": 2, "free": 3, "__assertfail": 4, "gpuprof_parameter_buffer": 5,
+    "cudaLaunchDeviceV2": LAUNCH_SERVICE,
+    "__cudaCDP2LaunchDeviceV2": LAUNCH_SERVICE, "gpuprof_new_stream": 7, "gpuprof_parameter_room": 8,
+    "gpuprof_describe_launch": 9,
 }  # fmt: skip
 _N_ARGUMENTS = {1: 2, 2: 1, 3: 1, 4: 5, 5: 1, LAUNCH_SERVICE: 2, 7: 0, 8: 1, 9: 2}
 _GIVES_64_BITS = ("malloc", "gpuprof_parameter_buffer", "gpuprof_new_stream", "gpuprof_parameter_room")
 
 
-# -- entering and leaving ----------------------------------------------------------------------------------------------------
+# -- entering and leaving
+# ----------------------------------------------------------------------------------------------------
 
 
 def _grows_stack(block: ast.Block) -> bool:
     return any(
-        _grows_stack(each) if isinstance(each, ast.Block) else isinstance(each, ast.Instruction) and each.opcode == "alloca"
+        _grows_stack(each)
+        if isinstance(each, ast.Block)
+        else isinstance(each, ast.Instruction) and each.opcode == "alloca"
         for each in block.statements
     )
 
@@ -58,7 +63,12 @@ def enter_function(lo):
 
 def _check_memory_parameter(lo, name: str):
     if any(v.name == name and v.space == "reg" for v in (*lo.function.params, *lo.function.returns)):
-        raise PtxError(f"{name}: not all .reg parameters fit the registers for them; make it a .param", lo.module_name, lo.function.line, 1)
+        raise PtxError(
+            f"{name}: not all .reg parameters fit the registers for them; make it a .param",
+            lo.module_name,
+            lo.function.line,
+            1,
+        )
 
 
 def declare_register_parameter(lo, name: str, place: Place, value: int):
@@ -88,7 +98,7 @@ def _ret(lo):
     return lo.emit("RET", uses=tuple(uses))
 
 
-# -- branches ----------------------------------------------------------------------------------------------------------------
+# -- branches --------------------------------------------------------------------------------------
 
 
 def _target(lo, operand) -> str:
@@ -105,7 +115,9 @@ def _bra(lo):
 
 
 def _brx(lo):
-    """A branch table becomes a balanced tree of comparisons: the targets stay visible to everything that looks for blocks."""
+    """A branch table becomes a balanced tree of comparisons: the targets stay visible to everything that looks for
+    blocks.
+    """
     if not lo.modifiers.flag("idx"):
         raise NoVariant("form of")
     lo.modifiers.flag("uni")
@@ -147,7 +159,7 @@ def _branch_tree(lo, index: int, targets: list[str], first: int):
     _branch_tree(lo, index, targets[:middle], first)
 
 
-# -- calls -------------------------------------------------------------------------------------------------------------------
+# -- calls -----------------------------------------------------------------------------------------
 
 
 def _split_call(inst: ast.Instruction) -> tuple[tuple, ast.Name, tuple, ast.Name | None]:
@@ -221,7 +233,11 @@ def _call(lo):
     places = _convention_of_call(lo, callee, prototype)
     direct = callee.text in lo.layout.functions
     if places is None:
-        raise lo.error(f"{callee.text} is not a function of this module" if not lo.find_register(callee) else "the prototype is missing")
+        raise lo.error(
+            f"{callee.text} is not a function of this module"
+            if not lo.find_register(callee)
+            else "the prototype is missing"
+        )
     if direct and not _has_body(lo, callee.text):
         raise NoVariant(f"external function {callee.text} in")
     if len(arguments) != len(places.params) or len(results) != len(places.returns):
@@ -233,11 +249,19 @@ def _call(lo):
             register = fixed_register(lo, place)
             lo.copy(register, _argument_value(lo, name, place))
             uses.append(register)
-        elif not isinstance(name, ast.Name) or name.text not in lo.outgoing:  # a register or number, for an argument in memory
+        # a register or number, for an argument in memory
+        elif not isinstance(name, ast.Name) or name.text not in lo.outgoing:
             store(lo, "local", [lo.src(name, place.type)], place.type, outgoing_address(lo, place, 0))
-    if any(place.file == "M" and lo.find_register(name) for name, place in zip(results, places.returns.values(), strict=True)):
+    if any(
+        place.file == "M" and lo.find_register(name)
+        for name, place in zip(results, places.returns.values(), strict=True)
+    ):
         raise lo.error("a result in memory needs a .param variable")
-    defs = [(name, fixed_register(lo, place)) for name, place in zip(results, places.returns.values(), strict=True) if place.file != "M"]
+    defs = [
+        (name, fixed_register(lo, place))
+        for name, place in zip(results, places.returns.values(), strict=True)
+        if place.file != "M"
+    ]
     registers = tuple(register for _, register in defs)
     if direct:
         lo.body.callees.add(callee.text)
@@ -318,7 +342,7 @@ def _assert_block(lo, values: list[int]) -> int:
     return lo.op("CVTA.LOCAL", a=lo.reg(local_address(lo, start, "D"), "D"))
 
 
-# -- the rest ----------------------------------------------------------------------------------------------------------------
+# -- the rest --------------------------------------------------------------------------------------
 
 
 def _plain(row: str):
@@ -344,7 +368,7 @@ def _pmevent(lo):
     lo.emit("NOP")
 
 
-# -- the stack ---------------------------------------------------------------------------------------------------------------
+# -- the stack -------------------------------------------------------------------------------------
 
 
 def _alloca(lo):
@@ -371,6 +395,8 @@ def _stackrestore(lo):
 
 
 TABLE = {
-    "ret": _ret, "exit": _plain("EXIT"), "bra": _bra, "brx": _brx, "call": _call, "trap": _plain("TRAP"), "brkpt": _plain("BRKPT"),
-    "nanosleep": _nanosleep, "pmevent": _pmevent, "alloca": _alloca, "stacksave": _stacksave, "stackrestore": _stackrestore,
+    "ret": _ret, "exit": _plain("EXIT"), "bra": _bra, "brx": _brx, "call": _call, "trap": _plain("TRAP"),
+    "brkpt": _plain("BRKPT"),
+    "nanosleep": _nanosleep, "pmevent": _pmevent, "alloca": _alloca, "stacksave": _stacksave,
+    "stackrestore": _stackrestore,
 }  # fmt: skip

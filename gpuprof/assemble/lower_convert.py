@@ -22,7 +22,9 @@ def _cvt(lo):
             raise NoVariant("form of")
         return lower_packed.convert(lo, to, source, rounding, relu, satfinite)
     lo.count(2)
-    return _scalar(lo, to, source, bool(integral), {"rnd": _TO_INTEGRAL.get(integral) or rounding or "rn", "ftz": ftz, "sat": sat})
+    return _scalar(
+        lo, to, source, bool(integral), {"rnd": _TO_INTEGRAL.get(integral) or rounding or "rn", "ftz": ftz, "sat": sat}
+    )
 
 
 def _scalar(lo, to: str, source: str, integral: bool, fields: dict):
@@ -43,7 +45,12 @@ def _same_float(lo, dst, kind: str, value, integral: bool, fields: dict):
     if not fields["sat"] and not fields["ftz"]:
         return lo.copy(dst, value)
     # x + -0 is x, but flushed and clamped.
-    row, minus_zero = {"f32": ("FADD", 1 << 31), "f64": ("DADD", 1 << 63), "f16": ("HADD", 1 << 15), "bf16": ("BADD", 1 << 15)}[kind]
+    row, minus_zero = {
+        "f32": ("FADD", 1 << 31),
+        "f64": ("DADD", 1 << 63),
+        "f16": ("HADD", 1 << 15),
+        "bf16": ("BADD", 1 << 15),
+    }[kind]
     return lo.emit(row, dst=dst, a=value, b=Imm(minus_zero), mods=pack(ftz=fields["ftz"], sat=fields["sat"]))
 
 

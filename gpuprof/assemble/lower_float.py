@@ -59,16 +59,26 @@ def fma(lo):
 def minmax(name: str):
     def lower(lo):
         fields = {
-            field: int(lo.modifiers.flag(word)) for field, word in (("ftz", "ftz"), ("nan", "NaN"), ("xorsign", "xorsign"), ("abs", "abs"))
+            field: int(lo.modifiers.flag(word))
+            for field, word in (("ftz", "ftz"), ("nan", "NaN"), ("xorsign", "xorsign"), ("abs", "abs"))
         }
         kind = lo.modifiers.type()
         n = lo.count(3, 4) - 1
-        if kind == "f32x2" or (n == 3 and (kind != "f32" or fields["xorsign"])) or (n == 2 and fields["xorsign"] != fields["abs"]):
+        if (
+            kind == "f32x2"
+            or (n == 3 and (kind != "f32" or fields["xorsign"]))
+            or (n == 2 and fields["xorsign"] != fields["abs"])
+        ):
             raise NoVariant("form of")
         if kind == "f64" and any(fields.values()):
             raise NoVariant("modifiers of")
         sources = dict(zip("abc", lo.srcs(1, kind, n), strict=False))
-        lo.emit(row_of(name, kind) + ("3" if n == 3 else ""), dst=lo.dst(lo.operand(0), kind), mods=pack(**fields), **sources)
+        lo.emit(
+            row_of(name, kind) + ("3" if n == 3 else ""),
+            dst=lo.dst(lo.operand(0), kind),
+            mods=pack(**fields),
+            **sources,
+        )
 
     return lower
 
@@ -108,7 +118,8 @@ def _root(name: str):
         form = lo.modifiers.one_of(("approx", "rn", "rz", "rm", "rp"))
         ftz = int(lo.modifiers.flag("ftz"))
         kind = lo.modifiers.type()
-        if (name, form, kind, ftz) == ("RSQRT", "approx", "f64", 0):  # a whole sequence, where .ftz is its first instruction alone
+        # a whole sequence, where .ftz is its first instruction alone
+        if (name, form, kind, ftz) == ("RSQRT", "approx", "f64", 0):
             row, mods = "DRSQRT", 0
         elif form == "approx":
             row, mods = f"MUFU.{name}" + pick({"f32": "", "f64": "64H"}, kind), pack(ftz=ftz)
@@ -138,6 +149,7 @@ def _approximation(name: str):
 
 TABLE = {
     "fma": fma, "rcp": _root("RCP"), "sqrt": _root("SQRT"), "rsqrt": _root("RSQRT"),
-    "sin": _approximation("SIN"), "cos": _approximation("COS"), "ex2": _approximation("EX2"), "lg2": _approximation("LG2"),
+    "sin": _approximation("SIN"), "cos": _approximation("COS"), "ex2": _approximation("EX2"),
+    "lg2": _approximation("LG2"),
     "tanh": _approximation("TANH"),
 }  # fmt: skip

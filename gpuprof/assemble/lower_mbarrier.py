@@ -14,7 +14,9 @@ _SECOND = {"noComplete": "", "expect_tx": ".TX", "": ""}
 
 
 def place(lo, operand) -> dict:
-    """Slots of an address in shared memory. A generic one keeps its 64 bits, so that the emulator sees when it lies elsewhere."""
+    """Slots of an address in shared memory. A generic one keeps its 64 bits, so that the emulator sees when it lies
+    elsewhere.
+    """
     return memory_operand(lo, operand, "shared")
 
 
@@ -88,12 +90,14 @@ def _pending_count(lo, operation: str):
 
 
 _OPERATIONS = {
-    "init": _init, "inval": _inval, "arrive": _arrive, "arrive_drop": _arrive, "expect_tx": _transaction, "complete_tx": _transaction,
+    "init": _init, "inval": _inval, "arrive": _arrive, "arrive_drop": _arrive, "expect_tx": _transaction,
+    "complete_tx": _transaction,
     "test_wait": _wait, "try_wait": _wait, "pending_count": _pending_count,
 }  # fmt: skip
 
 
-# -- st.async and red.async: the store and its report ------------------------------------------------------------------------------
+# -- st.async and red.async: the store and its report
+# ------------------------------------------------------------------------------
 
 
 def _report(lo, operand, nbytes: int):
@@ -136,7 +140,9 @@ def _red_async(lo):
 
 
 def _cp_async_arrive(lo):
-    """Copies are done at once: with .noinc this is an arrival; without, one that was not expected before, so nothing changes."""
+    """Copies are done at once: with .noinc this is an arrival; without, one that was not expected before, so nothing
+    changes.
+    """
     m = lo.modifiers
     m.flag("async"), m.flag("mbarrier"), m.flag("arrive")
     noinc = m.flag("noinc")

@@ -12,7 +12,9 @@ from gpuprof.assemble.values import NoVariant
 from gpuprof.isa.modifiers import pack
 
 _CACHES = ("ca", "cg", "cs", "lu", "cv", "wt", "wb")
-_MEMORY_TYPES = frozenset([*NARROW_ACCESS, "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64", "b128"])
+_MEMORY_TYPES = frozenset(
+    [*NARROW_ACCESS, "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64", "b128"]
+)
 
 
 class _Access(NamedTuple):
@@ -33,7 +35,8 @@ def _access_modifiers(lo) -> _Access:
     scope = SCOPES.get(m.one_of(SCOPES), "")
     space = space_of(lo)
     cache = m.one_of(_CACHES)
-    if m.flag("nc") and cache not in ("cg", "cv"):  # those say where to look, which matters more than that nobody writes
+    # those say where to look, which matters more than that nobody writes
+    if m.flag("nc") and cache not in ("cg", "cv"):
         cache = "nc"
     policy = take_hints(lo)
     elements = VECTORS.get(m.one_of(VECTORS), 1)

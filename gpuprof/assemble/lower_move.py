@@ -3,7 +3,26 @@
 from gpuprof.assemble import ast
 from gpuprof.assemble.values import Imm, NoVariant, type_nbits
 
-_TYPES = frozenset(["pred", "b16", "u16", "s16", "f16", "bf16", "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64"])
+_TYPES = frozenset(
+    [
+        "pred",
+        "b16",
+        "u16",
+        "s16",
+        "f16",
+        "bf16",
+        "b32",
+        "u32",
+        "s32",
+        "f32",
+        "f16x2",
+        "bf16x2",
+        "b64",
+        "u64",
+        "s64",
+        "f64",
+    ]
+)
 
 
 def _mov(lo):
@@ -105,7 +124,10 @@ def join(lo, values: list, width: int) -> int | Imm | None:
             return lo.op("PRMT", a=lo.reg(values[0], "R"), b=lo.reg(values[1], "R"), c=Imm(0x7740))
         return join(lo, [join(lo, values[i : i + 2], 8) for i in range(0, len(values), 2)], 16)
     if width == 16:
-        words = [lo.op("PRMT", a=lo.reg(x, "R"), b=lo.reg(y, "R"), c=Imm(0x5410)) for x, y in zip(values[::2], values[1::2], strict=True)]
+        words = [
+            lo.op("PRMT", a=lo.reg(x, "R"), b=lo.reg(y, "R"), c=Imm(0x5410))
+            for x, y in zip(values[::2], values[1::2], strict=True)
+        ]
         return words[0] if len(words) == 1 else join(lo, words, 32)
     return lo.op("PACK.64", a=lo.reg(values[0], "R"), b=lo.reg(values[1], "R"))
 

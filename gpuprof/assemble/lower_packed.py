@@ -1,4 +1,6 @@
-"""cvt to and from packed and small floats, in one table, and cvt.pack: forms whose modifiers depend on the pair of types."""
+"""cvt to and from packed and small floats, in one table, and cvt.pack: forms whose modifiers depend on the pair of
+types.
+"""
 
 from typing import NamedTuple
 
@@ -67,7 +69,9 @@ def _stochastic(lo, to: str, form: Form, fields: dict):
         return _four(lo, to, form, fields)
     lo.count(4)
     a, b, c = (lo.reg(value, "R") for value in (*lo.srcs(1, "f32", 2), lo.src(lo.operand(3), "b32")))
-    return lo.emit(f"CVT.RS.{to}.F32".upper(), dst=lo.dst(lo.operand(0), form.result), a=a, b=b, c=c, mods=pack(**fields))
+    return lo.emit(
+        f"CVT.RS.{to}.F32".upper(), dst=lo.dst(lo.operand(0), form.result), a=a, b=b, c=c, mods=pack(**fields)
+    )
 
 
 def _four(lo, to: str, form: Form, fields: dict):
@@ -78,7 +82,14 @@ def _four(lo, to: str, form: Form, fields: dict):
     a, b, e, f = (lo.reg(lo.src(element, "f32"), "R") for element in vector.elements)
     first, second = lo.op("PACK.64", a=a, b=b), lo.op("PACK.64", a=e, b=f)
     random = lo.reg(lo.src(lo.operand(2), "b32"), "R")
-    return lo.emit(f"CVT.RS.{to}.F32".upper(), dst=lo.dst(lo.operand(0), form.result), a=first, b=second, c=random, mods=pack(**fields))
+    return lo.emit(
+        f"CVT.RS.{to}.F32".upper(),
+        dst=lo.dst(lo.operand(0), form.result),
+        a=first,
+        b=second,
+        c=random,
+        mods=pack(**fields),
+    )
 
 
 def pack_integers(lo):

@@ -18,7 +18,13 @@ def load_parameter(lo, targets: tuple, operand, kind: str) -> bool:
         _load_kernel_parameter(lo, targets, lo.layout.param_offsets[lo.function.name][name] + offset, kind)
         return True
     if name in lo.variadic:
-        load(lo, "local", targets, kind, {"a": lo.variadic[name], "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(1)})
+        load(
+            lo,
+            "local",
+            targets,
+            kind,
+            {"a": lo.variadic[name], "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(1)},
+        )
         return True
     value = lo.parameter_values.get(name)
     if value is not None:
@@ -89,7 +95,9 @@ def store_parameter(lo, values: tuple, operand, kind: str) -> bool:
 
 
 def _store_part(lo, register: int, values: tuple, kind: str, offset: int):
-    """Into a parameter that is in a register. One narrow value at its start is all of it: it is zero-extended; else the rest stays."""
+    """Into a parameter that is in a register. One narrow value at its start is all of it: it is zero-extended; else the
+    rest stays.
+    """
     nbits, held = type_nbits(kind), _held_nbits(lo, register)
     first = _first_field(lo, len(values), nbits, held, offset, "written")
     given = [lo.src(value, kind) for value in values]

@@ -60,7 +60,7 @@ def emit_multiply(lo, form: Form, a, b, c, **slots):
     return d
 
 
-# -- mma ---------------------------------------------------------------------------------------------------------------------
+# -- mma -------------------------------------------------------------------------------------------
 
 
 def shape_of(lo, text: str) -> tuple[int, int, int]:
@@ -153,7 +153,10 @@ def _mma(lo):
 
 def emit_mma(lo, form: Form, mods: dict):
     specs = form.registers()
-    a, b, c = (gather(lo, fragment(lo, lo.operand(i + 1), specs[i + 1], f"matrix {name}"), specs[i + 1][0]) for i, name in enumerate("ABC"))
+    a, b, c = (
+        gather(lo, fragment(lo, lo.operand(i + 1), specs[i + 1], f"matrix {name}"), specs[i + 1][0])
+        for i, name in enumerate("ABC")
+    )
     slots = {}
     if form.sparse:
         selector = lo.src(lo.operand(5), "u32")
@@ -168,7 +171,7 @@ def selectors(form: Form) -> int:
     return 64 // (form.a_elements * {"tf32": 4, "s4": 1}.get(form.unit, 2))
 
 
-# -- fragments ---------------------------------------------------------------------------------------------------------------
+# -- fragments -------------------------------------------------------------------------------------
 
 
 def _matrices(lo) -> tuple[int, dict, str]:

@@ -1,4 +1,6 @@
-"""Textures and surfaces: tex, tld4, txq, suld, sust, sured, suq, istypep. An operand `[handle, coordinates]` is an `ast.Indexed`."""
+"""Textures and surfaces: tex, tld4, txq, suld, sust, sured, suq, istypep. An operand `[handle, coordinates]` is an
+`ast.Indexed`.
+"""
 
 from gpuprof.assemble import ast
 from gpuprof.assemble.lower_access import access_of, put_loaded
@@ -11,7 +13,8 @@ from gpuprof.isa.modifiers import FIELDS, QUERIES, pack
 
 _MULTISAMPLED = ("2dms", "a2dms")
 _GEOMETRIES = (*TEXTURE_GEOMETRIES, *_MULTISAMPLED)
-_SURFACE_GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (2, 1), "a2d": (3, 1)}  # coordinates, whether the first is a layer
+# coordinates, whether the first is a layer
+_SURFACE_GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (2, 1), "a2d": (3, 1)}
 _BOUNDS = ("trap", "clamp", "zero")
 _CACHES = ("ca", "cg", "cs", "cv", "wb", "wt")  # they change no result
 _COMPONENTS = ("r", "g", "b", "a")
@@ -21,7 +24,7 @@ _SURFACE_QUERIES = ("width", "height", "depth", "channel_data_type", "channel_or
 _LEVEL_QUERIES = ("width", "height", "depth")
 
 
-# -- operands ----------------------------------------------------------------------------------------------------------------
+# -- operands --------------------------------------------------------------------------------------
 
 
 def _handle(lo, name: ast.Name | None) -> int:
@@ -80,7 +83,7 @@ def _results(lo, operand, count: int) -> tuple:
     return operand.elements
 
 
-# -- fetches -----------------------------------------------------------------------------------------------------------------
+# -- fetches ---------------------------------------------------------------------------------------
 
 
 def _geometry(lo, known) -> str:
@@ -154,7 +157,7 @@ def _tld4(lo):
     _fetch(lo, f"TLD4.{geometry}".upper(), handle, values, sampler, count, dtype, pack(component=component))
 
 
-# -- queries -----------------------------------------------------------------------------------------------------------------
+# -- queries ---------------------------------------------------------------------------------------
 
 
 def _queried(lo) -> int:
@@ -193,7 +196,7 @@ def _istypep(lo):
     )
 
 
-# -- surfaces ----------------------------------------------------------------------------------------------------------------
+# -- surfaces --------------------------------------------------------------------------------------
 
 
 def _surface_form(lo) -> tuple[int, int]:
@@ -301,6 +304,7 @@ _FORMATTED = {
 }  # fmt: skip
 
 TABLE = {
-    "tex": _tex, "tld4": _tld4, "txq": _query("TXQ", QUERIES), "suq": _query("SUQ", _SURFACE_QUERIES), "istypep": _istypep,
+    "tex": _tex, "tld4": _tld4, "txq": _query("TXQ", QUERIES), "suq": _query("SUQ", _SURFACE_QUERIES),
+    "istypep": _istypep,
     "suld": _suld, "sust": _sust, "sured": _sured,
 }  # fmt: skip

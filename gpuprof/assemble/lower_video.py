@@ -1,4 +1,6 @@
-"""Video instructions: vadd and its like, alone and side by side. A selector stands behind a register: `%r1.b2`, `%r1.h21`, `%r0.b310`."""
+"""Video instructions: vadd and its like, alone and side by side. A selector stands behind a register: `%r1.b2`,
+`%r1.h21`, `%r0.b310`.
+"""
 
 import re
 
@@ -88,7 +90,9 @@ def _mad(lo):
     values, negated = [], []
     for slot, operand in zip("abc", lo.inst.operands[1:], strict=True):
         negated.append(isinstance(operand, ast.Negated))
-        operand, selector = _part(lo, operand.operand if negated[-1] else operand, slot) if slot != "c" else (_inside(operand), {})
+        operand, selector = (
+            _part(lo, operand.operand if negated[-1] else operand, slot) if slot != "c" else (_inside(operand), {})
+        )
         values.append(lo.src(operand, "b32"))
         fields |= selector
     product = negated[0] != negated[1]
@@ -120,7 +124,14 @@ def _lanes(name: str, count: int):
         picked = [_picked(lo, a, b, selector, which, count) for which, (_, selector) in enumerate(operands)]
         fields |= {"mask": _mask(lo, mask, count)}
         row = f"{name}{count}.{'S' if 's' in fields.get('signs', '') else 'U'}"
-        lo.emit(row, dst=lo.dst(target, "b32"), a=picked[0], b=picked[1], c=lo.src(lo.operand(3), "b32"), mods=pack(**fields))
+        lo.emit(
+            row,
+            dst=lo.dst(target, "b32"),
+            a=picked[0],
+            b=picked[1],
+            c=lo.src(lo.operand(3), "b32"),
+            mods=pack(**fields),
+        )
 
     return lower
 

@@ -19,7 +19,7 @@ def _mask(lo, operand) -> dict:
     return {"b": value}
 
 
-# -- barriers ----------------------------------------------------------------------------------------------------------------
+# -- barriers --------------------------------------------------------------------------------------
 
 
 def _bar(lo):
@@ -32,7 +32,9 @@ def _bar(lo):
     if operation == "red":
         return _bar_reduce(lo)
     lo.count(1, 2)
-    return lo.emit(f"BAR.{pick({'sync': 'SYNC', 'arrive': 'ARRIVE'}, operation)}", **_barrier_operands(lo, lo.inst.operands))
+    return lo.emit(
+        f"BAR.{pick({'sync': 'SYNC', 'arrive': 'ARRIVE'}, operation)}", **_barrier_operands(lo, lo.inst.operands)
+    )
 
 
 def _barrier_operands(lo, operands: list) -> dict:
@@ -67,7 +69,7 @@ def _warpsync(lo):
     lo.emit("WARPSYNC", **_mask(lo, lo.operand(0)))
 
 
-# -- shuffles ----------------------------------------------------------------------------------------------------------------
+# -- shuffles --------------------------------------------------------------------------------------
 
 
 def _shfl(lo):
@@ -93,7 +95,8 @@ def _shfl(lo):
     lo.emit("SHFL", dst=lo.dst(first, "b32"), mods=mods, **slots)
 
 
-# -- votes, matches, reductions ----------------------------------------------------------------------------------------------
+# -- votes, matches, reductions
+# ----------------------------------------------------------------------------------------------
 
 
 def _vote(lo):
@@ -131,11 +134,19 @@ def _redux(lo):
     operation = lo.modifiers.one_of(("add", "min", "max", "and", "or", "xor"))
     kind = lo.modifiers.type()
     lo.count(3)
-    fields = {field: int(lo.modifiers.flag(name)) for field, name in (("abs", "abs"), ("nan", "NaN"))} if kind == "f32" else {}
+    fields = (
+        {field: int(lo.modifiers.flag(name)) for field, name in (("abs", "abs"), ("nan", "NaN"))}
+        if kind == "f32"
+        else {}
+    )
     row_kind = {"u32": "s32"}.get(kind, kind) if operation == "add" else kind
     value = lo.reg(lo.src(lo.operand(1), kind), "R")
     lo.emit(
-        f"REDUX.{operation}.{row_kind}".upper(), dst=lo.dst(lo.operand(0), kind), a=value, mods=pack(**fields), **_mask(lo, lo.operand(2))
+        f"REDUX.{operation}.{row_kind}".upper(),
+        dst=lo.dst(lo.operand(0), kind),
+        a=value,
+        mods=pack(**fields),
+        **_mask(lo, lo.operand(2)),
     )
 
 
@@ -148,6 +159,7 @@ def _elect(lo):
 
 
 TABLE = {
-    "bar": _bar, "barrier": _bar, "shfl": _shfl, "vote": _vote, "activemask": _activemask, "match": _match, "redux": _redux,
+    "bar": _bar, "barrier": _bar, "shfl": _shfl, "vote": _vote, "activemask": _activemask, "match": _match,
+    "redux": _redux,
     "elect": _elect,
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """wgmma: what a warp group multiplies, one row of the table for each 8 columns of B and D.
 
-Each warp has 16 of the 64 rows, and of 8 columns of D its four (f16: two) registers are a fragment of mma. PTX starts the multiplication and
-waits for it later; here it is done when the next instruction runs, which no program that waits can tell.
+Each warp has 16 of the 64 rows, and of 8 columns of D its four (f16: two) registers are a fragment of mma. PTX starts
+the multiplication and waits for it later; here it is done when the next instruction runs, which no program that waits
+can tell.
 """
 
 from gpuprof.assemble import ast
@@ -30,9 +31,20 @@ def _multiply(lo):
     unit = UNIT_OF_TYPE.get(ta, "")
     in_registers = len(ast.elements_of(lo.operand(1))) > 1
     form = FORM_OF.get((unit, k, d, "RS" if in_registers else "SS"))
-    fits = rows == 64 and columns % 8 == 0 and 8 <= columns <= 256 and (unit not in COARSE or columns <= 32 or columns % 16 == 0)
+    fits = (
+        rows == 64
+        and columns % 8 == 0
+        and 8 <= columns <= 256
+        and (unit not in COARSE or columns <= 32 or columns % 16 == 0)
+    )
     alike = unit == UNIT_OF_TYPE.get(tb) and (unit != "f16" or ta == tb) and (ta != "bf16" or d == "f32")
-    if form is None or not fits or not alike or ("satfinite" in mods and unit != "s8") or (unit == "b1") != (mods.get("logic") == "and"):
+    if (
+        form is None
+        or not fits
+        or not alike
+        or ("satfinite" in mods and unit != "s8")
+        or (unit == "b1") != (mods.get("logic") == "and")
+    ):
         raise NoVariant(f"shape .m{rows}n{columns}k{k} with types .{d}, .{ta} and .{tb} of")
     if len(TYPES_OF_UNIT[unit]) > 1:
         mods |= {"ta": ta, "tb": tb}
@@ -41,7 +53,9 @@ def _multiply(lo):
 
 
 def _immediates(lo, unit: str, in_registers: bool) -> dict[str, int]:
-    """imm-scale-a, imm-scale-b (1 or -1), imm-trans-a, imm-trans-b (0 or 1): operands 4 on, as far as the type has them."""
+    """imm-scale-a, imm-scale-b (1 or -1), imm-trans-a, imm-trans-b (0 or 1): operands 4 on, as far as the type has
+    them.
+    """
     names = [("minus_a", -1), ("minus_b", -1)] if unit in SCALED else []
     names += [("trans_a", 1), ("trans_b", 1)][in_registers:] if unit in TRANSPOSED else []
     lo.count(4 + len(names))
@@ -92,7 +106,10 @@ def _wgmma(lo):
     newest = lo.src(lo.operand(0), "s32") if verb == "wait_group" else Imm(0)
     if not isinstance(newest, Imm) or newest.bits > MOST_GROUPS:
         raise lo.error(f"operand 1 must be a constant from 0 to {MOST_GROUPS}")
-    lo.emit({"fence": "WARPGROUP.ARRIVE", "commit_group": "WARPGROUP.COMMIT", "wait_group": "WARPGROUP.DEPBAR"}[verb], imm=newest.bits)
+    lo.emit(
+        {"fence": "WARPGROUP.ARRIVE", "commit_group": "WARPGROUP.COMMIT", "wait_group": "WARPGROUP.DEPBAR"}[verb],
+        imm=newest.bits,
+    )
     return None
 
 

@@ -1,9 +1,9 @@
-"""wmma: fragments whose layout PTX leaves open. Here they are those of mma, so that a multiplication is one or two of its rows, and
-loads and stores are plain ones at addresses that each lane works out.
+"""wmma: fragments whose layout PTX leaves open. Here they are those of mma, so that a multiplication is one or two of
+its rows, and loads and stores are plain ones at addresses that each lane works out.
 
-A fragment of shape m16n16k16 is two of m16n8k16 in B and C; of m32n8k16, two in A and C. m8n32k16 is multiplied as its transpose: B is
-what mma calls A, and so on. Where PTX has more registers than elements, the elements are repeated in the further ones; what a program
-does to all elements alike keeps them equal.
+A fragment of shape m16n16k16 is two of m16n8k16 in B and C; of m32n8k16, two in A and C. m8n32k16 is multiplied as its
+transpose: B is what mma calls A, and so on. Where PTX has more registers than elements, the elements are repeated in
+the further ones; what a program does to all elements alike keeps them equal.
 """
 
 from itertools import pairwise
@@ -54,7 +54,9 @@ class Element(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """How a wmma shape is put together from mma's: `form`'s m, n and k; `across` of its A fragments and `along` of its B fragments."""
+    """How a wmma shape is put together from mma's: `form`'s m, n and k; `across` of its A fragments and `along` of its
+    B fragments.
+    """
 
     m: int
     k: int
@@ -77,7 +79,11 @@ def fragment_elements(role: str, shape: tuple[int, int, int], nbits: int) -> lis
     tiles = tiles_of(shape)
     per_register = max(1, 32 // nbits)
     if role == "c":
-        registers = [registers_of_c(across, along, tiles.m, per_register) for across in range(tiles.across) for along in range(tiles.along)]
+        registers = [
+            registers_of_c(across, along, tiles.m, per_register)
+            for across in range(tiles.across)
+            for along in range(tiles.along)
+        ]
     elif (role == "a") != tiles.transposed:
         registers = [registers_of_a(tile, tiles, per_register) for tile in range(tiles.across)]
     else:
@@ -91,7 +97,10 @@ def registers_of_a(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
     high = tiles.m // 8
     count = high * tiles.k // (4 * per)
     return [
-        [Element(Coordinate(16 * tile + 8 * (r % high), 1, 0), Coordinate(i + 4 * per * (r // high), 0, per)) for i in range(per)]
+        [
+            Element(Coordinate(16 * tile + 8 * (r % high), 1, 0), Coordinate(i + 4 * per * (r // high), 0, per))
+            for i in range(per)
+        ]
         for r in range(count)
     ]
 
@@ -99,19 +108,27 @@ def registers_of_a(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
 def registers_of_b(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
     """Rows are mma's k, columns its n."""
     count = tiles.k // (4 * per)
-    return [[Element(Coordinate(i + 4 * per * r, 0, per), Coordinate(8 * tile, 1, 0)) for i in range(per)] for r in range(count)]
+    return [
+        [Element(Coordinate(i + 4 * per * r, 0, per), Coordinate(8 * tile, 1, 0)) for i in range(per)]
+        for r in range(count)
+    ]
 
 
 def registers_of_c(across: int, along: int, m: int, per: int) -> list[list[Element]]:
-    elements = [Element(Coordinate(16 * across + 8 * (i // 2), 1, 0), Coordinate(8 * along + i % 2, 0, 2)) for i in range(m // 4)]
+    elements = [
+        Element(Coordinate(16 * across + 8 * (i // 2), 1, 0), Coordinate(8 * along + i % 2, 0, 2))
+        for i in range(m // 4)
+    ]
     return [elements[first : first + per] for first in range(0, len(elements), per)]
 
 
-# -- loads and stores --------------------------------------------------------------------------------------------------------
+# -- loads and stores ------------------------------------------------------------------------------
 
 
 class Access(NamedTuple):
-    """The addresses of a fragment's elements. `pointers` gives a register for each constant part of the strided coordinate."""
+    """The addresses of a fragment's elements. `pointers` gives a register for each constant part of the strided
+    coordinate.
+    """
 
     space: str
     nbits: int
@@ -126,7 +143,9 @@ class Access(NamedTuple):
         return (element.column, element.row) if self.by_column else (element.row, element.column)
 
 
-def open_access(lo, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str) -> Access:
+def open_access(
+    lo, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str
+) -> Access:
     address = memory_operand(lo, operand, space)
     wide = bool(FIELDS["addr64"].get(address.get("mods", 0)))
     stride = lo.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
@@ -236,7 +255,9 @@ def _load(lo, role: str):
         raise lo.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
     nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
     stride = lo.operand(2) if n == 3 else None
-    access = open_access(lo, lo.operand(1), stride, leading_dimension(role, shape, layout), registers[0][0], nbits, layout, space)
+    access = open_access(
+        lo, lo.operand(1), stride, leading_dimension(role, shape, layout), registers[0][0], nbits, layout, space
+    )
     values = [load_register(lo, access, register) for register in registers]
     for index, target in enumerate(targets):
         lo.copy(lo.dst(target, "b64" if nbits == 64 else "b32"), values[index % len(values)])
@@ -251,12 +272,14 @@ def _store(lo):
         raise lo.error(f"{len(sources)} registers for a fragment of {len(registers)}")
     nbits = ACCUMULATOR_NBITS[t]
     stride = lo.operand(2) if n == 3 else None
-    access = open_access(lo, lo.operand(0), stride, leading_dimension("c", shape, layout), registers[0][0], nbits, layout, space)
+    access = open_access(
+        lo, lo.operand(0), stride, leading_dimension("c", shape, layout), registers[0][0], nbits, layout, space
+    )
     for source, register in zip(sources, registers, strict=True):
         store_register(lo, access, register, lo.src(source, "b64" if nbits == 64 else "b32"))
 
 
-# -- mma -----------------------------------------------------------------------------------------------------------------------
+# -- mma -------------------------------------------------------------------------------------------
 
 
 def _multiply(lo):
@@ -296,13 +319,17 @@ def emit_tiles(lo, form: Form, tiles: Tiles, t: str, mods: int):
     n_tiles = tiles.across * tiles.along
     targets = ast.elements_of(lo.operand(0))
     if len(sums) != n_tiles * n_c or len(targets) != n_tiles * n_d:
-        raise lo.error(f"{len(targets)} and {len(sums)} registers for accumulators of {n_tiles * n_d} and {n_tiles * n_c}")
+        raise lo.error(
+            f"{len(targets)} and {len(sums)} registers for accumulators of {n_tiles * n_d} and {n_tiles * n_c}"
+        )
     results = []
     for tile in range(n_tiles):
         across, along = divmod(tile, tiles.along)
         a = gather(lo, left[across * n_a : (across + 1) * n_a], file)
         b = gather(lo, right[along * n_b : (along + 1) * n_b], file)
-        results += members(emit_multiply(lo, form, a, b, gather(lo, sums[tile * n_c : (tile + 1) * n_c], file), mods=mods))
+        results += members(
+            emit_multiply(lo, form, a, b, gather(lo, sums[tile * n_c : (tile + 1) * n_c], file), mods=mods)
+        )
     for target, value in zip(targets, results, strict=True):
         lo.copy(lo.dst(target, "b64" if file == "D" else "b32"), value)
 

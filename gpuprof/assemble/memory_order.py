@@ -4,14 +4,19 @@ from gpuprof.assemble.ir import Inst
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.special import SPECIAL_INDEX
 
-_CLOCKS = frozenset(SPECIAL_INDEX[name] for name in ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"))
+_CLOCKS = frozenset(
+    SPECIAL_INDEX[name] for name in ("clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+)
 _FENCES = frozenset(
-    ["bar_sync", "bar_arrive", "bar_red", "warpsync", "membar", "syscall", "call", "call_indirect", "nanosleep", "trap", "breakpoint",
-     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore", "mma_group", "group_commit",
+    ["bar_sync", "bar_arrive", "bar_red", "warpsync", "membar", "syscall", "call", "call_indirect", "nanosleep", "trap",
+        "breakpoint",
+     "exit", "return", "branch", "branch_indirect", "copy_commit", "copy_wait", "alloca", "stack_save", "stack_restore",
+     "mma_group", "group_commit",
      "group_wait"]
 )  # fmt: skip
 _ALIASES = {
-    "generic": ("generic", "global", "shared", "local"), "global": ("generic", "global"), "shared": ("generic", "shared"),
+    "generic": ("generic", "global", "shared", "local"), "global": ("generic", "global"),
+    "shared": ("generic", "shared"),
     "local": ("generic", "local"), "const": (), "param": (), "surface": ("surface",),
 }  # fmt: skip
 _STORES = frozenset(["store", "copy_async", "surface_store", "surface_put", "store_matrix"])
@@ -21,7 +26,11 @@ _NC = FIELDS["cache"].names.index("nc")
 
 def is_fence(inst: Inst) -> bool:
     """Nothing that touches memory moves over it."""
-    if inst.op.semantics in _FENCES or inst.op.semantics.startswith(("mbar_", "cluster_", "bulk_")) or reads_clock(inst):
+    if (
+        inst.op.semantics in _FENCES
+        or inst.op.semantics.startswith(("mbar_", "cluster_", "bulk_"))
+        or reads_clock(inst)
+    ):
         return True
     return inst.op.semantics in ("load", "store") and bool(FIELDS["sem"].get(inst.mods))
 
@@ -41,7 +50,9 @@ def is_access(inst: Inst) -> bool:
 
 def is_read_only(inst: Inst) -> bool:
     """A load that no store of the kernel can change."""
-    return inst.op.space in ("const", "param") or (inst.op.semantics == "load" and FIELDS["cache"].get(inst.mods) == _NC)
+    return inst.op.space in ("const", "param") or (
+        inst.op.semantics == "load" and FIELDS["cache"].get(inst.mods) == _NC
+    )
 
 
 def conflict(first: Inst, second: Inst) -> bool:

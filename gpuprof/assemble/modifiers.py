@@ -30,4 +30,8 @@ class Modifiers:
 
     def float_mods(self) -> dict[str, int | str]:
         """Takes rounding, .ftz and .sat, as fields of `isa.modifiers.pack`."""
-        return {"rnd": self.one_of(("rn", "rz", "rm", "rp"), "rn"), "ftz": int(self.flag("ftz")), "sat": int(self.flag("sat"))}
+        return {
+            "rnd": self.one_of(("rn", "rz", "rm", "rp"), "rn"),
+            "ftz": int(self.flag("ftz")),
+            "sat": int(self.flag("sat")),
+        }

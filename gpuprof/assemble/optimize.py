@@ -28,8 +28,10 @@ _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
-    widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies, fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads, share_groups, remove_dead,
+    widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
+    fold_parameters, fold_offsets, *_SIMPLIFY,
+    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads,
+    share_groups, remove_dead,
     turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
 )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """A kernel's parameters, and what is done with the pointers among them.
 
 Pointers are found by following `ld.param` through `cvta` and address arithmetic to loads, stores and atomics. It is an
-inference: a 64-bit integer that takes part in address arithmetic is told from a pointer by `cvta`, where the compiler wrote it.
+inference: a 64-bit integer that takes part in address arithmetic is told from a pointer by `cvta`, where the compiler
+wrote it.
 """
 
 import re
@@ -14,17 +15,25 @@ from gpuprof.isa.program import Param
 
 _FOLLOWED = frozenset(["mov", "add", "sub", "cvta", "selp", "mad", "and", "or", "cvt", "min", "max"])
 _BASE_TYPES = {
-    "float": "f32", "double": "f64", "char": "s8", "signed char": "s8", "unsigned char": "u8", "bool": "u8", "short": "s16",
-    "unsigned short": "u16", "int": "s32", "unsigned int": "u32", "unsigned": "u32", "long": "s64", "unsigned long": "u64",
-    "long long": "s64", "unsigned long long": "u64", "__half": "f16", "half": "f16", "__half2": "f16x2", "__nv_bfloat16": "bf16",
-    "int8_t": "s8", "uint8_t": "u8", "int16_t": "s16", "uint16_t": "u16", "int32_t": "s32", "uint32_t": "u32", "int64_t": "s64",
-    "uint64_t": "u64", "size_t": "u64", "float2": "f32", "float3": "f32", "float4": "f32", "double2": "f64", "int2": "s32", "int3": "s32",
-    "int4": "s32", "uint2": "u32", "uint3": "u32", "uint4": "u32", "uchar4": "u8", "char4": "s8", "short2": "s16", "ushort2": "u16",
+    "float": "f32", "double": "f64", "char": "s8", "signed char": "s8", "unsigned char": "u8", "bool": "u8",
+    "short": "s16",
+    "unsigned short": "u16", "int": "s32", "unsigned int": "u32", "unsigned": "u32", "long": "s64",
+    "unsigned long": "u64",
+    "long long": "s64", "unsigned long long": "u64", "__half": "f16", "half": "f16", "__half2": "f16x2",
+    "__nv_bfloat16": "bf16",
+    "int8_t": "s8", "uint8_t": "u8", "int16_t": "s16", "uint16_t": "u16", "int32_t": "s32", "uint32_t": "u32",
+    "int64_t": "s64",
+    "uint64_t": "u64", "size_t": "u64", "float2": "f32", "float3": "f32", "float4": "f32", "double2": "f64",
+    "int2": "s32", "int3": "s32",
+    "int4": "s32", "uint2": "u32", "uint3": "u32", "uint4": "u32", "uchar4": "u8", "char4": "s8", "short2": "s16",
+    "ushort2": "u16",
 }  # fmt: skip
 
 
 class Use:
-    """What the kernel does with one parameter's memory. The types of its accesses tell nothing: `__int_as_float(x[i])` loads floats."""
+    """What the kernel does with one parameter's memory. The types of its accesses tell nothing: `__int_as_float(x[i])`
+    loads floats.
+    """
 
     def __init__(self):
         self.read = self.written = self.escapes = False
@@ -47,7 +56,9 @@ def kernel_params(function: ast.Function, offsets: dict[str, int], cpp_types: tu
         element = _element_of_type(text) if is_pointer else ""
         read, written = (use.read or use.escapes, use.written or use.escapes) if is_pointer else (True, False)
         kind = _scalar_type(text, param.nbytes) or param.type
-        result.append(Param(param.name, kind, offsets[param.name], param.nbytes, param.align, is_pointer, element, read, written))
+        result.append(
+            Param(param.name, kind, offsets[param.name], param.nbytes, param.align, is_pointer, element, read, written)
+        )
     return tuple(result)
 
 
@@ -126,7 +137,8 @@ def _registers(operand) -> Iterator[str]:
 
 
 _ACCESSES = {
-    "ld": (True, False), "ldu": (True, False), "st": (False, True), "atom": (True, True), "red": (True, True), "cp": (True, True),
+    "ld": (True, False), "ldu": (True, False), "st": (False, True), "atom": (True, True), "red": (True, True),
+    "cp": (True, True),
     "wmma": (True, True),
 }  # fmt: skip
 

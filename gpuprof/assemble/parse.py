@@ -1,6 +1,8 @@
-"""PTX text to `ast` values. The grammar rule stands above each method; tokens come from `tokens`, source positions go to `lines`.
+"""PTX text to `ast` values. The grammar rule stands above each method; tokens come from `tokens`, source positions go
+to `lines`.
 
-Four levels, each on the one before: `parse_values`, `parse_variables`, `parse_body`, and here modules and functions. References are to the
+Four levels, each on the one before: `parse_values`, `parse_variables`, `parse_body`, and here modules and functions.
+References are to the
 PTX ISA manual 9.0, chapters 4 (syntax), 5 (state spaces, types and variables), 7 (ABI) and 11 (directives).
 """
 
@@ -122,7 +124,12 @@ class _Parser(BodyParser):
         if (known and known.linkage != "extern") or variable.name in self.functions:
             raise PtxError(f"variable {variable.name} is defined twice", self.name, variable.line, 1)
         if variable.space in ("reg", "param", "local"):
-            raise PtxError(f"variable {variable.name}: a .{variable.space} variable outside a function", self.name, variable.line, 1)
+            raise PtxError(
+                f"variable {variable.name}: a .{variable.space} variable outside a function",
+                self.name,
+                variable.line,
+                1,
+            )
         self.variables_by_name.pop(variable.name, None)
         self.variables_by_name[variable.name] = variable
 
@@ -158,7 +165,8 @@ class _Parser(BodyParser):
                 continue
             if name == "blocksareclusters":
                 raise self.error(
-                    f"unsupported directive {self.token.text!r}: a launch's grid counts blocks here, not clusters; leave the directive out"
+                    f"unsupported directive {self.token.text!r}: a launch's grid counts blocks here, not clusters; "
+                    "leave the directive out"
                 )
             if name not in _FUNCTION_DIRECTIVES:
                 raise self.error(f"unknown function directive {self.token.text!r}")

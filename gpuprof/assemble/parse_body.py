@@ -166,7 +166,9 @@ class BodyParser(VariableParser):
                 self.advance()
                 operands.append(self.operand())
         self.expect(";")
-        return ast.Instruction(opcode, tuple(modifiers), operands, *self.where.place(token.offset), guard, negated, self.lines.current)
+        return ast.Instruction(
+            opcode, tuple(modifiers), operands, *self.where.place(token.offset), guard, negated, self.lines.current
+        )
 
     # operand: name [| name] | name + N | -name | !name | number | [address] | {operands} | (operands)
     def operand(self):

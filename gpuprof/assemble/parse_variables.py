@@ -85,7 +85,9 @@ class VariableParser(ValueParser):
         name = self.expect_kind("word", "a parameter name")
         extents = self.extents()
         nbytes = self.size(TYPE_NBYTES[kind], extents)
-        return ast.Variable(name, space, kind, nbytes, align or TYPE_NBYTES[kind], line, bool(extents), is_pointer=is_pointer)
+        return ast.Variable(
+            name, space, kind, nbytes, align or TYPE_NBYTES[kind], line, bool(extents), is_pointer=is_pointer
+        )
 
     # params: ( [ variable { , variable } ] )
     def params(self) -> tuple[ast.Variable, ...]:
@@ -120,7 +122,9 @@ class VariableParser(ValueParser):
             if initial is not None and extents and extents[0] == 0:
                 extents[0] = -(-len(initial) // max(1, math.prod(extents[1:])))
             nbytes = self.size(TYPE_NBYTES[kind], extents)
-            result.append(ast.Variable(name, space, kind, nbytes, align or element_nbytes, line, is_array, initial, linkage))
+            result.append(
+                ast.Variable(name, space, kind, nbytes, align or element_nbytes, line, is_array, initial, linkage)
+            )
             if not self.accept(","):
                 break
         self.expect(";")
@@ -173,7 +177,8 @@ class VariableParser(ValueParser):
         self.depth -= 1
         return values
 
-    # value: constant | [mask] name [+ N] | [mask] generic(name) [+ N] | mask ( name [+ N] ); a mask is 0xFF with zeros behind
+    # value: constant | [mask] name [+ N] | [mask] generic(name) [+ N] | mask ( name [+ N] ); a mask is 0xFF with zeros
+    # behind
     def initial_value(self):
         if self.token.text == "WARP_SZ":
             return expression(self)

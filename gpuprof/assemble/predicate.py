@@ -1,4 +1,6 @@
-"""Short branches become guards: `@p bra over; x; over:` is `@!p x`, and so is `@p bra back; x; bra back`, with one `bra back` for both."""
+"""Short branches become guards: `@p bra over; x; over:` is `@!p x`, and so is `@p bra back; x; bra back`, with one `bra
+back` for both.
+"""
 
 from collections import Counter
 
@@ -9,7 +11,8 @@ from gpuprof.assemble.liveness import block_liveness
 
 # ptxas 13.0 (sm_80) predicates bodies of up to about this many instructions.
 _LONGEST_BODY = 7
-_NOT_GUARDED = ("bar_", "warpsync", "shuffle", "vote_", "match_", "redux_", "call", "syscall", "elect", "activemask", "nanosleep", "membar",
+_NOT_GUARDED = ("bar_", "warpsync", "shuffle", "vote_", "match_", "redux_", "call", "syscall", "elect", "activemask",
+    "nanosleep", "membar",
                "mbar_", "cluster_", "mma", "load_matrix", "store_matrix", "transpose_matrix")  # fmt: skip
 
 
@@ -24,7 +27,9 @@ def guard_exits(body: Body) -> None:
         last = block.insts[-1] if block.insts else None
         if last is not None and last.op.name == "BRA" and last.target in leaving:
             exit_inst = leaving[last.target]
-            block.insts[-1] = Inst(exit_inst.op, guard=last.guard, negated=last.negated, line=last.line, location=last.location)
+            block.insts[-1] = Inst(
+                exit_inst.op, guard=last.guard, negated=last.negated, line=last.line, location=last.location
+            )
     cfg.connect(body)
 
 
@@ -72,8 +77,12 @@ def _goes_to(head: Block, by_label: dict[str, Block]) -> Block | None:
     return by_label[last.target] if last is not None and last.op.name == "BRA" and last.guard is not None else None
 
 
-def _convertible(head: Block, short: Block, after: Block, falls_into: bool, targeted: Counter, longest: dict[str, int]) -> bool:
-    """Whether `short`, behind the branch of `head` to `after`, goes there too, and nobody else enters it. `falls_into`: it stands before `after`."""
+def _convertible(
+    head: Block, short: Block, after: Block, falls_into: bool, targeted: Counter, longest: dict[str, int]
+) -> bool:
+    """Whether `short`, behind the branch of `head` to `after`, goes there too, and nobody else enters it. `falls_into`:
+    it stands before `after`.
+    """
     if short.label and targeted[short.label]:
         return False
     end = short.insts[-1] if short.insts else None
@@ -93,7 +102,10 @@ def _without_branch(block: Block) -> list[Inst]:
 
 def _can_guard(inst: Inst, predicate: int) -> bool:
     return (
-        inst.guard is None and predicate not in inst.writes() and not inst.op.semantics.startswith(_NOT_GUARDED) and inst.op.pipe != "cbu"
+        inst.guard is None
+        and predicate not in inst.writes()
+        and not inst.op.semantics.startswith(_NOT_GUARDED)
+        and inst.op.pipe != "cbu"
     )
 
 

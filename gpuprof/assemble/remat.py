@@ -7,9 +7,11 @@ from gpuprof.isa.opcodes import BY_NAME
 
 
 def free_wide_multiplies(body: Body) -> None:
-    """index * 4 + parameter: one immediate, two constants. The parameter takes it, the factor gets a register that the block shares.
+    """index * 4 + parameter: one immediate, two constants. The parameter takes it, the factor gets a register that the
+    block shares.
 
-    A 64-bit parameter in registers costs two for as long as it lives, the factor one for a moment (ptxas does the same).
+    A 64-bit parameter in registers costs two for as long as it lives, the factor one for a moment (ptxas does the
+    same).
     """
     params = {r: c for r, i in single_definitions(body).items() if (c := constant_of(i)) and c.is_param}
     for block in body.blocks:
@@ -21,7 +23,14 @@ def free_wide_multiplies(body: Body) -> None:
                 if inst.imm not in factors:
                     factors[inst.imm] = body.register("R")
                     result.append(
-                        Inst(BY_NAME["MOV"], dst=factors[inst.imm], slot="a", imm=inst.imm, line=inst.line, location=inst.location)
+                        Inst(
+                            BY_NAME["MOV"],
+                            dst=factors[inst.imm],
+                            slot="a",
+                            imm=inst.imm,
+                            line=inst.line,
+                            location=inst.location,
+                        )
                     )
                 inst.b, inst.c = factors[inst.imm], None
                 inst.slot, inst.imm, inst.const = "c", constant.value, True
@@ -51,7 +60,9 @@ def _sink_into(block: Block, body: Body, movable: dict[int, Inst]):
             if register in movable and register not in local:
                 local[register] = body.register(body.files[register])
                 original = movable[register]
-                copy = Inst(original.op, dst=local[register], slot=original.slot, const=original.const, imm=original.imm)
+                copy = Inst(
+                    original.op, dst=local[register], slot=original.slot, const=original.const, imm=original.imm
+                )
                 copy.line, copy.location = original.line, original.location
                 result.append(copy)
         replace_reads(inst, local)

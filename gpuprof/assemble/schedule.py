@@ -1,6 +1,7 @@
 """Order of the instructions inside a block: longest path first, loads early, registers watched.
 
-The latencies are a rough guide for the order only (issue to use, cycles, Ampere microbenchmarks); the timing model has its own.
+The latencies are a rough guide for the order only (issue to use, cycles, Ampere microbenchmarks); the timing model has
+its own.
 """
 
 from gpuprof.assemble.allocate import ALWAYS_FREE, GRANULE, RESERVED_WORDS
@@ -11,8 +12,10 @@ from gpuprof.assemble.scratch import SCRATCH_WORDS
 from gpuprof.isa.opcodes import TABLE
 
 LATENCY_CYCLES = {
-    "alu": 5, "fma": 4, "imad": 5, "imad_hi": 6, "fp64": 8, "half": 6, "xu": 18, "conversion": 14, "division": 40, "iterative": 40,
-    "iterative64": 80, "memory": 200, "shared": 25, "constant": 25, "store": 1, "atomic": 200, "atomic_shared": 60, "shuffle": 24, "vote": 10,
+    "alu": 5, "fma": 4, "imad": 5, "imad_hi": 6, "fp64": 8, "half": 6, "xu": 18, "conversion": 14, "division": 40,
+    "iterative": 40,
+    "iterative64": 80, "memory": 200, "shared": 25, "constant": 25, "store": 1, "atomic": 200, "atomic_shared": 60,
+    "shuffle": 24, "vote": 10,
     "s2r": 20, "branch": 1, "barrier": 1, "membar": 1, "texture": 300, "tensor": 16, "tensor_long": 24, "tensor64": 24,
 }  # fmt: skip
 assert all(row.latency in LATENCY_CYCLES for row in TABLE)
@@ -68,8 +71,8 @@ def _schedule_block(body: Body, block: Block, live_out: set[int], weight: list[i
 
 
 def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
-    """(instructions, may be reordered): calls and what stands in fixed registers for them stay where they are, and so do readings of a
-    clock and the last jump."""
+    """(instructions, may be reordered): calls and what stands in fixed registers for them stay where they are, and so
+    do readings of a clock and the last jump."""
     regions: list[tuple[list[Inst], bool]] = []
     fixed = body.fixed
     for inst in insts:
@@ -93,7 +96,8 @@ def _live_before(region: list[Inst], live_after: set[int]) -> set[int]:
 
 
 class _Region:
-    """Instructions that may change places, by index, and the values that are live between those issued so far and the rest.
+    """Instructions that may change places, by index, and the values that are live between those issued so far and the
+    rest.
 
     A value is what one write puts into a register: the same register has another value after the next.
     """
@@ -101,7 +105,8 @@ class _Region:
     def __init__(self, region: list[Inst], live: set[int], live_after: set[int], weight: list[int], limit: int):
         self.region, self.limit = region, limit
         n = len(region)
-        self.successors: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # (index, cycles); an index may stand there twice
+        # (index, cycles); an index may stand there twice
+        self.successors: list[list[tuple[int, int]]] = [[] for _ in range(n)]
         self.waiting = [0] * n  # for so many of those before
         self.height = [0] * n  # cycles from here to the end of the region
         self.start = [0] * n  # when its operands are there
@@ -205,8 +210,8 @@ class _Region:
         return order
 
     def _choose(self, ready: list[int], now: int, finish: int) -> int:
-        """The longest path among what can start; what only takes registers waits as long as the longest path lets it. When registers
-        run short, what takes none."""
+        """The longest path among what can start; what only takes registers waits as long as the longest path lets it.
+        When registers run short, what takes none."""
         room = self.limit - self.words
         best, best_key = -1, None
         short, short_key = -1, None

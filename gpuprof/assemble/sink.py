@@ -1,4 +1,6 @@
-"""Moves that only one way out of a block needs are done there: `mov r, n; @p bra LOOP` leaves the loop's turns without the move."""
+"""Moves that only one way out of a block needs are done there: `mov r, n; @p bra LOOP` leaves the loop's turns without
+the move.
+"""
 
 from gpuprof.assemble import cfg
 from gpuprof.assemble.ir import Block, Body, Inst
@@ -26,7 +28,9 @@ def sink_moves(body: Body) -> None:
         target = index_of[last.target]
         if target == index + 1 or after.loop_depth > block.loop_depth:
             continue
-        moved = _take_out(block, lambda r, t=target, a=index + 1: not live_in[t] & bit_of.get(r, 0) and live_in[a] & bit_of.get(r, 0))
+        moved = _take_out(
+            block, lambda r, t=target, a=index + 1: not live_in[t] & bit_of.get(r, 0) and live_in[a] & bit_of.get(r, 0)
+        )
         if moved and len(after.predecessors) == 1:
             after.insts = moved + after.insts
         elif moved:
@@ -44,7 +48,9 @@ def blocks_with_branches(blocks: list[Block]):
 
 
 def _take_out(block: Block, is_wanted) -> list[Inst]:
-    """Removes the moves at the end of a block that `is_wanted` (register) and that nothing after them in the block touches."""
+    """Removes the moves at the end of a block that `is_wanted` (register) and that nothing after them in the block
+    touches.
+    """
     read: set[int] = set()
     written: set[int] = set()
     kept, moved = [], []

@@ -1,4 +1,6 @@
-"""What does not fit into registers: constants are computed again, predicates move to R, the rest goes to local memory."""
+"""What does not fit into registers: constants are computed again, predicates move to R, the rest goes to local
+memory.
+"""
 
 from dataclasses import dataclass, field
 
@@ -37,7 +39,8 @@ def allocate_within(body: Body, max_registers: int) -> Allocation:
     spiller = _Spiller(body)
     spiller.spill_across_recursion()
     limit = min(max_registers - RESERVED_WORDS, LIMITS["R"])
-    aim = {"R": limit - 1, "P": LIMITS["P"]}  # live at once, without the stack pointer; lowered while holes in live ranges waste registers
+    # live at once, without the stack pointer; lowered while holes in live ranges waste registers
+    aim = {"R": limit - 1, "P": LIMITS["P"]}
     for _ in range(_MOST_ROUNDS):
         try:
             allocation = allocate(body, limit)
@@ -70,22 +73,26 @@ class _Spiller:
     def __post_init__(self):
         self.untouchable |= self.body.fixed.keys()
 
-    # -- choosing --------------------------------------------------------------------------------------------------------
+    # -- choosing ----------------------------------------------------------------------------------
 
     def spill_across_recursion(self):
         """A call that may overwrite every register leaves nothing in registers."""
-        positions = [i for i, inst in enumerate(self.body.instructions()) if inst.clobbers and inst.clobbers.words >= LIMITS["R"]]
+        positions = [
+            i for i, inst in enumerate(self.body.instructions()) if inst.clobbers and inst.clobbers.words >= LIMITS["R"]
+        ]
         if not positions:
             return
         segments = live_segments(self.body)
-        crossing = {r for r, parts in segments.items() if any(a <= 2 * p and b > 2 * p + 1 for p in positions for a, b in parts)}
+        crossing = {
+            r for r, parts in segments.items() if any(a <= 2 * p and b > 2 * p + 1 for p in positions for a, b in parts)
+        }
         demoted = {r for r in crossing if self.body.files[r] == "P"}
         crossing = (crossing - demoted - self.body.fixed.keys()) | set(self._demote(demoted).values())
         self._spill(crossing)
 
     def relieve(self, file: str, limit: int) -> bool:
-        """Spills until no point has more than `limit` words (file "R") or predicates live, as far as that is possible; says whether
-        there was anything to spill."""
+        """Spills until no point has more than `limit` words (file "R") or predicates live, as far as that is possible;
+        says whether there was anything to spill."""
         pressure, ranges = self._pressure(file == "P")
         chosen = self._choose(pressure, ranges, limit)
         self._apply(chosen)
@@ -131,7 +138,7 @@ class _Spiller:
                     pressure[point] -= candidate.words
         return chosen
 
-    # -- rewriting -------------------------------------------------------------------------------------------------------
+    # -- rewriting ---------------------------------------------------------------------------------
 
     def _apply(self, chosen: set[int]):
         constants = {r: i for r, i in single_definitions(self.body).items() if r in chosen and _repeatable(i)}
@@ -153,7 +160,8 @@ class _Spiller:
                 names = {r: self._new(self.body.files[r]) for r in sorted(set(inst.reads()) & constants.keys())}
                 for register, name in names.items():
                     original = constants[register]
-                    result.append(Inst(original.op, dst=name, slot=original.slot, const=original.const, imm=original.imm,
+                    result.append(Inst(original.op, dst=name, slot=original.slot, const=original.const,
+                        imm=original.imm,
                                        symbol=original.symbol, line=inst.line, location=inst.location))  # fmt: skip
                 _rename_reads(inst, names)
                 if not any(inst is original for original in constants.values()):
@@ -193,7 +201,9 @@ class _Spiller:
                 Inst(BY_NAME[f"{name}.{suffix}"], a=base, imm=homes[register], **slots),
             ]
 
-        self._rewrite(registers, lambda i, r, name: access("STL", r, b=name), lambda i, r, name: access("LDL", r, dst=name))
+        self._rewrite(
+            registers, lambda i, r, name: access("STL", r, b=name), lambda i, r, name: access("LDL", r, dst=name)
+        )
 
     def _rewrite(self, registers: set[int], save, restore):
         """Gives each access of the registers a name of its own, saved after a write and restored before a read."""
@@ -219,7 +229,9 @@ class _Spiller:
         return [*before, inst, *after]
 
     def _complete_groups(self, inst: Inst, names: dict[int, int]) -> list[Inst]:
-        """Copies of the members that stay in registers, into `names`: several instructions may read a group, and each member is of one."""
+        """Copies of the members that stay in registers, into `names`: several instructions may read a group, and each
+        member is of one.
+        """
         copies = []
         for slot in READ_SLOTS[inst.op.number]:
             group = getattr(inst, slot)
@@ -228,7 +240,9 @@ class _Spiller:
                     if register not in names:
                         file = self.body.files[register]
                         names[register] = self._new(file)
-                        copies.append(Inst(BY_NAME["MOV" if file == "R" else "MOV.64"], dst=names[register], a=register))
+                        copies.append(
+                            Inst(BY_NAME["MOV" if file == "R" else "MOV.64"], dst=names[register], a=register)
+                        )
         return copies
 
     def _guard(self, insts: list[Inst], guard: int | None, negated: str):

@@ -1,4 +1,6 @@
-"""PTX text to tokens with positions. One regular expression does the whole lexing, so that 50,000 lines take well under a second."""
+"""PTX text to tokens with positions. One regular expression does the whole lexing, so that 50,000 lines take well under
+a second.
+"""
 
 import re
 from bisect import bisect_right
@@ -6,8 +8,8 @@ from typing import NamedTuple
 
 from gpuprof.errors import PtxError
 
-# Order matters: a hexadecimal float starts like an integer, an instruction name with its modifiers is one word. A comment without an end is an
-# error where it starts, not a division: or each start would be looked for an end.
+# Order matters: a hexadecimal float starts like an integer, an instruction name with its modifiers is one word. A
+# comment without an end is an error where it starts, not a division: or each start would be looked for an end.
 _TOKEN = re.compile(
     r"""
   \s*

@@ -1,4 +1,5 @@
-"""Loops whose number of turns is not known are done four turns at a time, as the real assembler does: where it does is in `loops`.
+"""Loops whose number of turns is not known are done four turns at a time, as the real assembler does: where it does is
+in `loops`.
 
 A loop that goes on while i < n and adds s to i in each turn becomes, as ptxas 13.0 writes it for sm_80,
 
@@ -10,12 +11,14 @@ A loop that goes on while i < n and adds s to i in each turn becomes, as ptxas 1
     if (i + s < n) { two turns; first = false }
     if (first or i < n) one turn
 
-Compilers start an unsigned counter at tid - 128 if its first use is behind the addition: it may be beyond n until the first turn has brought it
-around to the least numbers. So where numbers are unsigned one turn comes first, with the loop's own test behind it, as ptxas has it; `first`
-is false from there on. A loop that goes on while i != n has the loop as it was in place of the last turn. What counts up or down by a constant
-is added to once for all copies: they read it with an offset, which loads and stores take as it is, so that none of them waits for another.
-The sums on the left are not done: n - 3s is, held back from passing the least number. A counter that itself passes the ends of the numbers
-before it has come to n would make a loop of almost 2**32 turns: that one ends here, as it does with ptxas.
+Compilers start an unsigned counter at tid - 128 if its first use is behind the addition: it may be beyond n until the
+first turn has brought it around to the least numbers. So where numbers are unsigned one turn comes first, with the
+loop's own test behind it, as ptxas has it; `first` is false from there on. A loop that goes on while i != n has the
+loop as it was in place of the last turn. What counts up or down by a constant is added to once for all copies: they
+read it with an offset, which loads and stores take as it is, so that none of them waits for another.
+The sums on the left are not done: n - 3s is, held back from passing the least number. A counter that itself passes the
+ends of the numbers before it has come to n would make a loop of almost 2**32 turns: that one ends here, as it does with
+ptxas.
 """
 
 from collections.abc import Iterable
@@ -76,10 +79,14 @@ class _Unrolled:
         self.steps = {  # register -> what a turn adds to it
             register: step
             for register, found in writers.items()
-            if register not in in_groups and register not in body.fixed and (step := increment_of(register, found, always)) is not None
+            if register not in in_groups
+            and register not in body.fixed
+            and (step := increment_of(register, found, always)) is not None
         }
         self.own = self._own(set(writers) - between - after - body.fixed.keys())
-        self.kept = {inst.dst for inst in always if _is_constant(inst) and inst.dst in self.own and len(writers[inst.dst]) == 1}
+        self.kept = {
+            inst.dst for inst in always if _is_constant(inst) and inst.dst in self.own and len(writers[inst.dst]) == 1
+        }
 
     def _insts(self) -> Iterable[Inst]:
         for block in self.region:
@@ -183,8 +190,8 @@ class _Unrolled:
         return [Block(label, self.region[0].insts), *self.region[1:]]
 
     def _copies(self, count: int, label: str, counts: bool = False) -> list[Block]:
-        """So many turns, one after the other, without tests between them or behind them. A last turn of all adds only to what is read
-        behind the loop, unless it `counts`."""
+        """So many turns, one after the other, without tests between them or behind them. A last turn of all adds only
+        to what is read behind the loop, unless it `counts`."""
         result = [Block(label)]
         kept = {register: self._like(register) for register in sorted(self.kept)}
         for number in range(count):
@@ -206,7 +213,9 @@ class _Turn:
     def __init__(self, unrolled: _Unrolled, number: int, count: int, kept: dict[int, int], counts: bool):
         self.unrolled, self.body = unrolled, unrolled.body
         self.number, self.count, self.counts = number, count, counts
-        self.names = {register: self.body.register(self.body.files[register]) for register in sorted(unrolled.own - unrolled.kept)} | kept
+        self.names = {
+            register: self.body.register(self.body.files[register]) for register in sorted(unrolled.own - unrolled.kept)
+        } | kept
         self.behind = {register: step * number for register, step in unrolled.steps.items()}
 
     def copy_block(self, block: Block, insts: list[Inst], prefix: str, is_always: bool) -> None:
@@ -244,7 +253,9 @@ class _Turn:
             behind = self.behind.get(register, 0) if register.__class__ is int else 0
             if not behind:
                 setattr(new, slot, self._name(register))
-            elif slot == "a" and inst.op.a == "A" and _takes(inst, behind, is_always or self.body.files[register] == "D"):
+            elif (
+                slot == "a" and inst.op.a == "A" and _takes(inst, behind, is_always or self.body.files[register] == "D")
+            ):
                 new.imm = inst.imm + behind & 0xFFFFFFFF
             else:
                 setattr(new, slot, self._sum(register, behind, inst, insts, sums))
@@ -260,7 +271,13 @@ class _Turn:
             file = self.body.files[register]
             sums[register] = self.body.register(file)
             sum_ = Inst(
-                _SUM[file], dst=sums[register], a=register, slot="b", imm=behind & 0xFFFFFFFF, line=inst.line, location=inst.location
+                _SUM[file],
+                dst=sums[register],
+                a=register,
+                slot="b",
+                imm=behind & 0xFFFFFFFF,
+                line=inst.line,
+                location=inst.location,
             )
             insts.append(sum_)
         return sums[register]
@@ -277,8 +294,9 @@ def _is_constant(inst: Inst) -> bool:
 
 
 def _takes(inst: Inst, behind: int, is_safe: bool) -> bool:
-    """Whether the address of a load or store may have this added in the instruction itself. 32-bit sums wrap around where the address unit does
-    not; but where the address of the first copy is a valid one, and that of this copy is, no sum between them wraps."""
+    """Whether the address of a load or store may have this added in the instruction itself. 32-bit sums wrap around
+    where the address unit does not; but where the address of the first copy is a valid one, and that of this copy is,
+    no sum between them wraps."""
     if inst.symbol or inst.outgoing or not (is_safe and (inst.guard is None or FIELDS["addr64"].get(inst.mods))):
         return False
     total = ((inst.imm ^ 0x80000000) - 0x80000000) + behind

@@ -8,7 +8,9 @@ from gpuprof.isa.opcodes import BY_NAME, Opcode
 
 
 class NoVariant(Exception):
-    """There is no lowering for this combination of modifiers and types. Caught per instruction, so that all are reported at once."""
+    """There is no lowering for this combination of modifiers and types. Caught per instruction, so that all are
+    reported at once.
+    """
 
 
 _NBITS = {kind: 8 * nbytes for kind, nbytes in TYPE_NBYTES.items()} | {"pred": 1}

@@ -1,4 +1,6 @@
-"""Loads from shared memory of neighbouring words become one, where the address is known to be aligned: as the real assembler does."""
+"""Loads from shared memory of neighbouring words become one, where the address is known to be aligned: as the real
+assembler does.
+"""
 
 from gpuprof.assemble.defs import single_definitions
 from gpuprof.assemble.ir import Block, Body, Inst
@@ -21,13 +23,16 @@ def join_shared_loads(body: Body) -> None:
 
 
 def _join_in(block: Block, single: dict[int, Inst]) -> None:
-    open_loads: dict[int | None, list[tuple[int, Inst]]] = {}  # by base register: (offset, load), since the last write that may touch them
+    # by base register: (offset, load), since the last write that may touch them
+    open_loads: dict[int | None, list[tuple[int, Inst]]] = {}
     first: dict[int, Inst] = {}  # id of a load that comes first in its group -> what takes its place
     gone: set[int] = set()
     read: set[int] = set()  # so far: who is written after that keeps its place
     for inst in block.insts:
         if is_fence(inst) or (is_access(inst) and is_write(inst)):
-            for base in [b for b, loads in open_loads.items() if is_fence(inst) or any(conflict(load, inst) for _, load in loads)]:
+            for base in [
+                b for b, loads in open_loads.items() if is_fence(inst) or any(conflict(load, inst) for _, load in loads)
+            ]:
                 _close(base, open_loads.pop(base), single, first, gone)
         read.update(inst.reads())
         if _is_plain(inst) and inst.dst in single and inst.dst not in read:
@@ -42,10 +47,18 @@ def _join_in(block: Block, single: dict[int, Inst]) -> None:
 
 
 def _is_plain(inst: Inst) -> bool:
-    return inst.op.name == "LDS.32" and inst.guard is None and not inst.symbol and not inst.outgoing and not FIELDS["sem"].get(inst.mods)
+    return (
+        inst.op.name == "LDS.32"
+        and inst.guard is None
+        and not inst.symbol
+        and not inst.outgoing
+        and not FIELDS["sem"].get(inst.mods)
+    )
 
 
-def _close(base: int | None, loads: list[tuple[int, Inst]], single: dict[int, Inst], first: dict[int, Inst], gone: set[int]) -> None:
+def _close(
+    base: int | None, loads: list[tuple[int, Inst]], single: dict[int, Inst], first: dict[int, Inst], gone: set[int]
+) -> None:
     """Groups of four, then of two, among loads from one base."""
     aligned = alignment(base, single)
     order = {id(inst): index for index, (_, inst) in enumerate(loads)}
@@ -59,7 +72,9 @@ def _close(base: int | None, loads: list[tuple[int, Inst]], single: dict[int, In
             if offset % size or None in group or len({inst.mods for inst in group}) > 1:
                 continue
             lead = min(group, key=lambda inst: order[id(inst)])
-            wide = Inst(_WIDE[count], dst=tuple(inst.dst for inst in group), a=base, imm=offset & 0xFFFFFFFF, mods=lead.mods)
+            wide = Inst(
+                _WIDE[count], dst=tuple(inst.dst for inst in group), a=base, imm=offset & 0xFFFFFFFF, mods=lead.mods
+            )
             wide.line, wide.location = lead.line, lead.location
             first[id(lead)] = wide
             gone.update(id(inst) for inst in group if inst is not lead)

@@ -1,6 +1,7 @@
 """The eight bytes behind a barrier of the whole grid: every launch has them, as cooperative launches have on a GPU.
 
-A driver hands them out and puts their address into %envreg1 (upper half) and %envreg2; here they are a variable of the module whose
+A driver hands them out and puts their address into %envreg1 (upper half) and %envreg2; here they are a variable of the
+module whose
 PTX reads those. Layout after cooperative_groups/details/driver_abi.h: the size, and the word that blocks count in.
 """
 
@@ -13,5 +14,7 @@ NBYTES = 8
 def with_workspace(tree: ast.Module, ptx: str) -> ast.Module:
     """The module with the variable, when its text asks for it."""
     if "%envreg1" in ptx and "%envreg2" in ptx:
-        tree.variables.append(ast.Variable(GRID_WORKSPACE, "global", "b32", NBYTES, NBYTES, 0, True, [ast.Number(NBYTES)]))
+        tree.variables.append(
+            ast.Variable(GRID_WORKSPACE, "global", "b32", NBYTES, NBYTES, 0, True, [ast.Number(NBYTES)])
+        )
     return tree

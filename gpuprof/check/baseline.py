@@ -41,7 +41,9 @@ def baseline_lines(facts: Facts) -> Iterator[str]:
         yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
         yield from (f"{m.name} = {launch.metrics[m.name]}\n" for m in METRICS if launch.metrics.get(m.name))
         yield "lines = [\n"
-        yield from (f"  {line_row(line, cost)},\n" for line, cost in launch.lines.items() if is_costly(cost.warp_cycles, launch))
+        yield from (
+            f"  {line_row(line, cost)},\n" for line, cost in launch.lines.items() if is_costly(cost.warp_cycles, launch)
+        )
         yield "]\n"
 
 
@@ -60,7 +62,9 @@ def read_baseline(path: Path) -> Facts:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NotComparable(f"{path}: there is no baseline yet; `gpuprof check ... --baseline {path} --update` writes one") from None
+        raise NotComparable(
+            f"{path}: there is no baseline yet; `gpuprof check ... --baseline {path} --update` writes one"
+        ) from None
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
@@ -77,8 +81,12 @@ class _Reader:
     def facts(self, values: dict[str, Any]) -> Facts:
         version = self.take(values, "format", int, "the file")
         if version > FORMAT:
-            raise FileFormatError(f"{self.path}: has format {version}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof")
-        launches = [self.launch(self.expect(each, dict, "a launch")) for each in self.take(values, "launch", list, "the file")]
+            raise FileFormatError(
+                f"{self.path}: has format {version}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof"
+            )
+        launches = [
+            self.launch(self.expect(each, dict, "a launch")) for each in self.take(values, "launch", list, "the file")
+        ]
         origin = {name: self.take(values, name, str, "the file") for name in ORIGIN}
         if len(dict(launches)) != len(launches):
             raise self.wrong("a launch stands in it twice")
@@ -87,7 +95,11 @@ class _Reader:
     def launch(self, values: dict[str, Any]) -> tuple[LaunchKey, LaunchFacts]:
         key = LaunchKey(self.take(values, "kernel", str, "a launch"), self.take(values, "ordinal", int, "a launch"))
         lines = dict(self.line(row, key) for row in self.take(values, "lines", list, str(key)))
-        metrics = {name: self.take(values, name, int, str(key)) for name in values if name not in ("kernel", "ordinal", "lines")}
+        metrics = {
+            name: self.take(values, name, int, str(key))
+            for name in values
+            if name not in ("kernel", "ordinal", "lines")
+        }
         unknown = sorted(metrics.keys() - BY_NAME.keys())
         if unknown:
             raise self.wrong(f"{key} has {unknown[0]!r}, which is no metric of this gpuprof")

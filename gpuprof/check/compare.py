@@ -72,7 +72,9 @@ class Comparison:
 
 
 def compare(old: Facts, new: Facts, rules: Sequence[Rule]) -> Comparison:
-    """`old` is the baseline. Raises NotComparable when chip, model, compiler or gpuprof differ, or a rule's metric was not measured."""
+    """`old` is the baseline. Raises NotComparable when chip, model, compiler or gpuprof differ, or a rule's metric was
+    not measured.
+    """
     check_origin(old, new)
     common = sorted(old.launches.keys() & new.launches.keys())
     return Comparison(
@@ -84,7 +86,8 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule]) -> Comparison:
 
 
 def check_origin(old: Facts, new: Facts) -> None:
-    # The tool too: another version's headers, register allocation and scheduling make other instructions of the same source.
+    # The tool too: another version's headers, register allocation and scheduling make other instructions of the same
+    # source.
     was, now = {"gpuprof": old.tool, **old.origin}, {"gpuprof": new.tool, **new.origin}
     different = [f"{name} {was[name]!r} -> {now[name]!r}" for name in was if was[name] != now[name]]
     if different:
@@ -92,7 +95,11 @@ def check_origin(old: Facts, new: Facts) -> None:
 
 
 def compare_launch(key: LaunchKey, old: LaunchFacts, new: LaunchFacts, rules: Sequence[Rule]) -> LaunchComparison:
-    changes = {m.name: Change(m.name, old.metrics.get(m.name, 0), new.metrics[m.name]) for m in METRICS if m.name in new.metrics}
+    changes = {
+        m.name: Change(m.name, old.metrics.get(m.name, 0), new.metrics[m.name])
+        for m in METRICS
+        if m.name in new.metrics
+    }
     for rule in rules:
         if rule.metric not in changes:
             raise NotComparable(f"{key}: {rule.metric} was not measured, so --fail-on {rule.text!r} cannot be checked")
@@ -108,7 +115,11 @@ def compare_launch(key: LaunchKey, old: LaunchFacts, new: LaunchFacts, rules: Se
 
 def compare_lines(old: LaunchFacts, new: LaunchFacts) -> tuple[LineChange, ...]:
     """A line that the baseline leaves out and that is still cheap may not have changed at all: it is left out too."""
-    lines = [line for line in old.lines.keys() | new.lines.keys() if line in old.lines or is_costly(new.lines[line].warp_cycles, old)]
+    lines = [
+        line
+        for line in old.lines.keys() | new.lines.keys()
+        if line in old.lines or is_costly(new.lines[line].warp_cycles, old)
+    ]
     changes = [line_change(line, old.lines.get(line), new.lines.get(line)) for line in lines]
     return tuple(sorted((c for c in changes if c.delta), key=lambda c: (-c.delta, c.line)))
 

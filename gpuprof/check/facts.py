@@ -58,16 +58,23 @@ def is_costly(warp_cycles: int, launch: LaunchFacts) -> bool:
 
 
 def measure(db: sqlite3.Connection, path: Path) -> Facts:
-    """The facts of a database; raises NotComparable when nothing was measured the recording is not complete, or sampling cost cycles."""
+    """The facts of a database; raises NotComparable when nothing was measured the recording is not complete, or
+    sampling cost cycles.
+    """
     meta = dict(db.execute("SELECT key, value FROM meta"))
     if meta["complete"] != "1":
-        raise NotComparable(f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again")
+        raise NotComparable(
+            f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again"
+        )
     values = launch_values(db)
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
         n_launches = plural(len(values), "launch", "launches")
         raise NotComparable(f"{path}: nothing was measured in it ({n_launches}, no warp-cycles); collect again")
     if db.execute("SELECT 1 FROM launch_metrics WHERE metric = 'disturbance_cycles' AND value != 0").fetchone():
-        raise NotComparable(f"{path}: its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream aux")
+        raise NotComparable(
+            f"{path}: its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream "
+            "aux"
+        )
     lines = line_costs(db)
     launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}
     return Facts(printable(meta["tool_version"]), origin(db, meta), dict(sorted(launches.items())))
@@ -78,7 +85,8 @@ def origin(db: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
     values = {
         "model": meta["model_version"],
         "chip": meta["chip"],
-        "chip_sha256": hashlib.sha256(meta["chip_json"].encode()).hexdigest()[:16],  # a chip file can change under its name
+        # a chip file can change under its name
+        "chip_sha256": hashlib.sha256(meta["chip_json"].encode()).hexdigest()[:16],
         "compiler": ", ".join(compilers),
     }
     return {name: printable(value) for name, value in values.items()}
@@ -89,7 +97,9 @@ def launch_keys(db: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
     for launch, kernel, grid, block, shared in db.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes FROM launches ORDER BY launch"
     ):
-        shape = [extent_text(tuple(map(int, text.split(",")))) for text in (grid, block)] + ([str(shared)] if shared else [])
+        shape = [extent_text(tuple(map(int, text.split(",")))) for text in (grid, block)] + (
+            [str(shared)] if shared else []
+        )
         name = printable(f"{kernel}<<<{', '.join(shape)}>>>")
         seen[name] += 1
         yield launch, LaunchKey(name, seen[name])

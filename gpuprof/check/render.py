@@ -12,7 +12,9 @@ MAX_LINES = 5  # blamed for one regression
 
 
 def text_report(comparison: Comparison) -> Iterator[str]:
-    """What changed more than the rules allow, with the lines it comes from; launches that are only on one side; a closing sentence."""
+    """What changed more than the rules allow, with the lines it comes from; launches that are only on one side; a
+    closing sentence.
+    """
     for launch in comparison.with_verdict("regressed"):
         yield from (f"regressed  {launch.key}: {crossing_text(crossing)}" for crossing in launch.regressions)
         yield from (f"             {line_text(line)}" for line in blamed(launch))
@@ -25,7 +27,12 @@ def text_report(comparison: Comparison) -> Iterator[str]:
 
 def closing(comparison: Comparison) -> str:
     n_regressed, n_improved = len(comparison.with_verdict("regressed")), len(comparison.with_verdict("improved"))
-    counts = [f"{n_regressed} regressed", f"{n_improved} improved", f"{len(comparison.missing)} missing", f"{len(comparison.added)} new"]
+    counts = [
+        f"{n_regressed} regressed",
+        f"{n_improved} improved",
+        f"{len(comparison.missing)} missing",
+        f"{len(comparison.added)} new",
+    ]
     told = ", ".join(count for count in counts if not count.startswith("0 ")) or "all within limits"
     update = "; run with --update to keep the improvement" if n_improved and not n_regressed else ""
     limits = " ".join(rule.text for rule in comparison.rules)
@@ -65,7 +72,10 @@ def summary(comparison: Comparison) -> str:
     lines = blamed(first)
     where = f", most at {lines[0].place}" if lines else ""
     of_all = f"{len(regressed)} of {plural(len(comparison.launches), 'launch', 'launches')} regressed"
-    return f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is meant, run again with --update"
+    return (
+        f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is meant, run again with "
+        "--update"
+    )
 
 
 def diff_table(comparison: Comparison) -> Iterator[str]:
@@ -74,7 +84,9 @@ def diff_table(comparison: Comparison) -> Iterator[str]:
         yield f"{launch.key}  {launch.verdict}"
         rows = [(c.metric, str(c.old), str(c.new), difference(c) if c.delta else "=") for c in launch.changes]
         yield from aligned([("metric", "baseline", "now", "change"), *rows], "<>><")
-        rows = [(line.place, count(line.old), count(line.new), f"{line.delta:+d}", line.line.text) for line in launch.lines]
+        rows = [
+            (line.place, count(line.old), count(line.new), f"{line.delta:+d}", line.line.text) for line in launch.lines
+        ]
         if rows:
             yield from aligned([("warp-cycles by line", "baseline", "now", "change", ""), *rows], "<>>><")
         yield ""
@@ -111,7 +123,9 @@ def _launch_json(launch: LaunchComparison) -> dict:
         "regressions": [_crossing_json(crossing) for crossing in launch.regressions],
         "improvements": [_crossing_json(crossing) for crossing in launch.improvements],
         "metrics": {change.metric: {"old": change.old, "new": change.new} for change in launch.changes},
-        "lines": [{"place": line.place, "text": line.line.text, "old": line.old, "new": line.new} for line in launch.lines],
+        "lines": [
+            {"place": line.place, "text": line.line.text, "old": line.old, "new": line.new} for line in launch.lines
+        ],
     }
 
 

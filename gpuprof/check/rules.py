@@ -14,7 +14,9 @@ _ABSOLUTE = re.compile(r"\d+")
 
 
 class Rule(NamedTuple):
-    """A metric may grow by `percent` of its old value, or by `absolute`; a rule that gives both is broken when both are exceeded."""
+    """A metric may grow by `percent` of its old value, or by `absolute`; a rule that gives both is broken when both are
+    exceeded.
+    """
 
     metric: str
     percent: Fraction | None
@@ -31,7 +33,9 @@ def parse_rule(text: str) -> Rule:
     """`metric=PCT%`, `metric=ABS` or `metric=PCT%|ABS`; raises UsageError for any other text or an unknown metric."""
     match = _RULE.fullmatch(text.strip())
     if not match:
-        raise UsageError(f"--fail-on {text!r}: expected METRIC=LIMIT, as in cycles=1%, cycles=200, or cycles=1%|200 (both exceeded)")
+        raise UsageError(
+            f"--fail-on {text!r}: expected METRIC=LIMIT, as in cycles=1%, cycles=200, or cycles=1%|200 (both exceeded)"
+        )
     metric = match["metric"]
     if metric not in BY_NAME:
         raise UsageError(f"--fail-on {text!r}: {metric!r} is not a metric; the metrics are: {', '.join(BY_NAME)}")
@@ -42,5 +46,7 @@ def parse_rule(text: str) -> Rule:
         elif absolute is None and _ABSOLUTE.fullmatch(limit):
             absolute = int(limit)
         else:
-            raise UsageError(f"--fail-on {text!r}: {limit!r} is not a limit; give a percentage (1%), a count (200), or both (1%|200)")
+            raise UsageError(
+                f"--fail-on {text!r}: {limit!r} is not a limit; give a percentage (1%), a count (200), or both (1%|200)"
+            )
     return Rule(metric, percent, absolute, text.strip())

@@ -23,7 +23,8 @@ FIELDS = (
     Field("arch", "text", "", 0, 0, "architecture name, as compilers spell it"),
     # Geometry.
     Field("sms", "int", "SMs", 1, 1024, "streaming multiprocessors"),
-    Field("partitions", "int", "per SM", 1, 8, "partitions of an SM, each with its own scheduler, pipes and warp slots"),
+    Field("partitions", "int", "per SM", 1, 8,
+        "partitions of an SM, each with its own scheduler, pipes and warp slots"),
     Field("warp_lanes", "int", "lanes", 32, 32, "lanes of a warp"),
     Field("warp_slots", "int", "per SM", 1, 128, "warps that can be resident"),
     Field("max_blocks", "int", "per SM", 1, 64, "blocks that can be resident"),
@@ -37,10 +38,13 @@ FIELDS = (
     Field("max_threads_per_block", "int", "threads", 32, 2048, "most threads of a block"),
     Field("clock_mhz", "float", "MHz", 10, 10000, "core clock"),
     # Issue.
-    Field("dispatch_units", "int", "per scheduler", 1, 2, "instructions of the selected warp that can issue in one cycle"),
-    Field("guard_cycles", "int", "cycles", 0, 64, "a predicate takes longer to guard an instruction or be voted on than to be selected by"),
+    Field("dispatch_units", "int", "per scheduler", 1, 2,
+        "instructions of the selected warp that can issue in one cycle"),
+    Field("guard_cycles", "int", "cycles", 0, 64,
+        "a predicate takes longer to guard an instruction or be voted on than to be selected by"),
     Field("branch_cycles", "int", "cycles", 1, 100, "from a jump to the first issue at its target"),
-    Field("barrier_cycles", "int", "cycles", 1, 200, "from the last arrival at a barrier to the first issue behind it, at least"),
+    Field("barrier_cycles", "int", "cycles", 1, 200,
+        "from the last arrival at a barrier to the first issue behind it, at least"),
     Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier with no store outstanding, or of a block"),
     Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),
     # Instruction fetch.
@@ -59,15 +63,21 @@ FIELDS = (
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
     Field("queue_hold_cycles", "int", "cycles", 0, 100, "a queue entry stays taken this long after it was served"),
     Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
-    Field("lsu_cycles", "float", "cycles per SM", 0.25, 32, "a global access in the load/store unit, at least, for each 4 bytes of a lane"),
-    Field("shared_cycles", "float", "cycles per SM", 0.25, 32, "an access to shared memory in the load/store unit, at least"),
-    Field("tag_pass_cycles", "float", "cycles", 0, 8, "a pass through the L1's four tag banks, one 128-byte line in each"),
+    Field("lsu_cycles", "float", "cycles per SM", 0.25, 32,
+        "a global access in the load/store unit, at least, for each 4 bytes of a lane"),
+    Field("shared_cycles", "float", "cycles per SM", 0.25, 32,
+        "an access to shared memory in the load/store unit, at least"),
+    Field("tag_pass_cycles", "float", "cycles", 0, 8,
+        "a pass through the L1's four tag banks, one 128-byte line in each"),
     Field("tag_lookup_cycles", "float", "cycles", 0, 8, "tag stage, at least, per distinct line of each eight lanes"),
-    Field("l1_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront beyond the first, global and local"),
+    Field("l1_wavefront_cycles", "int", "cycles", 0, 16,
+        "added latency per wavefront beyond the first, global and local"),
     Field("shared_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront of a bank conflict, shared"),
     Field("shared_wide_cycles", "int", "cycles", 0, 16, "added latency of 16 bytes a lane, shared"),
-    Field("cluster_shared_cycles", "int", "cycles", 0, 5000, "load to use, from the shared memory of another block of the cluster; 0: as the own"),
-    Field("cluster_nbytes_per_cycle", "float", "bytes per cycle per SM", 0.5, 1024, "between an SM and the shared memory of others"),
+    Field("cluster_shared_cycles", "int", "cycles", 0, 5000,
+        "load to use, from the shared memory of another block of the cluster; 0: as the own"),
+    Field("cluster_nbytes_per_cycle", "float", "bytes per cycle per SM", 0.5, 1024,
+        "between an SM and the shared memory of others"),
     Field("copy_cycles", "int", "cycles", 0, 100, "cp.async that hits the L1: added to a load's latency"),
     Field("l1_nbytes", "int", "bytes per SM", 1024, 1 << 24, "L1 and shared memory together"),
     Field("l1_shared_pool", "int", "0 or 1", 0, 1, "1: shared memory is carved out of l1_nbytes"),
@@ -79,16 +89,24 @@ FIELDS = (
     Field("l2_slices", "int", "slices", 1, 1024, "L2 slices"),
     Field("l2_slice_nbytes_per_cycle", "float", "bytes per cycle", 1, 1024, "throughput of one slice"),
     Field("l2_near_cycles", "int", "cycles", 64, 2000, "load to use, L2 hit in the SM's own half"),
-    Field("l2_far_cycles", "int", "cycles", 64, 4000, "load to use, L2 hit in the other half; the same when there is but one"),
-    Field("l2_store_cycles", "int", "cycles", 64, 4000, "a store from issue to its acknowledgement, which fences wait for"),
-    Field("store_drain_cycles", "int", "cycles", 64, 4000, "a store from issue until its warp may end: it is on its way"),
-    Field("atomic_cycles", "float", "cycles", 0.1, 64, "L2 atomic unit: one lane's operation where several are on one address"),
-    Field("atomic_sector_cycles", "float", "cycles per sector", 0.1, 64, "L2 atomic unit: all lanes' operations on the words of a sector"),
-    Field("cas_passes", "int", "passes", 1, 16, "compare-and-swap takes the atomic units, shared and L2, so many times as long as others"),
-    Field("tlb_entries", "int", "per SM", 0, 1024, "translations that an SM keeps, behind its L1; 0: its misses are not known, and cost nothing"),
+    Field("l2_far_cycles", "int", "cycles", 64, 4000,
+        "load to use, L2 hit in the other half; the same when there is but one"),
+    Field("l2_store_cycles", "int", "cycles", 64, 4000,
+        "a store from issue to its acknowledgement, which fences wait for"),
+    Field("store_drain_cycles", "int", "cycles", 64, 4000,
+        "a store from issue until its warp may end: it is on its way"),
+    Field("atomic_cycles", "float", "cycles", 0.1, 64,
+        "L2 atomic unit: one lane's operation where several are on one address"),
+    Field("atomic_sector_cycles", "float", "cycles per sector", 0.1, 64,
+        "L2 atomic unit: all lanes' operations on the words of a sector"),
+    Field("cas_passes", "int", "passes", 1, 16,
+        "compare-and-swap takes the atomic units, shared and L2, so many times as long as others"),
+    Field("tlb_entries", "int", "per SM", 0, 1024,
+        "translations that an SM keeps, behind its L1; 0: its misses are not known, and cost nothing"),
     Field("tlb_page_nbytes", "int", "bytes", 4096, 1 << 34, "memory that one of them covers, a power of two"),
     Field("tlb_miss_cycles", "int", "cycles", 0, 5000, "a translation comes so much later that the SM does not keep"),
-    Field("l2_tlb_entries", "int", "translations", 0, 65536, "that all SMs together keep; 0: their misses are not known, and cost nothing"),
+    Field("l2_tlb_entries", "int", "translations", 0, 65536,
+        "that all SMs together keep; 0: their misses are not known, and cost nothing"),
     Field("l2_tlb_page_nbytes", "int", "bytes", 4096, 1 << 38, "memory that one of these covers, a power of two"),
     Field("l2_tlb_miss_cycles", "int", "cycles", 0, 50000, "walk of the page tables, beyond tlb_miss_cycles"),
     Field("dram_channels", "int", "channels", 1, 256, "DRAM channels"),
@@ -97,11 +115,15 @@ FIELDS = (
     Field("dram_banks", "int", "per channel", 1, 1024, "DRAM banks, of all pseudo-channels of a channel together"),
     Field("dram_row_nbytes", "int", "bytes", 128, 65536, "row of a bank"),
     Field("dram_row_cycle_ns", "float", "ns", 1, 1000, "from opening a row of a bank to opening another (tRC)"),
-    Field("dram_row_open_ns", "float", "ns", 0, 1000, "closing a row and opening another, which an open one saves (tRP + tRCD)"),
+    Field("dram_row_open_ns", "float", "ns", 0, 1000,
+        "closing a row and opening another, which an open one saves (tRP + tRCD)"),
     # Launch.
-    Field("launch_cycles", "int", "cycles", 64, 100000, "from the end of what a launch waits for, or the host's request, to its first block's turn"),
-    Field("max_active_grids", "int", "grids", 1, 1024, "grids that can have blocks running or waiting for room; further ones are pending"),
-    Field("block_launch_cycles", "int", "cycles", 64, 5000, "from a block's resources being free to the next block's first issue"),
+    Field("launch_cycles", "int", "cycles", 64, 100000,
+        "from the end of what a launch waits for, or the host's request, to its first block's turn"),
+    Field("max_active_grids", "int", "grids", 1, 1024,
+        "grids that can have blocks running or waiting for room; further ones are pending"),
+    Field("block_launch_cycles", "int", "cycles", 64, 5000,
+        "from a block's resources being free to the next block's first issue"),
     Field("distributor_cycles", "float", "cycles per block", 0.05, 100, "the work distributor starts a block"),
     # Sampler.
     Field("sampler_drain_cycles", "int", "cycles per record", 1, 10000, "a sample record leaves an SM's FIFO"),
@@ -109,27 +131,34 @@ FIELDS = (
 
 BY_NAME = {field.name: field for field in FIELDS}
 
-# Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles. `imad` is not a pipe of its own: so many
-# lanes of the `fma` pipe multiply integers.
+# Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles. `imad` is not a pipe of
+# its own: so many lanes of the `fma` pipe multiply integers.
 LANES = ("alu", "fma", "imad", "fp64", "half", "xu", "uniform", "cbu")
-LANES_FIELD = Field("lanes", "float", "lanes per partition", 0.25, 64, "width of a pipe; less than one where partitions share a unit")
+LANES_FIELD = Field(
+    "lanes", "float", "lanes per partition", 0.25, 64, "width of a pipe; less than one where partitions share a unit"
+)
 
-# Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency class.
+# Cycles from an instruction's last issue slot to the first issue of one that uses its result, by the table's latency
+# class.
 LATENCIES = (
-    "alu", "fma", "imad", "imad_hi", "fp64", "half", "xu", "conversion", "s2r", "vote", "division", "iterative", "iterative64",
-    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared", "texture", "tensor", "tensor_long", "tensor64",
+    "alu", "fma", "imad", "imad_hi", "fp64", "half", "xu", "conversion", "s2r", "vote", "division", "iterative",
+    "iterative64",
+    "shuffle", "memory", "shared", "constant", "atomic", "atomic_shared", "texture", "tensor", "tensor_long",
+    "tensor64",
 )  # fmt: skip
 LATENCY_FIELD = Field("latency", "int", "cycles", 1, 4000, "result latency")
 
-# Cycles that a result of fixed latency takes beyond it, by its reader (a pipe, a memory instruction's data or address), for some by maker and
-# reader.
+# Cycles that a result of fixed latency takes beyond it, by its reader (a pipe, a memory instruction's data or address),
+# for some by maker and reader.
 BYPASSES = (
-    "math", "half", "fp64", "xu", "memory", "tensor", "half_to_half", "half_to_math", "half_to_xu", "half_to_memory", "fp64_to_math", "fp64_to_memory",
+    "math", "half", "fp64", "xu", "memory", "tensor", "half_to_half", "half_to_math", "half_to_xu", "half_to_memory",
+    "fp64_to_math", "fp64_to_memory",
     "tensor_to_math", "tensor_to_memory", "high_to_high",
 )  # fmt: skip
 BYPASS_FIELD = Field("bypass", "int", "cycles", -8, 8, "beyond the latency, to a reader of another kind")
 
-# Cycles from the first arrival at a barrier to the first issue behind it, when so many warps of a block arrive as fast as they can.
+# Cycles from the first arrival at a barrier to the first issue behind it, when so many warps of a block arrive as fast
+# as they can.
 BARRIERS = ("warps_1", "warps_2", "warps_4", "warps_8", "warps_16")
 BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier")
 
@@ -137,7 +166,8 @@ BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier"
 CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
 CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "between issue slots of one instruction")
 
-# What the tensor pipe multiplies and adds, by the kind of elements (isa.families.tensor): a shape takes as long as its products ask for.
+# What the tensor pipe multiplies and adds, by the kind of elements (isa.families.tensor): a shape takes as long as its
+# products ask for.
 TENSOR = ("f16", "tf32", "f8", "s8", "s4", "b1", "f64")
 TENSOR_FIELD = Field("tensor", "int", "multiply-adds per cycle per partition", 1, 1 << 16, "rate of the tensor pipe")
 

@@ -19,7 +19,8 @@ LINE_NBYTES = 128  # of the L1 and the L2
 
 @dataclass(frozen=True)
 class Chip:
-    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; the tables of `fields.TABLES` map names to numbers.
+    """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; the tables of `fields.TABLES` map names to
+    numbers.
 
     `sources` says where each number comes from, by name ("sms", "latency.alu").
     """
@@ -60,7 +61,9 @@ def list_chips() -> tuple[str, ...]:
 
 
 def load_chip(name: str | Path) -> Chip:
-    """A chip by name, or from a file whose name ends in .toml. Raises UsageError naming the file and the key that is wrong."""
+    """A chip by name, or from a file whose name ends in .toml. Raises UsageError naming the file and the key that is
+    wrong.
+    """
     path = _path_of(name)
     return _build(path, _read(path, seen=()))
 
@@ -78,7 +81,9 @@ def described(description: Mapping[str, Any], place: str) -> Chip:
 
 
 def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) -> Chip:
-    """The chip with other numbers, by name ("sms", "latency.alu"). Raises UsageError, with `place` in front, for one that is wrong."""
+    """The chip with other numbers, by name ("sms", "latency.alu"). Raises UsageError, with `place` in front, for one
+    that is wrong.
+    """
     values, tables = dict(chip.values), {table: dict(getattr(chip, table)) for table in TABLES}
     for name, value in changes.items():
         table, _, entry = name.rpartition(".")
@@ -110,7 +115,9 @@ def _path_of(name: str | Path) -> Path:
     if text.endswith(".toml"):
         return Path(text)
     if text not in list_chips():
-        raise UsageError(f"unknown chip {text!r}; there are {', '.join(list_chips())}, or give the path of a .toml file")
+        raise UsageError(
+            f"unknown chip {text!r}; there are {', '.join(list_chips())}, or give the path of a .toml file"
+        )
     return FOLDER / f"{text}.toml"
 
 
@@ -166,7 +173,8 @@ def _number(path: Path, key: str, field: Field, data: dict[str, Any], sources: d
     name = prefix + key
     if key not in data:
         raise UsageError(
-            f'{path}: {name} is missing ({field.meaning}; {field.unit or "a text"}): give it, or inherit it from a chip, as in inherits = "a100"'
+            f"{path}: {name} is missing ({field.meaning}; {field.unit or 'a text'}): give it, or inherit it from a "
+            'chip, as in inherits = "a100"'
         )
     entry = data[key]
     source = str(path.name)
@@ -189,7 +197,8 @@ def _checked(path: Path | str, name: str, field: Field, value: Any):
         raise UsageError(f"{path}: {name}: expected {number} ({field.unit}), got {value!r}")
     if not field.low <= value <= field.high:
         raise UsageError(
-            f"{path}: {name} is {value}, but only {field.low:.12g} to {field.high:.12g} {field.unit} make sense ({field.meaning})"
+            f"{path}: {name} is {value}, but only {field.low:.12g} to {field.high:.12g} {field.unit} make sense "
+            f"({field.meaning})"
         )
     return float(value) if field.kind == "float" else value
 
@@ -197,27 +206,43 @@ def _checked(path: Path | str, name: str, field: Field, value: Any):
 def _check_together(path: Path | str, chip: Chip) -> None:
     """What no single number shows."""
     if chip.warp_slots % chip.partitions:
-        raise UsageError(f"{path}: warp_slots is {chip.warp_slots}, which its {chip.partitions} partitions cannot share evenly")
+        raise UsageError(
+            f"{path}: warp_slots is {chip.warp_slots}, which its {chip.partitions} partitions cannot share evenly"
+        )
     if chip.warps_per_partition > 32:
-        raise UsageError(f"{path}: warp_slots gives {chip.warps_per_partition} slots per partition, more than the 32 the model has")
+        raise UsageError(
+            f"{path}: warp_slots gives {chip.warps_per_partition} slots per partition, more than the 32 the model has"
+        )
     if chip.l1_shared_pool and chip.shared_nbytes >= chip.l1_nbytes:
-        raise UsageError(f"{path}: shared_nbytes is {chip.shared_nbytes}, which leaves no L1 of l1_nbytes {chip.l1_nbytes}")
+        raise UsageError(
+            f"{path}: shared_nbytes is {chip.shared_nbytes}, which leaves no L1 of l1_nbytes {chip.l1_nbytes}"
+        )
     room = chip.l1_nbytes - chip.shared_nbytes if chip.l1_shared_pool else chip.l1_nbytes
     if room < LINE_NBYTES * chip.l1_ways:
-        raise UsageError(f"{path}: l1_nbytes leaves {room} bytes of L1, less than one set of l1_ways = {chip.l1_ways} lines")
+        raise UsageError(
+            f"{path}: l1_nbytes leaves {room} bytes of L1, less than one set of l1_ways = {chip.l1_ways} lines"
+        )
     if chip.l2_nbytes < LINE_NBYTES * chip.l2_slices:
-        raise UsageError(f"{path}: l2_nbytes is {chip.l2_nbytes}, less than a line for each of l2_slices = {chip.l2_slices}")
+        raise UsageError(
+            f"{path}: l2_nbytes is {chip.l2_nbytes}, less than a line for each of l2_slices = {chip.l2_slices}"
+        )
     if chip.registers < chip.register_granularity * chip.partitions:
-        raise UsageError(f"{path}: registers is {chip.registers}, less than register_granularity for each of {chip.partitions} partitions")
+        raise UsageError(
+            f"{path}: registers is {chip.registers}, less than register_granularity for each of {chip.partitions} "
+            "partitions"
+        )
     if chip.max_shared_nbytes_per_block > chip.shared_nbytes:
         raise UsageError(
-            f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's {chip.shared_nbytes}"
+            f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's "
+            f"{chip.shared_nbytes}"
         )
     for key in ("tlb_page_nbytes", "l2_tlb_page_nbytes"):
         if chip.values[key] & (chip.values[key] - 1):
             raise UsageError(f"{path}: {key} is {chip.values[key]}, which is no power of two")
     reach = chip.tlb_entries * chip.tlb_page_nbytes
     if chip.l2_tlb_entries and chip.l2_tlb_entries * chip.l2_tlb_page_nbytes < reach:
-        raise UsageError(f"{path}: l2_tlb_entries of l2_tlb_page_nbytes cover less than the {reach} bytes of each SM's TLB")
+        raise UsageError(
+            f"{path}: l2_tlb_entries of l2_tlb_page_nbytes cover less than the {reach} bytes of each SM's TLB"
+        )
     if not chip.l2_near_cycles <= chip.l2_far_cycles <= chip.dram_cycles:
         raise UsageError(f"{path}: l2_near_cycles, l2_far_cycles and dram_cycles must ascend")

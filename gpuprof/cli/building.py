@@ -9,18 +9,31 @@ import click
 from gpuprof.build import BuildOptions
 
 _MAX_REGISTERS = click.option(
-    "--max-registers", type=click.IntRange(min=16), metavar="N", help="Registers per thread at most; what does not fit is spilled."
+    "--max-registers",
+    type=click.IntRange(min=16),
+    metavar="N",
+    help="Registers per thread at most; what does not fit is spilled.",
 )
 _COMPILER_FLAGS = (
     click.option(
-        "--compiler", metavar="NAME", help="clang, which comes with gpuprof; nvcc, where installed; or the path of another of them."
+        "--compiler",
+        metavar="NAME",
+        help="clang, which comes with gpuprof; nvcc, where installed; or the path of another of them.",
     ),
     click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in."),
     click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro."),
     click.option(
-        "-O", "optimize", type=click.IntRange(0, 3), metavar="0..3", default=3, show_default=True, help="How much the compiler optimizes."
+        "-O",
+        "optimize",
+        type=click.IntRange(0, 3),
+        metavar="0..3",
+        default=3,
+        show_default=True,
+        help="How much the compiler optimizes.",
     ),
-    click.option("--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"),
+    click.option(
+        "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"
+    ),
 )
 
 
@@ -29,7 +42,9 @@ def compiler_options(command: Callable) -> Callable:
 
     @wraps(command)
     def with_options(*, compiler, include_dirs, defines, optimize, standard, **others):
-        return command(options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard), **others)
+        return command(
+            options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard), **others
+        )
 
     for flag in reversed(_COMPILER_FLAGS):
         with_options = flag(with_options)

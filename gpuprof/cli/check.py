@@ -7,13 +7,16 @@ import click
 
 @click.command()
 @click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
-@click.option("--baseline", required=True, type=click.Path(path_type=Path), help="The committed text file to compare with.")
+@click.option(
+    "--baseline", required=True, type=click.Path(path_type=Path), help="The committed text file to compare with."
+)
 @click.option(
     "--fail-on",
     "limits",
     metavar="METRIC=LIMIT",
     multiple=True,
-    help="What may grow by how much: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable. Default: cycles=1%|200.",
+    help="What may grow by how much: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable. Default: "
+    "cycles=1%|200.",
 )
 @click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
 @click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
@@ -42,7 +45,9 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
         facts = measure(db, profile)
     if update:
         write_baseline(baseline, facts)
-        click.echo(f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written")
+        click.echo(
+            f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written"
+        )
         return
     comparison = compare(read_baseline(baseline), facts, rules)
     if format_ == "json":
@@ -62,6 +67,8 @@ def judge(comparison, baseline: Path) -> None:
         raise Regression(summary(comparison))
     if comparison.missing:
         names = ", ".join(map(str, comparison.missing))
-        raise NotComparable(f"{baseline}: not measured now: {names}; launch it, or take it out of the baseline with --update")
+        raise NotComparable(
+            f"{baseline}: not measured now: {names}; launch it, or take it out of the baseline with --update"
+        )
     if not comparison.launches:
         raise NotComparable(f"{baseline}: has no launch in common with this profile; write it anew with --update")

@@ -9,7 +9,14 @@ import click
 from gpuprof.build import SOURCES, BuildOptions
 from gpuprof.cli.building import build_options
 from gpuprof.cli.grouping import GroupedCommand
-from gpuprof.cli.recording import RECORDS, form_and_registers, load_settings, recorded_text, recording_flags, recording_options
+from gpuprof.cli.recording import (
+    RECORDS,
+    form_and_registers,
+    load_settings,
+    recorded_text,
+    recording_flags,
+    recording_options,
+)
 from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 
 KINDS = (*SOURCES, ".gpubin", ".py")
@@ -18,8 +25,16 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @click.command("collect", cls=GroupedCommand, short_help="Run kernels on the emulated GPU and record a profile.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("script_args", nargs=-1)
-@click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
-@click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]")
+@click.option(
+    "--launch",
+    "launches",
+    multiple=True,
+    metavar="'K<<<G, B>>>(...)'",
+    help="A launch; otherwise FILE's LAUNCH: comments say.",
+)
+@click.option(
+    "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
+)
 @sampler_options
 @click.option(
     "--record",
@@ -28,13 +43,30 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     show_default=True,
     help="32 or 8 bytes a sample; +counters: and a record of counters for each SM and sampled cycle.",
 )
-@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
-@click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
+@click.option(
+    "--max-cycles",
+    type=Cycles(1),
+    metavar="N",
+    help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]",
+)
+@click.option(
+    "--sample-blocks",
+    is_flag=True,
+    help="Time blocks of a large launch until its rate has settled; extrapolate the rest.",
+)
 @recording_options
 @click.option(
-    "--save-stream", is_flag=True, help="Save what was asked of the GPU, data and all, so that `gpuprof replay` can run it again."
+    "--save-stream",
+    is_flag=True,
+    help="Save what was asked of the GPU, data and all, so that `gpuprof replay` can run it again.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gprec, in this folder.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Default: FILE's name with .gprec, in this folder.",
+)
 @build_options
 def command(
     file: Path,
@@ -90,7 +122,14 @@ def command(
             options=options,
             observer=terminal,
             command=_command_text(
-                file, launches, chip_name, sampling, sample_blocks, recording_flags(passes, load_base), options, script_args
+                file,
+                launches,
+                chip_name,
+                sampling,
+                sample_blocks,
+                recording_flags(passes, load_base),
+                options,
+                script_args,
             ),
             **load_settings(load_base),
         )
@@ -100,7 +139,9 @@ def command(
 
 @contextmanager
 def _nothing_is_garbage():
-    """While modules are imported and tables built, all of which stay: looking through them for garbage takes a sixth of a short run."""
+    """While modules are imported and tables built, all of which stay: looking through them for garbage takes a sixth of
+    a short run.
+    """
     gc.disable()
     try:
         yield

@@ -12,12 +12,23 @@ from gpuprof.errors import UsageError
 @click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE's name with .gpubin or .ptx, in this folder."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Default: FILE's name with .gpubin or .ptx, in this folder.",
 )
 @click.option(
-    "--chip", "chip_name", default=DEFAULT_CHIP, show_default=True, metavar="NAME", help="The chip to compile for; `gpuprof list chips`."
+    "--chip",
+    "chip_name",
+    default=DEFAULT_CHIP,
+    show_default=True,
+    metavar="NAME",
+    help="The chip to compile for; `gpuprof list chips`.",
 )
-@click.option("--emit", type=click.Choice(["gpubin", "ptx"]), default="gpubin", show_default=True, help="What to write.")
+@click.option(
+    "--emit", type=click.Choice(["gpubin", "ptx"]), default="gpubin", show_default=True, help="What to write."
+)
 @click.option("--kernel", "names", multiple=True, metavar="NAME", help="A template kernel to instantiate: 'scan<256>'.")
 @build_options
 def command(

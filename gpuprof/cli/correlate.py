@@ -7,7 +7,9 @@ import click
 
 @click.command()
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The database; by default the recording's name with .gpudb.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="The database; by default the recording's name with .gpudb."
+)
 def command(recording: Path, output: Path | None):
     """Turn a recording into a database (SQLite) for reports, checks and your own queries.
 

@@ -9,7 +9,13 @@ import click
 from gpuprof.errors import UsageError
 from gpuprof.files import unreadable
 
-STYLES = {"header": {"bold": True}, "label": {"fg": "cyan"}, "instruction": {}, "source": {"fg": "green"}, "ptx": {"dim": True}}
+STYLES = {
+    "header": {"bold": True},
+    "label": {"fg": "cyan"},
+    "instruction": {},
+    "source": {"fg": "green"},
+    "ptx": {"dim": True},
+}
 
 
 @click.command("disasm", short_help="Print the instructions of a gpubin.")
@@ -42,7 +48,9 @@ def chosen(functions: tuple, pattern: str | None) -> list:
     except re.error as error:
         raise UsageError(f"--kernel {pattern!r} is not a regular expression: {error}") from error
     if not found:
-        raise UsageError(f"--kernel {pattern!r} finds none of: {', '.join(f.display for f in functions) or 'no functions'}")
+        raise UsageError(
+            f"--kernel {pattern!r} finds none of: {', '.join(f.display for f in functions) or 'no functions'}"
+        )
     return found
 
 

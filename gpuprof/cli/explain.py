@@ -33,7 +33,8 @@ def command(reason, vocabulary):
         from gpuprof.isa.vocabularies import VOCABULARIES
 
         raise UsageError(
-            f"{vocabulary} has no term {reason!r}; it has: {', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
+            f"{vocabulary} has no term {reason!r}; it has: "
+            f"{', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
         )
     elif not is_reason(reason) and (cause := find_cause(reason)):
         explain_cause(cause)
@@ -51,7 +52,11 @@ def explain(number: int) -> None:
     facts = [("what it is", found.text)]
     facts += [("causes" if index == 0 else "", cause) for index, cause in enumerate(CAUSES[found.name])]
     facts += [("what to do", found.advice)]
-    facts += [(f"in {name}", vocabulary.word(number)) for name, vocabulary in sorted(VOCABULARIES.items()) if not vocabulary.is_own]
+    facts += [
+        (f"in {name}", vocabulary.word(number))
+        for name, vocabulary in sorted(VOCABULARIES.items())
+        if not vocabulary.is_own
+    ]
     echo(facts)
 
 
@@ -82,7 +87,11 @@ def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> No
 
 def echo(facts: list[tuple[str, str]]) -> None:
     for label, text in facts:
-        click.echo(click.wrap_text(text, width=80, initial_indent=f"{label:<{LABEL_CELLS}}", subsequent_indent=" " * LABEL_CELLS))
+        click.echo(
+            click.wrap_text(
+                text, width=80, initial_indent=f"{label:<{LABEL_CELLS}}", subsequent_indent=" " * LABEL_CELLS
+            )
+        )
 
 
 def find_terms(text: str, vocabulary: str | None) -> dict[str, list[str]]:

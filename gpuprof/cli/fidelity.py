@@ -11,7 +11,11 @@ from gpuprof.errors import UsageError
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
 
 KINDS = (
-    ("given", "the published value, or one measured beside it, is a number of the chip file: the model gives back what it was told"),
+    (
+        "given",
+        "the published value, or one measured beside it, is a number of the chip file: the model gives back what it "
+        "was told",
+    ),
     ("follows", "it is an outcome, of which the chip file says nothing"),
 )
 
@@ -24,7 +28,8 @@ KINDS = (
 def command(chip_name, everything, as_csv, as_json):
     """Show what microbenchmarks measure on the timing model, and what has been published of the real chips.
 
-    The figures come with gpuprof: they were measured on this version of the model, by kernels that lie in tests/microbench of its source.
+    The figures come with gpuprof: they were measured on this version of the model, by kernels that lie in
+    tests/microbench of its source.
     """
     from gpuprof.fidelity import stored
 
@@ -44,7 +49,8 @@ def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
         return there
     if chip_name not in there:
         also = (
-            "; of a chip file of your own nothing is published: `python -m tests.microbench --chip FILE` in a source checkout measures it"
+            "; of a chip file of your own nothing is published: `python -m tests.microbench --chip FILE` in a "
+            "source checkout measures it"
         )
         raise UsageError(f"--chip {chip_name}: there are figures of {', '.join(there)}{also}")
     return (chip_name,)
@@ -55,7 +61,8 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.fidelity.stored import SOURCES, model_version, summary
 
     lines = [
-        f"model {model_version()}. No kernel's cycles were compared with a real GPU: the figures below are what microbenchmarks tell.",
+        f"model {model_version()}. No kernel's cycles were compared with a real GPU: the figures below are what "
+        "microbenchmarks tell.",
         "",
     ]
     for chip in chips if tables else ():
@@ -109,7 +116,9 @@ def columns(rows: list[tuple[str, ...]], text_columns: set[int]) -> list[str]:
     """Rows as columns, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     places = list(enumerate(widths))
-    return ["  ".join(row[i].ljust(w) if i in text_columns else row[i].rjust(w) for i, w in places).rstrip() for row in rows]
+    return [
+        "  ".join(row[i].ljust(w) if i in text_columns else row[i].rjust(w) for i, w in places).rstrip() for row in rows
+    ]
 
 
 def wrapped(label: str, text: str, indent: int) -> str:

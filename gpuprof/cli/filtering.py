@@ -11,17 +11,25 @@ _FLAGS = (
         "words",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Record only these samples: sm=0-3,7, block=0-63, warp=0, launch=2, kernel=RE, stream=1, task=RE, cycles=1000-2000, "
+        help="Record only these samples: sm=0-3,7, block=0-63, warp=0, launch=2, kernel=RE, stream=1, task=RE, "
+        "cycles=1000-2000, "
         "launch-cycles=0-4095, or off. May be repeated; all must hold. Exact numbers are always of everything.",
     ),
     click.option("--kernel-name", metavar="NAME", help="Sample only kernels of this name, or regex:RE, as in ncu."),
-    click.option("--launch-skip", type=click.IntRange(min=0), metavar="N", help="Sample nothing of the first N launches that would be."),
+    click.option(
+        "--launch-skip",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Sample nothing of the first N launches that would be.",
+    ),
     click.option("--launch-count", type=click.IntRange(min=1), metavar="N", help="Sample only N launches."),
 )
 
 
 def filter_options(command: Callable) -> Callable:
-    """Gives a command these flags, and the filter they make, written as one, as its argument `filter`; None when none was given."""
+    """Gives a command these flags, and the filter they make, written as one, as its argument `filter`; None when none
+    was given.
+    """
 
     @wraps(command)
     def with_filter(*, words, kernel_name, launch_skip, launch_count, **others):

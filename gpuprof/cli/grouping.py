@@ -19,7 +19,11 @@ class GroupedCommand(click.Command):
     """Lists its flags by GROUPS; those of no group come last."""
 
     def format_options(self, ctx, formatter):
-        rows = {option.opts[0]: option.get_help_record(ctx) for option in self.get_params(ctx) if isinstance(option, click.Option)}
+        rows = {
+            option.opts[0]: option.get_help_record(ctx)
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option)
+        }
         grouped = {title: [rows.pop(flag) for flag in flags if flag in rows] for title, flags in GROUPS.items()}
         grouped[OTHERS] = list(rows.values())
         for title, lines in grouped.items():

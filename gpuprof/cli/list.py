@@ -40,10 +40,15 @@ def numbers(chip) -> Table:
     """Every number of a chip, in the order of its file."""
     from gpuprof.chips.fields import FIELDS, TABLES
 
-    rows = [(field.name, chip.values[field.name], field.unit, field.meaning, chip.sources[field.name]) for field in FIELDS]
+    rows = [
+        (field.name, chip.values[field.name], field.unit, field.meaning, chip.sources[field.name]) for field in FIELDS
+    ]
     for table, (entries, field) in TABLES.items():
         named = getattr(chip, table)
-        rows += [(f"{table}.{entry}", named[entry], field.unit, field.meaning, chip.sources[f"{table}.{entry}"]) for entry in entries]
+        rows += [
+            (f"{table}.{entry}", named[entry], field.unit, field.meaning, chip.sources[f"{table}.{entry}"])
+            for entry in entries
+        ]
     return ("number", "value", "unit", "meaning", "source"), rows
 
 
@@ -59,7 +64,10 @@ def stalls_in(name: str) -> Table:
     from gpuprof.isa.vocabularies import VOCABULARIES
 
     vocabulary = VOCABULARIES[name]
-    terms = [(vocabulary.word(number), ", ".join(vocabulary.reasons_of(vocabulary.word(number)))) for number in vocabulary.numbers()]
+    terms = [
+        (vocabulary.word(number), ", ".join(vocabulary.reasons_of(vocabulary.word(number))))
+        for number in vocabulary.numbers()
+    ]
     return ("term", "reasons"), [*terms, *((term, f"none: {why}") for term, why in vocabulary.missing.items())]
 
 
@@ -99,7 +107,11 @@ def sample(path: Path) -> tuple[str, int, str]:
     text = path.read_text(encoding="utf-8")
     opening = re.match(r"\s*(?:(?://|#)\s*(?P<comment>.+)|\"\"\"(?P<docstring>.+))", text)
     first = (opening["comment"] or opening["docstring"]) if opening else ""
-    return shortest(path), len(LAUNCH.findall(text)), re.split(r"(?<=[.;:])\s", first.strip().rstrip('"'))[0].rstrip(".;:")
+    return (
+        shortest(path),
+        len(LAUNCH.findall(text)),
+        re.split(r"(?<=[.;:])\s", first.strip().rstrip('"'))[0].rstrip(".;:"),
+    )
 
 
 def shortest(path: Path) -> str:
@@ -112,7 +124,9 @@ def instructions() -> Table:
     """The instructions of PTX ISA 9.0, and which of their forms do not run."""
     from gpuprof.assemble.catalogue import entries
 
-    return ("kind", "name", "status", "refused"), [(entry.kind, entry.name, entry.status, entry.refused) for entry in entries()]
+    return ("kind", "name", "status", "refused"), [
+        (entry.kind, entry.name, entry.status, entry.refused) for entry in entries()
+    ]
 
 
 KINDS: dict[str, Callable[[], Table]] = {
@@ -172,13 +186,18 @@ def verbose_chips(names: tuple[str, ...], as_json: bool) -> None:
         import json
 
         found = [
-            {"name": chip.name, "numbers": [dict(zip(numbers(chip)[0], row, strict=True)) for row in numbers(chip)[1]]} for chip in chosen
+            {"name": chip.name, "numbers": [dict(zip(numbers(chip)[0], row, strict=True)) for row in numbers(chip)[1]]}
+            for chip in chosen
         ]
         click.echo(json.dumps({"version": 1, "chips": found}, indent=1))
         return
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for index, chip in enumerate(chosen):
-        click.echo("\n".join([*([""] if index else []), f"{chip.name}: {chip.notes} ({chip.maker})", *number_lines(chip, width)]))
+        click.echo(
+            "\n".join(
+                [*([""] if index else []), f"{chip.name}: {chip.notes} ({chip.maker})", *number_lines(chip, width)]
+            )
+        )
 
 
 COLUMNS_WIDTH = 110  # cells; on a narrower terminal meaning and source stand below the number
@@ -187,18 +206,27 @@ COLUMNS_WIDTH = 110  # cells; on a narrower terminal meaning and source stand be
 def number_lines(chip, width: int | None) -> list[str]:
     """A line per number in columns; on a narrow terminal the number first, then the rest, indented and wrapped."""
     heading, rows = numbers(chip)
-    told = [(name, value, unit, f"{meaning} [{source}]") for name, value, unit, meaning, source in rows if name not in ("maker", "notes")]
+    told = [
+        (name, value, unit, f"{meaning} [{source}]")
+        for name, value, unit, meaning, source in rows
+        if name not in ("maker", "notes")
+    ]
     if width is None or width >= COLUMNS_WIDTH:
         return aligned([(*heading[:3], "meaning [source]"), *told], width)
     lines = []
     for name, value, unit, text in told:
         number = f"{value:g}" if isinstance(value, float) else value
-        lines += [f"{name} = {number} {unit}".rstrip(), *textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    ")]
+        lines += [
+            f"{name} = {number} {unit}".rstrip(),
+            *textwrap.wrap(text, width, initial_indent="    ", subsequent_indent="    "),
+        ]
     return lines
 
 
 def aligned(rows: list[tuple], width: int | None) -> list[str]:
-    """Rows as columns under the first row as heading: numbers to the right, text to the left, the last column wrapped to `width`."""
+    """Rows as columns under the first row as heading: numbers to the right, text to the left, the last column wrapped
+    to `width`.
+    """
     texts = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     right = [isinstance(cell, (int, float)) for cell in rows[-1]]
@@ -208,5 +236,9 @@ def aligned(rows: list[tuple], width: int | None) -> list[str]:
         cells = [cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(row, widths, right, strict=True)]
         line = "  ".join(cells).rstrip()
         wrap = width is not None and width - indent >= 20
-        lines += textwrap.wrap(line, width, subsequent_indent=" " * indent, drop_whitespace=True) if wrap and len(line) > width else [line]
+        lines += (
+            textwrap.wrap(line, width, subsequent_indent=" " * indent, drop_whitespace=True)
+            if wrap and len(line) > width
+            else [line]
+        )
     return lines

@@ -79,12 +79,16 @@ def _in_our_words(error: click.UsageError) -> UsageError:
 
 
 def silence_stdout() -> None:
-    """The reader of our output went away (`| head`): drop what is still to come, and keep Python from complaining at exit."""
+    """The reader of our output went away (`| head`): drop what is still to come, and keep Python from complaining at
+    exit.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main():
-    """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130 interrupted."""
+    """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130
+    interrupted.
+    """
     try:
         code = cli(prog_name="gpuprof", standalone_mode=False)
         sys.stdout.flush()

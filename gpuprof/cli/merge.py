@@ -10,14 +10,19 @@ from gpuprof.cli.recording import recorded_text
 @click.command("merge", short_help="Put recordings together: passes add up, others follow.")
 @click.argument("recordings", metavar="A.gprec B.gprec ...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", required=True, help="The recording to write; may be one of them."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    required=True,
+    help="The recording to write; may be one of them.",
 )
 def command(recordings: tuple[Path, ...], output: Path):
     """Put recordings together into one.
 
-    Recordings of the same launches, sampled with other seeds or phases, are passes: their samples add up, as with `collect --replay`, and what
-    is exact stays, a saved command stream too. Recordings of other launches follow each other, without their streams. Chip, model and sampling have to
-    be the same. A file that OUT was stays as OUT.old.
+    Recordings of the same launches, sampled with other seeds or phases, are passes: their samples add up, as with
+    `collect --replay`, and what is exact stays, a saved command stream too. Recordings of other launches follow each
+    other, without their streams. Chip, model and sampling have to be the same. A file that OUT was stays as OUT.old.
 
     \b
     gpuprof replay a.gprec --seed 1 --phase 128 -o b.gprec

@@ -1,4 +1,6 @@
-"""What `collect` shows while it works: a progress bar on a terminal, the kernels' own output, a line per finished launch."""
+"""What `collect` shows while it works: a progress bar on a terminal, the kernels' own output, a line per finished
+launch.
+"""
 
 import sys
 import time
@@ -19,7 +21,9 @@ def compiling_text(seconds: float) -> str:
 
 
 class Terminal(Observer):
-    """Results go to stdout; the bar goes to stderr, only when that is a terminal, and only for work that takes a while."""
+    """Results go to stdout; the bar goes to stderr, only when that is a terminal, and only for work that takes a
+    while.
+    """
 
     def __init__(self):
         self._show_bar = sys.stderr.isatty()
@@ -46,7 +50,10 @@ class Terminal(Observer):
         if not self._show_bar or time.monotonic() - self._since < BAR_AFTER_SECONDS:
             return
         filled = BAR_WIDTH * blocks_done // launch.n_blocks
-        text = f"{printable(launch.function.display)[:30]} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {blocks_done:,}/{launch.n_blocks:,} blocks"
+        text = (
+            f"{printable(launch.function.display)[:30]} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] "
+            f"{blocks_done:,}/{launch.n_blocks:,} blocks"
+        )
         self._draw(text)
 
     def compiling(self, seconds: float) -> None:
@@ -71,8 +78,10 @@ class Terminal(Observer):
         sampled = f"  ({timing.extrapolation})" if timing.extrapolation else ""
         cluster = f", cluster={extent_text(launch.cluster)}" if launch.blocks_of_cluster > 1 else ""
         self.say(
-            f"{launch.function.display}<<<{extent_text(launch.grid)}, {extent_text(launch.block)}{cluster}>>>  {timing.cycles:,} cycles"
-            f"  {n_instructions:,} warp instructions  {plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}"
+            f"{launch.function.display}<<<{extent_text(launch.grid)}, {extent_text(launch.block)}{cluster}>>>  "
+            f"{timing.cycles:,} cycles"
+            f"  {n_instructions:,} warp instructions  "
+            f"{plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}"
         )
 
     def _echo(self, text: str) -> None:

@@ -19,7 +19,8 @@ from gpuprof.errors import UsageError
 def command(recording, kernel, launch, as_csv, as_json, width):
     """Compare the samples of a recording with its exact ledger, at its period and at others, 2^5 to 2^20.
 
-    Longer periods are samples of this one left out, as recorded with that period; shorter ones are predicted. docs/sampling.md says more.
+    Longer periods are samples of this one left out, as recorded with that period; shorter ones are predicted.
+    docs/sampling.md says more.
 
     \b
     Columns, as shares:
@@ -59,7 +60,9 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
     from gpuprof.report.queries import read_report
 
     if not read_start(recording).startswith(MAGIC[:5]):
-        raise UsageError(f"{recording}: quality needs the samples themselves, which are in the recording (.gprec), not in a database")
+        raise UsageError(
+            f"{recording}: quality needs the samples themselves, which are in the recording (.gprec), not in a database"
+        )
     with closing(ensure_database(recording)) as db:
         report = read_report(db, kernel, launch)
         check_measured(report)
@@ -69,7 +72,10 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
     size = effective_of(launches)
     effective = len(samples.line) if size is None else size
     return Quality(
-        report.header, effective, rows_of(samples, truth, period_cycles, effective, can_thin), notes(report.header, size, can_thin)
+        report.header,
+        effective,
+        rows_of(samples, truth, period_cycles, effective, can_thin),
+        notes(report.header, size, can_thin),
     )
 
 
@@ -77,10 +83,14 @@ def notes(header, size: float | None, can_thin: bool) -> list[str]:
     found = []
     if size is None:
         found.append(
-            "compact records tell neither cycle nor what a sample stands for; each counts for one, and as if it were independent of the others"
+            "compact records tell neither cycle nor what a sample stands for; each counts for one, and as if it were "
+            "independent of the others"
         )
     if not can_thin:
         found.append("longer periods cannot be had from these records and are predicted, too")
     if header.dropped:
-        found.append(f"{header.dropped:,} samples were dropped; recordings of longer periods would have dropped fewer than their rows lack")
+        found.append(
+            f"{header.dropped:,} samples were dropped; recordings of longer periods would have dropped fewer than "
+            "their rows lack"
+        )
     return found

@@ -33,13 +33,18 @@ _FLAGS = (
         help="Run N times, each with another seed and a phase of its own, and put the samples together.",
     ),
     click.option(
-        "--load-base", type=LoadBase(), metavar="ADDRESS", help="Load the code at another address, or at random ones, by the --seed."
+        "--load-base",
+        type=LoadBase(),
+        metavar="ADDRESS",
+        help="Load the code at another address, or at random ones, by the --seed.",
     ),
 )
 
 
 def recording_options(command: Callable) -> Callable:
-    """Gives a command --replay and --load-base, as its arguments `passes` and `load_base`: None where they are not given."""
+    """Gives a command --replay and --load-base, as its arguments `passes` and `load_base`: None where they are not
+    given.
+    """
     for flag in reversed(_FLAGS):
         command = flag(command)
     return command
@@ -52,7 +57,9 @@ def recording_flags(passes: int | None, load_base: int | str | None) -> list[str
 
 
 def form_and_registers(record: str, registers: dict) -> tuple[str, dict]:
-    """What --record says: the form of samples, and the sampler's registers, with all counters where it asks for them and --counters does not."""
+    """What --record says: the form of samples, and the sampler's registers, with all counters where it asks for them
+    and --counters does not.
+    """
     from gpuprof.timing.sampling import COUNTERS
 
     return ("wide", {"counters": ",".join(COUNTERS)} | registers) if record == WITH_COUNTERS else (record, registers)
@@ -71,5 +78,6 @@ def recorded_text(recorder, passes: int, output: Path) -> str:
 
     in_passes = f" in {passes:,} passes" if passes > 1 else ""
     return (
-        f"{plural(recorder.n_records, 'sample', 'samples')} of {plural(recorder.n_launches, 'launch', 'launches')}{in_passes} -> {output}"
+        f"{plural(recorder.n_records, 'sample', 'samples')} of "
+        f"{plural(recorder.n_launches, 'launch', 'launches')}{in_passes} -> {output}"
     )

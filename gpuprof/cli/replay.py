@@ -7,19 +7,33 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.grouping import GroupedCommand
-from gpuprof.cli.recording import RECORDS, form_and_registers, load_settings, recorded_text, recording_flags, recording_options
+from gpuprof.cli.recording import (
+    RECORDS,
+    form_and_registers,
+    load_settings,
+    recorded_text,
+    recording_flags,
+    recording_options,
+)
 from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
 
 
 @click.command("replay", cls=GroupedCommand, short_help="Run a saved command stream again, with other settings.")
 @click.argument("file", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: as recorded]")
+@click.option(
+    "--chip",
+    "chip_name",
+    metavar="NAME",
+    help="A chip of `gpuprof list chips`, or a .toml file.  [default: as recorded]",
+)
 @partial(sampler_options, with_defaults=False)
 @click.option("--record", type=click.Choice(RECORDS), help="32 or 8 bytes a sample; with counters, or without.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.")
 @recording_options
 @click.option("--save-stream", is_flag=True, help="As `collect` has it; here it is always so.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE-replay.gprec, in this folder.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE-replay.gprec, in this folder."
+)
 def command(
     file: Path,
     chip_name: str | None,
@@ -31,10 +45,11 @@ def command(
     save_stream: bool,
     output: Path | None,
 ):
-    """Run the command stream of FILE again: the same code, the same data, the same launches, without the source or the script.
+    """Run the command stream of FILE again: the same code, the same data, the same launches, without the source or the
+    script.
 
-    FILE is a recording of `collect --save-stream`. What no flag says stays as it was recorded; what a flag says of the sampler holds
-    throughout, also where the script has set it. The new recording has the stream, too.
+    FILE is a recording of `collect --save-stream`. What no flag says stays as it was recorded; what a flag says of the
+    sampler holds throughout, also where the script has set it. The new recording has the stream, too.
 
     \b
     gpuprof replay train.gprec --chip h200
@@ -53,11 +68,15 @@ def command(
     from gpuprof.timing.registers import changed
 
     if output.exists() and file.exists() and output.samefile(file):
-        raise UsageError(f"{output}: the recording would replace the one that it is made from; give another name with -o")
+        raise UsageError(
+            f"{output}: the recording would replace the one that it is made from; give another name with -o"
+        )
     stream = read_stream(file)
     given, form = registers, None
     if record:
-        form, registers = form_and_registers(record, {"counters": ""} | registers if record in ("wide", "compact") else registers)
+        form, registers = form_and_registers(
+            record, {"counters": ""} | registers if record in ("wide", "compact") else registers
+        )
     registers = _completed(registers)
     others = recording_flags(passes, load_base)
     passes = passes or passes_of(stream.meta["sampling"])
@@ -76,7 +95,11 @@ def command(
         _notice_model(terminal, stream)
         fixed = frozenset(registers)
         recorder = record_passes(
-            output, settings, lambda given: replay(stream, given, saved_load_bases=load_base is None, fixed=fixed), passes, fixed
+            output,
+            settings,
+            lambda given: replay(stream, given, saved_load_bases=load_base is None, fixed=fixed),
+            passes,
+            fixed,
         )
     terminal.say(recorded_text(recorder, passes, output))
 
@@ -88,7 +111,9 @@ def _completed(registers: dict) -> dict:
     return {"phase_cycles": 0} | registers if {"period_cycles", "trigger"} & registers.keys() else registers
 
 
-def _command_text(file: Path, chip_name: str | None, given: dict, record: str | None, max_cycles: int | None, others: list[str]) -> str:
+def _command_text(
+    file: Path, chip_name: str | None, given: dict, record: str | None, max_cycles: int | None, others: list[str]
+) -> str:
     words = ["gpuprof", "replay", file.name, *(["--chip", Path(chip_name).name] if chip_name else [])]
     words += register_flags(given)
     words += ["--record", record] if record else []
@@ -101,4 +126,6 @@ def _notice_model(terminal, stream) -> None:
 
     recorded = stream.meta["model_version"]
     if recorded != MODEL_VERSION:
-        terminal.notice(f"{stream.path} was recorded by model {recorded}, this is model {MODEL_VERSION}: cycles may differ")
+        terminal.notice(
+            f"{stream.path} was recorded by model {recorded}, this is model {MODEL_VERSION}: cycles may differ"
+        )

@@ -14,11 +14,15 @@ PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samp
 
 @click.command("report", short_help="Show where the cycles went.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--page", type=click.Choice(PAGES), help="Default: the summary, then the source of the kernel with the most cycles.")
+@click.option(
+    "--page", type=click.Choice(PAGES), help="Default: the summary, then the source of the kernel with the most cycles."
+)
 @click.option("--kernel", metavar="RE", help="Only kernels whose name this regular expression finds.")
 @click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Only launch N.")
 @click.option("--source-lines", metavar="A-B", help="Only these lines, with all their instructions.")
-@click.option("--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines.")
+@click.option(
+    "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."
+)
 @click.option("--csv", "as_csv", is_flag=True, help="CSV, as Nsight Compute exports its source page.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 @click.option(
@@ -38,7 +42,8 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, voca
         raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
     if isa and (as_csv or as_json or page not in (None, "source", "stalls")):
         raise UsageError(
-            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all instructions give --page isa"
+            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all "
+            "instructions give --page isa"
         )
 
     from dataclasses import replace

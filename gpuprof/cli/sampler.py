@@ -1,4 +1,6 @@
-"""The flags that set the sampler, of `collect` and of `replay`: one row each, and the register of timing.sampling.Sampling that it sets."""
+"""The flags that set the sampler, of `collect` and of `replay`: one row each, and the register of
+timing.sampling.Sampling that it sets.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -41,13 +43,19 @@ class Period(Cycles):
 
 
 class Events(click.ParamType):
-    """KIND:K, a kind of event and how many of them; makes the registers of a cell that counts events, or cycles, if these are the kind."""
+    """KIND:K, a kind of event and how many of them; makes the registers of a cell that counts events, or cycles, if
+    these are the kind.
+    """
 
     name = "trigger"
 
     def convert(self, value, param, ctx):
         kind, _, number = str(value).partition(":")
-        every = Cycles(1).convert(number, param, ctx) if number else self.fail(f"{value!r} says not how many: give l1_miss:100", param, ctx)
+        every = (
+            Cycles(1).convert(number, param, ctx)
+            if number
+            else self.fail(f"{value!r} says not how many: give l1_miss:100", param, ctx)
+        )
         if kind == "cycles":
             return {"trigger": kind, "every": 0, "period_cycles": every, "auto_period": 0}
         return {"trigger": kind, "every": every, "period_cycles": 0, "auto_period": 0, "mode": "trigger"}
@@ -73,7 +81,9 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Flag(NamedTuple):
-    """`type` may make a dict of registers and values, where a flag sets several; `register` is then the one it is named after."""
+    """`type` may make a dict of registers and values, where a flag sets several; `register` is then the one it is named
+    after.
+    """
 
     name: str
     register: str
@@ -82,14 +92,24 @@ class Flag(NamedTuple):
     metavar: str | None = None
 
 
-STREAM_TEXT = "Records leave over a port of their own, or as stores of the kernel's SM, which disturbs it: the report says by how much.  [default: aux]"
+STREAM_TEXT = (
+    "Records leave over a port of their own, or as stores of the kernel's SM, which disturbs it: the report says "
+    "by how much.  [default: aux]"
+)
 FLAGS = (  # what a later one sets goes before what an earlier one does
-    Flag("--trigger", "trigger", Events(), "Sample with every K-th event on an SM, not by cycles: see `gpuprof list triggers`.", "KIND:K"),
+    Flag(
+        "--trigger",
+        "trigger",
+        Events(),
+        "Sample with every K-th event on an SM, not by cycles: see `gpuprof list triggers`.",
+        "KIND:K",
+    ),
     Flag(
         "--period",
         "period_cycles",
         Period(0),
-        f"Sampling period, 2^5 to 2^31; 0 = off; auto = the shortest without losses.  [default: {DEFAULT_PERIOD_CYCLES}]",
+        "Sampling period, 2^5 to 2^31; 0 = off; auto = the shortest without losses.  [default: "
+        f"{DEFAULT_PERIOD_CYCLES}]",
         "CYCLES",
     ),
     Flag(
@@ -100,9 +120,22 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "partition that issued nothing, or the warp whose event it was.  [default: random; with --trigger: trigger]",
     ),
     Flag("--seed", "seed", click.IntRange(min=0), "For random data and random sampling.  [default: 0]", "N"),
-    Flag("--phase", "phase_cycles", Cycles(0), "Sample so many cycles later, less than the period.  [default: 0]", "CYCLES"),
-    Flag("--partition", "partition", click.IntRange(min=0), "Sample only this partition of each SM.  [default: all]", "P"),
-    Flag("--stall", "stall", click.Choice(["vector", "index"]), "A sample has all reasons that hold, or the first one.  [default: vector]"),
+    Flag(
+        "--phase",
+        "phase_cycles",
+        Cycles(0),
+        "Sample so many cycles later, less than the period.  [default: 0]",
+        "CYCLES",
+    ),
+    Flag(
+        "--partition", "partition", click.IntRange(min=0), "Sample only this partition of each SM.  [default: all]", "P"
+    ),
+    Flag(
+        "--stall",
+        "stall",
+        click.Choice(["vector", "index"]),
+        "A sample has all reasons that hold, or the first one.  [default: vector]",
+    ),
     Flag(
         "--counters",
         "counters",
@@ -111,8 +144,20 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "  [default: none; with --record wide+counters: all]",
         "NAMES",
     ),
-    Flag("--fifo", "fifo_depth", click.IntRange(1, 4096), "Records that an SM's FIFO holds; more are dropped.  [default: 16]", "RECORDS"),
-    Flag("--drain", "drain_cycles", Cycles(1), "A record leaves the FIFO in so many cycles.  [default: the chip's]", "CYCLES"),
+    Flag(
+        "--fifo",
+        "fifo_depth",
+        click.IntRange(1, 4096),
+        "Records that an SM's FIFO holds; more are dropped.  [default: 16]",
+        "RECORDS",
+    ),
+    Flag(
+        "--drain",
+        "drain_cycles",
+        Cycles(1),
+        "A record leaves the FIFO in so many cycles.  [default: the chip's]",
+        "CYCLES",
+    ),
     Flag("--stream", "stream", click.Choice(["aux", "lsu"]), STREAM_TEXT),
     Flag(
         "--buffer",
@@ -121,7 +166,13 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "Event buffer of all SMs, such as 32M; what finds it full is dropped.  [default: 512M]",
         "BYTES",
     ),
-    Flag("--poll", "poll_cycles", Cycles(1), "The host empties the buffer every so many cycles.  [default: 100 ms]", "CYCLES"),
+    Flag(
+        "--poll",
+        "poll_cycles",
+        Cycles(1),
+        "The host empties the buffer every so many cycles.  [default: 100 ms]",
+        "CYCLES",
+    ),
 )
 
 
@@ -143,7 +194,9 @@ def sampler_options(command: Callable, with_defaults: bool = True) -> Callable:
     with_registers = filter_options(with_registers)
     for flag in reversed(FLAGS):
         text = flag.text if with_defaults else flag.text.partition("  [default")[0]
-        with_registers = click.option(flag.name, flag.register, type=flag.type, metavar=flag.metavar, help=text)(with_registers)
+        with_registers = click.option(flag.name, flag.register, type=flag.type, metavar=flag.metavar, help=text)(
+            with_registers
+        )
     return with_registers
 
 
@@ -153,7 +206,9 @@ def sampler_flags(sampling) -> list[str]:
     from gpuprof.timing.sampling import Sampling
 
     usual = registers(Sampling())
-    return register_flags({name: value for name, value in registers(sampling).items() if value != usual[name] or name == "period_cycles"})
+    return register_flags(
+        {name: value for name, value in registers(sampling).items() if value != usual[name] or name == "period_cycles"}
+    )
 
 
 def register_flags(registers: dict) -> list[str]:
@@ -161,9 +216,13 @@ def register_flags(registers: dict) -> list[str]:
     words = []
     for flag in FLAGS:
         value = registers.get(flag.register)
-        if value is None or (flag.register == "period_cycles" and "trigger" in registers):  # of events the trigger says how many
+        # of events the trigger says how many
+        if value is None or (flag.register == "period_cycles" and "trigger" in registers):
             continue
         if flag.register == "trigger":
             value = f"{value}:{registers['every']}"
-        words += [flag.name, "auto" if flag.register == "period_cycles" and registers.get("auto_period") else str(value)]
+        words += [
+            flag.name,
+            "auto" if flag.register == "period_cycles" and registers.get("auto_period") else str(value),
+        ]
     return words + filter_flags(registers.get("filter", ""))

@@ -15,7 +15,12 @@ from gpuprof.cli.sampler import Cycles
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("script_args", nargs=-1)
 @click.option(
-    "--chips", "chip_names", default=DEFAULT_CHIP, show_default=True, metavar="NAME,...", help="Of `gpuprof list chips`, or .toml files."
+    "--chips",
+    "chip_names",
+    default=DEFAULT_CHIP,
+    show_default=True,
+    metavar="NAME,...",
+    help="Of `gpuprof list chips`, or .toml files.",
 )
 @click.option(
     "--param",
@@ -24,19 +29,52 @@ from gpuprof.cli.sampler import Cycles
     metavar="KEY=V,...",
     help="A number of the chip: sms=54,108, l2_kb=20480,40960, latency.shared=20,30.",
 )
-@click.option("--define", "macros", multiple=True, metavar="NAME=V,...", help="A macro of the source, and {NAME} in --launch.")
+@click.option(
+    "--define", "macros", multiple=True, metavar="NAME=V,...", help="A macro of the source, and {NAME} in --launch."
+)
 @click.option("--max-registers", metavar="N,...", help="Registers per thread at most; what does not fit is spilled.")
-@click.option("--zip", "in_step", is_flag=True, help="First values together, second ones together, ..., instead of every combination.")
-@click.option("--launch", "launches", multiple=True, metavar="'K<<<G, B>>>(...)'", help="A launch; otherwise FILE's LAUNCH: comments say.")
+@click.option(
+    "--zip",
+    "in_step",
+    is_flag=True,
+    help="First values together, second ones together, ..., instead of every combination.",
+)
+@click.option(
+    "--launch",
+    "launches",
+    multiple=True,
+    metavar="'K<<<G, B>>>(...)'",
+    help="A launch; otherwise FILE's LAUNCH: comments say.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data.")
-@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]")
-@click.option("--sample-blocks", is_flag=True, help="Time blocks of a large launch until its rate has settled; extrapolate the rest.")
+@click.option(
+    "--max-cycles",
+    type=Cycles(1),
+    metavar="N",
+    help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]",
+)
+@click.option(
+    "--sample-blocks",
+    is_flag=True,
+    help="Time blocks of a large launch until its rate has settled; extrapolate the rest.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: one per core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster: tcp://HOST:8786.")
 @click.option(
-    "-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), metavar="OUT", help="The table as .csv, .json or .sqlite."
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="The table as .csv, .json or .sqlite.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="OUT", help="Cycles against the first parameter, as .png or .svg.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Cycles against the first parameter, as .png or .svg.",
+)
 @compiler_options
 def command(
     file: Path,
@@ -61,7 +99,8 @@ def command(
     \b
     gpuprof sweep matmul.cu --chips a100,h200 --param l2_mb=10,20,40 -o l2.csv --plot l2.svg
     gpuprof sweep matmul.cu --define TILE=8,16,32 \\
-        --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random, f32[65536], 256)'
+        --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
+        f32[65536], 256)'
     """
     check_file(file, launches, script_args)
     _check_flags(file, outputs, plot, jobs, scheduler)
@@ -75,7 +114,18 @@ def command(
         *(parse_parameter("define", text, "--define") for text in macros),
         *([registers_parameter(max_registers)] if max_registers else []),
     )
-    plan = Plan(file, tuple(chip_names.split(",")), parameters, in_step, launches, script_args, options, seed, max_cycles, sample_blocks)
+    plan = Plan(
+        file,
+        tuple(chip_names.split(",")),
+        parameters,
+        in_step,
+        launches,
+        script_args,
+        options,
+        seed,
+        max_cycles,
+        sample_blocks,
+    )
     planned = runs(plan)
     outcomes = {}
     with SweepBar(len(planned)) as bar:
@@ -91,7 +141,9 @@ def command(
     _finish(plan, planned, outcomes, outputs, plot)
 
 
-def _check_flags(file: Path, outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None) -> None:
+def _check_flags(
+    file: Path, outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None
+) -> None:
     from gpuprof.errors import UsageError
     from gpuprof.sweep.cluster import check_installed
     from gpuprof.sweep.plot import check_plot
@@ -120,7 +172,9 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compilin
 
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
-    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1, compiling)
+    yield from (
+        on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1, compiling)
+    )
 
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:
@@ -152,7 +206,8 @@ def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], pl
     if failures := table.failures():
         first = failures[0]
         raise GpuprofError(
-            f"{len(failures)} of {len(planned)} runs failed, the first of them {describe_run(first, table.parameters)}: {first['error']}"
+            f"{len(failures)} of {len(planned)} runs failed, the first of them "
+            f"{describe_run(first, table.parameters)}: {first['error']}"
         )
 
 

@@ -1,7 +1,9 @@
 """Structures passed by value to device functions: the function copies what it is given the address of.
 
-LLVM has the caller copy (`byval`), into the parameters of the PTX function, and cannot generate that when local addresses have
-32 bits: it ends the process on a mismatch of the two widths. A copy in the callee means the same, and needs no such parameters.
+LLVM has the caller copy (`byval`), into the parameters of the PTX function, and cannot generate that when local
+addresses have
+32 bits: it ends the process on a mismatch of the two widths. A copy in the callee means the same, and needs no such
+parameters.
 Kernels keep theirs: that is where the launch's parameters are.
 """
 
@@ -39,5 +41,6 @@ def _copy(copy: str, value: str, kind: str, align: str, location: str) -> str:
     nbytes = f"i64 ptrtoint (ptr getelementptr ({kind}, ptr null, i32 1) to i64)"
     return (
         f"  {copy} = alloca {kind}, align {align}\n"
-        f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {copy}, ptr align {align} {value}, {nbytes}, i1 false){location}\n"
+        f"  call void @llvm.memcpy.p0.p0.i64(ptr align {align} {copy}, ptr align {align} {value}, {nbytes}, i1 "
+        f"false){location}\n"
     )

@@ -1,9 +1,9 @@
 """Keeps compiled modules between runs, in $GPUPROF_CACHE, else $XDG_CACHE_HOME/gpuprof, else ~/.cache/gpuprof.
 
-An entry is named by a digest of everything known before compiling (source text, flags, tool versions, this package's own files) and
-holds the digests of the headers that the compiler found on the way; it serves only while those are unchanged. First line of
-the file: SHA-256 of the rest, so that a damaged entry is no entry. As with other such caches, a new header that would now be
-found earlier in the search path goes unseen.
+An entry is named by a digest of everything known before compiling (source text, flags, tool versions, this package's
+own files) and holds the digests of the headers that the compiler found on the way; it serves only while those are
+unchanged. First line of the file: SHA-256 of the rest, so that a damaged entry is no entry. As with other such caches,
+a new header that would now be found earlier in the search path goes unseen.
 """
 
 import contextlib
@@ -42,7 +42,9 @@ def digest(parts: Iterable[bytes]) -> str:
 
 def own_files() -> str:
     """A digest of this package's own files: what they make of the same source may change with them."""
-    return digest(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".h"))
+    return digest(
+        path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".h")
+    )
 
 
 def file_digest(path: str) -> str:
@@ -69,7 +71,9 @@ def load(key: str) -> PtxModule | None:
 
 def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
     """Writes an entry. A cache that cannot be written (no home, a full disk) is only slower, so nothing is raised."""
-    payload = json.dumps({"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}).encode()
+    payload = json.dumps(
+        {"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}
+    ).encode()
     with contextlib.suppress(OSError):
         folder().mkdir(parents=True, exist_ok=True)
         _write(folder() / key, hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)

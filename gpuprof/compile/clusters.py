@@ -1,6 +1,7 @@
 """`__cluster_dims__`: clang hands it on as an annotation of the kernel; it becomes the kernel's `.reqnctapercluster`.
 
-LLVM would write that directive for sm_90 and forget it for older targets, where a launch is to say that there are no clusters.
+LLVM would write that directive for sm_90 and forget it for older targets, where a launch is to say that there are no
+clusters.
 """
 
 import re
@@ -11,7 +12,9 @@ _ENTRY = re.compile(r'\{ ptr @("?)([^",]+)\1[^{},]*, ptr (@[\w.]+),')
 
 
 def take_cluster_dims(ir: str) -> tuple[str, dict[str, str]]:
-    """The IR without annotations, which serve nothing else, and the cluster dimensions of kernels: symbol -> "4, 1, 1"."""
+    """The IR without annotations, which serve nothing else, and the cluster dimensions of kernels: symbol -> "4, 1,
+    1".
+    """
     texts = dict(_TEXT.findall(ir))
     found = {}
     for line in _ANNOTATIONS.findall(ir):

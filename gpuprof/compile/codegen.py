@@ -1,8 +1,9 @@
 """LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL < IR > JSON`.
 
-LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on stdin,
-not optimized. Out go two lines of JSON: the source line that each location label stands for ("a.cu:7"; see `lineinfo`), by which
-the parent reads LLVM's last words if it comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
+LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
+stdin, not optimized. Out go two lines of JSON: the source line that each location label stands for ("a.cu:7"; see
+`lineinfo`), by which the parent reads LLVM's last words if it comes to that, and then an object: ptx, files (of the
+`.file` table), display, instances (their symbols), param_types.
 """
 
 import json
@@ -20,7 +21,8 @@ from gpuprof.compile.metadata import Metadata
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
-# The PTX ISA version: the first with everything the headers use (`_` operands, bf16 arithmetic), which ptxas 12 accepts.
+# The PTX ISA version: the first with everything the headers use (`_` operands, bf16 arithmetic), which ptxas 12
+# accepts.
 PTX_FEATURE = "+ptx80"
 # Architectures that are younger than that version.
 PTX_FEATURE_OF = {"sm_100": "+ptx86"}
@@ -30,17 +32,21 @@ SHORT_POINTERS = "--nvptx-short-ptr"
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _DEVICE_FUNCTION = re.compile(
-    r"^define (?:(?:weak_odr|weak|linkonce_odr|linkonce|internal|dso_local|hidden|protected) )*((?!available_externally)(?!.*\bptx_kernel\b).*)$",
+    r"^define (?:(?:weak_odr|weak|linkonce_odr|linkonce|internal|dso_local|hidden|protected) "
+    r")*((?!available_externally)(?!.*\bptx_kernel\b).*)$",
     re.MULTILINE,
 )
 
 # A line that `cuda` adds behind the source: which symbol an instance that the user named has.
 _INSTANCE = re.compile(r"^@gpuprof_instance_(\d+) = .*? ptr @\"?([\w.$]+)\"?,.*\n", re.MULTILINE)
 
-# A copy of 16-byte-aligned bytes: "call void @llvm.memcpy...(ptr align 16 %to, ptr align 16 %from, i64 32, i1 false), !dbg !7".
+# A copy of 16-byte-aligned bytes: "call void @llvm.memcpy...(ptr align 16 %to, ptr align 16 %from, i64 32, i1 false),
+# !dbg !7".
 _COPY = re.compile(
-    r"^  (?:tail )?call void @llvm\.memcpy\S*\((ptr(?: addrspace\(\d\))?) [^%@,]*align (?:16|32|64|128) [^%@,]*([%@][\w.$]+), "
-    r"(ptr(?: addrspace\(\d\))?) [^%@,]*align (?:16|32|64|128) [^%@,]*([%@][\w.$]+), i64 (16|32|48|64), i1 false\)(.*)$",
+    r"^  (?:tail )?call void @llvm\.memcpy\S*\((ptr(?: addrspace\(\d\))?) [^%@,]*align (?:16|32|64|128) "
+    r"[^%@,]*([%@][\w.$]+), "
+    r"(ptr(?: addrspace\(\d\))?) [^%@,]*align (?:16|32|64|128) [^%@,]*([%@][\w.$]+), i64 (16|32|48|64), i1 "
+    r"false\)(.*)$",
     re.MULTILINE,
 )
 
@@ -48,7 +54,9 @@ _KERNEL = re.compile(r'^define [^@]*\bptx_kernel\b[^@]*@("?)([^"(]+)\1\(', re.MU
 
 
 def internalize(ir: str) -> str:
-    """Device functions become private, as in a whole program: once inlined everywhere they are gone, and only kernels stay."""
+    """Device functions become private, as in a whole program: once inlined everywhere they are gone, and only kernels
+    stay.
+    """
 
     def replace(match: re.Match) -> str:
         return "define internal " + match[1].replace(" comdat", "")
@@ -69,7 +77,9 @@ def optimize(ir: str, target, level: int) -> str:
 
 
 def widen_copies(ir: str) -> str:
-    """Copies of aligned 16-byte pieces (`out[i] = in[i]` for float4) as vector loads and stores, which LLVM would split in halves."""
+    """Copies of aligned 16-byte pieces (`out[i] = in[i]` for float4) as vector loads and stores, which LLVM would split
+    in halves.
+    """
 
     def replace(match: re.Match) -> str:
         to_type, to, from_type, source, nbytes, tail = match.groups()
@@ -90,16 +100,22 @@ def widen_copies(ir: str) -> str:
 
 
 def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], None]) -> dict:
-    """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before anything can go wrong with them."""
+    """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before
+    anything can go wrong with them.
+    """
     llvm.set_option("gpuprof", SHORT_POINTERS)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    target = llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=PTX_FEATURE_OF.get(arch, PTX_FEATURE), opt=level)
+    target = llvm.Target.from_triple(TRIPLE).create_target_machine(
+        cpu=arch, features=PTX_FEATURE_OF.get(arch, PTX_FEATURE), opt=level
+    )
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(_INSTANCE.sub("", ir))
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
-    lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
+    lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace(
+        "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
+    )
     optimized = optimize(copy_in_callee(lines_only), target, level)
     labelled, chains = lineinfo.encode(widen_copies(optimized))
     announce(chains)

@@ -40,20 +40,25 @@ def compile_cuda(
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
-    instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that name.
-    defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the ziglang wheel's.
+    instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
+    name.
+    defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
+    ziglang wheel's.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
     source = read_text(path)
     tools = toolchain.find(clang)
-    # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the file.
+    # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
+    # file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
     flags += [f"-O{optimize}", *([f"-std={standard}"] if standard else [])]
     reserved, macros = split_defines(defines)
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
-    key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())])
+    key = cache.digest(
+        [each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())]
+    )
     module = cache.load(key)
     if module is None:
         ir, headers = _parse(tools, flags, text, path)
@@ -87,7 +92,9 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
             done = subprocess.run([*command[:-1], LAUNCHES, UNIT_NAME, "-"], input=source, capture_output=True)
         if done.returncode:
             raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
-        return done.stdout.decode("utf-8", "replace"), headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
+        return done.stdout.decode("utf-8", "replace"), headers_of(
+            dependencies.read_text(encoding="utf-8", errors="replace")
+        )
 
 
 def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
@@ -113,7 +120,9 @@ def _same_package() -> dict[str, str]:
 
 
 def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:
-    """LLVM's last words, with the line of the instruction they are about, or else of its function, when they name one."""
+    """LLVM's last words, with the line of the instruction they are about, or else of its function, when they name
+    one.
+    """
     fatal, inside = _FATAL.search(complaint), _IN_FUNCTION.search(complaint)
     lines = complaint.strip().splitlines()
     what = fatal[1] if fatal else lines[-1] if lines else "LLVM ended without a message"

@@ -1,22 +1,26 @@
-"""Names and parameter types of C++ kernels in PTX that carries none of its own: _Z4scanILi256EEvPi is scan<256> and takes an `int *`.
+"""Names and parameter types of C++ kernels in PTX that carries none of its own: _Z4scanILi256EEvPi is scan<256> and
+takes an `int *`.
 
-The part of the Itanium C++ ABI's mangling (itanium-cxx-abi.github.io, chapter 5.1) that kernels use. Whatever else comes up (lambdas,
-expressions, pointers to members) leaves the symbol as it is.
+The part of the Itanium C++ ABI's mangling (itanium-cxx-abi.github.io, chapter 5.1) that kernels use. Whatever else
+comes up (lambdas, expressions, pointers to members) leaves the symbol as it is.
 
     symbol    = "_Z" name [type, the result of a template] {type}
     name      = nested | one                   one  = ("St" | substitution)? source [arguments]
     nested    = "N" [cv] {one} "E"             source = length characters
     arguments = "I" {argument} "E"             argument = type | "L" type value "E" | "J" {argument} "E"
-    type      = letter | name | cv type | ("P" | "R" | "O") type | "A" number "_" type | "F" {type} "E" | "T" [number] "_" | "Dp" type
-    substitution = "S" [number in base 36] "_"   what stood there before: every prefix of a name, template, and type with a modifier
+    type      = letter | name | cv type | ("P" | "R" | "O") type | "A" number "_" type | "F" {type} "E" | "T" [number]
+    "_" | "Dp" type substitution = "S" [number in base 36] "_"   what stood there before: every prefix of a name,
+    template, and type with a modifier
 """
 
 import re
 from typing import NamedTuple
 
 BUILTIN = {
-    "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
-    "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long", "f": "float", "d": "double",
+    "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
+    "t": "unsigned short", "i": "int",
+    "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long", "f": "float",
+    "d": "double",
     "n": "__int128", "o": "unsigned __int128", "w": "wchar_t", "e": "long double",
 }  # fmt: skip
 _LONG_BUILTIN = {

@@ -98,14 +98,17 @@ class _Writer:
         lines = [f"\t.loc\t{self.place(chain[-1])}"]
         for inner, outer in zip(chain[-2::-1], chain[:0:-1], strict=True):
             name = self.functions.setdefault(inner.function, len(self.functions))
-            lines.append(f"\t.loc\t{self.place(inner)}, function_name $L__info_string{name}, inlined_at {self.place(outer)}")
+            lines.append(
+                f"\t.loc\t{self.place(inner)}, function_name $L__info_string{name}, inlined_at {self.place(outer)}"
+            )
         return lines
 
     def tables(self) -> str:
         parts = [f'\t.file\t{number} "{name}"\n' for name, number in self.files.items()]
         if self.functions:
             strings = "".join(
-                f"$L__info_string{number}:\n.b8 {','.join(map(str, name.encode()))},0\n" for name, number in self.functions.items()
+                f"$L__info_string{number}:\n.b8 {','.join(map(str, name.encode()))},0\n"
+                for name, number in self.functions.items()
             )
             parts.append(f"\t.section\t.debug_str\n\t{{\n{strings}\n\t}}\n")
         return "".join(parts)
@@ -134,7 +137,9 @@ def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
 
 
 def _fill_unknown(lines: list[str]) -> list[str]:
-    """Code without a line (address computations, copies at joins) takes the next location of its block, else the last before it."""
+    """Code without a line (address computations, copies at joins) takes the next location of its block, else the last
+    before it.
+    """
     kept: list[str] = []
     for index, line in enumerate(lines):
         match = _LOC.match(line)

@@ -10,7 +10,8 @@ class PtxModule:
     name: the path as the user gave it. ptx: the module's text. compiler: who made it, with versions. arch: "sm_80".
     sources: the text of every file that a `.file` directive names, when it could be read.
     display: symbol -> the function's name as written in the source, for kernels and for inlined functions.
-    param_types: kernel symbol -> the C++ type of each parameter with typedefs resolved ("const float *", "int", "float4").
+    param_types: kernel symbol -> the C++ type of each parameter with typedefs resolved ("const float *", "int",
+    "float4").
     """
 
     name: str

@@ -32,7 +32,11 @@ def _scope_name(scope: Node) -> str:
 
 def display_names(metadata: Metadata) -> dict[str, str]:
     """symbol -> name in the source, for every function the debug info knows."""
-    found = {symbol_of(each): qualified_name(metadata, each) for each in metadata.of_kind("DISubprogram") if "unit" in each.fields}
+    found = {
+        symbol_of(each): qualified_name(metadata, each)
+        for each in metadata.of_kind("DISubprogram")
+        if "unit" in each.fields
+    }
     return dict(sorted(found.items()))
 
 

@@ -1,4 +1,6 @@
-"""CUDA C++ to PTX by nvcc, for those who have it. The result has the shape of our own front end's: same cache, same names in the profile."""
+"""CUDA C++ to PTX by nvcc, for those who have it. The result has the shape of our own front end's: same cache, same
+names in the profile.
+"""
 
 import os
 import re
@@ -35,13 +37,18 @@ class Nvcc(NamedTuple):
 
 
 def find(named: str = "nvcc") -> Nvcc:
-    """The nvcc a user names, or else the one of PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda. Raises CompileError when there is none."""
+    """The nvcc a user names, or else the one of PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda. Raises CompileError when
+    there is none.
+    """
     folders = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), DEFAULT_TOOLKIT]
-    places = [named] if named != "nvcc" else [named, *(os.path.join(folder, "bin", "nvcc") for folder in folders if folder)]
+    places = (
+        [named] if named != "nvcc" else [named, *(os.path.join(folder, "bin", "nvcc") for folder in folders if folder)]
+    )
     command = next((found for place in places if (found := shutil.which(place))), None)
     if command is None:
         raise CompileError(
-            f"{named}: no such program on PATH, in CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, name its compiler with "
+            f"{named}: no such program on PATH, in CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, name its "
+            "compiler with "
             "--compiler PATH/nvcc, or leave --compiler out to use the clang that comes with gpuprof"
         )
     told = subprocess.run([command, "--version"], capture_output=True, text=True)
@@ -85,7 +92,9 @@ def compile_nvcc(
 
 
 def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
-    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the headers beyond the toolkit's own."""
+    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the headers beyond the
+    toolkit's own.
+    """
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
     with tempfile.TemporaryDirectory(prefix="gpuprof-", dir=_temporary()) as folder:
         place, ptx, dependencies = (Path(folder) / name for name in (Path(path).name, "out.ptx", "headers.d"))
@@ -93,21 +102,42 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
         link = Path(folder) / "beside"  # a name that -Xcompiler does not split
         link.symlink_to(beside)
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
-        command = [tools.command, *flags, *quoted, "-x", "cu", "-MD", "-MF", str(dependencies), "-o", str(ptx), str(place)]
+        command = [
+            tools.command,
+            *flags,
+            *quoted,
+            "-x",
+            "cu",
+            "-MD",
+            "-MF",
+            str(dependencies),
+            "-o",
+            str(ptx),
+            str(place),
+        ]
         done = subprocess.run(command, capture_output=True)
         if LAUNCHES in done.stderr + done.stdout:
             done = subprocess.run([*command, "-rdc=true"], capture_output=True)
         if done.returncode:
-            said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(str(place), path).replace(str(link), beside)
+            said = (
+                (done.stderr + done.stdout)
+                .decode("utf-8", "replace")
+                .replace(str(place), path)
+                .replace(str(link), beside)
+            )
             raise CompileError(f"{path} does not compile with nvcc", said)
-        named = headers_of(dependencies.read_text(encoding="utf-8", errors="replace").replace(str(link), beside.replace(" ", "\\ ")))
+        named = headers_of(
+            dependencies.read_text(encoding="utf-8", errors="replace").replace(str(link), beside.replace(" ", "\\ "))
+        )
         headers = [os.path.normpath(each) for each in named]
         kept = [each for each in headers if each != str(place) and not each.startswith(f"{tools.toolkit}/")]
         return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept
 
 
 def _temporary() -> str:
-    """Where temporary files go; -Xcompiler splits what it is given, so the system's own folder where the name of the user's would be split."""
+    """Where temporary files go; -Xcompiler splits what it is given, so the system's own folder where the name of the
+    user's would be split.
+    """
     named = tempfile.gettempdir()
     if not re.search(r"[\s,]", named):
         return named
@@ -144,7 +174,9 @@ def _module(ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence
 
 
 def _name_of(place: str, path: str, toolkit: Path) -> str:
-    """What the profile calls a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike on every machine."""
+    """What the profile calls a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike
+    on every machine.
+    """
     absolute = os.path.normpath(place)
     if absolute == os.path.abspath(path):
         return path

@@ -31,13 +31,17 @@ def read_ptx(path: Path | str) -> PtxModule:
         raise UsageError(f"{path}: {error.strerror}") from error
     for magic, kind in _NO_TEXT.items():
         if data.startswith(magic):
-            raise PtxError(f"this is {kind}, not PTX; `cuobjdump -ptx` takes out the PTX that such a file may carry", str(path))
+            raise PtxError(
+                f"this is {kind}, not PTX; `cuobjdump -ptx` takes out the PTX that such a file may carry", str(path)
+            )
     ptx = _text(data)
     return module_of_ptx(ptx, str(path), Path(path).parent)
 
 
 def module_of_ptx(ptx: str, name: str, folder: Path) -> PtxModule:
-    """PTX text as a module; `folder` is where relative names of source files start. Raises PtxError when it has no `.target`."""
+    """PTX text as a module; `folder` is where relative names of source files start. Raises PtxError when it has no
+    `.target`.
+    """
     target = _TARGET.search(ptx)
     if target is None:
         raise PtxError("no `.target` directive: this is not a PTX file", name)
@@ -54,7 +58,9 @@ def module_of_ptx(ptx: str, name: str, folder: Path) -> PtxModule:
 
 
 def _text(data: bytes) -> str:
-    """PTX as text, lines ended by \\n. Editors put a byte order mark in front; PTX out of a program ends in a zero byte, as C strings do."""
+    """PTX as text, lines ended by \\n. Editors put a byte order mark in front; PTX out of a program ends in a zero
+    byte, as C strings do.
+    """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         text = data.decode("utf-16", "replace")
     else:

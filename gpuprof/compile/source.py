@@ -21,17 +21,19 @@ def with_instances(path: str, source: str, instantiate: Sequence[str], attribute
     A variable that holds the kernel's address instantiates it, and tells its symbol: gpuprof_instance_0, ...
     """
     forced = "".join(
-        f'\n#line 1 "<kernel {_quoted(name)}>"\nextern "C" __device__ {attributes}auto gpuprof_instance_{index} = &{name};\n'
+        f'\n#line 1 "<kernel {_quoted(name)}>"\nextern "C" __device__ {attributes}auto gpuprof_instance_{index} = '
+        f"&{name};\n"
         for index, name in enumerate(instantiate)
     )
     return f'#line 1 "{_quoted(path)}"\n{source}{forced}'
 
 
 def split_defines(defines: Sequence[str]) -> tuple[list[str], str]:
-    """Macros ("N", "N=8") for the compiler's own headers, which are those with a reserved name, and the text that defines the others.
+    """Macros ("N", "N=8") for the compiler's own headers, which are those with a reserved name, and the text that
+    defines the others.
 
-    The text goes between the headers that stand before every source and the source: a program may call a macro T or N, as templates
-    of headers call their parameters.
+    The text goes between the headers that stand before every source and the source: a program may call a macro T or N,
+    as templates of headers call their parameters.
     """
     reserved = [each for each in defines if each.startswith("_")]
     lines = []

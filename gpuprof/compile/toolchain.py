@@ -1,4 +1,6 @@
-"""Finds clang and gives it everything it needs from the package's own headers and the ziglang wheel, nothing from the system."""
+"""Finds clang and gives it everything it needs from the package's own headers and the ziglang wheel, nothing from the
+system.
+"""
 
 import importlib.util
 import shutil
@@ -18,23 +20,34 @@ _HOST = "x86_64-unknown-linux-musl"
 # No noundef analysis: lanes that a shuffle does not read may leave the variable they pass unset, and must stay free to.
 _DEVICE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
-    "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone", "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
+    "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone", "-ffp-contract=fast", "-g",
+    "-Xclang", "-debug-info-kind=limited",
     "-Xclang", "-no-enable-noundef-analysis", "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
     "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
 
 # What `python -m ziglang c++ -### x.cpp` defines for its libc++ (0.17), with musl as the C library.
 _LIBCXX = (
-    "_LIBCPP_ABI_VERSION=1", "_LIBCPP_ABI_NAMESPACE=__1", "_LIBCPP_HAS_THREADS=1", "_LIBCPP_HAS_MONOTONIC_CLOCK", "_LIBCPP_HAS_TERMINAL",
+    "_LIBCPP_ABI_VERSION=1", "_LIBCPP_ABI_NAMESPACE=__1", "_LIBCPP_HAS_THREADS=1", "_LIBCPP_HAS_MONOTONIC_CLOCK",
+    "_LIBCPP_HAS_TERMINAL",
     "_LIBCPP_HAS_MUSL_LIBC=1", "_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS", "_LIBCXXABI_DISABLE_VISIBILITY_ANNOTATIONS",
-    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "_LIBCPP_HAS_FILESYSTEM=1", "_LIBCPP_HAS_RANDOM_DEVICE", "_LIBCPP_HAS_LOCALIZATION",
-    "_LIBCPP_HAS_UNICODE", "_LIBCPP_HAS_WIDE_CHARACTERS", "_LIBCPP_HAS_NO_STD_MODULES", "_LIBCPP_HAS_TIME_ZONE_DATABASE",
-    "_LIBCPP_PSTL_BACKEND_SERIAL", "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "_LIBCPP_HARDENING_MODE_DEFAULT=2",
+    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "_LIBCPP_HAS_FILESYSTEM=1", "_LIBCPP_HAS_RANDOM_DEVICE",
+    "_LIBCPP_HAS_LOCALIZATION",
+    "_LIBCPP_HAS_UNICODE", "_LIBCPP_HAS_WIDE_CHARACTERS", "_LIBCPP_HAS_NO_STD_MODULES",
+    "_LIBCPP_HAS_TIME_ZONE_DATABASE",
+    "_LIBCPP_PSTL_BACKEND_SERIAL", "_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
+    "_LIBCPP_HARDENING_MODE_DEFAULT=2",
     "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
 )  # fmt: skip
 
 # Relative to the wheel's lib folder, in the order of search.
-_LIBRARIES = ("libcxx/include", "libcxxabi/include", "include", "libc/include/x86_64-linux-musl", "libc/include/generic-musl")
+_LIBRARIES = (
+    "libcxx/include",
+    "libcxxabi/include",
+    "include",
+    "libc/include/x86_64-linux-musl",
+    "libc/include/generic-musl",
+)
 
 
 class Toolchain(NamedTuple):
@@ -42,7 +55,8 @@ class Toolchain(NamedTuple):
     flags: tuple[str, ...]  # for every translation unit
     library_names: dict[str, str]  # what debug info calls a header folder -> the folder
     name: str  # for people: "ziglang 0.17.0"
-    identity: str  # what a cached result depends on beside source and flags: programs and their versions, this package's own files
+    # what a cached result depends on beside source and flags: programs and their versions, this package's own files
+    identity: str
 
 
 def _wheel() -> Path | None:
@@ -58,7 +72,8 @@ def _library_flags(library: Path) -> list[str]:
 
 
 def find(clang: str | None = None) -> Toolchain:
-    """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own headers.
+    """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
+    headers.
 
     Raises CompileError when there is none.
     """
@@ -69,13 +84,16 @@ def find(clang: str | None = None) -> Toolchain:
         found = shutil.which(clang)
         if found is None:
             raise CompileError(
-                f"{clang}: no such program: name a clang with --compiler PATH, or leave it out to use the one of `pip install ziglang`"
+                f"{clang}: no such program: name a clang with --compiler PATH, or leave it out to use the one of `pip "
+                "install ziglang`"
             )
         stamp = Path(found).stat()
         identity = f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
         return Toolchain((found,), _flags(None), library_names(None), Path(found).name, _identity(identity))
     name = f"ziglang {version('ziglang')}"
-    return Toolchain((str(wheel / "zig"), "clang"), _flags(wheel / "lib"), library_names(wheel / "lib"), name, _identity(name))
+    return Toolchain(
+        (str(wheel / "zig"), "clang"), _flags(wheel / "lib"), library_names(wheel / "lib"), name, _identity(name)
+    )
 
 
 def _flags(library: Path | None) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What a recording must say so that a database can be made of it, beyond what its format asks for.
 
-A file made by hand can carry any content and the right checksums. What passes here can be added up, divided by and printed.
+A file made by hand can carry any content and the right checksums. What passes here can be added up, divided by and
+printed.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,11 @@ def in_meta(recording: Recording) -> Iterator[Wrong]:
 def in_chip(recording: Recording) -> Iterator[Wrong]:
     for field in FIELDS:
         if field.name in recording.chip and not fits(field, recording.chip[field.name]):
-            what = "which is no text" if field.kind == "text" else f"and a chip has {field.low:g} to {field.high:g} {field.unit}"
+            what = (
+                "which is no text"
+                if field.kind == "text"
+                else f"and a chip has {field.low:g} to {field.high:g} {field.unit}"
+            )
             yield Wrong(f"its chip has {field.name} = {brief(recording.chip[field.name])}, {what}")
 
 
@@ -54,7 +59,9 @@ def in_metrics(recording: Recording) -> Iterator[Wrong]:
     for number, launch in recording.launches.items():
         for name, value in (launch.end["counters"] if launch.end else {}).items():
             if name not in TEXT_METRICS and not (is_number(value) and abs(value) <= MAX_COUNT):
-                yield Wrong(f"{name} of launch {number} is {brief(value)}, which is no number from -2^63 + 1 to 2^63 - 1")
+                yield Wrong(
+                    f"{name} of launch {number} is {brief(value)}, which is no number from -2^63 + 1 to 2^63 - 1"
+                )
 
 
 def is_number(value) -> bool:

@@ -9,7 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.correlate.checked import check_recording
-from gpuprof.correlate.program_tables import frame_rows, function_rows, instruction_rows, module_row, read_codes, source_texts
+from gpuprof.correlate.program_tables import (
+    frame_rows,
+    function_rows,
+    instruction_rows,
+    module_row,
+    read_codes,
+    source_texts,
+)
 from gpuprof.correlate.samples import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
@@ -34,7 +41,19 @@ PRAGMA user_version = {VERSION};
 COUNTER_COLUMNS = tuple(name for name in COUNTERS_DTYPE.names if name != "reserved")
 LOSS_COLUMNS = tuple(name for name in LOSSES_DTYPE.names if name != "reserved")
 SAMPLED_COUNTER_COLUMNS = (
-    *("cycle", "sm", "issued", "eligible", "active", "pipes_busy", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits", "dram_nbytes"),
+    *(
+        "cycle",
+        "sm",
+        "issued",
+        "eligible",
+        "active",
+        "pipes_busy",
+        "l1_sectors",
+        "l1_hits",
+        "l2_sectors",
+        "l2_hits",
+        "dram_nbytes",
+    ),
 )
 MAX_INTEGER = (1 << 63) - 1
 LAST_BIN = 62  # of stall lengths whose least is such an integer
@@ -69,7 +88,9 @@ def build_database(db: sqlite3.Connection, path: Path) -> Recording:
     except sqlite3.IntegrityError as error:
         raise FileFormatError(f"{path}: contradicts itself: {error}") from None
     except UnicodeEncodeError as error:
-        raise FileFormatError(f"{path}: a name or text in one of its modules is not valid Unicode: {error.reason}") from None
+        raise FileFormatError(
+            f"{path}: a name or text in one of its modules is not valid Unicode: {error.reason}"
+        ) from None
     return recording
 
 
@@ -89,13 +110,21 @@ def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> 
     insert(db, "samples", counts.rows())
     insert(db, "sample_sizes", counts.sizes(recording.launches))
     kept = dict(db.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
-    functions = {(code.module, f.name): number for code in codes for number, f in enumerate(code.program.functions, code.first_function)}
+    functions = {
+        (code.module, f.name): number
+        for code in codes
+        for number, f in enumerate(code.program.functions, code.first_function)
+    }
     for number, launch in sorted(recording.launches.items()):
         insert(db, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
         insert(db, "launch_metrics", metric_rows(launch))
-        insert(db, "samplers", ((number, name, value) for name, value in sorted(launch.begin.get("sampling", {}).items())))
+        insert(
+            db, "samplers", ((number, name, value) for name, value in sorted(launch.begin.get("sampling", {}).items()))
+        )
         insert(db, "sample_losses", integer_rows(recording, number, launch.losses, LOSS_COLUMNS))
-        insert(db, "sampled_counters", integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS))
+        insert(
+            db, "sampled_counters", integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS)
+        )
         insert(db, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
         insert(db, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
         insert(db, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
@@ -115,10 +144,19 @@ def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, 
     key = begin["module"], begin["symbol"]
     if key not in functions:
         raise FileFormatError(
-            f"{recording.path}: launch {begin['launch']} is of {begin['symbol']!r}, which module {begin['module']} does not have"
+            f"{recording.path}: launch {begin['launch']} is of {begin['symbol']!r}, which module {begin['module']} "
+            "does not have"
         )
     shape = (",".join(map(str, begin["grid"])), ",".join(map(str, begin["block"])))
-    what = (begin["launch"], functions[key], begin["kernel"], *shape, begin["dynamic_shared_nbytes"], begin["stream"], begin["task"])
+    what = (
+        begin["launch"],
+        functions[key],
+        begin["kernel"],
+        *shape,
+        begin["dynamic_shared_nbytes"],
+        begin["stream"],
+        begin["task"],
+    )
     if launch.end is None:
         return *what, 0, 0, 0, kept, kept, 0, 0, 0
     end = launch.end
@@ -136,10 +174,14 @@ def metric_rows(launch: Launch) -> list[tuple]:
     return [(launch.begin["launch"], name, value) for name, value in sorted(values.items())]
 
 
-def reason_rows(recording: Recording, number: int, rows: np.ndarray, what: str, columns: tuple[str, ...]) -> Iterable[tuple]:
+def reason_rows(
+    recording: Recording, number: int, rows: np.ndarray, what: str, columns: tuple[str, ...]
+) -> Iterable[tuple]:
     """(launch, *columns) of rows that have a stall reason."""
     if len(rows) and int(rows["reason"].max()) >= N_REASONS:
-        raise FileFormatError(f"{recording.path}: the {what} of launch {number} has reason {rows['reason'].max()}; there are {N_REASONS}")
+        raise FileFormatError(
+            f"{recording.path}: the {what} of launch {number} has reason {rows['reason'].max()}; there are {N_REASONS}"
+        )
     return integer_rows(recording, number, rows, columns)
 
 
@@ -155,8 +197,12 @@ FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)
 
 def cause_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
     if len(rows) and int(rows["kind"].max()) >= len(CAUSE_KINDS):
-        raise FileFormatError(f"{recording.path}: launch {number} has a cause of kind {rows['kind'].max()}; there are {len(CAUSE_KINDS)}")
-    found = reason_rows(recording, number, rows, "causes", ("pc", "reason", "cause_pc", "kind", "flags", "cycles", "stalls"))
+        raise FileFormatError(
+            f"{recording.path}: launch {number} has a cause of kind {rows['kind'].max()}; there are {len(CAUSE_KINDS)}"
+        )
+    found = reason_rows(
+        recording, number, rows, "causes", ("pc", "reason", "cause_pc", "kind", "flags", "cycles", "stalls")
+    )
     return ((*row[:5], *(int(row[5] & flag != 0) for flag in FLAGS), *row[6:]) for row in found)
 
 
@@ -164,19 +210,24 @@ def integer_rows(recording: Recording, number: int, rows: np.ndarray, columns: t
     """(launch, *columns) of a structured array; raises FileFormatError for a number that SQLite cannot hold."""
     for name in columns:
         if len(rows) and int(rows[name].max()) > MAX_INTEGER:
-            raise FileFormatError(f"{recording.path}: {name} of launch {number} is {rows[name].max()}, more than 2^63 - 1")
+            raise FileFormatError(
+                f"{recording.path}: {name} of launch {number} is {rows[name].max()}, more than 2^63 - 1"
+            )
     return zip([number] * len(rows), *(rows[name].tolist() for name in columns), strict=True)
 
 
 # Rows whose pc is in no module: they stay in their tables, and here is how many they are.
 OUTSIDE = {
     "samples_outside": "SELECT COALESCE(SUM(samples), 0) FROM samples WHERE pc NOT IN (SELECT pc FROM instructions)",
-    "ledger_cycles_outside": "SELECT COALESCE(SUM(cycles), 0) FROM ledger WHERE pc NOT IN (SELECT pc FROM instructions)",
+    "ledger_cycles_outside": "SELECT COALESCE(SUM(cycles), 0) FROM ledger WHERE pc NOT IN (SELECT pc FROM "
+    "instructions)",
 }
 
 
 def meta_items(recording: Recording, db: sqlite3.Connection) -> dict[str, str]:
-    """Keys of the `meta` table: the META chunk with `sampling` flattened, the chip's description, and how well it was read."""
+    """Keys of the `meta` table: the META chunk with `sampling` flattened, the chip's description, and how well it was
+    read.
+    """
     items = {name: value for name, value in recording.meta.items() if isinstance(value, (str, int, float))}
     items |= recording.meta["sampling"]
     items["chip_json"] = json.dumps(recording.chip, sort_keys=True)

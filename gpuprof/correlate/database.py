@@ -36,7 +36,8 @@ def open_database(path: Path | str) -> sqlite3.Connection:
 
 
 def ensure_database(path: Path | str) -> sqlite3.Connection:
-    """A database from either kind of file: a .gpudb is opened, a .gprec is correlated into memory. The content decides, not the name.
+    """A database from either kind of file: a .gpudb is opened, a .gprec is correlated into memory. The content decides,
+    not the name.
 
     Raises what `open_database` and `correlate` raise.
     """
@@ -63,13 +64,19 @@ def read_start(path: Path) -> bytes:
 
 
 def check_database(db: sqlite3.Connection, path: Path) -> None:
-    """Raise FileFormatError unless it is one of ours, of a version we know, with the tables of that version; sqlite3.DatabaseError when damaged."""
+    """Raise FileFormatError unless it is one of ours, of a version we know, with the tables of that version;
+    sqlite3.DatabaseError when damaged.
+    """
     (application_id,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if application_id != APPLICATION_ID:
-        raise FileFormatError(f"{path}: is a SQLite file of another program, not a .gpudb that `gpuprof correlate` made")
+        raise FileFormatError(
+            f"{path}: is a SQLite file of another program, not a .gpudb that `gpuprof correlate` made"
+        )
     if version > VERSION:
-        raise FileFormatError(f"{path}: has schema version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof")
+        raise FileFormatError(
+            f"{path}: has schema version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof"
+        )
     (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise FileFormatError(f"{path}: is damaged ({verdict.splitlines()[-1]}); correlate the recording again")

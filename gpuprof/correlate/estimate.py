@@ -1,18 +1,21 @@
 """What samples stand for, and how sure an estimate from them is.
 
-A sample of one warp, drawn among n that were resident on its SM, stands for n warps for one period; one of a mode that records
-every warp, for itself. With these weights the shares of samples estimate the shares of the ledger without bias (Horvitz and Thompson,
+A sample of one warp, drawn among n that were resident on its SM, stands for n warps for one period; one of a mode that
+records every warp, for itself. With these weights the shares of samples estimate the shares of the ledger without bias
+(Horvitz and Thompson,
 1952); without them, an SM that is nearly empty counts as much as a full one.
 
-How sure they are is said by an effective sample size: as many independent samples of equal weight would be as sure. Two things make it
-smaller than the number of samples. Unequal weights: it is (sum of weights)^2 / (sum of their squares) then (Kish, 1965). And all SMs are
-sampled in the same cycle and may do the same thing in it, so the spread is taken between sampled cycles, by the successive
-differences that are usual for systematic samples (Wolter, 1985, "Introduction to variance estimation", chapter 7), and put as the mean
-design effect over all instructions (Rao and Scott, 1981).
+How sure they are is said by an effective sample size: as many independent samples of equal weight would be as sure. Two
+things make it smaller than the number of samples. Unequal weights: it is (sum of weights)^2 / (sum of their squares)
+then (Kish, 1965). And all SMs are sampled in the same cycle and may do the same thing in it, so the spread is taken
+between sampled cycles, by the successive differences that are usual for systematic samples (Wolter, 1985, "Introduction
+to variance estimation", chapter 7), and put as the mean design effect over all instructions (Rao and Scott, 1981).
 
-Sampling in equal steps is surer than independent sampling where neighbouring samples see the same stall. The spread says so, but it would say so too
-where each sample sees the same place of a loop, and be wrong. So a design effect below 1 is believed as far as stalls are longer than the
-period: its least value is the period over the length of the stall that a warp-cycle is in, in the mean, which is known exactly.
+Sampling in equal steps is surer than independent sampling where neighbouring samples see the same stall. The spread
+says so, but it would say so too where each sample sees the same place of a loop, and be wrong. So a design effect below
+1 is believed as far as stalls are longer than the
+period: its least value is the period over the length of the stall that a warp-cycle is in, in the mean, which is known
+exactly.
 """
 
 from fractions import Fraction
@@ -23,7 +26,9 @@ from gpuprof.records.of_time import narrowed_by
 
 
 def weights(rows: np.ndarray, registers: dict) -> np.ndarray | None:
-    """Warps that each sample stands for, int64 (n,). None when the records do not tell, or are by the sampler's registers no sample of all warp-cycles."""
+    """Warps that each sample stands for, int64 (n,). None when the records do not tell, or are by the sampler's
+    registers no sample of all warp-cycles.
+    """
     if narrowed_by(registers) or "resident" not in rows.dtype.names:
         return None
     if registers["mode"] != "random":  # round-robin looks at every slot equally often, so its records are alike
@@ -37,10 +42,12 @@ WEIGHT_BITS = 8  # of a record's `resident`
 
 
 class Spread:
-    """The spread between neighbouring sampled cycles of one launch, taken a chunk of its samples at a time, in bounded memory.
+    """The spread between neighbouring sampled cycles of one launch, taken a chunk of its samples at a time, in bounded
+    memory.
 
-    With a(c, x) the weight of the samples of cycle c at instruction x, A(c) the sum over x, and d the difference between neighbouring
-    cycles, it holds the sums over c of d A(c)^2, over c and x of d a(c, x)^2, and for each x those of d A(c) d a(c, x).
+    With a(c, x) the weight of the samples of cycle c at instruction x, A(c) the sum over x, and d the difference
+    between neighbouring cycles, it holds the sums over c of d A(c)^2, over c and x of d a(c, x)^2, and for each x those
+    of d A(c) d a(c, x).
     """
 
     def __init__(self):
@@ -48,7 +55,8 @@ class Spread:
         self._squared_weights = self._whole_squares = self._squares = 0
         self._products = np.empty(0, np.uint64), np.empty(0, np.int64)  # by pc
         self._last_cycle: int | None = None
-        self._held = np.empty(0, np.uint64), np.empty(0, np.int64)  # the last two cycles, 0 and 1; more of the second may come
+        # the last two cycles, 0 and 1; more of the second may come
+        self._held = np.empty(0, np.uint64), np.empty(0, np.int64)
 
     def add(self, pc: np.ndarray, cycle: np.ndarray, weight: np.ndarray) -> None:
         """Samples in the order of their cycles: uint32, uint64 and int64 (n,)."""
@@ -88,7 +96,9 @@ class Spread:
         self._products = merge_runs(*(np.concatenate(pair) for pair in zip(self._products, products, strict=True)))
 
     def effective(self, weight_of: dict[int, int], least_effect: Fraction = Fraction(1)) -> float:
-        """How many independent samples would be as sure, given the sum of the weights at each pc; see `least_effect`. Once, at the end."""
+        """How many independent samples would be as sure, given the sum of the weights at each pc; see `least_effect`.
+        Once, at the end.
+        """
         self._difference(*self._held, min(self.n_cycles, 2))
         whole = sum(weight_of.values())
         kish = Fraction(whole * whole, self._squared_weights)
@@ -109,7 +119,8 @@ class Spread:
 
 
 def least_effect(period_cycles: object, lengths: np.ndarray, ledger: np.ndarray) -> Fraction:
-    """The least design effect of a launch: STALL_LENGTHS_DTYPE and LEDGER_DTYPE rows. 1 where the period is not told, or not in cycles.
+    """The least design effect of a launch: STALL_LENGTHS_DTYPE and LEDGER_DTYPE rows. 1 where the period is not told,
+    or not in cycles.
 
     Each stall counts as if it were as short as its bin allows, so that the mean is not too long.
     """
@@ -121,7 +132,9 @@ def least_effect(period_cycles: object, lengths: np.ndarray, ledger: np.ndarray)
 
 
 def merge_runs(keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct keys, ascending, and the sums of their values. Quick where keys are a few ascending runs, as this sort knows them."""
+    """Distinct keys, ascending, and the sums of their values. Quick where keys are a few ascending runs, as this sort
+    knows them.
+    """
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
@@ -129,7 +142,9 @@ def merge_runs(keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def by_instruction(pc: np.ndarray, number: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Keys, ascending, and sums of weights at (pc, number), each less than 2^WEIGHT_BITS, which so can be sorted along with their keys, thrice as fast."""
+    """Keys, ascending, and sums of weights at (pc, number), each less than 2^WEIGHT_BITS, which so can be sorted along
+    with their keys, thrice as fast.
+    """
     key = pc.astype(np.uint64) << np.uint64(CYCLE_BITS) | number.astype(np.uint64)
     together = np.sort(key << np.uint64(WEIGHT_BITS) | weight.astype(np.uint64))
     keys = together >> np.uint64(WEIGHT_BITS)

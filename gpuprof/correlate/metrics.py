@@ -1,7 +1,7 @@
 """The metrics of a launch: every exact count that a database has one of per launch, by name.
 
-Each is a non-negative integer, and less is better. They come from the ledger, the counters and the timing model, never from
-samples, so two runs of one program on one chip and model agree to the last digit.
+Each is a non-negative integer, and less is better. They come from the ledger, the counters and the timing model, never
+from samples, so two runs of one program on one chip and model agree to the last digit.
 """
 
 import sqlite3
@@ -22,7 +22,12 @@ def _counter(name: str, unit: str, text: str) -> Metric:
 
 
 def _excess(name: str, unit: str, text: str) -> Metric:
-    return Metric(f"{name}_excessive", unit, text, f"(SELECT SUM({name} - {name}_ideal) FROM counters c WHERE c.launch = l.launch)")
+    return Metric(
+        f"{name}_excessive",
+        unit,
+        text,
+        f"(SELECT SUM({name} - {name}_ideal) FROM counters c WHERE c.launch = l.launch)",
+    )
 
 
 def _value(name: str) -> str:
@@ -58,7 +63,8 @@ METRICS = (
         "dram_nbytes",
         "bytes",
         "bytes read from and written to DRAM",
-        "(SELECT SUM(value) FROM launch_metrics m WHERE m.launch = l.launch AND metric IN ('dram_read_nbytes', 'dram_write_nbytes'))",
+        "(SELECT SUM(value) FROM launch_metrics m WHERE m.launch = l.launch AND metric IN ('dram_read_nbytes', "
+        "'dram_write_nbytes'))",
     ),
     _timing("dram_read_nbytes", "bytes", "bytes read from DRAM"),
     _timing("dram_write_nbytes", "bytes", "bytes written to DRAM"),
@@ -85,5 +91,6 @@ def launch_values(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
     columns = ", ".join(f"CAST({metric.sql} AS INTEGER)" for metric in METRICS)
     rows = db.execute(f"SELECT l.launch, {columns} FROM launches l ORDER BY l.launch")
     return {
-        launch: {metric.name: value for metric, value in zip(METRICS, values, strict=True) if value is not None} for launch, *values in rows
+        launch: {metric.name: value for metric, value in zip(METRICS, values, strict=True) if value is not None}
+        for launch, *values in rows
     }

@@ -47,8 +47,8 @@ class Gathered:
 def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tuple[Samples, Truth, int, bool]:
     """Samples and exact shares of these launches, the period, and whether longer periods can be had by thinning.
 
-    `db` is the database of the same recording. Raises NotComparable when the launches have no samples or no ledger, or were not
-    sampled alike, or by something other than time.
+    `db` is the database of the same recording. Raises NotComparable when the launches have no samples or no ledger, or
+    were not sampled alike, or by something other than time.
     """
     pcs, line_of_pc = lines_of(db)
     gathered = Gathered(launches, pcs, line_of_pc)
@@ -61,11 +61,18 @@ def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tup
     if truth is None:
         raise NotComparable(f"{path}: no ledger to compare the samples with: collect again")
     period_cycles = registers["period_cycles"]
-    return gathered.samples(period_cycles), truth, period_cycles, gathered.has_cycles and registers["mode"] in THINNED_MODES
+    return (
+        gathered.samples(period_cycles),
+        truth,
+        period_cycles,
+        gathered.has_cycles and registers["mode"] in THINNED_MODES,
+    )
 
 
 def common_registers(path: Path, found: list[dict]) -> dict:
-    """The registers of all launches; raises NotComparable where they differ in what matters, or do not sample all warps' time."""
+    """The registers of all launches; raises NotComparable where they differ in what matters, or do not sample all
+    warps' time.
+    """
     first = found[0]
     if not is_count(first["period_cycles"]):
         raise FileFormatError(f"{path}: a sampling period is {first['period_cycles']!r}, which is no number of cycles")
@@ -74,21 +81,28 @@ def common_registers(path: Path, found: list[dict]) -> dict:
     for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
         values = {str(registers.get(name, "")) for registers in found}
         if len(values) > 1:
-            raise NotComparable(f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch")
+            raise NotComparable(
+                f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch"
+            )
     narrowing = narrowed_by(first)
     if narrowing in ("mode", "trigger") or not first["period_cycles"]:
         raise NotComparable(
-            f"{path}: mode {first['mode']} with trigger {first.get('trigger', CYCLES)} does not sample the warps' time, so the ledger is no measure of it"
+            f"{path}: mode {first['mode']} with trigger {first.get('trigger', CYCLES)} does not sample the warps' "
+            "time, so the ledger is no measure of it"
         )
     if narrowing == "partition":
-        raise NotComparable(f"{path}: only partition {first['partition']} of the SMs was sampled, and the ledger is of all")
+        raise NotComparable(
+            f"{path}: only partition {first['partition']} of the SMs was sampled, and the ledger is of all"
+        )
     if narrowing:
         raise NotComparable(f"{path}: only samples of {first['filter']} were taken, and the ledger is of everything")
     return first
 
 
 def lines_of(db: sqlite3.Connection) -> tuple[np.ndarray, np.ndarray]:
-    """Code addresses, ascending, and the number of each one's line. The last number, of none of them, is for what lies elsewhere."""
+    """Code addresses, ascending, and the number of each one's line. The last number, of none of them, is for what lies
+    elsewhere.
+    """
     rows = db.execute("SELECT pc, COALESCE(source, -1), line FROM instructions ORDER BY pc").fetchall()
     numbers: dict[tuple, int] = {}
     lines = [numbers.setdefault(tuple(place), len(numbers)) for _, *place in rows]
@@ -103,7 +117,9 @@ def line_numbers(pc: np.ndarray, pcs: np.ndarray, line_of_pc: np.ndarray) -> np.
 
 
 def samples_of(rows: np.ndarray, registers: dict, pcs: np.ndarray, line_of_pc: np.ndarray) -> Samples:
-    """With the cycle as `turn`: the period need not be known yet. A sample that does not say what it stands for counts for one."""
+    """With the cycle as `turn`: the period need not be known yet. A sample that does not say what it stands for counts
+    for one.
+    """
     weight = weights(rows, registers)
     cycle = rows["cycle"] if "cycle" in rows.dtype.names else np.zeros(len(rows), np.uint64)
     return Samples(

@@ -54,11 +54,15 @@ def read_codes(recording: Recording) -> list[Code]:
         first_function += len(codes[-1].program.functions)
     for code in codes:
         if code.end > ADDRESS_END:
-            raise FileFormatError(f"{recording.path}: module {code.module} ends at address {code.end:#x}, and code addresses have 32 bits")
+            raise FileFormatError(
+                f"{recording.path}: module {code.module} ends at address {code.end:#x}, and code addresses have 32 bits"
+            )
     placed = sorted(codes, key=lambda code: code.load_base)
     for before, after in itertools.pairwise(placed):
         if after.load_base < before.end:
-            raise FileFormatError(f"{recording.path}: modules {before.module} and {after.module} overlap at address {after.load_base:#x}")
+            raise FileFormatError(
+                f"{recording.path}: modules {before.module} and {after.module} overlap at address {after.load_base:#x}"
+            )
     return codes
 
 
@@ -67,17 +71,29 @@ def _read_code(recording: Recording, number: int, module: Module, first_function
     program = read_gpubin(module.image, name)
     nbytes = INSTRUCTION_NBYTES * len(program.code)
     if nbytes != module.fields["code_nbytes"]:
-        raise FileFormatError(f"{name}: its image has {nbytes} bytes of code, where the recording says {module.fields['code_nbytes']}")
+        raise FileFormatError(
+            f"{name}: its image has {nbytes} bytes of code, where the recording says {module.fields['code_nbytes']}"
+        )
     return Code(number, name, module.fields, program, first_function)
 
 
 def module_row(code: Code) -> tuple:
     fields = code.fields
-    return code.module, fields["name"], fields["load_base"], fields["code_nbytes"], fields["compiler"], fields["arch"], code.program.ptx
+    return (
+        code.module,
+        fields["name"],
+        fields["load_base"],
+        fields["code_nbytes"],
+        fields["compiler"],
+        fields["arch"],
+        code.program.ptx,
+    )
 
 
 def source_texts(recording: Recording, codes: list[Code]) -> dict[str, str | None]:
-    """Path -> text of every file there is a text of or a position in, by path; None where the text was not to be had."""
+    """Path -> text of every file there is a text of or a position in, by path; None where the text was not to be
+    had.
+    """
     texts: dict[str, str | None] = {}
     for code in codes:
         for location in code.program.locations:
@@ -109,13 +125,24 @@ def instruction_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tup
             yield _instruction_row(code, number, index, labels, source_numbers)
 
 
-def _instruction_row(code: Code, number: int, index: int, labels: dict[int, str], source_numbers: dict[str, int]) -> tuple:
+def _instruction_row(
+    code: Code, number: int, index: int, labels: dict[int, str], source_numbers: dict[str, int]
+) -> tuple:
     pc = code.pc(index)
     location = code.program.locations[index]
     place = (source_numbers[location.file], location.line, location.column) if location else (None, 0, 0)
     instruction = decode(code.program.code[index])
     text = disassemble(instruction, pc, labels)
-    return pc, code.module, number, text, instruction.op.name, *place, int(code.program.ptx_lines[index]), *access(instruction.op)
+    return (
+        pc,
+        code.module,
+        number,
+        text,
+        instruction.op.name,
+        *place,
+        int(code.program.ptx_lines[index]),
+        *access(instruction.op),
+    )
 
 
 def access(op: Opcode) -> tuple[str, str, int]:
@@ -127,7 +154,9 @@ def access(op: Opcode) -> tuple[str, str, int]:
 
 
 def frame_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tuple]:
-    """Call sites of inlined code. The function named is the one inlined there: that of the position one step further in."""
+    """Call sites of inlined code. The function named is the one inlined there: that of the position one step further
+    in.
+    """
     for index, location in enumerate(code.program.locations):
         places = list(chain(location))
         for depth, (inner, outer) in enumerate(itertools.pairwise(places), 1):

@@ -14,7 +14,8 @@ from gpuprof.records.schema import SCHEDULER_ISSUED, STALL_MASK, Chunk
 
 MERGE_AT_ROWS = 1 << 18  # distinct keys held before equal ones are added up
 
-# One sample's key: pc in the upper bits, reason in the lower. Sorting keys sorts rows by (pc, reason), as the table wants them.
+# One sample's key: pc in the upper bits, reason in the lower. Sorting keys sorts rows by (pc, reason), as the table
+# wants them.
 REASON_BITS = 5
 assert N_REASONS <= 1 << REASON_BITS
 
@@ -28,12 +29,16 @@ def first_reasons(words: np.ndarray) -> np.ndarray:
     reason = np.bitwise_count((vector & -vector) - np.uint32(1)).astype(np.uint32)  # an empty vector gives 32
     if (reason >= N_REASONS).any():
         word = int(words[reason >= N_REASONS][0])
-        raise FileFormatError(f"a sample's stall word is {word:#010x}, whose lowest bit is none of the {N_REASONS} stall reasons")
+        raise FileFormatError(
+            f"a sample's stall word is {word:#010x}, whose lowest bit is none of the {N_REASONS} stall reasons"
+        )
     return reason
 
 
 class LaunchCounts:
-    """The counts of one launch: `keys` distinct and ascending after `merge`, `counts` int64 (n, 3): samples, of these not issued, weight."""
+    """The counts of one launch: `keys` distinct and ascending after `merge`, `counts` int64 (n, 3): samples, of these
+    not issued, weight.
+    """
 
     def __init__(self, registers: dict):
         self.registers = registers
@@ -74,7 +79,11 @@ class LaunchCounts:
         """See `Spread.effective`. `launch`: with how long its stalls are."""
         keys, counts = self.merge()
         pcs, sums = add_up(keys >> np.uint64(REASON_BITS), counts[:, 2:])
-        least = least_effect(self.registers.get("period_cycles"), launch.stall_lengths, launch.ledger) if launch else Fraction(1)
+        least = (
+            least_effect(self.registers.get("period_cycles"), launch.stall_lengths, launch.ledger)
+            if launch
+            else Fraction(1)
+        )
         return self._spread.effective(dict(zip(pcs.tolist(), sums[:, 0].tolist(), strict=True)), least)
 
 
@@ -91,15 +100,24 @@ class SampleCounts:
 
     def add(self, chunk: Chunk, payload: Rows) -> None:
         """A chunk of compact or wide samples; raises FileFormatError for a stall word without a known reason."""
-        self._launches.setdefault(payload.launch, LaunchCounts(self._registers.get(payload.launch, {}))).add(payload.rows)
+        self._launches.setdefault(payload.launch, LaunchCounts(self._registers.get(payload.launch, {}))).add(
+            payload.rows
+        )
 
     def rows(self) -> Iterator[tuple[int, int, int, int, int | None, int | None]]:
-        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None where the records do not tell."""
+        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None where the records
+        do not tell.
+        """
         for launch, counted in sorted(self._launches.items()):
             keys, counts = counted.merge()
             pc, reason = keys >> np.uint64(REASON_BITS), keys & np.uint64((1 << REASON_BITS) - 1)
             for *values, not_issued, weight in zip(pc.tolist(), reason.tolist(), *counts.T.tolist(), strict=True):
-                yield launch, *values, not_issued if counted.has_flags else None, weight if counted.has_weights else None
+                yield (
+                    launch,
+                    *values,
+                    not_issued if counted.has_flags else None,
+                    weight if counted.has_weights else None,
+                )
 
     def sizes(self, launches: Mapping[int, Launch]) -> Iterator[tuple[int, float]]:
         """(launch, effective number of samples) of the launches whose samples have weights."""

@@ -1,7 +1,7 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
-Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes, losses by SM,
-and what samples weigh.
+Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
+losses by SM, and what samples weigh.
 """
 
 VERSION = 2
@@ -194,4 +194,4 @@ CREATE VIEW lines AS           -- the source page in one query: exact warp-cycle
            SUM(CASE WHEN l.reason = 0 THEN l.cycles ELSE 0 END) AS issued_cycles  -- of reason selected
     FROM ledger l JOIN instructions i USING (pc)
     GROUP BY l.launch, i.source, i.line;
-"""
+"""  # noqa: E501

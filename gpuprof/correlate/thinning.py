@@ -1,8 +1,9 @@
 """Error against period, from one recording.
 
-Which warp is drawn depends on the seed, the SM and the cycle alone, so a recording with twice the period has exactly every second sampled
-cycle of this one. Thinned so, in as many ways as there are phases, it shows what longer periods would have said. What shorter ones would
-say follows by the formula of independent samples, for the effective number there would be.
+Which warp is drawn depends on the seed, the SM and the cycle alone, so a recording with twice the period has exactly
+every second sampled cycle of this one. Thinned so, in as many ways as there are phases, it shows what longer periods
+would have said. What shorter ones would say follows by the formula of independent samples, for the effective number
+there would be.
 """
 
 import itertools
@@ -18,14 +19,18 @@ STEPS = 400  # of the integral for the largest of several errors
 
 
 class Truth(NamedTuple):
-    """Exact shares, float64, each summing to 1, of the lines and the stall reasons; numbers of samples refer to their order."""
+    """Exact shares, float64, each summing to 1, of the lines and the stall reasons; numbers of samples refer to their
+    order.
+    """
 
     lines: np.ndarray
     reasons: np.ndarray
 
 
 class Samples(NamedTuple):
-    """Samples in any order: number of their line, stall reason, number of the sampled cycle (cycle // period) and weight."""
+    """Samples in any order: number of their line, stall reason, number of the sampled cycle (cycle // period) and
+    weight.
+    """
 
     line: np.ndarray
     reason: np.ndarray
@@ -73,8 +78,8 @@ def row_of(samples: Samples, truth: Truth, recorded: int, effective: float, peri
 
 
 def measured(samples: Samples, truth: Truth, times: int) -> list[Error]:
-    """The errors of the recordings with a period `times` as long: of each phase, or of MOST_PHASES that lie evenly. Without those that
-    have no sample."""
+    """The errors of the recordings with a period `times` as long: of each phase, or of MOST_PHASES that lie evenly.
+    Without those that have no sample."""
     n = min(times, MOST_PHASES)
     number_of = np.full(times, -1)
     number_of[np.arange(n) * times // n] = np.arange(n)
@@ -87,7 +92,11 @@ def measured(samples: Samples, truth: Truth, times: int) -> list[Error]:
 
     lines = table(line, len(truth.lines), weight)
     reasons, counts = (table(reason, len(truth.reasons), values) for values in (weight, None))
-    return [error_of(*shares, truth) for *shares, some in zip(lines, reasons, counts, lines.any(axis=1), strict=True) if some]
+    return [
+        error_of(*shares, truth)
+        for *shares, some in zip(lines, reasons, counts, lines.any(axis=1), strict=True)
+        if some
+    ]
 
 
 def error_of(lines: np.ndarray, reasons: np.ndarray, counts: np.ndarray, truth: Truth) -> Error:
@@ -104,8 +113,8 @@ def error_of(lines: np.ndarray, reasons: np.ndarray, counts: np.ndarray, truth: 
 
 
 def at_place(shares: np.ndarray) -> np.ndarray:
-    """For each line, hottest first in truth, whether the order of the found shares has it there: 1, 0, or the chance of it among equals,
-    such as lines that no sample saw."""
+    """For each line, hottest first in truth, whether the order of the found shares has it there: 1, 0, or the chance of
+    it among equals, such as lines that no sample saw."""
     ahead = (shares[None, :] > shares[:, None]).sum(axis=1)
     equal = (shares[None, :] == shares[:, None]).sum(axis=1)
     place = np.arange(len(shares))
@@ -129,7 +138,9 @@ def mean(errors: list[Error]) -> Error:
 
 
 def predicted(truth: Truth, n: float) -> Error:
-    """What n independent samples would be off by, in the mean: normal errors of standard deviation sqrt(p (1 - p) / n)."""
+    """What n independent samples would be off by, in the mean: normal errors of standard deviation sqrt(p (1 - p) /
+    n).
+    """
     if n <= 0:
         return NOTHING
     spread = np.sqrt(truth.lines * (1 - truth.lines) / n)
@@ -138,17 +149,23 @@ def predicted(truth: Truth, n: float) -> Error:
     shares = truth.lines[ranking(truth.lines)].tolist()
     right = [in_order(p, q, n) for p, q in itertools.pairwise(shares)]
     places = [a * b for a, b in zip([1.0, *right], [*right, 1.0], strict=True)] if shares else []
-    return Error(mix, None, min(1.0, largest(spread)), sum(places) / len(places) if places else None, right[0] if right else 1.0)
+    return Error(
+        mix, None, min(1.0, largest(spread)), sum(places) / len(places) if places else None, right[0] if right else 1.0
+    )
 
 
 def in_order(p: float, q: float, n: float) -> float:
-    """How probable it is that of two shares p >= q the first is sampled as the larger: their difference varies by p + q - (p - q)^2."""
+    """How probable it is that of two shares p >= q the first is sampled as the larger: their difference varies by p + q
+    - (p - q)^2.
+    """
     variance = (p + q - (p - q) ** 2) / n
     return (1 + erf((p - q) / sqrt(2 * variance))) / 2
 
 
 def largest(spread: np.ndarray) -> float:
-    """The mean of the largest absolute value of independent normal numbers: the integral of the probability that one is beyond z."""
+    """The mean of the largest absolute value of independent normal numbers: the integral of the probability that one is
+    beyond z.
+    """
     if not len(spread):
         return 0.0
     step = 6 * float(spread.max()) / STEPS

@@ -45,13 +45,17 @@ class Executor(Protocol):
     n_launches: int
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
-        """The program of a .cu, .ptx or .gpubin file; `names` are kernels it must have, template instances among them."""
+        """The program of a .cu, .ptx or .gpubin file; `names` are kernels it must have, template instances among
+        them.
+        """
 
     def assemble(self, module: "PtxModule") -> Program:
         """The program of PTX that the caller has compiled."""
 
     def submit(self, command: cmd.Command) -> Any:
-        """Carries out a command and gives what the command's docstring says. What it raises comes out of the call that asked."""
+        """Carries out a command and gives what the command's docstring says. What it raises comes out of the call that
+        asked.
+        """
 
 
 class LaunchConfig(NamedTuple):
@@ -87,7 +91,8 @@ class Device:
     def load(self, path: str | Path, instantiate: Sequence[str] = (), *, compiler: str | None = None) -> "Module":
         """Compiles and loads a .cu, .ptx or .gpubin file. `instantiate` names template kernels to have from the start.
 
-        compiler: "clang", "nvcc" where it is installed, or the path of either, in place of what `collect --compiler` says.
+        compiler: "clang", "nvcc" where it is installed, or the path of either, in place of what `collect --compiler`
+        says.
         """
         return Module(self, Path(path), instantiate, compiler)
 
@@ -95,8 +100,12 @@ class Device:
         """Assembles and loads PTX that another compiler has just made. Its kernels are launched with `launch`."""
         return self.submit(cmd.Load(self.executor.assemble(module)))
 
-    def to_device(self, obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
-        """A copy of an array (or of what numpy makes one of) in device memory, in C order; in `to` when that is given."""
+    def to_device(
+        self, obj: Any, stream: StreamLike = 0, copy: bool = True, to: DeviceArray | None = None
+    ) -> DeviceArray:
+        """A copy of an array (or of what numpy makes one of) in device memory, in C order; in `to` when that is
+        given.
+        """
         array = host_array(obj)
         target = self.device_array(array.shape, array.dtype) if to is None else to
         if copy:
@@ -109,19 +118,24 @@ class Device:
         if any(extent < 0 for extent in extents):
             raise UsageError(f"an array cannot have the shape {list(extents)}")
         kind = plain_dtype(dtype)
-        array = DeviceArray(self.submit, 0, extents, kind, name or f"array {next(self._array_numbers)} of {type_text(kind, extents)}")
+        array = DeviceArray(
+            self.submit, 0, extents, kind, name or f"array {next(self._array_numbers)} of {type_text(kind, extents)}"
+        )
         array.address = self.submit(cmd.Allocate(array.nbytes, array.name)).address
         return array
 
     def device_array_like(self, ary: np.ndarray | DeviceArray) -> DeviceArray:
         return self.device_array(ary.shape, ary.dtype)
 
-    def texture(self, array: Any, geometry: str = "", *, filter: str = "nearest", address: str | Sequence[str] = "clamp",
-                normalized: bool = False, read: str = "element", mip_filter: str = "nearest", srgb: bool = False) -> Texture:  # fmt: skip
+    def texture(self, array: Any, geometry: str = "", *, filter: str = "nearest",
+        address: str | Sequence[str] = "clamp",
+                normalized: bool = False, read: str = "element", mip_filter: str = "nearest",
+                srgb: bool = False) -> Texture:  # fmt: skip
         """A texture over an array (copied in unless it is a device array), or over a list of them, the mipmap levels.
 
-        geometry: "1d", "2d", "3d", "a1d" and "a2d" (layered), "cube", "acube"; by the array when left out. A further dimension of 1, 2
-        or 4 is the channels. address: "clamp", "wrap", "mirror", "border", for all dimensions or x, y, z; read: "element", "normalized".
+        geometry: "1d", "2d", "3d", "a1d" and "a2d" (layered), "cube", "acube"; by the array when left out. A further
+        dimension of 1, 2 or 4 is the channels. address: "clamp", "wrap", "mirror", "border", for all dimensions or x,
+        y, z; read: "element", "normalized".
         """
         modes = (address,) if isinstance(address, str) else tuple(address)
         options = TextureOptions(geometry, filter, modes, normalized, read, mip_filter, srgb)
@@ -133,7 +147,9 @@ class Device:
         return make_surface(self.submit, data, geometry)
 
     def stream(self, priority: int = 0) -> Stream:
-        """A new stream. Of launches that wait for room, those of the smaller priority number start their blocks first, as in CUDA."""
+        """A new stream. Of launches that wait for room, those of the smaller priority number start their blocks first,
+        as in CUDA.
+        """
         return Stream(self.submit, next(self._stream_numbers), _integer(priority, "a stream's priority"))
 
     def event(self) -> Event:
@@ -152,8 +168,12 @@ class Device:
         finally:
             self.submit(cmd.TaskEnd(name))
 
-    def launch(self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str) -> Any:
-        """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel or chip."""
+    def launch(
+        self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str
+    ) -> Any:
+        """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel
+        or chip.
+        """
         check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, self.chip)
         check_dependent(function, config.dependent, config.stream, self.chip)
         cluster = cluster_of(function, config.grid, config.cluster, self.chip)
@@ -187,7 +207,9 @@ class Module:
     @property
     def kernels(self) -> list[str]:
         """Names of the kernels it has, as in the source. A template instance is among them once it was asked for."""
-        names = (function.display for module in self._loaded for function in module.program.functions if function.is_kernel)
+        names = (
+            function.display for module in self._loaded for function in module.program.functions if function.is_kernel
+        )
         return list(dict.fromkeys(names))
 
     @property
@@ -197,7 +219,8 @@ class Module:
 
     def __getitem__(self, name: str) -> "Kernel":
         """A kernel. A template instance that the module does not have yet is compiled now, into a module of its own:
-        its `__device__` variables are not those of the other kernels then. Device.load(instantiate=...) keeps them together.
+        its `__device__` variables are not those of the other kernels then. Device.load(instantiate=...) keeps them
+        together.
         """
         if name not in self._found:
             self._found[name] = self._find(name)
@@ -212,14 +235,18 @@ class Module:
         return [*super().__dir__(), *self.kernels]
 
     def symbol(self, name: str, dtype: Any = np.uint8) -> DeviceArray:
-        """A `__device__` or `__constant__` variable as an array of `dtype`, to copy to and from. Raises UsageError for an unknown name."""
+        """A `__device__` or `__constant__` variable as an array of `dtype`, to copy to and from. Raises UsageError for
+        an unknown name.
+        """
         for module in self._loaded:
             if variable := find_variable(module.program, name):
                 kind = plain_dtype(dtype)
                 if variable.nbytes % kind.itemsize:
                     raise UsageError(f"{name} has {variable.nbytes} bytes, which is no whole number of {kind}")
                 shape = (variable.nbytes // kind.itemsize,)
-                return DeviceArray(self._device.submit, module.global_symbols[variable.name], shape, kind, name, is_part=True)
+                return DeviceArray(
+                    self._device.submit, module.global_symbols[variable.name], shape, kind, name, is_part=True
+                )
         known = sorted({source_name(variable.name) for module in self._loaded for variable in module.program.variables})
         raise UsageError(f"{self._path} has no variable {name}; it has {', '.join(known) or 'none'}")
 
@@ -238,7 +265,9 @@ class Module:
         return self._loaded[0], find_kernel(self._loaded[0].program, name)
 
     def _instantiate(self, name: str) -> tuple[LoadedModule, Function]:
-        """Compiles one more instance. The compiler may name it otherwise ("scan<2*128>" is scan<256>): then there may be one already."""
+        """Compiles one more instance. The compiler may name it otherwise ("scan<2*128>" is scan<256>): then there may
+        be one already.
+        """
         program = self._device.executor.compile(self._path, (name,), self._compiler)
         function = find_instance(program, name)
         for module in self._loaded:
@@ -252,9 +281,11 @@ class Module:
 
 
 class Kernel:
-    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes, cluster](arguments...)`; the last three may be left out.
+    """A kernel, to be launched as `kernel[grid, block, stream, shared_bytes, cluster](arguments...)`; the last three
+    may be left out.
 
-    A last "dependent" makes it a programmatic dependent launch: `kernel[grid, block, stream, "dependent"](arguments...)`.
+    A last "dependent" makes it a programmatic dependent launch: `kernel[grid, block, stream,
+    "dependent"](arguments...)`.
     """
 
     def __init__(self, device: Device, module: LoadedModule, function: Function):
@@ -268,7 +299,10 @@ class Kernel:
         dependent = isinstance(config, tuple) and isinstance(config[-1], str) and config[-1] == "dependent"
         config = config[:-1] if dependent else config
         if not isinstance(config, tuple) or not 2 <= len(config) <= 5:
-            raise UsageError(f"{self.name}: launch it as {self.name}[grid, block](...) or [grid, block, stream, shared_bytes, cluster]")
+            raise UsageError(
+                f"{self.name}: launch it as {self.name}[grid, block](...) or [grid, block, stream, shared_bytes, "
+                "cluster]"
+            )
         grid, block, stream, shared_nbytes, cluster = (*config, *(0, 0, None)[len(config) - 2 :])
         return ConfiguredKernel(
             self,
@@ -293,7 +327,9 @@ class ConfiguredKernel:
         self.kernel, self.config = kernel, config
 
     def __call__(self, *arguments: Any) -> None:
-        """Launches with numbers, device arrays and numpy arrays (copied in, and back out when the kernel writes them)."""
+        """Launches with numbers, device arrays and numpy arrays (copied in, and back out when the kernel writes
+        them).
+        """
         kernel, device = self.kernel, self.kernel.device
         with host_arguments(device.submit, kernel.function, arguments) as given:
             text = f"{kernel.name}{self.config}({', '.join(given.texts)})"

@@ -13,9 +13,19 @@ from gpuprof.errors import UsageError
 
 
 class DeviceArray:
-    """C-ordered elements of `dtype` at `address`. Made by Device.to_device, Device.device_array and by slicing another."""
+    """C-ordered elements of `dtype` at `address`. Made by Device.to_device, Device.device_array and by slicing
+    another.
+    """
 
-    def __init__(self, submit: Submit, address: int, shape: tuple[int, ...], dtype: np.dtype, name: str = "", is_part: bool = False):
+    def __init__(
+        self,
+        submit: Submit,
+        address: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        name: str = "",
+        is_part: bool = False,
+    ):
         self._submit, self._is_part = submit, is_part
         self.address, self.shape, self.dtype, self.name = address, shape, dtype, name
 
@@ -32,10 +42,14 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: StreamLike = 0) -> np.ndarray:
-        """The content as a new numpy array, or in `ary`, which has the same shape and dtype. Launches before it are done then."""
+        """The content as a new numpy array, or in `ary`, which has the same shape and dtype. Launches before it are
+        done then.
+        """
         if ary is not None:
             self._check_same(ary)
-        content = np.frombuffer(self._submit(cmd.CopyOut(self.address, self.nbytes, stream_number(stream))), self.dtype).reshape(self.shape)
+        content = np.frombuffer(
+            self._submit(cmd.CopyOut(self.address, self.nbytes, stream_number(stream))), self.dtype
+        ).reshape(self.shape)
         if ary is None:
             return content.copy()
         ary[...] = content
@@ -52,7 +66,9 @@ class DeviceArray:
 
     def fill(self, value: int | float, stream: StreamLike = 0) -> None:
         """Sets every element to `value`, converted to the array's dtype."""
-        self._submit(cmd.Fill(self.address, self.nbytes, np.asarray(value, self.dtype).tobytes(), stream_number(stream)))
+        self._submit(
+            cmd.Fill(self.address, self.nbytes, np.asarray(value, self.dtype).tobytes(), stream_number(stream))
+        )
 
     def free(self) -> None:
         """Gives the memory back. Arrays that are not freed stay until the device goes."""
@@ -69,19 +85,25 @@ class DeviceArray:
         return self.shape[0]
 
     def __getitem__(self, part: Any) -> Any:
-        """`a[first:last]`: those rows of the first dimension, in the same memory. `a[i]`, `a[i, j]`: one element, on the host."""
+        """`a[first:last]`: those rows of the first dimension, in the same memory. `a[i]`, `a[i, j]`: one element, on
+        the host.
+        """
         index = part if isinstance(part, tuple) else (part,)
         if index and len(index) == self.ndim and all(isinstance(number, int | np.integer) for number in index):
             return self._element(index)
         if not isinstance(part, slice) or part.step not in (None, 1) or not self.shape:
-            raise UsageError(f"{self!r} can be sliced as a[first:last], and has single elements; copy_to_host() gives the rest")
+            raise UsageError(
+                f"{self!r} can be sliced as a[first:last], and has single elements; copy_to_host() gives the rest"
+            )
         first, last, _ = part.indices(self.shape[0])
         row_nbytes = math.prod(self.shape[1:]) * self.dtype.itemsize
         shape = (max(last - first, 0), *self.shape[1:])
         return DeviceArray(self._submit, self.address + first * row_nbytes, shape, self.dtype, self.name, is_part=True)
 
     def __setitem__(self, part: Any, value: Any) -> None:
-        """`a[first:last] = x`, `a[i] = x`, `a[i, j] = x`: rows, a row or an element become a number or an array that fits."""
+        """`a[first:last] = x`, `a[i] = x`, `a[i, j] = x`: rows, a row or an element become a number or an array that
+        fits.
+        """
         index = part if isinstance(part, tuple) else (part,)
         if self.shape and len(index) <= self.ndim and all(isinstance(number, int | np.integer) for number in index):
             address, shape = self._place(index), self.shape[len(index) :]
@@ -92,7 +114,9 @@ class DeviceArray:
         try:
             content = np.broadcast_to(host, shape).astype(self.dtype)
         except ValueError:
-            raise UsageError(f"cannot put {type_text(host.dtype, host.shape)} into {type_text(self.dtype, shape)}") from None
+            raise UsageError(
+                f"cannot put {type_text(host.dtype, host.shape)} into {type_text(self.dtype, shape)}"
+            ) from None
         self._submit(cmd.CopyIn(address, content.tobytes()))
 
     def reshape(self, *shape: Any) -> "DeviceArray":
@@ -122,7 +146,9 @@ class DeviceArray:
     def _place(self, index: tuple[int, ...]) -> int:
         """The address of `a[index]`, where fewer numbers than dimensions name a row."""
         lengths = self.shape[: len(index)]
-        place = np.ravel_multi_index(tuple(range(length)[number] for number, length in zip(index, lengths, strict=True)), lengths)
+        place = np.ravel_multi_index(
+            tuple(range(length)[number] for number, length in zip(index, lengths, strict=True)), lengths
+        )
         return self.address + int(place) * math.prod(self.shape[len(index) :]) * self.dtype.itemsize
 
     def __iter__(self):
@@ -135,7 +161,9 @@ class DeviceArray:
         if not isinstance(other, np.ndarray | DeviceArray):
             raise UsageError(f"expected an array, got {type(other).__name__}")
         if (other.shape, other.dtype) != (self.shape, self.dtype):
-            raise UsageError(f"cannot copy between {type_text(other.dtype, other.shape)} and {type_text(self.dtype, self.shape)}")
+            raise UsageError(
+                f"cannot copy between {type_text(other.dtype, other.shape)} and {type_text(self.dtype, self.shape)}"
+            )
 
 
 def type_text(dtype: np.dtype, shape: tuple[int, ...]) -> str:

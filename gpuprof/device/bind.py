@@ -33,7 +33,9 @@ Value: TypeAlias = Scalar | Raw | Null | ArrayValue | HandleValue
 
 
 def parameter_block(function: Function, values: Sequence[Value]) -> bytes:
-    """The bytes of a kernel's parameters, each at its own offset. Raises UsageError for a wrong count, kind, range or element type."""
+    """The bytes of a kernel's parameters, each at its own offset. Raises UsageError for a wrong count, kind, range or
+    element type.
+    """
     check_count(function, len(values))
     block = bytearray(parameter_nbytes(function))
     for number, (param, value) in enumerate(zip(function.params, values, strict=True), 1):
@@ -74,7 +76,9 @@ def spelling(param: Param) -> str:
 
 def use(param: Param) -> str:
     """How a kernel uses the array behind a pointer: "in", "out", "inout", or "unused"."""
-    return {(True, False): "in", (False, True): "out", (True, True): "inout", (False, False): "unused"}[param.is_read, param.is_written]
+    return {(True, False): "in", (False, True): "out", (True, True): "inout", (False, False): "unused"}[
+        param.is_read, param.is_written
+    ]
 
 
 def _type_name(name: str) -> str:
@@ -103,7 +107,8 @@ def _pack_scalar(param: Param, scalar: Scalar) -> bytes:
         return pack_number(param.type, scalar.value)
     if not re.fullmatch(r"[sub](8|16|32|64)", param.type) or int(param.type[1:]) != 8 * param.nbytes:
         raise UsageError(
-            f"expected {param.nbytes} bytes, as in f32(1.0, 2.0) or hex:{'00' * min(param.nbytes, 4)}..., got the number {scalar.text}"
+            f"expected {param.nbytes} bytes, as in f32(1.0, 2.0) or hex:{'00' * min(param.nbytes, 4)}..., got the "
+            f"number {scalar.text}"
         )
     return _pack_integer(param, scalar)
 
@@ -134,9 +139,13 @@ def _pack_null(param: Param, null: Null) -> bytes:
 
 def _pack_array(param: Param, array: ArrayValue) -> bytes:
     if not can_hold_address(param):
-        raise UsageError("expected a number, got an array" if param.type != "b8" else f"expected {param.nbytes} bytes, got an array")
+        raise UsageError(
+            "expected a number, got an array" if param.type != "b8" else f"expected {param.nbytes} bytes, got an array"
+        )
     if not _same_kind(param.element, array.element):
-        raise UsageError(f"expected an array of {_element_name(param.element)}, got {_element_name(array.element)} ({array.element})")
+        raise UsageError(
+            f"expected an array of {_element_name(param.element)}, got {_element_name(array.element)} ({array.element})"
+        )
     return struct.pack("<Q", array.address)
 
 
@@ -155,8 +164,8 @@ def can_hold_address(param: Param) -> bool:
 
 
 def _same_kind(wanted: str, given: str) -> bool:
-    """Whether an array fits a pointer: one size, and float with float. Signs are not compared, nor types that are not plain numbers,
-    nor 16-bit integers, which is how a `half` is stored."""
+    """Whether an array fits a pointer: one size, and float with float. Signs are not compared, nor types that are not
+    plain numbers, nor 16-bit integers, which is how a `half` is stored."""
     match = re.fullmatch(r"(f|bf|[sub])(8|16|32|64)", wanted)
     if not match or not given:
         return True

@@ -76,7 +76,9 @@ class Fill:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """Loads a module, where the session's load map says or at a code address of its own. Gives device.module.LoadedModule."""
+    """Loads a module, where the session's load map says or at a code address of its own. Gives
+    device.module.LoadedModule.
+    """
 
     program: Program
     load_base: int | None = None
@@ -96,7 +98,8 @@ class Launch:
     stream: int
     name: str  # the launch as written, or as a script made it
     cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
-    dependent: bool = False  # it may start when the launch before it on the stream lets it (programmatic dependent launch)
+    # it may start when the launch before it on the stream lets it (programmatic dependent launch)
+    dependent: bool = False
 
     @property
     def n_blocks(self) -> int:
@@ -165,7 +168,9 @@ class Wait:
 
 @dataclass(frozen=True)
 class SetSampler:
-    """Sets registers of the sampler, by name, for what is launched from now on; a filter is text. Gives all that are in force (dict)."""
+    """Sets registers of the sampler, by name, for what is launched from now on; a filter is text. Gives all that are in
+    force (dict).
+    """
 
     registers: tuple[tuple[str, int | str], ...]
 

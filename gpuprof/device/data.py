@@ -1,7 +1,7 @@
 """What new arrays hold: zeros, ones, 0 1 2 ..., random numbers, or a .npy file.
 
-Random numbers come from a counter: element i of an array is splitmix64 of (the array's seed, i). They are the same on every
-machine, with every numpy, and the first n elements do not depend on how many there are.
+Random numbers come from a counter: element i of an array is splitmix64 of (the array's seed, i). They are the same on
+every machine, with every numpy, and the first n elements do not depend on how many there are.
 
     floats     uniform in [0, 1), multiples of 2^-p with p the bits of the type's significand, so never rounded
     integers   uniform in 0..255 (i8: 0..127)
@@ -19,11 +19,13 @@ from gpuprof.files import unreadable
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 CHUNK = 1 << 14  # elements made at a time: they stay in the host's cache
-GAMMA = 0x9E3779B97F4A7C15  # splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
+# splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
+GAMMA = 0x9E3779B97F4A7C15
 
 
 def make_array(element: str, shape: tuple[int, ...], start: str, seed: int, folder: Path = Path()) -> np.ndarray:
-    """An array of `shape`, C order, dtype ELEMENTS[element].dtype. `start` is a word or a .npy file, relative to `folder`.
+    """An array of `shape`, C order, dtype ELEMENTS[element].dtype. `start` is a word or a .npy file, relative to
+    `folder`.
 
     Raises UsageError for a file that is not there or holds something else, and for values that the type cannot hold.
     """
@@ -37,7 +39,9 @@ def make_array(element: str, shape: tuple[int, ...], start: str, seed: int, fold
 
 
 def array_seed(seed: int, key: str) -> int:
-    """The seed of one array: `key` is its name, or its place among the arguments, so that data does not move when others change."""
+    """The seed of one array: `key` is its name, or its place among the arguments, so that data does not move when
+    others change.
+    """
     return int.from_bytes(hashlib.blake2b(f"{seed}:{key}".encode(), digest_size=8).digest(), "little")
 
 
@@ -62,7 +66,9 @@ def _ones(row: Element, n: int, seed: int) -> np.ndarray:
 
 
 def _arange(row: Element, n: int, seed: int) -> np.ndarray:
-    largest = np.finfo(np.float16).max if row.name == "f16" else math.inf if row.kind == "float" else np.iinfo(row.dtype).max
+    largest = (
+        np.finfo(np.float16).max if row.name == "f16" else math.inf if row.kind == "float" else np.iinfo(row.dtype).max
+    )
     if n - 1 > largest:
         raise UsageError(f"arange of {n} elements does not fit into {row.name}, whose largest value is {largest:g}")
     return _as_element(row, np.arange(n, dtype=np.float64 if row.kind == "float" else row.dtype))
@@ -95,7 +101,9 @@ _MAKERS = {"zeros": _zeros, "ones": _ones, "arange": _arange, "random": _random}
 def _from_file(path: Path, row: Element, shape: tuple[int, ...]) -> np.ndarray:
     array = _load(path)
     if array.dtype.newbyteorder("=") != row.dtype.newbyteorder("="):
-        raise UsageError(f"{path}: holds {array.dtype.newbyteorder('=')}, not {row.dtype.newbyteorder('=')} as {row.name} asks")
+        raise UsageError(
+            f"{path}: holds {array.dtype.newbyteorder('=')}, not {row.dtype.newbyteorder('=')} as {row.name} asks"
+        )
     if array.shape != shape:
         raise UsageError(f"{path}: has the shape {list(array.shape)}, not {list(shape)}")
     return np.ascontiguousarray(array, row.dtype)

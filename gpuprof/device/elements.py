@@ -53,7 +53,11 @@ def pack_number(element: str, value: int | float | bool) -> bytes:
         return _float_bytes(row, float(value))
     if value != value or value in (math.inf, -math.inf) or int(value) != value:
         raise UsageError(f"expected an integer, got {value}")
-    low, high = (-(1 << 8 * row.nbytes - 1), (1 << 8 * row.nbytes - 1) - 1) if element[0] == "i" else (0, (1 << 8 * row.nbytes) - 1)
+    low, high = (
+        (-(1 << 8 * row.nbytes - 1), (1 << 8 * row.nbytes - 1) - 1)
+        if element[0] == "i"
+        else (0, (1 << 8 * row.nbytes) - 1)
+    )
     if not low <= value <= high:
         raise UsageError(f"{value} does not fit into {element} ({low} to {high})")
     return int(value).to_bytes(row.nbytes, "little", signed=low < 0)

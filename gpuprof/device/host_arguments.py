@@ -1,4 +1,6 @@
-"""What a Python call gives a kernel, as launch values. A plain numpy array is copied in, and back out when the kernel writes it."""
+"""What a Python call gives a kernel, as launch values. A plain numpy array is copied in, and back out when the kernel
+writes it.
+"""
 
 import reprlib
 from collections.abc import Iterator
@@ -80,7 +82,9 @@ class HostArguments:
         if param.is_pointer and param.is_written and not array.flags.writeable:
             raise UsageError(self._complaint(param, "the kernel writes to it, and the array is read-only"))
         data = host_array(array)
-        address = self._submit(cmd.Allocate(data.nbytes, f"argument {len(self.texts)} of {self._function.display}")).address
+        address = self._submit(
+            cmd.Allocate(data.nbytes, f"argument {len(self.texts)} of {self._function.display}")
+        ).address
         self._temporary.append(address)
         self._submit(cmd.CopyIn(address, data.tobytes()))
         if param.is_written or (

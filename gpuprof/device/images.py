@@ -1,7 +1,8 @@
 """Images: what the handles of textures and surfaces stand for.
 
-An image is a view of ordinary global memory. Rows follow each other without padding (hardware tiles them, see docs/model.md):
-texel (layer, z, y, x) of a level is at address + (((layer * depth + z) * height + y) * width + x) * texel_nbytes.
+An image is a view of ordinary global memory. Rows follow each other without padding (hardware tiles them, see
+docs/model.md): texel (layer, z, y, x) of a level is at address + (((layer * depth + z) * height + y) * width + x) *
+texel_nbytes.
 """
 
 from typing import NamedTuple
@@ -19,7 +20,8 @@ class ImageElement(NamedTuple):
     normalized_type: int  # 0 when the type cannot be read as a number in [0, 1] or [-1, 1]
 
 
-# OpenCL 1.2, cl.h: CL_SIGNED_INT8 ... CL_FLOAT, CL_SNORM_INT8 ... CL_UNORM_INT16 (PTX ISA 5.3: "Channel Data Type and Channel Order Fields").
+# OpenCL 1.2, cl.h: CL_SIGNED_INT8 ... CL_FLOAT, CL_SNORM_INT8 ... CL_UNORM_INT16 (PTX ISA 5.3: "Channel Data Type and
+# Channel Order Fields").
 IMAGE_ELEMENTS = {
     "i8": ImageElement(np.dtype("i1"), 0x10D7, 0x10D0),
     "i16": ImageElement(np.dtype("<i2"), 0x10D8, 0x10D1),
@@ -100,10 +102,14 @@ def check_image(image: Image) -> bool:
 
 
 def split_shape(geometry: str, shape: tuple[int, ...]) -> tuple[int, tuple[int, int, int], int]:
-    """(layers, (width, height, depth), channels) of an array of a geometry. Raises UsageError for a shape that is none."""
+    """(layers, (width, height, depth), channels) of an array of a geometry. Raises UsageError for a shape that is
+    none.
+    """
     n = GEOMETRIES[geometry]
     if len(shape) not in (n, n + 1):
-        raise UsageError(f"a {geometry} image is made of an array of {n} dimensions, or {n + 1} with channels, not of {list(shape)}")
+        raise UsageError(
+            f"a {geometry} image is made of an array of {n} dimensions, or {n + 1} with channels, not of {list(shape)}"
+        )
     channels = shape[n] if len(shape) > n else 1
     if channels not in (1, 2, 4):
         raise UsageError(f"a texel has 1, 2 or 4 channels, not {channels} (the last dimension of {list(shape)})")

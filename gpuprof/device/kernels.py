@@ -9,10 +9,13 @@ from gpuprof.isa.program import Function, Program
 
 # A type has many names in C++; these are the ones compilers use in the names of template instances.
 _SPELLINGS = {
-    "unsigned": "unsigned int", "signed": "int", "signed int": "int", "short int": "short", "long int": "long", "long long int": "long long",
-    "unsigned short int": "unsigned short", "unsigned long int": "unsigned long", "unsigned long long int": "unsigned long long",
+    "unsigned": "unsigned int", "signed": "int", "signed int": "int", "short int": "short", "long int": "long",
+    "long long int": "long long",
+    "unsigned short int": "unsigned short", "unsigned long int": "unsigned long",
+    "unsigned long long int": "unsigned long long",
     "int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long", "uint8_t": "unsigned char",
-    "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long", "size_t": "unsigned long", "half": "__half",
+    "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long", "size_t": "unsigned long",
+    "half": "__half",
 }  # fmt: skip
 
 
@@ -36,13 +39,16 @@ def has_kernel(program: Program, name: str) -> bool:
 
 
 def find_instance(program: Program, name: str) -> Function:
-    """The template instance that a program was compiled for, though its arguments may be written otherwise: constants, type aliases.
+    """The template instance that a program was compiled for, though its arguments may be written otherwise: constants,
+    type aliases.
 
     Raises UsageError when it cannot be told from the program's other instances.
     """
     base = _template(name)[0]
     instances = [
-        kernel for kernel in _kernels(program) if base in (_template(kernel.display)[0], _template(_unqualified(kernel.display))[0])
+        kernel
+        for kernel in _kernels(program)
+        if base in (_template(kernel.display)[0], _template(_unqualified(kernel.display))[0])
     ]
     if len(instances) == 1 and not has_kernel(program, name):
         return instances[0]
@@ -65,13 +71,17 @@ def _matches(program: Program, name: str) -> list[Function]:
 
 
 def _means(wanted: str, display: str) -> bool:
-    """Whether a name is a kernel's, default template arguments left out and types spelled otherwise: "scan<4u>", "scan<4, int>"."""
+    """Whether a name is a kernel's, default template arguments left out and types spelled otherwise: "scan<4u>",
+    "scan<4, int>".
+    """
     (base, arguments), (wanted_base, wanted_arguments) = _template(display), _template(wanted)
     return base == wanted_base and arguments[: len(wanted_arguments)] == wanted_arguments
 
 
 def _template(name: str) -> tuple[str, list[str]]:
-    """The name before its last template arguments, and these, in one spelling: ("ns::scan", ["256", "unsigned int"])."""
+    """The name before its last template arguments, and these, in one spelling: ("ns::scan", ["256", "unsigned
+    int"]).
+    """
     text = normalised(name)
     if not text.endswith(">") or _depth(text) != 0:
         return text, []

@@ -1,20 +1,23 @@
 """Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
 
-    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ["," "dependent"] ">>>"
+    launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ["," "dependent"]
+    ">>>"
                "(" [argument {"," argument}] ")" [";"]
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
-    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" | array | name | texture
-    texture  = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
+    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" |
+    array | name | texture texture  = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
     array    = [name ":"] element "[" number {"," number} "]" ["=" start]
     start    = "zeros" | "ones" | "arange" | "random" | FILE.npy | '"' FILE.npy '"'
     number   = product {("+" | "-") product}           product = factor {("*" | "//" | "/") factor}
     factor   = ["-" | "+"] factor | literal | "inf" | "nan" | "(" number ")"
 
-A geometry is one of 1d 2d 3d 1dlayered 2dlayered cube cubelayered. The words: linear, mirror, wrap, clamp, border, normalized (coordinates),
-normalizedfloat (8- and 16-bit integers read as numbers up to 1), srgb. A further dimension of 1, 2 or 4 is the channels.
+A geometry is one of 1d 2d 3d 1dlayered 2dlayered cube cubelayered. The words: linear, mirror, wrap, clamp, border,
+normalized (coordinates), normalizedfloat (8- and 16-bit integers read as numbers up to 1), srgb. A further dimension of
+1, 2 or 4 is the channels.
 
-Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rounds down). A shape, an extent, shared bytes and a stream are integers.
+Arithmetic is C's: a quotient of integers is an integer (`/` truncates, `//` rounds down). A shape, an extent, shared
+bytes and a stream are integers.
 """
 
 import re
@@ -22,16 +25,38 @@ import re
 from gpuprof.device.elements import ELEMENTS, pack_numbers
 from gpuprof.device.images import TextureOptions
 from gpuprof.device.launch_numbers import IDENTIFIER, NumberParser
-from gpuprof.device.launch_values import STARTS, Argument, ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar, TextureSpec
+from gpuprof.device.launch_values import (
+    STARTS,
+    Argument,
+    ArraySpec,
+    LaunchRequest,
+    NamedArray,
+    Null,
+    Raw,
+    Scalar,
+    TextureSpec,
+)
 from gpuprof.errors import UsageError
 
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))
-GEOMETRY_WORDS = {"1d": "1d", "2d": "2d", "3d": "3d", "1dlayered": "a1d", "2dlayered": "a2d", "cube": "cube", "cubelayered": "acube"}
-IMAGE_WORDS = {f"{kind}{word}": (kind, geometry) for kind in ("tex", "surf") for word, geometry in GEOMETRY_WORDS.items()}
+GEOMETRY_WORDS = {
+    "1d": "1d",
+    "2d": "2d",
+    "3d": "3d",
+    "1dlayered": "a1d",
+    "2dlayered": "a2d",
+    "cube": "cube",
+    "cubelayered": "acube",
+}
+IMAGE_WORDS = {
+    f"{kind}{word}": (kind, geometry) for kind in ("tex", "surf") for word, geometry in GEOMETRY_WORDS.items()
+}
 # Words of a texture, and the option they set. Several address modes are those of x, y, z.
 OPTION_WORDS = {
-    "nearest": ("filter", "nearest"), "linear": ("filter", "linear"), "normalized": ("normalized", True), "srgb": ("srgb", True),
-    "normalizedfloat": ("read", "normalized"), **{mode: ("address", mode) for mode in ("wrap", "clamp", "mirror", "border")},
+    "nearest": ("filter", "nearest"), "linear": ("filter", "linear"), "normalized": ("normalized", True),
+    "srgb": ("srgb", True),
+    "normalizedfloat": ("read", "normalized"), **{mode: ("address", mode) for mode in ("wrap", "clamp", "mirror",
+        "border")},
 }  # fmt: skip
 
 _HEX_BYTES = re.compile(r"hex:([0-9a-fA-F]*)(?=\s*[,)])", re.ASCII)
@@ -46,7 +71,9 @@ def parse_launch(text: str, place: str = "") -> LaunchRequest:
 
 
 def find_launch_comments(source: str) -> list[tuple[int, str]]:
-    """(line, text) of each `// LAUNCH: ...` or `# LAUNCH: ...` comment that has a line of a source to itself, in order."""
+    """(line, text) of each `// LAUNCH: ...` or `# LAUNCH: ...` comment that has a line of a source to itself, in
+    order.
+    """
     return [(source.count("\n", 0, match.start(1)) + 1, match.group(1)) for match in _COMMENT.finditer(source)]
 
 
@@ -89,7 +116,9 @@ class _Parser(NumberParser):
         self.accept(";")
         if self.at < len(self.text):
             self.fail("nothing may follow the launch")
-        return LaunchRequest(self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place, cluster, bool(more))
+        return LaunchRequest(
+            self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place, cluster, bool(more)
+        )
 
     def at_option(self) -> bool:
         return self.text.startswith(("cluster", "dependent"), self.at)

@@ -1,4 +1,6 @@
-"""Recursive descent over the text of a launch itself: places in it, errors with a caret, and numbers with their arithmetic, which is C's."""
+"""Recursive descent over the text of a launch itself: places in it, errors with a caret, and numbers with their
+arithmetic, which is C's.
+"""
 
 import math
 import operator

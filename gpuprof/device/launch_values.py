@@ -43,7 +43,9 @@ class HandleValue:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """A new array. `name` is "" when later launches cannot refer to it; `start` is one of STARTS or the path of a .npy file."""
+    """A new array. `name` is "" when later launches cannot refer to it; `start` is one of STARTS or the path of a .npy
+    file.
+    """
 
     text: str
     name: str

@@ -21,13 +21,18 @@ def check_limits(function: Function, grid: Extent, block: Extent, dynamic_shared
     threads = block[0] * block[1] * block[2]
     shape = "x".join(map(str, block))
     if threads > chip.max_threads_per_block:
-        raise UsageError(f"{name}: a block of {shape} has {threads} threads; {chip.name} allows {chip.max_threads_per_block}")
+        raise UsageError(
+            f"{name}: a block of {shape} has {threads} threads; {chip.name} allows {chip.max_threads_per_block}"
+        )
     if function.required_threads and block != function.required_threads:
         required = "x".join(map(str, function.required_threads))
-        raise UsageError(f"{name}: a block of {shape}; the kernel was compiled for blocks of exactly {required} (.reqntid)")
+        raise UsageError(
+            f"{name}: a block of {shape}; the kernel was compiled for blocks of exactly {required} (.reqntid)"
+        )
     if function.max_threads and threads > function.max_threads:
         raise UsageError(
-            f"{name}: a block of {shape} has {threads} threads; the kernel was compiled for at most {function.max_threads} (__launch_bounds__)"
+            f"{name}: a block of {shape} has {threads} threads; the kernel was compiled for at most "
+            f"{function.max_threads} (__launch_bounds__)"
         )
     _check_resources(function, threads, dynamic_shared_nbytes, chip)
 
@@ -38,14 +43,22 @@ def cluster_of(function: Function, grid: Extent, asked: Extent | None, chip: Chi
     cluster = asked or required or (1, 1, 1)
     shape, n_blocks = "x".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]
     if required and cluster != required:
-        raise UsageError(f"{name}: clusters of {shape}; the kernel was compiled for clusters of exactly {'x'.join(map(str, required))}")
+        raise UsageError(
+            f"{name}: clusters of {shape}; the kernel was compiled for clusters of exactly "
+            f"{'x'.join(map(str, required))}"
+        )
     if function.explicit_cluster and not (asked or required):
-        raise UsageError(f"{name}: the kernel wants clusters (.explicitcluster); say how large, as in <<<grid, block, cluster=2>>>")
+        raise UsageError(
+            f"{name}: the kernel wants clusters (.explicitcluster); say how large, as in <<<grid, block, cluster=2>>>"
+        )
     if min(cluster) < 1 or n_blocks > MAX_CLUSTER:
-        raise UsageError(f"{name}: clusters of {shape}; each extent is at least 1, and a cluster has at most {MAX_CLUSTER} blocks")
+        raise UsageError(
+            f"{name}: clusters of {shape}; each extent is at least 1, and a cluster has at most {MAX_CLUSTER} blocks"
+        )
     if function.max_cluster and n_blocks > function.max_cluster:
         raise UsageError(
-            f"{name}: clusters of {shape}; the kernel was compiled for at most {function.max_cluster} blocks (.maxclusterrank)"
+            f"{name}: clusters of {shape}; the kernel was compiled for at most {function.max_cluster} blocks "
+            "(.maxclusterrank)"
         )
     if any(extent % part for extent, part in zip(grid, cluster, strict=True)):
         raise UsageError(f"{name}: a grid of {'x'.join(map(str, grid))} cannot be divided into clusters of {shape}")
@@ -55,12 +68,17 @@ def cluster_of(function: Function, grid: Extent, asked: Extent | None, chip: Chi
 
 
 def check_dependent(function: Function, dependent: bool, stream: int, chip: Chip) -> None:
-    """Raises UsageError for a programmatic dependent launch that a real GPU would refuse, or that could not overlap with anything here."""
+    """Raises UsageError for a programmatic dependent launch that a real GPU would refuse, or that could not overlap
+    with anything here.
+    """
     if dependent and _compute_capability(chip) < DEPENDENT_SINCE:
-        raise UsageError(f"{function.display}: dependent launches need sm_{DEPENDENT_SINCE}; {chip.name} is {chip.arch}")
+        raise UsageError(
+            f"{function.display}: dependent launches need sm_{DEPENDENT_SINCE}; {chip.name} is {chip.arch}"
+        )
     if dependent and stream == 0:
         raise UsageError(
-            f"{function.display}: a dependent launch needs a stream, as in <<<grid, block, 0, 1, dependent>>>: the host waits for each launch on"
+            f"{function.display}: a dependent launch needs a stream, as in <<<grid, block, 0, 1, dependent>>>: the "
+            "host waits for each launch on"
             " the default stream"
         )
 
@@ -83,12 +101,14 @@ def _check_resources(function: Function, threads: int, dynamic_shared_nbytes: in
     if shared_nbytes > chip.max_shared_nbytes_per_block:
         parts = f"{function.shared_nbytes} static, {dynamic_shared_nbytes} dynamic"
         raise UsageError(
-            f"{name}: {shared_nbytes} bytes of shared memory per block ({parts}); {chip.name} allows {chip.max_shared_nbytes_per_block}"
+            f"{name}: {shared_nbytes} bytes of shared memory per block ({parts}); {chip.name} allows "
+            f"{chip.max_shared_nbytes_per_block}"
         )
     registers = _registers_of_block(function, threads, chip)
     if registers > chip.registers:
         raise UsageError(
-            f"{name}: {threads} threads of {function.registers} registers take {registers}; a multiprocessor of {chip.name} has {chip.registers}."
+            f"{name}: {threads} threads of {function.registers} registers take {registers}; a multiprocessor of "
+            f"{chip.name} has {chip.registers}."
             " Launch smaller blocks, or compile for fewer registers"
         )
 

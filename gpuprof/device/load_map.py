@@ -1,8 +1,9 @@
 """Where the modules of a run lie in the code's address space.
 
-Usually one follows the other from FIRST_LOAD_BASE on, each at the start of a page with an empty page before it. They can start elsewhere, or lie at
-random: then each is a multiple of both instruction caches away from its usual place. They are direct-mapped, so the same lines collide as
-usual, and the cycles stay what they are.
+Usually one follows the other from FIRST_LOAD_BASE on, each at the start of a page with an empty page before it. They
+can start elsewhere, or lie at
+random: then each is a multiple of both instruction caches away from its usual place. They are direct-mapped, so the
+same lines collide as usual, and the cycles stay what they are.
 """
 
 from hashlib import sha256
@@ -18,7 +19,8 @@ LEAST_MOVE_NBYTES, MOST_MOVE_NBYTES = 1 << 20, 1 << 26  # a chip whose caches as
 
 
 class LoadMap:
-    """`first`: where the first module goes. `seed`: then they lie at random instead, each some multiple of `move_nbytes` off.
+    """`first`: where the first module goes. `seed`: then they lie at random instead, each some multiple of
+    `move_nbytes` off.
 
     Raises UsageError for an address that no module can have.
     """
@@ -26,7 +28,8 @@ class LoadMap:
     def __init__(self, first: int = FIRST_LOAD_BASE, seed: int | None = None, move_nbytes: int = LEAST_MOVE_NBYTES):
         if not PAGE_NBYTES <= first < PC_LIMIT or first % PAGE_NBYTES:
             raise UsageError(
-                f"load base 0x{first:x}: it must be a multiple of 0x{PAGE_NBYTES:x} between 0x{PAGE_NBYTES:x} and 0x{PC_LIMIT - PAGE_NBYTES:x}"
+                f"load base 0x{first:x}: it must be a multiple of 0x{PAGE_NBYTES:x} between 0x{PAGE_NBYTES:x} and "
+                f"0x{PC_LIMIT - PAGE_NBYTES:x}"
             )
         self._seed, self._move_nbytes = seed, move_nbytes
         self._next = first  # the usual place of the next module
@@ -44,7 +47,11 @@ class LoadMap:
     def _random(self, offset: int, code_nbytes: int) -> int:
         """A base that is `offset` beyond a multiple of the move, and free."""
         number = len(self._taken)
-        free = [base for base in range(offset, PC_LIMIT - code_nbytes, self._move_nbytes) if self._is_free(base, code_nbytes)]
+        free = [
+            base
+            for base in range(offset, PC_LIMIT - code_nbytes, self._move_nbytes)
+            if self._is_free(base, code_nbytes)
+        ]
         if not free:
             raise UsageError(f"there is no room for {code_nbytes} more bytes of code at random; leave --load-base out")
         digest = sha256(f"{self._seed} {number}".encode()).digest()

@@ -4,8 +4,8 @@
     0x7E00_0000_0000     window onto the shared memory of a thread's own block   (generic addresses only)
     0x7F00_0000_0000     window onto a thread's own local memory                 (generic addresses only)
 
-Allocations are never neighbours: a gap of at least GUARD_NBYTES lies between two, so that a kernel that runs off the end of
-one array is caught and does not read the next one.
+Allocations are never neighbours: a gap of at least GUARD_NBYTES lies between two, so that a kernel that runs off the
+end of one array is caught and does not read the next one.
 """
 
 from bisect import bisect_right, insort
@@ -62,7 +62,9 @@ class AddressSpace:
 
     @property
     def arena(self) -> np.ndarray:
-        """uint8 (n,): all of global memory; index = address - GLOBAL_BASE. A later `allocate` may put another array in its place."""
+        """uint8 (n,): all of global memory; index = address - GLOBAL_BASE. A later `allocate` may put another array in
+        its place.
+        """
         return self._arena
 
     @property
@@ -81,7 +83,9 @@ class AddressSpace:
         return tuple(self._live)
 
     def allocate(self, nbytes: int, name: str = "") -> Allocation:
-        """`nbytes` of zeros at a 256-byte aligned address. Raises DeviceMemoryError when that is negative or too much."""
+        """`nbytes` of zeros at a 256-byte aligned address. Raises DeviceMemoryError when that is negative or too
+        much.
+        """
         if nbytes < 0:
             raise DeviceMemoryError(f"cannot allocate {nbytes} bytes{_for(name)}: the size is negative")
         self._check_limit(nbytes, name)
@@ -134,7 +138,9 @@ class AddressSpace:
             return f"0x{address:x} is in no allocation; there is none"
         index = self._index_at(address)
         candidates = self._live[max(index, 0) : index + 2]
-        return _where(address, min(candidates, key=lambda allocation: _distance(address, allocation))) + self._was_freed(address)
+        return _where(
+            address, min(candidates, key=lambda allocation: _distance(address, allocation))
+        ) + self._was_freed(address)
 
     def _start_and_end(self) -> tuple[np.ndarray, np.ndarray]:
         if self._bounds is None:
@@ -147,7 +153,8 @@ class AddressSpace:
     def _check_limit(self, nbytes: int, name: str) -> None:
         if self.limit_nbytes is not None and self.used_nbytes + nbytes > self.limit_nbytes:
             raise DeviceMemoryError(
-                f"out of device memory: {nbytes} bytes asked{_for(name)}, {self.used_nbytes} of {self.limit_nbytes} bytes are in use"
+                f"out of device memory: {nbytes} bytes asked{_for(name)}, {self.used_nbytes} of {self.limit_nbytes} "
+                "bytes are in use"
             )
 
     def _take_hole(self, nbytes: int) -> int | None:
@@ -161,21 +168,27 @@ class AddressSpace:
         address = self._top
         needed = address + taken_nbytes - GLOBAL_BASE
         if address + taken_nbytes > SHARED_WINDOW:
-            raise DeviceMemoryError(f"out of device memory: {nbytes} bytes asked{_for(name)} do not fit into the address space")
+            raise DeviceMemoryError(
+                f"out of device memory: {nbytes} bytes asked{_for(name)} do not fit into the address space"
+            )
         if needed > len(self._arena):
             self._grow(needed, nbytes, name)
         self._top += taken_nbytes
         return address
 
     def _clear(self, address: int, nbytes: int) -> None:
-        """Zeroes what was used before; memory that never was is zero, and touching it would make the host provide it."""
+        """Zeroes what was used before; memory that never was is zero, and touching it would make the host provide
+        it.
+        """
         start, end = address - GLOBAL_BASE, min(address + nbytes, self._used_top) - GLOBAL_BASE
         if start < end:
             self._arena[start:end] = 0
         self._used_top = max(self._used_top, self._top)
 
     def _grow(self, needed: int, nbytes: int, name: str) -> None:
-        """Doubles the arena, so that growing costs little on average; takes just what is needed where that is too much."""
+        """Doubles the arena, so that growing costs little on average; takes just what is needed where that is too
+        much.
+        """
         old = self._arena
         for size in (max(needed, 2 * len(old)), needed):
             try:
@@ -184,7 +197,9 @@ class AddressSpace:
                 continue
             self._arena[: len(old)] = old
             return
-        raise DeviceMemoryError(f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}")
+        raise DeviceMemoryError(
+            f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}"
+        )
 
     def _return_range(self, start: int, end: int) -> None:
         """Puts a range among the holes, joined with its neighbours; a hole that reaches the top lowers the top."""

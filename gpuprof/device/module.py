@@ -21,7 +21,9 @@ ADDRESS_NBYTES = 8
 
 @dataclass(eq=False, repr=False)
 class LoadedModule:
-    """A program in its place. Instruction i has the code address load_base + 16 * i. Only `const_segment` ever changes."""
+    """A program in its place. Instruction i has the code address load_base + 16 * i. Only `const_segment` ever
+    changes.
+    """
 
     program: Program
     load_base: int
@@ -63,12 +65,15 @@ def load(program: Program, memory: AddressSpace, load_base: int = FIRST_LOAD_BAS
 def _load(program: Program, memory: AddressSpace, load_base: int) -> LoadedModule:
     if load_base + INSTRUCTION_NBYTES * len(program.code) > PC_LIMIT:
         raise FileFormatError(
-            f"{program.name}: code of {len(program.code)} instructions at 0x{load_base:x} ends above 4 GiB; load fewer modules"
+            f"{program.name}: code of {len(program.code)} instructions at 0x{load_base:x} ends above 4 GiB; load fewer "
+            "modules"
         )
     const_segment = _const_segment(program)
     const_base = memory.allocate(len(const_segment), f"constants of {program.name}").address if const_segment else 0
     global_symbols = _place_globals(program, memory)
-    values = {function.name: load_base + INSTRUCTION_NBYTES * function.first for function in program.functions} | global_symbols
+    values = {
+        function.name: load_base + INSTRUCTION_NBYTES * function.first for function in program.functions
+    } | global_symbols
     for variable in program.variables:
         if variable.space == "const":
             values[variable.name] = variable.offset
@@ -95,7 +100,8 @@ def _place_globals(program: Program, memory: AddressSpace) -> dict[str, int]:
     for variable in program.variables:
         if variable.align > ALIGNMENT:
             raise FileFormatError(
-                f"{program.name}: {variable.name} is aligned to {variable.align} bytes; at most {ALIGNMENT} are supported"
+                f"{program.name}: {variable.name} is aligned to {variable.align} bytes; at most {ALIGNMENT} are "
+                "supported"
             )
         if variable.space == "global":
             address = memory.allocate(variable.nbytes, variable.name).address
@@ -104,8 +110,12 @@ def _place_globals(program: Program, memory: AddressSpace) -> dict[str, int]:
     return addresses
 
 
-def _with_addresses(program: Program, memory: AddressSpace, const_segment: bytes, values: dict[str, int], generic: dict[str, int]) -> bytes:
-    """Fills in the addresses that variables start with: in memory for globals, in the segment it gives back for constants."""
+def _with_addresses(
+    program: Program, memory: AddressSpace, const_segment: bytes, values: dict[str, int], generic: dict[str, int]
+) -> bytes:
+    """Fills in the addresses that variables start with: in memory for globals, in the segment it gives back for
+    constants.
+    """
     segment = bytearray(const_segment)
     for variable in program.variables:
         for initial in variable.addresses:
@@ -114,7 +124,8 @@ def _with_addresses(program: Program, memory: AddressSpace, const_segment: bytes
             end = initial.offset + ADDRESS_NBYTES
             if end > variable.nbytes:
                 raise FileFormatError(
-                    f"{program.name}: the address of {initial.symbol} does not fit into {variable.name}; compile it again"
+                    f"{program.name}: the address of {initial.symbol} does not fit into {variable.name}; compile it "
+                    "again"
                 )
             addend = int.from_bytes(variable.image[initial.offset : end], "little")
             data = (known[initial.symbol] + addend & (1 << 64) - 1).to_bytes(ADDRESS_NBYTES, "little")
@@ -140,8 +151,11 @@ def _relocate(code: np.ndarray, relocation: Relocation, values: dict[str, int], 
     elif relocation.kind == "abs32":
         if not 0 <= value < 1 << 32:
             raise FileFormatError(
-                f"{module}: the address 0x{value:x} of {relocation.symbol} does not fit into 32 bits (instruction {relocation.index})"
+                f"{module}: the address 0x{value:x} of {relocation.symbol} does not fit into 32 bits (instruction "
+                f"{relocation.index})"
             )
         row["imm"] = value
     else:
-        raise FileFormatError(f"{module}: relocation kind {relocation.kind} of {relocation.symbol} is unknown; abs32 and abs64 are known")
+        raise FileFormatError(
+            f"{module}: relocation kind {relocation.kind} of {relocation.symbol} is unknown; abs32 and abs64 are known"
+        )

@@ -44,9 +44,16 @@ def run_requests(
             _make_arrays(device, arrays, launch, request, seed, folder)
     for launch, request in enumerate(requests):
         kernel = module[request.kernel]
-        values = [_value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)]
+        values = [
+            _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
+        ]
         config = LaunchConfig(
-            request.grid, request.block, request.dynamic_shared_nbytes, request.stream, request.cluster, request.dependent
+            request.grid,
+            request.block,
+            request.dynamic_shared_nbytes,
+            request.stream,
+            request.cluster,
+            request.dependent,
         )
         device.launch(kernel.module, kernel.function, config, values, request.text)
     if any(request.stream for request in requests):
@@ -55,7 +62,9 @@ def run_requests(
 
 
 def check_requests(device: Device, module: Module, requests: Sequence[LaunchRequest]) -> None:
-    """Raises UsageError for everything that can be wrong with launches, short of making their arrays and running them."""
+    """Raises UsageError for everything that can be wrong with launches, short of making their arrays and running
+    them.
+    """
     declared: dict[str, ArraySpec] = {}
     for request in requests:
         with _place_of(request):
@@ -87,7 +96,9 @@ def _dry_value(argument: Argument, declared: dict[str, ArraySpec]) -> Value:
     """The value an argument will be, its address aside; notes the arrays that get a name."""
     match argument:
         case NamedArray(_, name) if name not in declared:
-            raise UsageError(f"there is no array {name} yet; make it where it is first used, as in {name}: f32[1024]=random")
+            raise UsageError(
+                f"there is no array {name} yet; make it where it is first used, as in {name}: f32[1024]=random"
+            )
         case NamedArray(_, name):
             return ArrayValue(0, declared[name].element, declared[name].nbytes)
         case ArraySpec(name=name) if name in declared:
@@ -106,13 +117,17 @@ def _dry_value(argument: Argument, declared: dict[str, ArraySpec]) -> Value:
 def _check_texture(texture: TextureSpec, spec: ArraySpec) -> None:
     """Raises UsageError for an array that cannot be seen so."""
     if spec.element not in IMAGE_ELEMENTS:
-        raise UsageError(f"a texture or surface cannot have elements of {spec.element}; it can of {' '.join(IMAGE_ELEMENTS)}")
+        raise UsageError(
+            f"a texture or surface cannot have elements of {spec.element}; it can of {' '.join(IMAGE_ELEMENTS)}"
+        )
     array = DeviceArray(None, 0, spec.shape, ELEMENTS[spec.element].dtype)  # only looked at
     image_of([array], texture.options, texture.is_surface)
     sampler_of_options(texture.options)
 
 
-def _make_arrays(device: Device, arrays: LaunchArrays, launch: int, request: LaunchRequest, seed: int, folder: Path) -> None:
+def _make_arrays(
+    device: Device, arrays: LaunchArrays, launch: int, request: LaunchRequest, seed: int, folder: Path
+) -> None:
     for number, argument in enumerate(request.arguments):
         argument = argument.array if isinstance(argument, TextureSpec) else argument
         if isinstance(argument, NamedArray):
@@ -126,10 +141,14 @@ def _make_arrays(device: Device, arrays: LaunchArrays, launch: int, request: Lau
 def _make_array(device: Device, spec: ArraySpec, number: int, kernel: str, seed: int, folder: Path) -> DeviceArray:
     name = spec.name or f"argument {number + 1} of {kernel}"
     array = device.device_array(
-        spec.shape, ELEMENTS[spec.element].dtype, name=f"{name}, {spec.text.partition('=')[0].rpartition(':')[2].strip()}"
+        spec.shape,
+        ELEMENTS[spec.element].dtype,
+        name=f"{name}, {spec.text.partition('=')[0].rpartition(':')[2].strip()}",
     )
     if spec.start != "zeros":  # new memory is zero already
-        array.copy_to_device(make_array(spec.element, spec.shape, spec.start, array_seed(seed, spec.name or str(number)), folder))
+        array.copy_to_device(
+            make_array(spec.element, spec.shape, spec.start, array_seed(seed, spec.name or str(number)), folder)
+        )
     return array
 
 

@@ -1,4 +1,5 @@
-"""The sampler of a GPU, as a script sets it: `gpu.sampler.period_cycles = 512`, `with gpu.sampler.only(block=range(16)): ...`.
+"""The sampler of a GPU, as a script sets it: `gpu.sampler.period_cycles = 512`, `with
+gpu.sampler.only(block=range(16)): ...`.
 
 What is set holds for launches asked for from then on. Values are checked where the command is carried out.
 """
@@ -43,21 +44,27 @@ class Sampler:
         return [*super().__dir__(), *self.registers]
 
     def set(self, **registers: Any) -> "Before":
-        """Sets registers by name. Others than the filter are the whole chip's: they wait for the launches in flight, as `synchronize` does."""
+        """Sets registers by name. Others than the filter are the whole chip's: they wait for the launches in flight, as
+        `synchronize` does.
+        """
         before = self.registers
         self._submit(cmd.SetSampler(tuple((name, _plain(name, value)) for name, value in registers.items())))
         return Before(self, {name: before[name] for name in registers})
 
     def filter(self, **wanted: Any) -> "Before":
-        """Only these samples, of those that there would be: `filter(sm="0-3,7", block=range(16))`; `filter()` takes all.
+        """Only these samples, of those that there would be: `filter(sm="0-3,7", block=range(16))`; `filter()` takes
+        all.
 
-        Keys are those of `gpuprof collect --filter`; values are numbers, ranges, lists of these, or text as it is written there.
+        Keys are those of `gpuprof collect --filter`; values are numbers, ranges, lists of these, or text as it is
+        written there.
         """
         return self.set(filter=shlex.join(_words(wanted)))
 
     def only(self, **wanted: Any) -> "Before":
         """Narrows the filter in force: what is given here in place of that key, or beside the others."""
-        kept = [word for word in shlex.split(self.registers["filter"]) if _key(word) not in {_key(key) for key in wanted}]
+        kept = [
+            word for word in shlex.split(self.registers["filter"]) if _key(word) not in {_key(key) for key in wanted}
+        ]
         return self.set(filter=shlex.join([*kept, *_words(wanted)]))
 
     def on(self) -> "Before":
@@ -78,7 +85,9 @@ class Before:
     def __enter__(self) -> Sampler:
         return self._sampler
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._sampler.set(**self._registers)
 
 
@@ -94,7 +103,11 @@ def _plain(name: str, value: Any) -> Plain:
 
 def _words(wanted: dict[str, Any]) -> list[str]:
     """The filter of these keys, a word each; a key that is False has none."""
-    return [_key(key) if value is True else f"{_key(key)}={_value(key, value)}" for key, value in wanted.items() if value is not False]
+    return [
+        _key(key) if value is True else f"{_key(key)}={_value(key, value)}"
+        for key, value in wanted.items()
+        if value is not False
+    ]
 
 
 def _key(word: str) -> str:
@@ -114,7 +127,9 @@ def _value(key: str, value: Any) -> str:
     number = getattr(value, "number", None)  # of a stream
     if _is_number(number):
         return str(number)
-    raise UsageError(f"sampling filter {_key(key)}: expected a number, a range of numbers, several of these, or text, got {value!r}")
+    raise UsageError(
+        f"sampling filter {_key(key)}: expected a number, a range of numbers, several of these, or text, got {value!r}"
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -15,7 +15,8 @@ Submit: TypeAlias = Callable[[cmd.Command], Any]
 class Stream:
     """A queue of work: what is asked on one stream happens in order. Number 0 is the default stream.
 
-    Launches on different streams run at the same time where there is room. `priority`: as in CUDA, the smaller number goes first.
+    Launches on different streams run at the same time where there is room. `priority`: as in CUDA, the smaller number
+    goes first.
     """
 
     def __init__(self, submit: Submit, number: int, priority: int = 0):
@@ -68,7 +69,9 @@ class Event:
         self._submit(cmd.Wait(self.number, cmd.HOST))
 
     def query(self) -> bool:
-        """Whether it was recorded: whoever asks finds everything before it done, for simulated time does not pass while the host asks."""
+        """Whether it was recorded: whoever asks finds everything before it done, for simulated time does not pass while
+        the host asks.
+        """
         return self._recorded
 
     def elapsed_time(self, end: "Event") -> float:

@@ -3,7 +3,8 @@
     map = gpuprof.TensorMap(device_array, box=(64, 32), swizzle=128)
     kernel[grid, block](map, ...)             # a `const __grid_constant__ CUtensorMap` parameter, or any of 128 bytes
 
-Extents, boxes and strides are in the array's own order, outermost first; a kernel's coordinates are innermost first, as CUDA's.
+Extents, boxes and strides are in the array's own order, outermost first; a kernel's coordinates are innermost first, as
+CUDA's.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,9 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Im2col:
-    """The box of pixels of im2col mode: its corners along W, H, D (innermost first), channels a pixel, pixels a column."""
+    """The box of pixels of im2col mode: its corners along W, H, D (innermost first), channels a pixel, pixels a
+    column.
+    """
 
     lower: tuple[int, ...]
     upper: tuple[int, ...]
@@ -47,8 +50,10 @@ class Im2col:
 class TensorMap:
     """A tensor in device memory and the box that one copy moves. Raises UsageError for what the hardware would refuse.
 
-    `array`: anything with `address`, `shape` and `dtype`, such as a DeviceArray; `shape`, `strides` (bytes) and `element` ("f16", "bf16", "tf32",
-    ...: ELEMENT_NUMBERS) replace the array's own; `steps` take every how many-th element; `swizzle` is 0, 32, 64 or 128 bytes;
+    `array`: anything with `address`, `shape` and `dtype`, such as a DeviceArray; `shape`, `strides` (bytes) and
+    `element` ("f16", "bf16", "tf32",
+    ...: ELEMENT_NUMBERS) replace the array's own; `steps` take every how many-th element; `swizzle` is 0, 32, 64 or 128
+    bytes;
     `fill_nan`: NaN instead of zeros where a box reaches out of the tensor; `im2col` instead of `box`.
     """
 
@@ -84,7 +89,8 @@ class TensorMap:
         _check(address % 16 == 0, f"the tensor's address 0x{address:x} is no multiple of 16")
         _check(all(1 <= extent <= 1 << 32 for extent in extents), f"extents are 1 to 2**32, not {extents[::-1]}")
         _check(
-            all(0 <= s < 1 << 40 and s % 16 == 0 for s in strides), f"strides are multiples of 16 bytes below 2**40, not {strides[::-1]}"
+            all(0 <= s < 1 << 40 and s % 16 == 0 for s in strides),
+            f"strides are multiples of 16 bytes below 2**40, not {strides[::-1]}",
         )
         _check(
             len(steps) == rank and all(1 <= step <= MOST_STEP for step in steps),
@@ -93,7 +99,9 @@ class TensorMap:
         _check(self.swizzle in SWIZZLES.values(), f"swizzle is 0, 32, 64 or 128, not {self.swizzle}")
         if self.im2col is None:
             _check(len(box) == rank, f"a box of {len(box)} dimensions for a tensor of {rank}")
-            _check(all(1 <= extent <= MOST_BOX for extent in box), f"a box's extents are 1 to {MOST_BOX}, not {box[::-1]}")
+            _check(
+                all(1 <= extent <= MOST_BOX for extent in box), f"a box's extents are 1 to {MOST_BOX}, not {box[::-1]}"
+            )
         row_nbytes = (box[0] if self.im2col is None else self.im2col.channels) * nbytes
         _check(row_nbytes % 16 == 0, f"a row of the box has {row_nbytes} bytes, which is no multiple of 16")
         _check(
@@ -101,14 +109,19 @@ class TensorMap:
             f"a row of the box has {row_nbytes} bytes; swizzle {self.swizzle} allows at most that",
         )
         return LAYOUT.pack(
-            address, *_padded(strides, 4), *(extent & 0xFFFFFFFF for extent in _padded(extents, 5)), rank - 1, *_padded(box, 5, 1),
-            *_padded(steps, 5, 1), ELEMENT_NUMBERS[element], 0, {nbytes: n for n, nbytes in SWIZZLES.items()}[self.swizzle],
+            address, *_padded(strides, 4), *(extent & 0xFFFFFFFF for extent in _padded(extents, 5)), rank - 1,
+            *_padded(box, 5, 1),
+            *_padded(steps, 5, 1), ELEMENT_NUMBERS[element], 0, {nbytes: n for n,
+                nbytes in SWIZZLES.items()}[self.swizzle],
             int(self.fill_nan), 0, int(self.im2col is not None), *self._pixels(rank), MAGIC,
         )  # fmt: skip
 
     def _element(self) -> str:
         name = self.element or _NAMES.get(np.dtype(self.array.dtype).str[1:], "")
-        _check(name in ELEMENT_NUMBERS, f"no element type of a tensor map: {name or self.array.dtype}; known: {' '.join(ELEMENT_NUMBERS)}")
+        _check(
+            name in ELEMENT_NUMBERS,
+            f"no element type of a tensor map: {name or self.array.dtype}; known: {' '.join(ELEMENT_NUMBERS)}",
+        )
         return name
 
     def _strides(self, extents: tuple[int, ...], nbytes: int) -> tuple[int, ...]:
@@ -116,7 +129,10 @@ class TensorMap:
         if self.strides is None:
             return tuple(int(np.prod(extents[:k], dtype=np.int64)) * nbytes for k in range(1, len(extents)))
         given = tuple(int(stride) for stride in self.strides)
-        _check(len(given) == len(extents) and given[-1] == nbytes, f"strides are {len(extents)} numbers of bytes, the last one {nbytes}")
+        _check(
+            len(given) == len(extents) and given[-1] == nbytes,
+            f"strides are {len(extents)} numbers of bytes, the last one {nbytes}",
+        )
         return given[-2::-1] if len(given) > 1 else ()
 
     def _pixels(self, rank: int) -> tuple[int, ...]:
@@ -127,7 +143,10 @@ class TensorMap:
             rank >= 3 and len(given.lower) == len(given.upper) == rank - 2,
             f"im2col of {rank} dimensions takes {rank - 2} corner coordinates",
         )
-        _check(1 <= given.channels <= 256 and 1 <= given.pixels <= 1024, "im2col: 1 to 256 channels a pixel, 1 to 1024 pixels a column")
+        _check(
+            1 <= given.channels <= 256 and 1 <= given.pixels <= 1024,
+            "im2col: 1 to 256 channels a pixel, 1 to 1024 pixels a column",
+        )
         return (*_padded(given.lower, 3), *_padded(given.upper, 3), given.channels, given.pixels)
 
 

@@ -1,4 +1,5 @@
-"""Textures and surfaces of the Python face: arrays in device memory with a handle that kernels take as a 64-bit integer.
+"""Textures and surfaces of the Python face: arrays in device memory with a handle that kernels take as a 64-bit
+integer.
 
 picture = gpu.texture(array, filter="linear", address=("wrap", "clamp"), normalized=True)
 canvas = gpu.surface(gpu.device_array((64, 64), np.float32))
@@ -65,7 +66,10 @@ def sampler_of_options(options: TextureOptions) -> Sampler:
     if not 1 <= len(modes) <= 3:
         raise UsageError(f"address takes 1 to 3 words, not {len(modes)}")
     modes = (*modes, *modes[-1:] * 2)[:3]
-    filters = [_known(word, dict(zip(FILTERS, FILTERS, strict=True)), "filter") for word in (options.filter, options.mip_filter)]
+    filters = [
+        _known(word, dict(zip(FILTERS, FILTERS, strict=True)), "filter")
+        for word in (options.filter, options.mip_filter)
+    ]
     return Sampler(tuple(modes), filters[0], bool(options.normalized), filters[1])
 
 
@@ -80,7 +84,9 @@ def image_of(arrays: Sequence[DeviceArray], options: TextureOptions, is_surface:
         raise UsageError(f"a {what} cannot have elements of {first.dtype}; it can of {' '.join(IMAGE_ELEMENTS)}")
     geometry = options.geometry or DEFAULT_GEOMETRIES.get(first.ndim, "")
     if geometry not in GEOMETRIES:
-        raise UsageError(f"say the geometry of a {what} of {type_text(first.dtype, first.shape)}: one of {' '.join(GEOMETRIES)}")
+        raise UsageError(
+            f"say the geometry of a {what} of {type_text(first.dtype, first.shape)}: one of {' '.join(GEOMETRIES)}"
+        )
     layers, _, channels = split_shape(geometry, first.shape)
     levels = []
     for number, array in enumerate(arrays):
@@ -88,7 +94,8 @@ def image_of(arrays: Sequence[DeviceArray], options: TextureOptions, is_surface:
         expected = tuple(max(extent >> number, 1) for extent in (levels[0][1:] if levels else extents))
         if (its_layers, its_channels, array.dtype, extents) != (layers, channels, first.dtype, expected):
             raise UsageError(
-                f"mipmap level {number} is {type_text(array.dtype, array.shape)}: it has half the extents of the level before it"
+                f"mipmap level {number} is {type_text(array.dtype, array.shape)}: it has half the extents of the level "
+                "before it"
             )
         levels.append(Level(array.address, *extents))
     name = f"{what} {geometry} {type_text(first.dtype, first.shape)}"
@@ -105,7 +112,9 @@ def _check_reading(image: Image, options: TextureOptions) -> None:
     if options.srgb and not (image.element == "u8" and options.read == "normalized"):
         raise UsageError(f"{image.name}: sRGB is for bytes that are read normalized")
     if "linear" in (options.filter, options.mip_filter) and not image.is_float:
-        raise UsageError(f'{image.name}: linear filtering needs floats; give read="normalized" for 8- and 16-bit integers')
+        raise UsageError(
+            f'{image.name}: linear filtering needs floats; give read="normalized" for 8- and 16-bit integers'
+        )
 
 
 def _known(word: str, known: dict[str, str], what: str) -> str:
@@ -116,5 +125,9 @@ def _known(word: str, known: dict[str, str], what: str) -> str:
 
 def device_arrays(to_device, arrays) -> list[DeviceArray]:
     """The arrays of a texture, copied in where they are not on the device yet; one array or a list of mipmap levels."""
-    given = arrays if isinstance(arrays, list | tuple) and all(isinstance(each, np.ndarray | DeviceArray) for each in arrays) else [arrays]
+    given = (
+        arrays
+        if isinstance(arrays, list | tuple) and all(isinstance(each, np.ndarray | DeviceArray) for each in arrays)
+        else [arrays]
+    )
     return [each if isinstance(each, DeviceArray) else to_device(each) for each in given]

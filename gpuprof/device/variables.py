@@ -4,7 +4,8 @@ import re
 
 from gpuprof.isa.program import Program, Variable
 
-# Itanium C++ ABI, 5.1.2: _Z3foo or (static) _ZL3foo, and _ZN2ns3fooE in a namespace. A number is the length of the name after it.
+# Itanium C++ ABI, 5.1.2: _Z3foo or (static) _ZL3foo, and _ZN2ns3fooE in a namespace. A number is the length of the name
+# after it.
 _NESTED = re.compile(r"_ZN(?:L?\d+\w+)+E$")
 _PLAIN = re.compile(r"_ZL?\d+\w+$")
 _LENGTH = re.compile(r"L?(\d+)")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Site(NamedTuple):
-    """What is known of a memory instruction before it runs. `verb` is for messages: "read", "write", "atomic operation"."""
+    """What is known of a memory instruction before it runs. `verb` is for messages: "read", "write", "atomic
+    operation".
+    """
 
     at: int
     space: str
@@ -75,7 +77,8 @@ def touch(
     unchecked: np.ndarray | None = None,
     needs_records: bool = True,
 ) -> Touched:
-    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises KernelFault.
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises
+    KernelFault.
 
     When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
     """
@@ -102,7 +105,19 @@ def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray
     sectors = log.sectors.room(WARP * pieces * len(masks))
     store = site.verb == "write"
     totals = Totals(
-        *inspect(traced, x.masks, masks, site.nbytes, pieces, stride, space.has_sectors, site.is_atomic, store, records, sectors)
+        *inspect(
+            traced,
+            x.masks,
+            masks,
+            site.nbytes,
+            pieces,
+            stride,
+            space.has_sectors,
+            site.is_atomic,
+            store,
+            records,
+            sectors,
+        )
     )
     if x.chunk.cluster > 1 and space is x.chunk.spaces["shared"]:
         space.mark_remote(x, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))

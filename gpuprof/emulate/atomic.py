@@ -65,7 +65,9 @@ def apply(operation: str, t: str, space, is_global: bool, index, values: list) -
 
 
 def apply_wide(operation: str, memory, index, values: list) -> list[np.ndarray]:
-    """128-bit exchange and compare-and-swap, as two 64-bit words: values (low, high) or (low, high, other low, other high)."""
+    """128-bit exchange and compare-and-swap, as two 64-bit words: values (low, high) or (low, high, other low, other
+    high).
+    """
     from gpuprof.emulate import sequential
 
     old = [np.empty(len(index), np.uint64) for _ in range(2)]
@@ -88,7 +90,10 @@ def build_vector_atomic(inst: Instruction, env: Env) -> Op:
     kind = U64 if t == "b128" else KIND_OF_TYPE[t]
     count = int(inst.op.b[1:])
     groups = [(getattr(inst, slot), slot) for slot in "bc" if getattr(inst.op, slot)]
-    refs = [[Ref(kind, first + k) if first != RZ else source(inst, slot, kind, env.pool) for k in range(count)] for first, slot in groups]
+    refs = [
+        [Ref(kind, first + k) if first != RZ else source(inst, slot, kind, env.pool) for k in range(count)]
+        for first, slot in groups
+    ]
     results = [Ref(kind, inst.dst + k) for k in range(count)] if inst.op.dst and inst.dst != RZ else []
     shift = (inst.op.nbytes // count).bit_length() - 1
     if t == "b128":
@@ -105,7 +110,10 @@ def build_vector_atomic(inst: Instruction, env: Env) -> Op:
                 old = apply_wide(operation, space.views[8], index, [value for group in given for value in group])
             else:
                 is_global = space is x.chunk.spaces["global"]
-                old = [apply(operation, t, space, is_global, index + k, [group[k] for group in given]) for k in range(count)]
+                old = [
+                    apply(operation, t, space, is_global, index + k, [group[k] for group in given])
+                    for k in range(count)
+                ]
             for ref, values in zip(results, old, strict=False):
                 x.row(ref)[active] = values
 

@@ -34,10 +34,11 @@ class Reduction(NamedTuple):
 
 
 class Barriers:
-    """Per block and barrier: lanes arrived, lanes for which a reduction's predicate held, and lanes expected (0: all that live).
+    """Per block and barrier: lanes arrived, lanes for which a reduction's predicate held, and lanes expected (0: all
+    that live).
 
-    Counts of threads are multiples of 32, so lanes of an arriving warp that are not there, because the block ends within the warp or because
-    they have exited, count as arrived where a count is given: they are `absent`.
+    Counts of threads are multiples of 32, so lanes of an arriving warp that are not there, because the block ends
+    within the warp or because they have exited, count as arrived where a count is given: they are `absent`.
     """
 
     def __init__(self, chunk):
@@ -53,7 +54,9 @@ class Barriers:
         self.warp_places = np.zeros((chunk.n_warps, WARP), np.int64)
 
     def lanes_per_block(self, x: Lanes, masks: np.ndarray) -> np.ndarray:
-        return np.bincount(x.warps // self.chunk.warps_per_block, np.bitwise_count(masks), self.chunk.n_blocks).astype(np.int64)
+        return np.bincount(x.warps // self.chunk.warps_per_block, np.bitwise_count(masks), self.chunk.n_blocks).astype(
+            np.int64
+        )
 
     def arrive(self, x: Lanes, barrier: int, count: int, votes: np.ndarray | None = None) -> None:
         """All active lanes of x arrive; `count` lanes are expected in all, 0 for the whole block."""
@@ -67,9 +70,22 @@ class Barriers:
             self.votes[:, barrier] += self.lanes_per_block(x, pack_masks(votes))
 
     def wait(
-        self, x: Lanes, barrier: int, count: int, after: int, at: int, reduce: Reduction | None = None, votes: np.ndarray | None = None
+        self,
+        x: Lanes,
+        barrier: int,
+        count: int,
+        after: int,
+        at: int,
+        reduce: Reduction | None = None,
+        votes: np.ndarray | None = None,
     ) -> None:
-        if not self.waiting and count == 0 and reduce is None and not self.arrived[:, barrier].any() and self.chunk.is_everyone(x):
+        if (
+            not self.waiting
+            and count == 0
+            and reduce is None
+            and not self.arrived[:, barrier].any()
+            and self.chunk.is_everyone(x)
+        ):
             self.chunk.push(x, after)
             return
         self.arrive(x, barrier, count, votes)
@@ -99,7 +115,9 @@ class Barriers:
         """Lets all lanes go on whose barrier is complete."""
         if not self.waiting:
             return
-        block_live = np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block).sum(axis=1, dtype=np.int64)
+        block_live = (
+            np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block).sum(axis=1, dtype=np.int64)
+        )
         needed = np.where(self.expected > 0, self.expected, block_live[:, None])
         block_complete = (self.arrived > 0) & (self.arrived + np.where(self.expected > 0, self.absent, 0) >= needed)
         warp_complete = self.warps_complete()
@@ -115,11 +133,15 @@ class Barriers:
         self.warp_arrived &= ~warp_complete
 
     def warps_complete(self) -> np.ndarray:
-        """uint32 (warps,): the lanes in warp synchronisations whose members have all come, to the same place or with the same mask."""
+        """uint32 (warps,): the lanes in warp synchronisations whose members have all come, to the same place or with
+        the same mask.
+        """
         arrived = self.warp_arrived
         if not arrived.any():
             return arrived
-        return complete(arrived, self.warp_members, self.chunk.live, partners_of(arrived, self.warp_members, self.warp_places))
+        return complete(
+            arrived, self.warp_members, self.chunk.live, partners_of(arrived, self.warp_members, self.warp_places)
+        )
 
     def _release_entry(self, entry: Waiting, block_complete: np.ndarray, warp_complete: np.ndarray) -> None:
         x = entry.lanes
@@ -163,7 +185,10 @@ class Barriers:
         arrived = int(self.arrived[block, entry.barrier])
         live = int(np.bitwise_count(self.chunk.live).reshape(-1, self.chunk.warps_per_block)[block].sum())
         needed = int(self.expected[block, entry.barrier]) or live
-        text = f"deadlock: waits at barrier {entry.barrier}, where {arrived} of {needed} threads have arrived and no other thread of the block can run"
+        text = (
+            f"deadlock: waits at barrier {entry.barrier}, where {arrived} of {needed} threads have arrived and no "
+            "other thread of the block can run"
+        )
         return fault(self.chunk, entry.at, text, warp, lane)
 
 
@@ -182,7 +207,10 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
     def act_uniform(x: Lanes, barrier: int, count: int) -> None:
         if barrier >= N_BARRIERS or count % WARP:
             raise fault(
-                x.chunk, at, f"barrier {barrier} with {count} threads: barriers are 0 to 15, counts multiples of 32", int(x.step_warps[0])
+                x.chunk,
+                at,
+                f"barrier {barrier} with {count} threads: barriers are 0 to 15, counts multiples of 32",
+                int(x.step_warps[0]),
             )
         if semantics == "bar_arrive":
             x.chunk.barriers.arrive(x, barrier, count)
@@ -221,7 +249,9 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
 
 
 def note_arrivals(x: Lanes, active: np.ndarray, barriers: np.ndarray, counts: np.ndarray) -> None:
-    """A record for each warp with a lane in `active`: its first lane's barrier in `conflicts`, the warps it waits for in `uniform`."""
+    """A record for each warp with a lane in `active`: its first lane's barrier in `conflicts`, the warps it waits for
+    in `uniform`.
+    """
     _, first = np.unique(np.flatnonzero(active) // WARP, return_index=True)
     lanes = np.flatnonzero(active)[first]
     records = np.zeros(len(lanes), ACCESS_DTYPE)
@@ -232,7 +262,9 @@ def note_arrivals(x: Lanes, active: np.ndarray, barriers: np.ndarray, counts: np
 
 
 def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
-    """`end`, before which warps of which no lane has the guard get an empty access record: every warp that runs the instruction has one."""
+    """`end`, before which warps of which no lane has the guard get an empty access record: every warp that runs the
+    instruction has one.
+    """
     guard = read_predicate(inst.guard, env)
 
     def guarded(x: Lanes) -> None:

@@ -32,7 +32,9 @@ def build_shift(function: np.ufunc):
 
 
 def extract(a, position, length):
-    """bfe: `length` bits of a from `position`, sign-extended for signed types; past the top it reads the sign (or 0)."""
+    """bfe: `length` bits of a from `position`, sign-extended for signed types; past the top it reads the sign (or
+    0).
+    """
     bits = width(a)
     position = (position.view(np.uint32) & np.uint32(0xFF)).astype(a.dtype)
     length = length.view(np.uint32) & np.uint32(0xFF)
@@ -156,7 +158,9 @@ def build_permute(inst: Instruction, env: Env) -> Op:
         out = np.zeros((), np.uint32)
         for byte in range(4):
             nibble = selector >> np.uint32(4 * byte)
-            picked = (both >> ((nibble & np.uint32(7)).astype(np.uint64) * np.uint64(8))).astype(np.uint32) & np.uint32(0xFF)
+            picked = (both >> ((nibble & np.uint32(7)).astype(np.uint64) * np.uint64(8))).astype(np.uint32) & np.uint32(
+                0xFF
+            )
             sign = np.where(picked & np.uint32(0x80), np.uint32(0xFF), np.uint32(0))
             out = out | np.where(nibble & np.uint32(8), sign, picked) << np.uint32(8 * byte)
         return out
@@ -211,7 +215,8 @@ def build_extend(inst: Instruction, env: Env) -> Op:
 
 
 def nth_set(mask, base, offset):
-    """fns: the place of the |offset|-th set bit of mask from bit base on, upwards or downwards; all ones when there is none.
+    """fns: the place of the |offset|-th set bit of mask from bit base on, upwards or downwards; all ones when there is
+    none.
 
     A base past 31 is undefined in PTX; here it is taken modulo 32.
     """

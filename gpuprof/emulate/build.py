@@ -10,7 +10,18 @@ import numpy as np
 
 from gpuprof.emulate.cfg import Graph
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.operands import FILE_OF_KIND, KIND_OF_TYPE, PRED, U32, U64, Pool, Ref, destination, predicate, source
+from gpuprof.emulate.operands import (
+    FILE_OF_KIND,
+    KIND_OF_TYPE,
+    PRED,
+    U32,
+    U64,
+    Pool,
+    Ref,
+    destination,
+    predicate,
+    source,
+)
 from gpuprof.isa.encoding import PT, Instruction
 
 Op = Callable[[Lanes], None]
@@ -27,7 +38,8 @@ class Env:
     const_base: int = 0  # generic address of the constant segment
     at: int = 0
     spins: set[int] = field(default_factory=set)  # instructions a waiting loop is made of
-    takes: set[int] = field(default_factory=set)  # atomic operations of memory that all blocks see, whose results are wanted
+    # atomic operations of memory that all blocks see, whose results are wanted
+    takes: set[int] = field(default_factory=set)
 
 
 def slot_kind(inst: Instruction, slot: str) -> int:
@@ -79,7 +91,11 @@ def elementwise(function: Callable[..., np.ndarray], kind: int | None = None, ds
 
     def build(inst: Instruction, env: Env) -> Op:
         kd, d = destination(inst, slot_kind(inst, "dst") if dst_kind is None else dst_kind)
-        refs = [source(inst, slot, slot_kind(inst, slot) if kind is None else kind, env.pool) for slot in "abc" if getattr(inst.op, slot)]
+        refs = [
+            source(inst, slot, slot_kind(inst, slot) if kind is None else kind, env.pool)
+            for slot in "abc"
+            if getattr(inst.op, slot)
+        ]
 
         def op(x: Lanes) -> None:
             v = x.v
@@ -108,7 +124,9 @@ def read_predicate(number: int, env: Env) -> Callable[[Lanes], np.ndarray]:
 
 
 def guard_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray] | None:
-    """lanes -> bool row of the lanes that are active and whose guard holds, which are counted; None when there is no guard."""
+    """lanes -> bool row of the lanes that are active and whose guard holds, which are counted; None when there is no
+    guard.
+    """
     if inst.guard == PT:
         return None
     read = read_predicate(inst.guard, env)

@@ -17,7 +17,9 @@ def build_load(inst: Instruction):
         place, nbytes, barrier, mask = group
         transfer.check_units(element, source=address, size=nbytes, destination=place)
         data = transfer.global_bytes(element, address, nbytes, "bulk read")
-        for target, reported in zip(targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True):
+        for target, reported in zip(
+            targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
+        ):
             start = transfer.shared(element, target, nbytes, "bulk write")
             transfer.view(start, nbytes)[:] = data
             transfer.report(element, reported, nbytes)
@@ -119,6 +121,8 @@ def build_nothing(inst: Instruction, env: Env) -> Op:
 
 
 SEMANTICS = {
-    "bulk_load": build_load, "bulk_store": build_store, "bulk_prefetch": build_prefetch, "bulk_copy": build_copy, "bulk_red": build_reduce,
-    "bulk_red_shared": build_reduce_shared, "bulk_commit": build_nothing, "bulk_wait": build_nothing, "bulk_wait_read": build_nothing,
+    "bulk_load": build_load, "bulk_store": build_store, "bulk_prefetch": build_prefetch, "bulk_copy": build_copy,
+    "bulk_red": build_reduce,
+    "bulk_red_shared": build_reduce_shared, "bulk_commit": build_nothing, "bulk_wait": build_nothing,
+    "bulk_wait_read": build_nothing,
 }  # fmt: skip

@@ -6,7 +6,8 @@ from gpuprof.emulate.lanes import WARP, Lanes
 
 
 class CallStack:
-    """`base` int64 (warps, 32): where the present frame starts in local memory, and `grown`: bytes it has taken since, behind itself.
+    """`base` int64 (warps, 32): where the present frame starts in local memory, and `grown`: bytes it has taken since,
+    behind itself.
 
     One level of arrays per call depth.
     """

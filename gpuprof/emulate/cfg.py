@@ -1,8 +1,9 @@
 """The control-flow graph of a program's basic blocks, and the order in which waiting lanes are to run.
 
-Lanes of one warp that went different ways meet again when those that are behind run first. "Behind" is a block's position in a
-weak topological order (Bourdoncle 1993): every forward edge leads to a higher position, and the blocks of a loop are contiguous,
-so that all lanes leave a loop before any goes on after it. The code's own layout does not promise either.
+Lanes of one warp that went different ways meet again when those that are behind run first. "Behind" is a block's
+position in a weak topological order (Bourdoncle 1993): every forward edge leads to a higher position, and the blocks of
+a loop are contiguous, so that all lanes leave a loop before any goes on after it. The code's own layout does not
+promise either.
 """
 
 from typing import NamedTuple
@@ -77,7 +78,9 @@ class Graph:
 
 
 def _weak_topological_order(entry: int, successors) -> list[int]:
-    """Strongly connected components in topological order; in each, the block entered first and then the rest, ordered alike."""
+    """Strongly connected components in topological order; in each, the block entered first and then the rest, ordered
+    alike.
+    """
     order: list[int] = []
     pending = _tarjan([entry], _reachable(entry, successors), successors)[::-1]
     while pending:
@@ -100,7 +103,9 @@ def _reachable(entry: int, successors) -> frozenset[int]:
 
 
 def _tarjan(roots: list[int], members: frozenset[int], successors) -> list[list[int]]:
-    """Strongly connected components within `members`, topologically ordered, each with the block entered first in front."""
+    """Strongly connected components within `members`, topologically ordered, each with the block entered first in
+    front.
+    """
     number: dict[int, int] = {}
     low: dict[int, int] = {}
     on_stack: set[int] = set()

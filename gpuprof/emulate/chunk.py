@@ -1,10 +1,11 @@
 """Runs whole blocks together until all their lanes have exited, a segment of their trace at a time.
 
-Lanes that stand at the same place form a group; the group that is behind the others (deepest call first, then earliest in
-the program's order) runs one basic block at a time. Groups that meet at the same place become one.
+Lanes that stand at the same place form a group; the group that is behind the others (deepest call first, then earliest
+in the program's order) runs one basic block at a time. Groups that meet at the same place become one.
 
-Between two segments the chunk rests with all its registers. Whoever wants the next one may say for which warps: the others sleep, so
-that the trace of warps that run later, or more slowly, on the chip does not pile up. A warp that waits for others wakes them.
+Between two segments the chunk rests with all its registers. Whoever wants the next one may say for which warps: the
+others sleep, so that the trace of warps that run later, or more slowly, on the chip does not pile up. A warp that waits
+for others wakes them.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ from gpuprof.emulate.program import Block, CompiledModule
 from gpuprof.emulate.rendezvous import lanes_outside, waiting_lanes
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
-# instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times, unless lanes left.
+# instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times,
+# unless lanes left.
 PATIENCE_BLOCKS = 20_000
 SPIN_WEIGHT = 400
 LEAST_SHARE = 1 / 64  # of a segment, when few are awake: beginning one has its price, too
@@ -84,8 +86,8 @@ class Chunk:
             waiting.append(x)
 
     def run(self, segment_nbytes: int) -> Iterator[None]:
-        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, or where some sleep to the part of it that
-        the others' have in that, and when all that are awake have exited."""
+        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, or where some sleep to
+        the part of it that the others' have in that, and when all that are awake have exited."""
         everyone = self.live.copy()
         self.push(
             Lanes(self, np.arange(self.n_warps, dtype=np.int64), everyone, 0, direct=True),
@@ -132,8 +134,8 @@ class Chunk:
                 self.step(key, block, x)
 
     def wake(self, warps: np.ndarray | None = None) -> None:
-        """Whose lanes run on from here: bool (n_warps,), or None for all. It is a wish: who has to wait for others wakes them (`call`), and
-        when those awake can do nothing alone, all are woken."""
+        """Whose lanes run on from here: bool (n_warps,), or None for all. It is a wish: who has to wait for others
+        wakes them (`call`), and when those awake can do nothing alone, all are woken."""
         self.awake, self.share = None, 1.0
         if warps is not None and not self.together and not warps.all():
             self._set_awake(np.where(warps, FULL, np.uint32(0)))
@@ -190,7 +192,8 @@ class Chunk:
         return True
 
     def choose(self) -> tuple[int, int]:
-        """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for ever.
+        """The place that is behind all others; now and then the one that has waited longest, so that no lane waits for
+        ever.
 
         Python's dicts keep the order of insertion, so the first key of `ready` has waited longest.
         """
@@ -249,7 +252,10 @@ class Chunk:
         most = int(self.executed.max())
         if most > self.max_cycles:
             warp = int(np.argmax(self.executed))
-            text = f"still running after {self.max_cycles} instructions of a warp; if this is no endless loop, raise the limit with --max-cycles"
+            text = (
+                f"still running after {self.max_cycles} instructions of a warp; if this is no endless loop, raise "
+                "the limit with --max-cycles"
+            )
             raise fault(self, block.first, text, warp)
         self.next_check = self.total + self.max_cycles - most + 1
 

@@ -1,7 +1,8 @@
 """Clusters: blocks that run together, see each other's shared memory and have a barrier of their own.
 
 Blocks are numbered in the order of their clusters, which is the grid's own order when clusters extend along x alone.
-An address in shared memory holds, from bit RANK_SHIFT on, the rank of the block it lies in plus one; 0 is the thread's own block.
+An address in shared memory holds, from bit RANK_SHIFT on, the rank of the block it lies in plus one; 0 is the thread's
+own block.
 """
 
 import numpy as np
@@ -19,7 +20,8 @@ from gpuprof.isa.encoding import Instruction
 class ClusterBarrier:
     """One barrier for each cluster of a chunk. A lane that has exited counts as arrived.
 
-    Lanes that wait here have arrived, so somebody is missing only while others can run or wait elsewhere: no deadlock begins here.
+    Lanes that wait here have arrived, so somebody is missing only while others can run or wait elsewhere: no deadlock
+    begins here.
     """
 
     def __init__(self, chunk):
@@ -27,7 +29,8 @@ class ClusterBarrier:
         self.warps_per_cluster = chunk.cluster * chunk.warps_per_block
         self.arrived = np.zeros(chunk.n_warps, np.uint32)
         self.phase = np.zeros(chunk.n_warps // self.warps_per_cluster, np.int64)
-        self.lane_phase = np.full((chunk.n_warps, 32), -1, np.int64)  # in which a lane has arrived, until it has waited; -1
+        # in which a lane has arrived, until it has waited; -1
+        self.lane_phase = np.full((chunk.n_warps, 32), -1, np.int64)
         self.waiting: list[tuple[Lanes, int, int]] = []  # lanes, block after, instruction
         self.used = False
 
@@ -36,7 +39,9 @@ class ClusterBarrier:
         if again.any():
             row = int(np.flatnonzero(again)[0])
             lane = (int(again[row]) & -int(again[row])).bit_length() - 1
-            raise fault(self.chunk, at, "barrier.cluster.arrive for the second time without a wait", int(x.warps[row]), lane)
+            raise fault(
+                self.chunk, at, "barrier.cluster.arrive for the second time without a wait", int(x.warps[row]), lane
+            )
         self.used = True
         self.arrived[x.warps] |= x.masks
         self._set_phase(x, self.phase[x.warps // self.warps_per_cluster][:, None])

@@ -107,7 +107,9 @@ def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
 
 @part
 def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
-    """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte accesses."""
+    """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte
+    accesses.
+    """
     group = 32 if nbytes <= 4 else 128 // nbytes
     total = 0
     ideal = 0
@@ -166,7 +168,8 @@ def _distinct_sectors(address, mask, pieces, piece_stride, found):
 @part
 def _whole_words(mask):
     """8 bits, one for each 4-byte word of a sector all of whose bytes are in the 32-bit mask."""
-    whole = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111  # every fourth bit; then they move together, two, four, eight
+    # every fourth bit; then they move together, two, four, eight
+    whole = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111
     whole = (whole | whole >> 3) & 0x03030303
     whole = (whole | whole >> 6) & 0x000F000F
     return (whole | whole >> 12) & 0xFF
@@ -202,7 +205,9 @@ def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
 
 @part
 def _mark_ends(first, end, found, count):
-    """The same for a store to the bytes from `first` up to `end`: only the first and the last sector may not be whole."""
+    """The same for a store to the bytes from `first` up to `end`: only the first and the last sector may not be
+    whole.
+    """
     before = ((first & 31) + 3) >> 2
     behind = (end & 31) >> 2 if end & 31 else 8
     found[0] |= ((np.int64(1) << before) - 1) << MISSING_SHIFT
@@ -249,8 +254,8 @@ def _most_on_one(address, mask):
 
 @kept
 def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, records, sectors):
-    """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to `sectors`; those of a
-    `store` with the words that it leaves out.
+    """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to
+    `sectors`; those of a `store` with the words that it leaves out.
 
     address: int64 (32 * warps,), byte addresses; masks: uint32 (warps,), lanes that take part, a part of `present`;
     nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, `piece_stride` bytes apart.

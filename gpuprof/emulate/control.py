@@ -1,5 +1,5 @@
-"""How a basic block ends: who goes where. One builder per semantics name, giving `end(lanes)`, which hands the lanes back
-to the chunk's scheduler with their next block."""
+"""How a basic block ends: who goes where. One builder per semantics name, giving `end(lanes)`, which hands the lanes
+back to the chunk's scheduler with their next block."""
 
 from collections.abc import Callable
 
@@ -139,7 +139,9 @@ def code_blocks(x: Lanes, block: BasicBlock, env: Env, address: np.ndarray) -> n
         lanes = address == value
         if found < 0:
             element = first_active(x, lanes if x.active is None else lanes & x.active)
-            raise fault_of_element(x, block.after - 1, element, f"jump to 0x{int(value):x}, which is not the start of a function or label")
+            raise fault_of_element(
+                x, block.after - 1, element, f"jump to 0x{int(value):x}, which is not the start of a function or label"
+            )
         blocks[lanes] = found
     return blocks
 

@@ -1,7 +1,7 @@
 """cvt between all scalar types, packing conversions and rounding to integral values.
 
-Out-of-range floats become the nearest integer the type has. NaN becomes 0, or the top bit alone when either type is 64 bits
-wide (PTX ISA, cvt).
+Out-of-range floats become the nearest integer the type has. NaN becomes 0, or the top bit alone when either type is 64
+bits wide (PTX ISA, cvt).
 """
 
 import numpy as np
@@ -81,7 +81,9 @@ def float_to_integer(to: str, source_type: str, mods: int):
 
 
 def exact_double(value: np.ndarray, nbits: int) -> np.ndarray:
-    """Integers as float64: exactly up to 32 bits; 64-bit ones rounded to odd, so that the next rounding is the only one."""
+    """Integers as float64: exactly up to 32 bits; 64-bit ones rounded to odd, so that the next rounding is the only
+    one.
+    """
     if nbits <= 32:
         return value.astype(np.float64)
     low = (value & value.dtype.type(0x7FF)).astype(np.float64)
@@ -169,7 +171,9 @@ def build_convert(inst: Instruction, env: Env) -> Op:
 
 
 def build_tf32(inst: Instruction, env: Env) -> Op:
-    """f32 with 10 bits of fraction; rna rounds halves away from zero, rn to even, rz cuts off; satfinite stops at the largest one."""
+    """f32 with 10 bits of fraction; rna rounds halves away from zero, rn to even, rz cuts off; satfinite stops at the
+    largest one.
+    """
     mode, sat, relu = unpack_name(inst.mods, "rnd"), unpack(inst.mods, "satfinite"), unpack(inst.mods, "relu")
     keep = np.uint32(0xFFFFE000)
 

@@ -1,4 +1,6 @@
-"""cp.async: copies from global to shared memory. They are done at once: only timing knows of their groups, and of waiting."""
+"""cp.async: copies from global to shared memory. They are done at once: only timing knows of their groups, and of
+waiting.
+"""
 
 import numpy as np
 
@@ -75,13 +77,16 @@ def note_banks(x: Lanes, writing: Site, target: np.ndarray, masks: np.ndarray) -
     from gpuprof.emulate.coalesce import Totals, inspect
 
     passes = np.empty(len(masks), np.uint64)
-    totals = Totals(*inspect(target, x.masks, masks, writing.nbytes, 1, 0, False, False, False, passes, np.empty(1, np.int64)))
+    totals = Totals(
+        *inspect(target, x.masks, masks, writing.nbytes, 1, 0, False, False, False, passes, np.empty(1, np.int64))
+    )
     records_of(x)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
     x.chunk.count_access(writing, x.chunk.spaces["shared"], totals)
 
 
 def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:
-    """(n, nbytes / width) elements of `width` bytes: what the lanes of `where` take from global memory, undefined past their sizes.
+    """(n, nbytes / width) elements of `width` bytes: what the lanes of `where` take from global memory, undefined past
+    their sizes.
 
     Raises KernelFault.
     """
@@ -93,7 +98,9 @@ def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np
             element = first_active(x, outside)
             value = int(address[element])
             what = "misaligned" if value % site.nbytes else "out of bounds"
-            text = f"{what} read of {int(sizes[element])} bytes in global memory at 0x{value:x}; {space.describe(value)}"
+            text = (
+                f"{what} read of {int(sizes[element])} bytes in global memory at 0x{value:x}; {space.describe(value)}"
+            )
             raise fault_of_element(x, site.at, element, text)
     flat = touch(x, site, space, address, where, unchecked=part).flat
     return space.views[width].take((flat[:, None] + np.arange(0, site.nbytes, width)) // width, mode="clip")

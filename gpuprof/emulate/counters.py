@@ -9,8 +9,8 @@ from gpuprof.emulate.launches import Launched
 
 @dataclass
 class LaunchCounters:
-    """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched` the grids that it
-    launched (see emulate.launches), both in order."""
+    """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched`
+    the grids that it launched (see emulate.launches), both in order."""
 
     inst_executed: np.ndarray  # by warps
     thread_inst_executed: np.ndarray  # by active lanes

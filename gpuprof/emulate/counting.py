@@ -1,7 +1,8 @@
-"""Counts what a memory instruction of many warps touches, and leaves no trace. Compiled by Numba, when it is first needed.
+"""Counts what a memory instruction of many warps touches, and leaves no trace. Compiled by Numba, when it is first
+needed.
 
-The counts are those of `coalesce.inspect`, as far as `Tally` keeps them. Addresses that do not fall from lane to lane are the
-common case, and need no sorting: what is distinct is then what differs from the lane before.
+The counts are those of `coalesce.inspect`, as far as `Tally` keeps them. Addresses that do not fall from lane to lane
+are the common case, and need no sorting: what is distinct is then what differs from the lane before.
 """
 
 import numpy as np
@@ -13,7 +14,9 @@ from gpuprof.parts import part
 
 @part
 def _steps(before, after, nbytes):
-    """Of neighbours: (whether some fall, whether some are not `nbytes` apart, all or'ed, new sectors, new lines). Without branches."""
+    """Of neighbours: (whether some fall, whether some are not `nbytes` apart, all or'ed, new sectors, new lines).
+    Without branches.
+    """
     falls, gap, bits, sectors, lines = np.int64(0), np.int64(0), np.int64(0), 0, 0
     for k in range(len(before)):
         a, b = before[k], after[k]
@@ -44,7 +47,8 @@ def _conflicts(lanes, banks):
 
 @kept
 def count(address, masks, nbytes, pieces, piece_stride, has_sectors):
-    """The fields of `coalesce.Totals`: sectors and lines of a space that has them, passes through the banks of one that has not.
+    """The fields of `coalesce.Totals`: sectors and lines of a space that has them, passes through the banks of one that
+    has not.
 
     address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take part. The rest is as `inspect` has it.
     """

@@ -1,7 +1,8 @@
 """Many warps going round one loop of a lock or a compare-and-swap: they take turns, a few at a time.
 
-When all of N lanes try to change one word, each round of the loop lets one through and the others have tried in vain: N * N / 2
-tries if all of them run together. Past a few rounds only TURN_WARPS warps go on; the others are parked until nobody is behind
+When all of N lanes try to change one word, each round of the loop lets one through and the others have tried in vain: N
+* N / 2 tries if all of them run together. Past a few rounds only TURN_WARPS warps go on; the others are parked until
+  nobody is behind
 them, as if they had come later, or until those that go on make no progress.
 """
 
@@ -24,7 +25,9 @@ class Crowd:
         self.last_active: dict[Key, int] = {}
 
     def admit(self, key: Key, x: Lanes) -> bool:
-        """Parks all but the first warps of x when it has gone round often. Gives whether fewer lanes came than the last time."""
+        """Parks all but the first warps of x when it has gone round often. Gives whether fewer lanes came than the last
+        time.
+        """
         if len(x.step_warps) > TURN_WARPS:
             self.rounds[key] = self.rounds.get(key, 0) + 1
             if self.rounds[key] > FREE_ROUNDS:

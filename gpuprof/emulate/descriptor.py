@@ -1,19 +1,21 @@
-"""Matrices in shared memory that a warp group multiplies, told of by 64-bit descriptors (PTX ISA, wgmma, matrix descriptor).
+"""Matrices in shared memory that a warp group multiplies, told of by 64-bit descriptors (PTX ISA, wgmma, matrix
+descriptor).
 
      63..62   51..49       45..32               29..16                13..0
     +-------+------------+--------------------+---------------------+-----------------+
     |swizzle| base offset| stride offset / 16 | leading offset / 16 | start address/16|
     +-------+------------+--------------------+---------------------+-----------------+
 
-swizzle: 0 none, 1 128 bytes, 2 64, 3 32. The canonical layouts, with `mn` a row of A or a column of B and W the bytes of the swizzle:
+swizzle: 0 none, 1 128 bytes, 2 64, 3 32. The canonical layouts, with `mn` a row of A or a column of B and W the bytes
+of the swizzle:
 
     K contiguous, none      start + (mn / 8) * stride + (k bytes / 16) * leading + (mn % 8) * 16 + k bytes % 16
     K contiguous, swizzled  start + (mn / 8) * stride + (mn % 8) * W + k bytes
     MN contiguous, none     start + (mn / 8) * stride + (k / 8) * leading + (k % 8) * 16 + mn bytes % 16
     MN contiguous, swizzled start + (mn bytes / W) * leading + (k / 8) * stride + (k % 8) * W + mn bytes % W
 
-A swizzle exchanges 16-byte parts of a row of W bytes: of the address, bits 4 to 6 (of 128; 4 to 5 of 64; 4 of 32) are xor'ed with
-those three higher, counted from the base offset's pattern.
+A swizzle exchanges 16-byte parts of a row of W bytes: of the address, bits 4 to 6 (of 128; 4 to 5 of 64; 4 of 32) are
+xor'ed with those three higher, counted from the base offset's pattern.
 """
 
 from typing import NamedTuple
@@ -29,7 +31,9 @@ GROUP_WARPS = 4
 
 
 class Operand(NamedTuple):
-    """What a warp multiplies of a matrix: rows of A (its 16 of the group's 64) or the 8 columns of B from `first` on."""
+    """What a warp multiplies of a matrix: rows of A (its 16 of the group's 64) or the 8 columns of B from `first`
+    on.
+    """
 
     is_a: bool
     k: int
@@ -56,7 +60,8 @@ def addresses(descriptor: np.ndarray, mn: np.ndarray, k: np.ndarray, nbits: int,
 
 
 def read_fragment(x: Lanes, descriptors: np.ndarray, operand: Operand, at: int) -> np.ndarray:
-    """Registers (R, n) of the fragment, laid out as for mma (see isa.families.tensor). descriptors: uint64 (n,), lane 0's count.
+    """Registers (R, n) of the fragment, laid out as for mma (see isa.families.tensor). descriptors: uint64 (n,), lane
+    0's count.
 
     Raises KernelFault when the descriptor leads out of the block's shared memory.
     """
@@ -72,7 +77,9 @@ def read_fragment(x: Lanes, descriptors: np.ndarray, operand: Operand, at: int) 
         mn = operand.first + LANE // 4
         k = per_word * (LANE % 4 + 4 * register)
     if operand.trans:  # 16-bit elements whose neighbours in k are apart
-        low, high = (_fetch(x, addresses(lead, mn, k + i, operand.nbits, True), 2, at).astype(np.uint32) for i in (0, 1))
+        low, high = (
+            _fetch(x, addresses(lead, mn, k + i, operand.nbits, True), 2, at).astype(np.uint32) for i in (0, 1)
+        )
         words = low | high << np.uint32(16)
     else:
         words = _fetch(x, addresses(lead, mn, k, operand.nbits, False), 4, at)

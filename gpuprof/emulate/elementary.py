@@ -1,8 +1,10 @@
 """sin, cos, exp2, log2 and tanh of rows, in double precision and the same on every machine.
 
-numpy's and the C library's own differ in their last bits between processors, and numpy's between the middle and the end of a row.
-Here all is integer arithmetic and + - * /, whose results IEEE 754 fixes to the last bit; LLVM does not contract them. Relative errors
-stay below 2^-48, so that rounding to single precision is off by 2^-24 of a unit in the last place. Imported when first needed.
+numpy's and the C library's own differ in their last bits between processors, and numpy's between the middle and the end
+of a row.
+Here all is integer arithmetic and + - * /, whose results IEEE 754 fixes to the last bit; LLVM does not contract them.
+Relative errors stay below 2^-48, so that rounding to single precision is off by 2^-24 of a unit in the last place.
+Imported when first needed.
 """
 
 from math import factorial
@@ -21,7 +23,8 @@ FRACTION, HALF = np.uint64((1 << 52) - 1), np.uint64(1022 << 52)
 
 TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561  # its first 256 bits
 LEAST, MOST = -24, 104  # exponents e of m * 2^e, m of 24 bits: single-precision numbers from 1/2 on
-# For each e the 128 bits of 2/pi of which the first one, times 2^e, is 2: those above it only add whole turns (Payne and Hanek 1983).
+# For each e the 128 bits of 2/pi of which the first one, times 2^e, is 2: those above it only add whole turns (Payne
+# and Hanek 1983).
 _FIRST = [TWO_OVER_PI >> 130 - e & (1 << 128) - 1 for e in range(LEAST, MOST + 1)]
 WINDOWS = np.array([[bits >> shift & 0xFFFFFFFF for shift in (96, 64, 32, 0)] for bits in _FIRST], np.uint64)
 

@@ -1,8 +1,9 @@
 """Single and double precision: arithmetic, comparisons, and the special functions.
 
-Arithmetic, division, square root and reciprocal are exact to the last bit in all rounding modes. The approximate functions but division
-(MUFU) are computed in double precision and rounded once: within 0.5 ulp of the true value, where the PTX manual allows the
-hardware 1 ulp (rcp), 2 (rsqrt, ex2), and absolute errors of 2^-20.5 (sin, cos), 2^-22 (lg2), relative 2^-11 (tanh).
+Arithmetic, division, square root and reciprocal are exact to the last bit in all rounding modes. The approximate
+functions but division (MUFU) are computed in double precision and rounded once: within 0.5 ulp of the true value, where
+the PTX manual allows the hardware 1 ulp (rcp), 2 (rsqrt, ex2), and absolute errors of 2^-20.5 (sin, cos), 2^-22 (lg2),
+relative 2^-11 (tanh).
 """
 
 from functools import reduce
@@ -93,7 +94,9 @@ def build_pairs(inst: Instruction, env: Env) -> Op:
     def half(rows, shift):
         rows = [(row >> shift & LOW).astype(np.uint32).view(np.float32) for row in rows]
         rows = [flush(row) for row in rows] if ftz else rows
-        result = np.asarray(directed(*[np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]))
+        result = np.asarray(
+            directed(*[np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)])
+        )
         return np.asarray(flush(result) if ftz else result, np.float32).view(np.uint32).astype(np.uint64)
 
     def compute(*rows):
@@ -120,7 +123,9 @@ def plain_arithmetic(function, dst, refs) -> Op:
 
 
 def build_unary(function, finish=canonical):
-    """A function of one to three rows, with ftz and rnd where the row has them; finish(result, *rows) settles its NaNs."""
+    """A function of one to three rows, with ftz and rnd where the row has them; finish(result, *rows) settles its
+    NaNs.
+    """
 
     def build(inst: Instruction, env: Env) -> Op:
         kind = slot_kind(inst, "dst")
@@ -145,7 +150,9 @@ def bits_of(row):
 
 
 def minimum(a, b):
-    """The smaller; -0 below +0; a NaN, signalling or not, gives way to a number. np.fmin tells signalling ones apart, on some hosts and rows."""
+    """The smaller; -0 below +0; a NaN, signalling or not, gives way to a number. np.fmin tells signalling ones apart,
+    on some hosts and rows.
+    """
     return np.where(a == b, (bits_of(a) | bits_of(b)).view(a.dtype), np.where((b < a) | np.isnan(a), b, a))
 
 
@@ -173,17 +180,23 @@ def extremum(function, mods: int, fields: tuple[str, ...]):
 
 
 def build_extremum(function):
-    """Of two double-precision NaNs the second one remains, made quiet, as from the instructions that ptxas makes of min.f64."""
+    """Of two double-precision NaNs the second one remains, made quiet, as from the instructions that ptxas makes of
+    min.f64.
+    """
 
     def build(inst: Instruction, env: Env) -> Op:
-        return build_unary(extremum(function, inst.mods, inst.op.fields), lambda result, *rows: canonical(result))(inst, env)
+        return build_unary(extremum(function, inst.mods, inst.op.fields), lambda result, *rows: canonical(result))(
+            inst, env
+        )
 
     return build
 
 
 COMPARE = {
-    "eq": np.equal, "ne": lambda a, b: (a < b) | (a > b), "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-    "equ": lambda a, b: ~((a < b) | (a > b)), "neu": np.not_equal, "ltu": lambda a, b: ~(a >= b), "leu": lambda a, b: ~(a > b),
+    "eq": np.equal, "ne": lambda a, b: (a < b) | (a > b), "lt": np.less, "le": np.less_equal, "gt": np.greater,
+    "ge": np.greater_equal,
+    "equ": lambda a, b: ~((a < b) | (a > b)), "neu": np.not_equal, "ltu": lambda a, b: ~(a >= b), "leu": lambda a,
+    b: ~(a > b),
     "gtu": lambda a, b: ~(a <= b), "geu": lambda a, b: ~(a < b),
     "num": lambda a, b: (a == a) & (b == b), "nan": lambda a, b: (a != a) | (b != b),
 }  # fmt: skip
@@ -243,7 +256,9 @@ def high_word(function):
 
     def compute(a):
         result = function(a)
-        upper = np.where(np.isnan(result), np.uint64(0x7FFFFFFF << 32), result.view(np.uint64) & np.uint64(0xFFFFFFFF << 32))
+        upper = np.where(
+            np.isnan(result), np.uint64(0x7FFFFFFF << 32), result.view(np.uint64) & np.uint64(0xFFFFFFFF << 32)
+        )
         return upper.view(np.float64)
 
     return compute
@@ -315,7 +330,8 @@ SEMANTICS = {
     "approx_sqrt": build_approximate(np.sqrt),
     "approx_rsqrt": build_approximate(reciprocal_root),
     "approx_rsqrt64": build_unary(reciprocal_root),
-    "approx_sin": build_elementary("sin", flush),  # also without .ftz: ptxas 13.0 folds the sine of a subnormal constant to zero
+    # also without .ftz: ptxas 13.0 folds the sine of a subnormal constant to zero
+    "approx_sin": build_elementary("sin", flush),
     "approx_cos": build_elementary("cos"),
     "approx_ex2": build_elementary("exp2"),
     "approx_lg2": build_elementary("log2"),

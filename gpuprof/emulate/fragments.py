@@ -1,6 +1,7 @@
 """ldmatrix, stmatrix, movmatrix: 8 x 8 matrices of 16-bit elements between shared memory and the registers of a warp.
 
-Lane 8 * i + j has the address of row j of matrix i. Of a matrix in registers, lane 4 * r + p has elements 2 p and 2 p + 1 of row r;
+Lane 8 * i + j has the address of row j of matrix i. Of a matrix in registers, lane 4 * r + p has elements 2 p and 2 p +
+1 of row r;
 .trans exchanges rows and columns on the way.
 """
 

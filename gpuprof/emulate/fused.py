@@ -1,8 +1,10 @@
-"""Float arithmetic that numpy cannot do in one pass, as Numba ufuncs: fused multiply-add, and single precision with the GPU's NaN.
+"""Float arithmetic that numpy cannot do in one pass, as Numba ufuncs: fused multiply-add, and single precision with the
+GPU's NaN.
 
-Every single-precision NaN result is 0x7fffffff, the GPU's canonical one (CUDA C++ Programming Guide, compute capabilities). A
-double-precision one is the first NaN among the operands, made quiet, or without any CUDART_NAN of CUDA's math_constants.h: PTX leaves it open,
-and what the host would give depends on how its compiler ordered the operands. Imported when first needed.
+Every single-precision NaN result is 0x7fffffff, the GPU's canonical one (CUDA C++ Programming Guide, compute
+capabilities). A double-precision one is the first NaN among the operands, made quiet, or without any CUDART_NAN of
+CUDA's math_constants.h: PTX leaves it open, and what the host would give depends on how its compiler ordered the
+operands. Imported when first needed.
 """
 
 import numpy as np

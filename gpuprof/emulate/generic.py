@@ -23,7 +23,9 @@ def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray 
         if inside.any():
             if name == "param" and site.verb != "read":
                 element = first_active(x, inside)
-                raise fault_of_element(x, site.at, element, f"{site.verb} at 0x{int(address[element]):x}: kernel parameters are read only")
+                raise fault_of_element(
+                    x, site.at, element, f"{site.verb} at 0x{int(address[element]):x}: kernel parameters are read only"
+                )
             found.append((spaces[name], address - base, inside))
             rest = rest & ~inside
     if not found:
@@ -37,7 +39,9 @@ def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray 
 
 
 def touch_mixed(x: Lanes, site: Site, found: list) -> list[tuple[object, Touched]]:
-    """Lanes of several spaces in one instruction: each space's part is traced apart, then every warp's parts become one record."""
+    """Lanes of several spaces in one instruction: each space's part is traced apart, then every warp's parts become one
+    record.
+    """
     log = x.chunk.log
     parts, touched = [], []
     for space, offset, inside in found:
@@ -61,7 +65,9 @@ def append_merged(log: TraceLog, parts: list[TraceLog]) -> None:
         for name in ("n_sectors", "n_lookups", "wavefronts", "tag_passes", "lanes"):
             merged[name] += other[name]
         merged["conflicts"] = np.maximum(merged["conflicts"], other["conflicts"])
-    merged["uniform"] = np.where(sum((record["lanes"] > 0).astype(int) for record in records) > 1, 0, merged["uniform"] | other["uniform"])
+    merged["uniform"] = np.where(
+        sum((record["lanes"] > 0).astype(int) for record in records) > 1, 0, merged["uniform"] | other["uniform"]
+    )
     owner = np.concatenate([np.repeat(np.arange(len(record)), record["n_sectors"]) for record in records])
     sectors = np.concatenate([part.sectors.values for part in parts])
     log.access_warp.append(parts[0].access_warp.values)

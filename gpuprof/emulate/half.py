@@ -68,7 +68,9 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
 
     def compute(*patterns):
         patterns = [flush_bits(bits, t) if ftz else bits for bits in patterns]
-        bits = narrow(function(mode, *[widen(row ^ sign, t) for row, sign in zip(patterns, signs, strict=False)]), t, mode)
+        bits = narrow(
+            function(mode, *[widen(row ^ sign, t) for row, sign in zip(patterns, signs, strict=False)]), t, mode
+        )
         bits = flush_bits(bits, t) if ftz else bits
         bits = clamp_bits(bits, t) if sat else bits
         return relu_bits(bits, t) if relu else bits

@@ -44,7 +44,9 @@ def handle_word(x: Lanes, at: int, element: int, handle: int) -> int:
 
 
 def find_images(x: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool) -> Iterator[Found]:
-    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in memory any more."""
+    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
+    memory any more.
+    """
     for handle in np.unique(handles):
         where = np.flatnonzero(handles == handle)
         element = int(elements[where[0]])
@@ -53,7 +55,9 @@ def find_images(x: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is
         what = "surface" if is_surface else "texture"
         if image is None:
             why = f"unbound {what}" if word else f"no {what}"
-            raise fault_of_element(x, at, element, f"{why} at handle 0x{int(handle):x}; give the kernel one that the host has made")
+            raise fault_of_element(
+                x, at, element, f"{why} at handle 0x{int(handle):x}; give the kernel one that the host has made"
+            )
         if image.is_surface != is_surface:
             raise fault_of_element(x, at, element, f"handle 0x{int(handle):x} is {image.name}, and no {what}")
         check_in_memory(x, at, element, int(handle), image)
@@ -81,11 +85,19 @@ def sampler_word(x: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) 
 
 
 def trace(
-    x: Lanes, at: int, elements: np.ndarray, address: np.ndarray, nbytes: int, wavefronts: np.ndarray, is_atomic: bool = False
+    x: Lanes,
+    at: int,
+    elements: np.ndarray,
+    address: np.ndarray,
+    nbytes: int,
+    wavefronts: np.ndarray,
+    is_atomic: bool = False,
 ) -> None:
-    """Records one access of each warp of x. address: int64 (lanes that take part, texels of each), -1 where there is none.
+    """Records one access of each warp of x. address: int64 (lanes that take part, texels of each), -1 where there is
+    none.
 
-    nbytes of each lane's access, for the fewest sectors there could be; 0 for fetches, which read what their neighbours read anyway.
+    nbytes of each lane's access, for the fewest sectors there could be; 0 for fetches, which read what their neighbours
+    read anyway.
     wavefronts: int64 (warps of x,).
     """
     warp = elements // WARP
@@ -120,12 +132,16 @@ def trace(
 
 
 def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarray:
-    """Most lines of each warp in one tag bank of the L1: int64 (n_warps,). warp and line: one of each distinct line (the bits above
-    a line's are the same in all of a warp's)."""
+    """Most lines of each warp in one tag bank of the L1: int64 (n_warps,). warp and line: one of each distinct line
+    (the bits above a line's are the same in all of a warp's)."""
     banks = line & (1 << WARP_SHIFT - LINE_SHIFT) - 1
     for shift in (32, 16, 8, 4, 2):
         banks ^= banks >> shift
-    return np.bincount(warp * TAG_BANKS + (banks & TAG_BANKS - 1), minlength=n_warps * TAG_BANKS).reshape(-1, TAG_BANKS).max(axis=1)
+    return (
+        np.bincount(warp * TAG_BANKS + (banks & TAG_BANKS - 1), minlength=n_warps * TAG_BANKS)
+        .reshape(-1, TAG_BANKS)
+        .max(axis=1)
+    )
 
 
 def most_on_one(warp: np.ndarray, address: np.ndarray, n_warps: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Integer arithmetic, comparisons, shifts and logic. Wraps around like the hardware; shifts past the width clamp.
 
-Division by zero gives all ones for quotient and remainder, as the instruction sequences that ptxas emits do; INT_MIN / -1 wraps.
+Division by zero gives all ones for quotient and remainder, as the instruction sequences that ptxas emits do; INT_MIN /
+-1 wraps.
 """
 
 import numpy as np
@@ -11,7 +12,14 @@ from gpuprof.emulate.operands import KIND_OF_TYPE, PRED, S64, U64, destination, 
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
-COMPARE = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+COMPARE = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 BOOL = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 
@@ -61,7 +69,9 @@ def build_wide(inst: Instruction, env: Env) -> Op:
 
 
 def build_carry(inst: Instruction, env: Env) -> Op:
-    """add/sub with carry in e and out c. A subtraction adds the complement, so that its carry is no borrow, as hardware has it."""
+    """add/sub with carry in e and out c. A subtraction adds the complement, so that its carry is no borrow, as hardware
+    has it.
+    """
     kind = slot_kind(inst, "dst")
     kd, d = destination(inst, kind)
     kc, c = destination(inst, PRED, "c")
@@ -194,14 +204,19 @@ def sum_of_absolute_difference(a, b, c):
 
 def dot_product(type_a: str, type_b: str, first_b: int, count: int):
     """c + the sum of products of `count` narrow lanes of a (from lane 0) and of b (from lane first_b)."""
-    da, db = np.dtype(f"{'i' if type_a[0] == 's' else 'u'}{int(type_a[1:]) // 8}"), np.dtype("i1" if type_b[0] == "s" else "u1")
+    da, db = (
+        np.dtype(f"{'i' if type_a[0] == 's' else 'u'}{int(type_a[1:]) // 8}"),
+        np.dtype("i1" if type_b[0] == "s" else "u1"),
+    )
     bits_a, mask_a = da.itemsize * 8, np.uint32((1 << da.itemsize * 8) - 1)
 
     def function(a, b, c):
         total = c.view(np.uint32) if c.dtype != np.uint32 else c
         for lane in range(count):
             left = ((a >> np.uint32(lane * bits_a)) & mask_a).astype(da.str.replace("i", "u")).view(da).astype(np.int64)
-            right = ((b >> np.uint32((first_b + lane) * 8)) & np.uint32(0xFF)).astype(np.uint8).view(db).astype(np.int64)
+            right = (
+                ((b >> np.uint32((first_b + lane) * 8)) & np.uint32(0xFF)).astype(np.uint8).view(db).astype(np.int64)
+            )
             total = total + (left * right).astype(np.uint32)
         return total
 

@@ -1,8 +1,8 @@
 """A set of lanes that stand at the same place, and their registers as rows of typed arrays.
 
-Rows always hold whole warps: element 32 * k + l is lane l of warp `warps[k]`. The rows of lanes that are not active may hold
-anything. A `Lanes` object either works on the chunk's own rows (`direct`, when all lanes that still live are in the set) or on
-copies of the registers it needs, fetched on first use and written back by `flush`.
+Rows always hold whole warps: element 32 * k + l is lane l of warp `warps[k]`. The rows of lanes that are not active may
+hold anything. A `Lanes` object either works on the chunk's own rows (`direct`, when all lanes that still live are in
+the set) or on copies of the registers it needs, fetched on first use and written back by `flush`.
 """
 
 from contextlib import contextmanager
@@ -32,7 +32,9 @@ class RegisterFile:
     def __init__(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]):
         self.n_lanes = n_lanes
         self.counts = counts
-        self.rows = [[np.zeros(n_lanes, DTYPES[KINDS_OF_FILE[file][0]]) for _ in range(counts[file])] for file in range(3)]
+        self.rows = [
+            [np.zeros(n_lanes, DTYPES[KINDS_OF_FILE[file][0]]) for _ in range(counts[file])] for file in range(3)
+        ]
         self.constants = constants
         self.template = tuple([None] * POOL + list(constants[kind]) for kind in range(N_KINDS))
 
@@ -59,7 +61,21 @@ def set_row(lists: tuple[list, ...], file: int, index: int, row: np.ndarray) -> 
 class Lanes:
     """See the module. `v[kind][index]` is a row; `active` is bool (n,) or None for all; `masks` is uint32 per warp."""
 
-    __slots__ = ("active", "chunk", "depth", "direct", "dirty", "held", "masks", "n", "n_active", "step_masks", "step_warps", "v", "warps")
+    __slots__ = (
+        "active",
+        "chunk",
+        "depth",
+        "direct",
+        "dirty",
+        "held",
+        "masks",
+        "n",
+        "n_active",
+        "step_masks",
+        "step_warps",
+        "v",
+        "warps",
+    )
 
     def __init__(self, chunk, warps: np.ndarray, masks: np.ndarray, depth: int, direct: bool = False):
         self.chunk = chunk
@@ -135,7 +151,9 @@ class Lanes:
         return Lanes(self.chunk, self.warps[keep], masks[keep], self.depth)
 
     def split_off(self, masks: np.ndarray) -> "Lanes":
-        """The lanes of `masks` (a proper part of the active ones) leave into a set of their own; the others stay in this one."""
+        """The lanes of `masks` (a proper part of the active ones) leave into a set of their own; the others stay in
+        this one.
+        """
         leaving = unpack_masks(masks)
         if not self.direct:
             at = np.flatnonzero(leaving)
@@ -185,8 +203,8 @@ class Lanes:
         return self.v[ref.kind][ref.index]
 
     def of_active(self, rows: np.ndarray) -> np.ndarray:
-        """Rows (..., n) that read as zeros where lanes are not active. What those hold is undefined in PTX, and here depends on the
-        blocks that run together: no lane may see it."""
+        """Rows (..., n) that read as zeros where lanes are not active. What those hold is undefined in PTX, and here
+        depends on the blocks that run together: no lane may see it."""
         return rows if self.active is None else np.where(self.active, rows, rows.dtype.type(0))
 
     def wide(self, ref) -> np.ndarray:

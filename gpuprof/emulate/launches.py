@@ -1,7 +1,8 @@
 """Grids that a kernel launches: what it asks for, lane by lane. They run when it has ended; see `gpuprof.nested`.
 
-After the CUDA programming guide's dynamic parallelism (CDP2): a kernel gets a parameter buffer, writes the parameters there, and
-launches it. What a GPU would refuse, or may refuse because too much is pending, ends the program here by name.
+After the CUDA programming guide's dynamic parallelism (CDP2): a kernel gets a parameter buffer, writes the parameters
+there, and launches it. What a GPU would refuse, or may refuse because too much is pending, ends the program here by
+name.
 """
 
 import struct
@@ -14,7 +15,8 @@ from gpuprof.emulate.lanes import WARP, Lanes
 from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.isa.program import Function
 
-BLOCK_STREAM, TAIL_LAUNCH, FIRE_AND_FORGET = 0, 3, 4  # cuda_device_runtime_api.h; the first is the block's own default stream
+# cuda_device_runtime_api.h; the first is the block's own default stream
+BLOCK_STREAM, TAIL_LAUNCH, FIRE_AND_FORGET = 0, 3, 4
 FIRST_STREAM = 16  # handles of streams that kernels make
 MOST_PENDING = 2048  # cudaLimitDevRuntimePendingLaunchCount, as it is unless a program asks for more
 REQUEST = struct.Struct("<Q7I")  # kernel, grid, block, shared bytes
@@ -84,7 +86,9 @@ def _described(x: Lanes, at: int, element: int, raw: bytes) -> Buffer:
     module = x.chunk.launch.module
     kernels = {module.address_of(function): function for function in module.program.functions if function.is_kernel}
     if address not in kernels:
-        raise fault_of_element(x, at, element, f"it launches what is at 0x{address:x}, which is no kernel of its module")
+        raise fault_of_element(
+            x, at, element, f"it launches what is at 0x{address:x}, which is no kernel of its module"
+        )
     return Buffer(kernels[address], tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6])
 
 
@@ -93,11 +97,21 @@ def launch_device(x: Lanes, at: int, element: int, address: int, stream: int) ->
     launched, chunk = x.chunk.tally.counters.launched, x.chunk
     buffer = launched.buffers.pop(address, None)
     if buffer is None:
-        raise fault_of_element(x, at, element, f"it launches 0x{address:x}, which is no parameter buffer, or was launched before")
-    if not (stream in (BLOCK_STREAM, TAIL_LAUNCH, FIRE_AND_FORGET) or FIRST_STREAM <= stream < FIRST_STREAM + launched.n_streams):
-        raise fault_of_element(x, at, element, f"it launches {buffer.function.display} on stream 0x{stream:x}, which it has not made")
+        raise fault_of_element(
+            x, at, element, f"it launches 0x{address:x}, which is no parameter buffer, or was launched before"
+        )
+    if not (
+        stream in (BLOCK_STREAM, TAIL_LAUNCH, FIRE_AND_FORGET)
+        or FIRST_STREAM <= stream < FIRST_STREAM + launched.n_streams
+    ):
+        raise fault_of_element(
+            x, at, element, f"it launches {buffer.function.display} on stream 0x{stream:x}, which it has not made"
+        )
     if len(launched.grids) == MOST_PENDING:
-        text = f"it launches more than {MOST_PENDING} grids, of which a GPU may refuse any (cudaLimitDevRuntimePendingLaunchCount)"
+        text = (
+            f"it launches more than {MOST_PENDING} grids, of which a GPU may refuse any "
+            "(cudaLimitDevRuntimePendingLaunchCount)"
+        )
         raise fault_of_element(x, at, element, text)
     try:
         check_limits(buffer.function, buffer.grid, buffer.block, buffer.dynamic_shared_nbytes, chunk.chip)

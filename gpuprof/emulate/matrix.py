@@ -1,9 +1,11 @@
-"""The arithmetic of matrix instructions, compiled by Numba: fragments in registers to matrices, products, sums, and back.
+"""The arithmetic of matrix instructions, compiled by Numba: fragments in registers to matrices, products, sums, and
+back.
 
-The rule of accumulation. A product of two f16, bf16, tf32 or 8-bit floating elements is exact in double precision. Starting from C,
-products are added in double precision in the order of k, and the sum is rounded once, to nearest even, to the type of D. So the sum differs from
-the exact one by at most k * 2**-53 * (|c| + sum of |products|) before that rounding, which is far less than a tensor core's own
-order and truncation make (PTX leaves both open). Double precision is a chain of fused multiply-adds in the order of k, as PTX says.
+The rule of accumulation. A product of two f16, bf16, tf32 or 8-bit floating elements is exact in double precision.
+Starting from C, products are added in double precision in the order of k, and the sum is rounded once, to nearest even,
+to the type of D. So the sum differs from the exact one by at most k * 2**-53 * (|c| + sum of |products|) before that
+rounding, which is far less than a tensor core's own order and truncation make (PTX leaves both open). Double precision
+is a chain of fused multiply-adds in the order of k, as PTX says.
 Integer sums are exact; they wrap to 32 bits, or saturate once at the end.
 
 Registers come as arrays (registers, 32 * warps). Where a fragment's elements are is said in `isa.families.tensor`.
@@ -43,7 +45,9 @@ E4M3_VALUES = np.array([_e4m3(bits) for bits in range(256)])
 @part
 def half_value(bits):
     """f16 pattern to double."""
-    pattern = np.uint64(bits & np.uint32(0x7FFF)) << np.uint64(42) | np.uint64(bits & np.uint32(0x8000)) << np.uint64(48)
+    pattern = np.uint64(bits & np.uint32(0x7FFF)) << np.uint64(42) | np.uint64(bits & np.uint32(0x8000)) << np.uint64(
+        48
+    )
     scale = np.inf if bits & np.uint32(0x7FFF) >= np.uint32(0x7C00) else SCALE16
     scale = np.nan if bits & np.uint32(0x7FFF) > np.uint32(0x7C00) else scale
     return np.uint64(pattern).view(np.float64) * scale
@@ -109,8 +113,8 @@ def take_halves(words, first, low, high):
 
 @part
 def take_a(words, first, t, floating, a, low, high):
-    """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a row);
-    low, high: scratch (32,)."""
+    """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a
+    row); low, high: scratch (32,)."""
     if t == F16:  # the usual one
         for r in range(words.shape[0]):
             take_halves(words[r], first, low, high)
@@ -173,8 +177,8 @@ def put_d(words, first, half, c):
 
 @intrinsic
 def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
-    """Of four rows, c += a @ b for 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses of float64s; rows
-    of c and b are 64 bytes apart, those of a `row_nbytes`; k >= 1 columns of a."""
+    """Of four rows, c += a @ b for 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses
+    of float64s; rows of c and b are 64 bytes apart, those of a `row_nbytes`; k >= 1 columns of a."""
 
     def generate(context, builder, signature, args):
         c, a, row_nbytes, b, k = args
@@ -202,7 +206,9 @@ def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
         after = []
         for row, total in enumerate(sums):
             place = builder.add(builder.mul(row_nbytes, word(row)), builder.mul(step, word(8)))
-            lone = builder.insert_element(ir.Constant(vector, ir.Undefined), load(builder.add(a, place), number), ir.IntType(32)(0))
+            lone = builder.insert_element(
+                ir.Constant(vector, ir.Undefined), load(builder.add(a, place), number), ir.IntType(32)(0)
+            )
             after.append(builder.fadd(total, builder.fmul(builder.shuffle_vector(lone, lone, zeros), column)))
         following = builder.add(step, word(1))
         builder.cbranch(builder.icmp_unsigned("<", following, k), loop, done)
@@ -240,10 +246,12 @@ def add_chosen_products(a, b, places, c, k):
 def find_places(metadata, first, selector, t, elements, places):
     """Where the stored elements of each row of a sparse A stand: int64 (16, elements).
 
-    A row's metadata is 2 bits for each stored element of 16 or 8 bits, 4 for each of tf32, 2 for each pair of 4-bit ones: the
-    place in a chunk of four (tf32: of two, 0b0100 or 0b1110; 4 bits: a pair's place in four pairs), ascending from the low bits.
-    Of 16-bit and tf32 elements a word has 16 bits of row `group` and above them 16 bits of row `group + 8`; the next lane of
-    the four has the next 16. Of narrower ones a word has 32 bits of one row, and the next lane that of row `group + 8`.
+    A row's metadata is 2 bits for each stored element of 16 or 8 bits, 4 for each of tf32, 2 for each pair of 4-bit
+    ones: the place in a chunk of four (tf32: of two, 0b0100 or 0b1110; 4 bits: a pair's place in four pairs), ascending
+    from the low bits.
+    Of 16-bit and tf32 elements a word has 16 bits of row `group` and above them 16 bits of row `group + 8`; the next
+    lane of the four has the next 16. Of narrower ones a word has 32 bits of one row, and the next lane that of row
+    `group + 8`.
     The selector says which of the four lanes has the first word.
     """
     wide = NBITS[t] >= 16
@@ -269,7 +277,9 @@ def find_places(metadata, first, selector, t, elements, places):
 
 @kept
 def multiply_floats(a, b, c, d, ta, tb, c_half, d_half, k, metadata, selector):
-    """d = a @ b + c on fragments, uint32 (registers, 32 * warps). k counts A's stored elements; `metadata` is empty when A is dense."""
+    """d = a @ b + c on fragments, uint32 (registers, 32 * warps). k counts A's stored elements; `metadata` is empty
+    when A is dense.
+    """
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
     sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
     places = np.zeros((16, 64), np.int64)
@@ -299,7 +309,9 @@ def put_integers(words, first, clamp, sums):
 def take_integers(words, first, sums):
     for r in range(words.shape[0]):
         for lane in range(32):
-            sums[(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)] = np.float64(np.uint32(words[r, first + lane]).view(np.int32))
+            sums[(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)] = np.float64(
+                np.uint32(words[r, first + lane]).view(np.int32)
+            )
 
 
 @kept
@@ -356,5 +368,7 @@ def multiply_doubles(a, b, c, d):
                 total = c[r, first + lane]
                 for k in range(4 * b.shape[0]):
                     index = 2 * (k >> 2) + (row >> 3) if a.shape[0] > 1 else 0
-                    total = _fma(a[index, first + 4 * (row & 7) + (k & 3)], b[k >> 2, first + 4 * column + (k & 3)], total)
+                    total = _fma(
+                        a[index, first + 4 * (row & 7) + (k & 3)], b[k >> 2, first + 4 * column + (k & 3)], total
+                    )
                 d[r, first + lane] = total

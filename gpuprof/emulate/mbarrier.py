@@ -7,11 +7,12 @@ The 64 bits of an object, which programs may not look into:
     |phase| 01    | bytes + 2**20 | arrivals in a phase | arrivals to come |
     +-----+-------+---------------+---------------------+------------------+
 
-What an arrival returns is the object as it was before. A phase with state s is over when the object's phase bit is no longer that of s.
+What an arrival returns is the object as it was before. A phase with state s is over when the object's phase bit is no
+longer that of s.
 
-Copies are done at once, so most waits find their phase over. A warp that has to wait stands still until somebody ends the phase. When
-nobody else can go on, all waits end without success, as the hardware's do after its time limit; when that happens PATIENCE times
-and nobody gets any further, it is a deadlock.
+Copies are done at once, so most waits find their phase over. A warp that has to wait stands still until somebody ends
+the phase. When nobody else can go on, all waits end without success, as the hardware's do after its time limit; when
+that happens PATIENCE times and nobody gets any further, it is a deadlock.
 """
 
 from typing import NamedTuple
@@ -48,8 +49,8 @@ PROBLEMS = (
 
 @kept
 def update(objects, index, arrivals, transactions, drops, old, ended):
-    """One operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i] becomes the object before,
-    ended[i] 1 when that ends a phase.
+    """One operation for each i, in order: bytes are added to those expected, then arrivals counted. old[i] becomes the
+    object before, ended[i] 1 when that ends a phase.
 
     All arrays are int64. Gives (-1, 0), or the i at which something is wrong, and which of PROBLEMS.
     """
@@ -75,7 +76,9 @@ def update(objects, index, arrivals, transactions, drops, old, ended):
 
 
 class Waiting(NamedTuple):
-    """Lanes in front of one wait. `index`: their object in 64-bit words of shared memory; `parity`: the phase they wait for."""
+    """Lanes in front of one wait. `index`: their object in 64-bit words of shared memory; `parity`: the phase they wait
+    for.
+    """
 
     lanes: Lanes
     index: np.ndarray  # int64 (lanes,) in the order of the set bits of the lanes' masks
@@ -96,7 +99,9 @@ class Mbarriers:
         self.ended = np.zeros((chunk.n_blocks, N_KEYS), np.int64)  # phases, by key; see `key_of`
 
     def key_of(self, index) -> tuple:
-        """(block of the chunk, key) of objects by their word in shared memory: timing tells objects apart by their keys."""
+        """(block of the chunk, key) of objects by their word in shared memory: timing tells objects apart by their
+        keys.
+        """
         block, place = np.divmod(np.asarray(index) * 8, max(self.chunk.spaces["shared"].stride, 1))
         return block, (place >> 3) % N_KEYS
 
@@ -123,7 +128,9 @@ class Mbarriers:
         return [entry.lanes for entry in self.waiting]
 
     def time_out(self) -> bool:
-        """When nobody else can go on, all waits end in vain. False when none waits; raises KernelFault when it has happened too often."""
+        """When nobody else can go on, all waits end in vain. False when none waits; raises KernelFault when it has
+        happened too often.
+        """
         if not self.waiting:
             return False
         self.in_vain += 1
@@ -166,14 +173,18 @@ def _part(entry: Waiting, chosen: np.ndarray) -> Waiting:
     active = unpack_masks(entry.lanes.masks)
     kept = active.copy()
     kept[active] = chosen
-    return entry._replace(lanes=entry.lanes.part(pack_masks(kept)), index=entry.index[chosen], parity=entry.parity[chosen])
+    return entry._replace(
+        lanes=entry.lanes.part(pack_masks(kept)), index=entry.index[chosen], parity=entry.parity[chosen]
+    )
 
 
-# -- instructions ------------------------------------------------------------------------------------------------------------------
+# -- instructions ----------------------------------------------------------------------------------
 
 
 def shared_address(site: Site, x: Lanes) -> np.ndarray:
-    """Addresses in shared memory; generic ones lose their window. What lies elsewhere stays as it is, and is out of bounds."""
+    """Addresses in shared memory; generic ones lose their window. What lies elsewhere stays as it is, and is out of
+    bounds.
+    """
     address = site.address(x)
     is_generic = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + WINDOW_NBYTES)
     return np.where(is_generic, address - SHARED_WINDOW, address)
@@ -198,8 +209,12 @@ def build_init(inst: Instruction, env: Env) -> Op:
         wrong = (counts == 0) | (counts > COUNT)
         if wrong.any():
             element = int(elements[np.flatnonzero(wrong)[0]])
-            raise fault_of_element(x, site.at, element, f"mbarrier.init with a count of {int(counts[wrong][0])}; it must be 1 to {COUNT}")
-        x.chunk.spaces["shared"].views[8][index] = counts | counts << np.uint64(20) | np.uint64(BYTES_BIAS << 40 | VALID)
+            raise fault_of_element(
+                x, site.at, element, f"mbarrier.init with a count of {int(counts[wrong][0])}; it must be 1 to {COUNT}"
+            )
+        x.chunk.spaces["shared"].views[8][index] = (
+            counts | counts << np.uint64(20) | np.uint64(BYTES_BIAS << 40 | VALID)
+        )
 
     return op
 
@@ -216,7 +231,8 @@ def build_inval(inst: Instruction, env: Env) -> Op:
 
 # Semantics -> what register b means, as (arrivals, bytes, drops): None is b itself, "-" b negated.
 EFFECTS = {
-    "mbar_arrive": (None, 0, 0), "mbar_arrive_drop": (None, 0, None), "mbar_arrive_tx": (1, None, 0), "mbar_arrive_drop_tx": (1, None, 1),
+    "mbar_arrive": (None, 0, 0), "mbar_arrive_drop": (None, 0, None), "mbar_arrive_tx": (1, None, 0),
+    "mbar_arrive_drop_tx": (1, None, 1),
     "mbar_expect_tx": (0, None, 0), "mbar_complete_tx": (0, "-", 0),
 }  # fmt: skip
 
@@ -231,7 +247,9 @@ def build_update(inst: Instruction, env: Env) -> Op:
         if not len(elements):
             return
         b = full_row(x, x.v[kind][given])[elements].astype(np.int64)
-        columns = [b if effect is None else -b if effect == "-" else np.full(len(b), effect, np.int64) for effect in effects]
+        columns = [
+            b if effect is None else -b if effect == "-" else np.full(len(b), effect, np.int64) for effect in effects
+        ]
         old = np.empty(len(elements), np.int64)
         ended = change(x, site.at, elements, index, *columns, old)
         if ended.any():
@@ -242,7 +260,9 @@ def build_update(inst: Instruction, env: Env) -> Op:
     return op
 
 
-def change(x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray) -> np.ndarray:
+def change(
+    x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray
+) -> np.ndarray:
     """`update` on the chunk's shared memory; raises KernelFault. Gives which operations ended a phase, 0 or 1 each."""
     barriers = x.chunk.mbarriers
     ended = np.zeros(len(index), np.int64)
@@ -258,11 +278,15 @@ def change(x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals,
 def complete(x: Lanes, at: int, element: int, index: int, nbytes: int) -> bool:
     """A copy of nbytes reports to the object at word `index` of shared memory; gives whether that ends a phase."""
     none = np.zeros(1, np.int64)
-    return bool(change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))[0])
+    return bool(
+        change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))[0]
+    )
 
 
 def note_ends(x: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
-    """Adds to the warps' last records what their operations ended: the key in `conflicts`, the number of phases in `uniform`."""
+    """Adds to the warps' last records what their operations ended: the key in `conflicts`, the number of phases in
+    `uniform`.
+    """
     if x.chunk.cluster > 1:  # it may be another block's, which timing cannot find
         return
     rows = elements // WARP
@@ -276,7 +300,8 @@ def note_ends(x: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
 
 
 def note_waits(x: Lanes, active: np.ndarray, index: np.ndarray, over: np.ndarray) -> None:
-    """A record for each warp: the key of its first lane's object, and how many phases must have ended, modulo 256, in `uniform`.
+    """A record for each warp: the key of its first lane's object, and how many phases must have ended, modulo 256, in
+    `uniform`.
 
     In clusters nothing is said (no lanes): what ends a phase may be in another block.
     """
@@ -296,7 +321,9 @@ def build_wait(block: BasicBlock, env: Env) -> End:
     inst, after, at = block.last, fall_through(block, env), block.after - 1
     env.at = at
     # As a place in shared memory of 8 bytes: the row's space is "barrier", which is not traced.
-    site = make_site(inst._replace(op=inst.op._replace(space="shared", nbytes=8)), env, "mbarrier wait")._replace(guard=None)
+    site = make_site(inst._replace(op=inst.op._replace(space="shared", nbytes=8)), env, "mbarrier wait")._replace(
+        guard=None
+    )
     parity = inst.op.types[0] == "parity"
     kind, given = source(inst, "b", U32 if parity else U64, env.pool)
     dst = destination(inst, PRED).index
@@ -343,7 +370,9 @@ def check_places(x: Lanes, site: Site, space, address: np.ndarray, active: np.nd
     if bad.any():
         element = first_active(x, bad)
         value = int(address[element])
-        raise fault_of_element(x, site.at, element, f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}")
+        raise fault_of_element(
+            x, site.at, element, f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}"
+        )
 
 
 SEMANTICS = {"mbar_init": build_init, "mbar_inval": build_inval} | dict.fromkeys(EFFECTS, build_update)

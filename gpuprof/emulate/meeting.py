@@ -1,9 +1,11 @@
-"""Lanes of one warp that do the same warp operation together at different instructions: both sides of a branch may hold a shuffle.
+"""Lanes of one warp that do the same warp operation together at different instructions: both sides of a branch may hold
+a shuffle.
 
-PTX lets a lane go on once all lanes of its member mask have executed the operation "with the same qualifiers and same membermask
-value", wherever that was (independent thread scheduling, sm_70). Blocks whose lanes may have to wait in their midst are run here,
-operation by operation. Lanes that wait are put aside, each with the part of the trace that its run of the block has made so far:
-a run of a block is in the trace when it is done, so steps and accesses of a warp stay in one order.
+PTX lets a lane go on once all lanes of its member mask have executed the operation "with the same qualifiers and same
+membermask value", wherever that was (independent thread scheduling, sm_70). Blocks whose lanes may have to wait in
+their midst are run here, operation by operation. Lanes that wait are put aside, each with the part of the trace that
+its run of the block has made so far: a run of a block is in the trace when it is done, so steps and accesses of a warp
+stay in one order.
 """
 
 from collections.abc import Callable
@@ -36,7 +38,9 @@ class Operand(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A warp operation. Sites of one `kind` can be done together; `common` is its form with the same registers at all of them."""
+    """A warp operation. Sites of one `kind` can be done together; `common` is its form with the same registers at all
+    of them.
+    """
 
     at: int
     kind: tuple
@@ -71,7 +75,11 @@ def make_site(inst: Instruction, at: int, env: Env) -> Site:
                 results.append((slot, file, index))
         elif slot == mask_slot and members.register == RZ:
             numbers.append((slot, members.mask))
-        elif inst.op.semantics == "shuffle" and slot in "bc" and unpack(inst.mods, {"b": "has_lane", "c": "has_clamp"}[slot]):
+        elif (
+            inst.op.semantics == "shuffle"
+            and slot in "bc"
+            and unpack(inst.mods, {"b": "has_lane", "c": "has_clamp"}[slot])
+        ):
             numbers.append((slot, unpack(inst.mods, {"b": "lane", "c": "clamp"}[slot])))
         elif file == 2:
             sources.append(Operand(slot, *predicate(index, env.pool)))
@@ -96,7 +104,9 @@ class Pause(NamedTuple):
 
 
 class Meetings:
-    """Who waits for lanes that come to the same or another place. `stirred`: something has happened since `meet` last looked."""
+    """Who waits for lanes that come to the same or another place. `stirred`: something has happened since `meet` last
+    looked.
+    """
 
     def __init__(self, chunk):
         self.chunk = chunk
@@ -251,7 +261,13 @@ class Meetings:
                 value = np.broadcast_to(register_or_constant(chunk, ref), x.n)[here]
                 rows[slot][here] = ~value if negated else value
         if kind not in self.operations:
-            env = Env(chunk.module.graph, chunk.module.env.pool, chunk.module.env.load_base, chunk.module.env.const_base, parts[0].site.at)
+            env = Env(
+                chunk.module.graph,
+                chunk.module.env.pool,
+                chunk.module.env.load_base,
+                chunk.module.env.const_base,
+                parts[0].site.at,
+            )
             self.operations[kind] = warp.SEMANTICS[common.op.semantics](common, env)
         self.operations[kind](x)
         for pause, here in zip(parts, lanes, strict=True):
@@ -263,7 +279,9 @@ class Meetings:
     def deadlock(self):
         """KernelFault that tells of the first lanes that wait for others that will never come."""
         chunk = self.chunk
-        for pause in sorted(self.paused, key=lambda pause: (-pause.lanes.depth, chunk.rank(pause.block.index), pause.at)):
+        for pause in sorted(
+            self.paused, key=lambda pause: (-pause.lanes.depth, chunk.rank(pause.block.index), pause.at)
+        ):
             x, members = pause.lanes, pause.site.members
             x.prepare(tuple({members.register} - {RZ}), (), frozenset())
             masks = np.broadcast_to(members.rows(x), (len(x.warps), WARP)).reshape(-1)
@@ -271,7 +289,10 @@ class Meetings:
             found = np.flatnonzero((missing != 0) & unpack_masks(x.masks))
             if len(found):
                 mask, absent = int(masks[found[0]]), int(missing[found[0]])
-                text = f"deadlock: the member mask 0x{mask:08x} names lanes 0x{absent:08x}, which have not exited and never come here"
+                text = (
+                    f"deadlock: the member mask 0x{mask:08x} names lanes 0x{absent:08x}, which have not exited and "
+                    "never come here"
+                )
                 return fault_of_element(x, pause.site.at, int(found[0]), text)
         raise AssertionError("lanes wait for each other and have not met")
 

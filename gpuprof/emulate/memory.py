@@ -1,4 +1,6 @@
-"""Loads and stores. Where several lanes store to one place, the highest lane wins (among warps that run together, the highest warp)."""
+"""Loads and stores. Where several lanes store to one place, the highest lane wins (among warps that run together, the
+highest warp).
+"""
 
 import numpy as np
 
@@ -12,7 +14,9 @@ from gpuprof.isa.modifiers import unpack_name
 
 
 class Element:
-    """How an access's bytes are seen: `count` elements of `nbytes`, in rows of `kind`; `signed` ones are sign-extended."""
+    """How an access's bytes are seen: `count` elements of `nbytes`, in rows of `kind`; `signed` ones are
+    sign-extended.
+    """
 
     def __init__(self, count: int, nbytes: int, kind: int, signed: bool = False):
         self.count, self.nbytes, self.kind, self.signed = count, nbytes, kind, signed
@@ -20,7 +24,8 @@ class Element:
 
 
 ELEMENTS = {
-    "u8": Element(1, 1, U32), "s8": Element(1, 1, S32, True), "u16": Element(1, 2, U32), "s16": Element(1, 2, S32, True),
+    "u8": Element(1, 1, U32), "s8": Element(1, 1, S32, True), "u16": Element(1, 2, U32),
+    "s16": Element(1, 2, S32, True),
     "32": Element(1, 4, U32), "64": Element(1, 8, U64),
     "v2.32": Element(2, 4, U32), "v4.32": Element(4, 4, U32), "v2.64": Element(2, 8, U64),
     "v8.32": Element(8, 4, U32), "v4.64": Element(4, 8, U64),

@@ -53,7 +53,11 @@ def build_half_of(word: int):
         def op(x: Lanes) -> None:
             v = x.v
             row = v[ka][a]
-            v[kd][d][:] = row.view(np.uint32).reshape(-1, 2)[:, word] if row.ndim else np.uint32(int(row) >> 32 * word & 0xFFFFFFFF)
+            v[kd][d][:] = (
+                row.view(np.uint32).reshape(-1, 2)[:, word]
+                if row.ndim
+                else np.uint32(int(row) >> 32 * word & 0xFFFFFFFF)
+            )
 
         return op
 
@@ -100,7 +104,13 @@ WINDOW = np.uint64(WINDOW_NBYTES)
 
 def window_base(space: str, env: Env) -> int:
     """What a space's own addresses start at in the generic address space; constants have a copy in global memory."""
-    return {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW, "const": env.const_base, "global": 0}[space]
+    return {
+        "shared": SHARED_WINDOW,
+        "local": LOCAL_WINDOW,
+        "param": PARAM_WINDOW,
+        "const": env.const_base,
+        "global": 0,
+    }[space]
 
 
 def build_window(sign: int):
@@ -123,7 +133,10 @@ def build_isspacep(inst: Instruction, env: Env) -> Op:
     ka, a = source(inst, "a", U64, env.pool)
     space = inst.op.types[0]
     const_base = np.uint64(env.const_base)
-    windows = {name: np.uint64(base) for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))}
+    windows = {
+        name: np.uint64(base)
+        for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
+    }
 
     def op(x: Lanes) -> None:
         address = x.v[ka][a]

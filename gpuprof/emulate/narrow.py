@@ -1,4 +1,6 @@
-"""Half-precision formats (f16, bf16) as rows of 16-bit patterns: to and from wider floats, in every rounding mode, rounded once."""
+"""Half-precision formats (f16, bf16) as rows of 16-bit patterns: to and from wider floats, in every rounding mode,
+rounded once.
+"""
 
 from typing import NamedTuple
 
@@ -29,8 +31,8 @@ def two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def round_to_odd(value: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """float64 value + error, where |error| < ulp: the neighbour with an odd last bit when error is not 0, so that a later
-    rounding to fewer bits comes out as if from the exact sum (Boldo and Melquiond 2008)."""
+    """float64 value + error, where |error| < ulp: the neighbour with an odd last bit when error is not 0, so that a
+    later rounding to fewer bits comes out as if from the exact sum (Boldo and Melquiond 2008)."""
     odd = (value.view(np.uint64) & np.uint64(1)).astype(np.bool_)
     toward = np.nextafter(value, np.where(error > 0, np.inf, -np.inf))
     return np.where((error != 0) & ~odd & np.isfinite(value), toward, value)
@@ -40,7 +42,8 @@ def single_to_odd(value: np.ndarray) -> np.ndarray:
     """float64 to float32, rounded to odd."""
     near = value.astype(np.float32)
     back = near.astype(np.float64)
-    # An overflow comes back as the largest number: odd, and on the right side of every halfway point of a narrower format.
+    # An overflow comes back as the largest number: odd, and on the right side of every halfway point of a narrower
+    # format.
     largest = np.finfo(np.float32).max
     near = np.where(np.isinf(near) & np.isfinite(value), np.copysign(largest, near), near)
     even = ~(near.view(np.uint32) & np.uint32(1)).astype(np.bool_)
@@ -80,7 +83,9 @@ def exact_sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
 
 
 def add(mode: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a + b of widened half-precision values; this and the next two give float64 for `narrow` to round in the same mode."""
+    """a + b of widened half-precision values; this and the next two give float64 for `narrow` to round in the same
+    mode.
+    """
     return exact_sum(a.astype(np.float64), b.astype(np.float64), mode)
 
 

@@ -1,8 +1,8 @@
 """Where an instruction finds its operands: (kind, index) pairs into the row lists of a `Lanes` object.
 
-Each kind is one typed view of a register file. A list holds the registers first (0..254), a scratch row at TRASH that takes
-writes to RZ, DZ and PT, and from POOL on the constants of the program (zeros, immediates, words of the constant bank) as 0-d
-arrays, which numpy broadcasts. So an operation never asks whether a source is a register.
+Each kind is one typed view of a register file. A list holds the registers first (0..254), a scratch row at TRASH that
+takes writes to RZ, DZ and PT, and from POOL on the constants of the program (zeros, immediates, words of the constant
+bank) as 0-d arrays, which numpy broadcasts. So an operation never asks whether a source is a register.
 """
 
 from typing import NamedTuple
@@ -19,14 +19,16 @@ FILE_OF_KIND = (0, 0, 0, 1, 1, 1, 2)
 KINDS_OF_FILE = ((U32, S32, F32), (U64, S64, F64), (PRED,))
 KIND_OF_TYPE = {
     "b32": U32, "u32": U32, "s32": S32, "f32": F32, "b64": U64, "u64": U64, "s64": S64, "f64": F64, "pred": PRED,
-    "b16": U32, "u16": U32, "s16": U32, "u8": U32, "s8": U32, "b8": U32, "f16": U32, "bf16": U32, "f16x2": U32, "bf16x2": U32, "tf32": U32,
+    "b16": U32, "u16": U32, "s16": U32, "u8": U32, "s8": U32, "b8": U32, "f16": U32, "bf16": U32, "f16x2": U32,
+    "bf16x2": U32, "tf32": U32,
     "f32x2": U64, "u16x2": U32, "s16x2": U32,
 }  # fmt: skip
 
 TRASH = 255
 TRASH_P2 = 254  # second scratch row of the P file, for instructions that write two predicates
 POOL = 256
-SCRATCH_P2 = NEGATED | 126  # as a destination: TRASH_P2. No encoded destination is negated, so P126 itself stays a register
+# as a destination: TRASH_P2. No encoded destination is negated, so P126 itself stays a register
+SCRATCH_P2 = NEGATED | 126
 
 
 class Ref(NamedTuple):
@@ -59,7 +61,9 @@ class Pool:
         return Ref(kind, self._intern(FILE_OF_KIND[kind], ("param", offset)))
 
     def rows(self, params: bytes) -> tuple[list, ...]:
-        """One list of 0-d arrays per kind. The pool is of the whole module: what only another kernel has parameters for is zero."""
+        """One list of 0-d arrays per kind. The pool is of the whole module: what only another kernel has parameters for
+        is zero.
+        """
         lists = []
         for kind in range(N_KINDS):
             file = FILE_OF_KIND[kind]

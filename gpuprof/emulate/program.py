@@ -106,7 +106,9 @@ class CompiledModule:
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
         asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
-        self.uses_system_shared = any(name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist()))
+        self.uses_system_shared = any(
+            name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist())
+        )
 
     def prepare(self, first_instruction: int, functions) -> None:
         """Builds all blocks that can run from a kernel's first instruction on."""
@@ -121,7 +123,9 @@ class CompiledModule:
             entries.extend(found)
 
     def _add_function(self, entry: int, functions) -> list[int]:
-        """Builds a function's blocks; gives the entries of those it calls. With indirect jumps, that is any function and label."""
+        """Builds a function's blocks; gives the entries of those it calls. With indirect jumps, that is any function
+        and label.
+        """
         ranks = self.graph.ranks(entry)
         callees, indirect = [], False
         for block in ranks:
@@ -130,8 +134,12 @@ class CompiledModule:
         base = len(self.ranks)
         order = [block for block in ranks if block not in self.ranks]
         if indirect:
-            callees += [self.graph.block_at[function.first] for function in functions if function.first in self.graph.block_at]
-            order += [block for block in range(len(self.graph.starts)) if block not in self.ranks and block not in ranks]
+            callees += [
+                self.graph.block_at[function.first] for function in functions if function.first in self.graph.block_at
+            ]
+            order += [
+                block for block in range(len(self.graph.starts)) if block not in self.ranks and block not in ranks
+            ]
         for position, block in enumerate(order):
             self.ranks[block] = base + position
             self.blocks[block] = build_block(self.graph.block(block), self.env)
@@ -208,7 +216,9 @@ def scratch_codes(block: BasicBlock) -> list[int]:
 
 
 def build_op(inst: Instruction, env: Env) -> Op:
-    """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard holds."""
+    """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard
+    holds.
+    """
     semantics, kind = inst.op.semantics, inst.op.types[0] if inst.op.types else ""
     builder = SEMANTICS.get((semantics, kind)) or SEMANTICS[semantics]
     if inst.guard == PT or inst.op.space or semantics in tensor.SEMANTICS:
@@ -217,7 +227,8 @@ def build_op(inst: Instruction, env: Env) -> Op:
     run = builder(aimed, env)
     guard = guard_reader(inst, env)
 
-    only_held = semantics in warp.SEMANTICS or semantics in texture.SEMANTICS  # the others' operands must not be looked at
+    # the others' operands must not be looked at
+    only_held = semantics in warp.SEMANTICS or semantics in texture.SEMANTICS
 
     def op(x: Lanes) -> None:
         held = guard(x)

@@ -1,4 +1,6 @@
-"""The trace of instructions that move more than a warp's own registers: one record for each warp, as `coalesce.inspect` writes them."""
+"""The trace of instructions that move more than a warp's own registers: one record for each warp, as `coalesce.inspect`
+writes them.
+"""
 
 import numpy as np
 
@@ -19,8 +21,8 @@ def record(
     lanes: dict[int, int],
     ended: dict[int, tuple[int, int]],
 ) -> None:
-    """Logs and counts one access of each warp of x. The dicts go by the warp's row in x: sectors of global memory, bytes of shared memory, lanes,
-    and the mbarrier's key and how many of its phases ended (see `mbarrier`).
+    """Logs and counts one access of each warp of x. The dicts go by the warp's row in x: sectors of global memory,
+    bytes of shared memory, lanes, and the mbarrier's key and how many of its phases ended (see `mbarrier`).
 
     Raises KernelFault when a warp touches more sectors than a record can hold.
     """
@@ -36,7 +38,9 @@ def record(
         passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
         assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
         tags = min(int(tag_passes(line, lines)), 255)
-        words[k] = _word(len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), *ended.get(row, (0, 0)))
+        words[k] = _word(
+            len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), *ended.get(row, (0, 0))
+        )
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
     chunk.log.access_warp.append(x.warps[rows])
@@ -48,7 +52,16 @@ def record(
 
 
 def _word(sectors: int, lines: int, passes: int, tags: int, lanes: int, key: int, ended: int) -> int:
-    return sectors & 0xFF | lines << 8 | passes << 16 | tags << 24 | lanes << 32 | key << 40 | min(ended, 255) << 48 | (sectors >> 8) << 56
+    return (
+        sectors & 0xFF
+        | lines << 8
+        | passes << 16
+        | tags << 24
+        | lanes << 32
+        | key << 40
+        | min(ended, 255) << 48
+        | (sectors >> 8) << 56
+    )
 
 
 def records_of(x: Lanes) -> np.ndarray:

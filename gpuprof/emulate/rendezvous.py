@@ -1,7 +1,8 @@
-"""Warp operations with a member mask (shfl, vote, match, redux, elect): a lane goes on once the live lanes of its mask are there.
+"""Warp operations with a member mask (shfl, vote, match, redux, elect): a lane goes on once the live lanes of its mask
+are there.
 
-Lanes wait in front of the basic block that holds the operation, as long as there are others that can still run; then `meeting`
-takes over. So an operation is only ever run with everybody there.
+Lanes wait in front of the basic block that holds the operation, as long as there are others that can still run; then
+`meeting` takes over. So an operation is only ever run with everybody there.
 """
 
 from typing import NamedTuple
@@ -38,14 +39,16 @@ def members_of(inst: Instruction) -> Members:
 
 
 def meets(inst: Instruction, operations) -> bool:
-    """Whether lanes wait for each other at it. A guarded matrix instruction computes with the registers of all lanes."""
+    """Whether lanes wait for each other at it. A guarded matrix instruction computes with the registers of all
+    lanes.
+    """
     semantics = inst.op.semantics
     return semantics in operations and semantics not in ALONE and (inst.guard == PT or semantics not in COLLECTIVE)
 
 
 def members_of_block(instructions: tuple[Instruction, ...], operations) -> tuple[tuple[Members, ...], bool]:
-    """The masks known when a block begins, and whether there are `operations` of which it is not known who takes part in them: those
-    with a guard, or with a mask that the block itself computes."""
+    """The masks known when a block begins, and whether there are `operations` of which it is not known who takes part
+    in them: those with a guard, or with a mask that the block itself computes."""
     found: dict[Members, None] = {}
     written: set[int] = set()
     uncertain = False
@@ -68,7 +71,9 @@ def lanes_outside(x: Lanes) -> np.ndarray:
 
 
 def waiting_lanes(x: Lanes, members: tuple[Members, ...]) -> np.ndarray | None:
-    """uint32 (warps,): the active lanes whose masks name live lanes that are not in x, or that wait; None when there are none."""
+    """uint32 (warps,): the active lanes whose masks name live lanes that are not in x, or that wait; None when there
+    are none.
+    """
     if x.active is None:
         return None
     outside = lanes_outside(x)
@@ -83,10 +88,13 @@ def waiting_lanes(x: Lanes, members: tuple[Members, ...]) -> np.ndarray | None:
     return waiting if waiting.any() else None
 
 
-def complete(present: np.ndarray, masks: np.ndarray, live: np.ndarray, partners: np.ndarray | None = None) -> np.ndarray:
+def complete(
+    present: np.ndarray, masks: np.ndarray, live: np.ndarray, partners: np.ndarray | None = None
+) -> np.ndarray:
     """uint32 (warps,): the lanes of `present` all of whose live members are among them.
 
-    masks: uint32 (warps, 32) or what broadcasts to it, each lane's member mask. `partners`, the same: with whom a lane can meet.
+    masks: uint32 (warps, 32) or what broadcasts to it, each lane's member mask. `partners`, the same: with whom a lane
+    can meet.
     """
     needed = np.broadcast_to(masks & live[:, None], (len(present), WARP))
     if partners is not None:
@@ -100,7 +108,9 @@ def complete(present: np.ndarray, masks: np.ndarray, live: np.ndarray, partners:
 
 
 def partners_of(present: np.ndarray, masks: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """uint32 (warps, 32): the lanes of `present` that have a lane's mask or stand at its place. masks and places: (warps, 32)."""
+    """uint32 (warps, 32): the lanes of `present` that have a lane's mask or stand at its place. masks and places:
+    (warps, 32).
+    """
     found = np.zeros(masks.shape, np.uint32)
     for lane in range(WARP):
         one = slice(lane, lane + 1)

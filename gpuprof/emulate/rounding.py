@@ -1,7 +1,8 @@
 """Directed rounding: the host's own floating-point unit is switched over for the length of one array operation.
 
-numpy's loops and Numba's compile to plain machine arithmetic, which obeys the unit's rounding mode, so add, multiply, fused
-multiply-add, divide, square root and the conversion from double to single come out exact in every mode, subnormals included.
+numpy's loops and Numba's compile to plain machine arithmetic, which obeys the unit's rounding mode, so add, multiply,
+fused multiply-add, divide, square root and the conversion from double to single come out exact in every mode,
+subnormals included.
 """
 
 import ctypes
@@ -32,7 +33,9 @@ def _fesetround() -> Callable[[int], int]:
 
 @contextmanager
 def usual_floats() -> Iterator[None]:
-    """To nearest, subnormals kept. A library compiled with -ffast-math turns them off for whoever loads it, and so would change results."""
+    """To nearest, subnormals kept. A library compiled with -ffast-math turns them off for whoever loads it, and so
+    would change results.
+    """
     if platform.system() != "Linux":
         yield
         return

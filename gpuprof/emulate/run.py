@@ -20,7 +20,8 @@ from gpuprof.isa.special import LAUNCH_WORDS_AT, LITERALS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
-# A segment of a chunk's trace is about this long, or longer for many warps. Two or three for each chunk that is on the chip are in memory.
+# A segment of a chunk's trace is about this long, or longer for many warps. Two or three for each chunk that is on the
+# chip are in memory.
 SEGMENT_NBYTES = 24 << 20
 UNTRACED_NBYTES = 1 << 20  # of log, before it is thrown away
 PER_WARP = CHUNK_LANES // WARP  # as many warps and more have their part of that each
@@ -59,7 +60,11 @@ class Run:
         return {
             "global": self.global_space,
             "shared": BlockSpace(
-                chunk.n_blocks, self.launch.shared_nbytes, chunk.warps_per_block, self.cluster, self.module.uses_system_shared
+                chunk.n_blocks,
+                self.launch.shared_nbytes,
+                chunk.warps_per_block,
+                self.cluster,
+                self.module.uses_system_shared,
             ),
             "local": LaneSpace(chunk.n_warps * WARP, local_nbytes, limit_nbytes, first_warp),
             "const": self.const_space,
@@ -67,8 +72,9 @@ class Run:
         }
 
     def first_chunk(self) -> int:
-        """Blocks in the first chunk. Blocks that may wait for each other need to run together, as far as the chip can hold them; so do blocks
-        that share work out among themselves, or the first few would have done all of it before the others begin."""
+        """Blocks in the first chunk. Blocks that may wait for each other need to run together, as far as the chip can
+        hold them; so do blocks that share work out among themselves, or the first few would have done all of it before
+        the others begin."""
         lanes = self.warps_per_block * WARP
         if self.takes_turns:
             return max(1, self.chip.sms * self.chip.warp_slots // self.warps_per_block)
@@ -95,7 +101,9 @@ class Emulation:
 
     def carry_out(self, order: Order) -> TracePiece:
         """The next segment of a chunk."""
-        chunk, steps, number = self._begin(self.segment_nbytes) if order.first_block < 0 else self.resting.pop(order.first_block)
+        chunk, steps, number = (
+            self._begin(self.segment_nbytes) if order.first_block < 0 else self.resting.pop(order.first_block)
+        )
         chunk.wake(order.warps)
         self.run.log.begin(chunk.n_warps)
         with np.errstate(all="ignore"), usual_floats():
@@ -108,7 +116,9 @@ class Emulation:
         """Everything to the end, without a trace."""
         self.run.log.is_wanted = False
         while self.resting or self.next_block < self.run.launch.n_blocks:
-            chunk, steps, _ = self.resting.pop(next(iter(self.resting))) if self.resting else self._begin(UNTRACED_NBYTES)
+            chunk, steps, _ = (
+                self.resting.pop(next(iter(self.resting))) if self.resting else self._begin(UNTRACED_NBYTES)
+            )
             chunk.wake()
             with np.errstate(all="ignore"), usual_floats():
                 self.run.log.begin(chunk.n_warps)
@@ -117,7 +127,9 @@ class Emulation:
 
     def _begin(self, segment_nbytes: int) -> Resting:
         run = self.run
-        chunk = Chunk(run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block))
+        chunk = Chunk(
+            run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block)
+        )
         self.size = run.next_chunk()
         self.next_block += chunk.n_blocks
         return Resting(chunk, chunk.run(max(segment_nbytes, chunk.n_warps * segment_nbytes // PER_WARP)), 0)
@@ -138,10 +150,12 @@ def emulate(
     orders: Iterable[Order] | None = None,
     segment_nbytes: int = SEGMENT_NBYTES,
 ) -> Iterator[TracePiece]:
-    """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its end, one after the other.
+    """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its
+    end, one after the other.
 
-    An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters` when the iterator ends. `max_cycles` bounds the instructions a warp
-    may execute; a chunk rests when it has made about `segment_nbytes` of trace. Raises KernelFault; `counters` then hold what ran before it.
+    An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
+    when the iterator ends. `max_cycles` bounds the instructions a warp may execute; a chunk rests when it has made
+    about `segment_nbytes` of trace. Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_cycles, counters)
     emulation = Emulation(run, segment_nbytes)
@@ -158,7 +172,9 @@ def emulate(
 
 
 def constant_bank(launch: Launch) -> bytes:
-    """What constant operands read: the parameter block, the extents of the launch behind it, and the program's literals."""
+    """What constant operands read: the parameter block, the extents of the launch behind it, and the program's
+    literals.
+    """
     words = launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
     return words.ljust(LITERALS_AT, b"\0") + launch.module.program.literals
 

@@ -1,10 +1,13 @@
-"""Texture fetching by the formulas of the CUDA C++ Programming Guide, appendix "Texture Fetching": coordinates to texels and weights.
+"""Texture fetching by the formulas of the CUDA C++ Programming Guide, appendix "Texture Fetching": coordinates to
+texels and weights.
 
 Where the guide leaves open what happens, this is what happens here:
 
 * a coordinate that is not a number, and an infinite one where it wraps, counts as 0;
-* near the edge, clamp and mirror give the texel index, not the coordinate, its place, so the outermost half texel is constant;
-* weights have 8 bits after the point and round to nearest; products and sums are made in double precision and rounded once;
+* near the edge, clamp and mirror give the texel index, not the coordinate, its place, so the outermost half texel is
+  constant;
+* weights have 8 bits after the point and round to nearest; products and sums are made in double precision and rounded
+  once;
 * faces of a cube map are filtered by themselves; a texel outside of the border is zero in all channels it has;
 * channels a texel does not have are 0, 0 and 1.
 """
@@ -96,7 +99,9 @@ def read_texels(views: dict[int, np.ndarray], image: Image, address: np.ndarray,
 
 
 def normalize(raw: np.ndarray, dtype: np.dtype, srgb: bool) -> np.ndarray:
-    """Integers to [0, 1] or [-1, 1]; the most negative one counts as the one above it (Programming Guide, cudaReadModeNormalizedFloat)."""
+    """Integers to [0, 1] or [-1, 1]; the most negative one counts as the one above it (Programming Guide,
+    cudaReadModeNormalizedFloat).
+    """
     if srgb:
         return srgb_levels()[raw]
     return np.maximum(raw.astype(np.float64) / np.iinfo(dtype).max, -1.0)
@@ -104,20 +109,28 @@ def normalize(raw: np.ndarray, dtype: np.dtype, srgb: bool) -> np.ndarray:
 
 @cache
 def srgb_levels() -> np.ndarray:
-    """The 256 values of a byte (IEC 61966-2-1), float64; in decimal arithmetic, since the C library's powers differ between machines."""
+    """The 256 values of a byte (IEC 61966-2-1), float64; in decimal arithmetic, since the C library's powers differ
+    between machines.
+    """
 
     def level(byte: int) -> Decimal:
         value = Decimal(byte) / 255
         return (
-            value / Decimal("12.92") if value <= Decimal("0.04045") else ((value + Decimal("0.055")) / Decimal("1.055")) ** Decimal("2.4")
+            value / Decimal("12.92")
+            if value <= Decimal("0.04045")
+            else ((value + Decimal("0.055")) / Decimal("1.055")) ** Decimal("2.4")
         )
 
     with localcontext(prec=30):
         return np.array([float(level(byte)) for byte in range(256)])
 
 
-def level_taps(image: Image, number: int, layer: np.ndarray, axes: list[list[Tap]]) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(address, inside, weight) of every texel of a level that a fetch reads; the first axis is x and varies fastest."""
+def level_taps(
+    image: Image, number: int, layer: np.ndarray, axes: list[list[Tap]]
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(address, inside, weight) of every texel of a level that a fetch reads; the first axis is x and varies
+    fastest.
+    """
     level = image.levels[number]
     taps = [(layer * 0, np.ones(len(layer), np.bool_), np.ones(len(layer)))]
     extents = level[1:4]
@@ -127,7 +140,9 @@ def level_taps(image: Image, number: int, layer: np.ndarray, axes: list[list[Tap
     taps = [(start, *taps[0][1:])]
     for axis in reversed(range(len(axes))):
         taps = [
-            (at * extents[axis] + tap.index, inside & tap.inside, weight * tap.weight) for at, inside, weight in taps for tap in axes[axis]
+            (at * extents[axis] + tap.index, inside & tap.inside, weight * tap.weight)
+            for at, inside, weight in taps
+            for tap in axes[axis]
         ]
     return [(level.address + at * image.texel_nbytes, inside, weight) for at, inside, weight in taps]
 
@@ -205,7 +220,9 @@ def choose_levels(lod: np.ndarray, n_levels: int, mip_filter: str) -> list[tuple
 
 
 class Fetch(NamedTuple):
-    """Coordinates of one fetch: `spatial` is float64 or int64 (dimensions, n), `layer` int64 (n,), `lod` float64 (n,) or None."""
+    """Coordinates of one fetch: `spatial` is float64 or int64 (dimensions, n), `layer` int64 (n,), `lod` float64 (n,)
+    or None.
+    """
 
     spatial: np.ndarray
     layer: np.ndarray
@@ -219,7 +236,10 @@ def axes_of(image: Image, number: int, sampler: Sampler, spatial: np.ndarray, li
         return [integer_axis(u, extent, border) for u, extent, border in zip(spatial, extents, borders, strict=False)]
     normalized = sampler.normalized or "cube" in image.geometry
     modes = ["clamp_to_edge"] * 3 if "cube" in image.geometry else sampler.address
-    return [float_axis(u, extent, mode, normalized, linear) for u, extent, mode in zip(spatial, extents, modes, strict=False)]
+    return [
+        float_axis(u, extent, mode, normalized, linear)
+        for u, extent, mode in zip(spatial, extents, modes, strict=False)
+    ]
 
 
 def sample(views, image: Image, sampler: Sampler, fetch: Fetch) -> Texels:
@@ -232,7 +252,9 @@ def sample(views, image: Image, sampler: Sampler, fetch: Fetch) -> Texels:
         value, address = None, None
         for number in np.unique(level):
             at = np.flatnonzero(level == number)
-            found = sample_level(views, image, number, fetch.layer[at], axes_of(image, number, sampler, fetch.spatial[:, at], linear))
+            found = sample_level(
+                views, image, number, fetch.layer[at], axes_of(image, number, sampler, fetch.spatial[:, at], linear)
+            )
             if value is None:
                 value = np.zeros((4, len(level)), found.value.dtype)
                 address = np.full((len(level), found.address.shape[1]), -1, np.int64)
@@ -245,7 +267,9 @@ def sample(views, image: Image, sampler: Sampler, fetch: Fetch) -> Texels:
 
 
 def gather(views, image: Image, sampler: Sampler, fetch: Fetch, component: int) -> Texels:
-    """One channel of the four texels that linear filtering would mix, against the clock from the lower left (PTX ISA, tld4)."""
+    """One channel of the four texels that linear filtering would mix, against the clock from the lower left (PTX ISA,
+    tld4).
+    """
     axes = axes_of(image, 0, sampler, fetch.spatial, True)
     taps = level_taps(image, 0, fetch.layer, axes)  # (x0, y0), (x1, y0), (x0, y1), (x1, y1)
     address = np.stack([np.where(inside, at, -1) for at, inside, _ in taps], axis=1)

@@ -5,12 +5,24 @@ import numpy as np
 from gpuprof.kept import kept
 
 ADD, AND, OR, XOR, MIN, MAX, INC, DEC, EXCH, CAS = range(10)
-CODES = {"add": ADD, "and": AND, "or": OR, "xor": XOR, "min": MIN, "max": MAX, "inc": INC, "dec": DEC, "exch": EXCH, "cas": CAS}
+CODES = {
+    "add": ADD,
+    "and": AND,
+    "or": OR,
+    "xor": XOR,
+    "min": MIN,
+    "max": MAX,
+    "inc": INC,
+    "dec": DEC,
+    "exch": EXCH,
+    "cas": CAS,
+}
 
 
 @kept
 def integers(code, memory, index, value, other, old):
-    """For each i in order: old[i] = memory[index[i]], then memory[index[i]] = what operation `code` makes of old[i] and value[i].
+    """For each i in order: old[i] = memory[index[i]], then memory[index[i]] = what operation `code` makes of old[i] and
+    value[i].
 
     CAS compares with value[i] and stores other[i].
     """
@@ -43,7 +55,9 @@ def integers(code, memory, index, value, other, old):
 
 @kept
 def add_floats(memory, index, value, tiny, nan, old):
-    """Adds in order; magnitudes below `tiny` (0 to keep all) count as zero, before and after. NaN results become `nan`."""
+    """Adds in order; magnitudes below `tiny` (0 to keep all) count as zero, before and after. NaN results become
+    `nan`.
+    """
     for i in range(len(index)):
         at = index[i]
         before = memory[at]
@@ -58,7 +72,9 @@ def add_floats(memory, index, value, tiny, nan, old):
 
 
 def rounds(index: np.ndarray):
-    """Positions of the first, the second, the third... lane on each address: arrays in which no address occurs twice."""
+    """Positions of the first, the second, the third... lane on each address: arrays in which no address occurs
+    twice.
+    """
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]])

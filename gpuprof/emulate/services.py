@@ -1,5 +1,6 @@
 """SYSCALL: what a kernel can ask of the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed,
-5 a parameter buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are for.
+5 a parameter buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are
+for.
 
 Lanes are served in ascending order. Text goes to `LaunchCounters.output`.
 """
@@ -15,7 +16,14 @@ from gpuprof.emulate.cfg import BasicBlock
 from gpuprof.emulate.control import End, fall_through, split_by_guard
 from gpuprof.emulate.faults import fault_of_element
 from gpuprof.emulate.lanes import Lanes
-from gpuprof.emulate.launches import REQUEST, describe_launch, launch_device, new_stream, parameter_buffer, parameter_room
+from gpuprof.emulate.launches import (
+    REQUEST,
+    describe_launch,
+    launch_device,
+    new_stream,
+    parameter_buffer,
+    parameter_room,
+)
 from gpuprof.emulate.operands import TRASH, U32, U64, destination, source
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.special import LAUNCH_SERVICE
@@ -33,7 +41,10 @@ def read_bytes(x: Lanes, at: int, element: int, address: int, nbytes: int) -> by
     offset = np.full(x.n, address - base, np.int64)
     if not space.inside(x, offset, nbytes)[element]:
         raise fault_of_element(
-            x, at, element, f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}"
+            x,
+            at,
+            element,
+            f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}",
         )
     start = int(space.flat(x, offset)[element])
     return space.views[1][start : start + nbytes].tobytes()
@@ -171,7 +182,8 @@ def make_stream(x: Lanes, at: int, element: int, a: int, b: int) -> int:
 
 
 SERVICES = {
-    1: print_formatted, 2: allocate, 3: release, 4: fail_assertion, 5: buffer_for_launch, LAUNCH_SERVICE: launch_device, 7: make_stream,
+    1: print_formatted, 2: allocate, 3: release, 4: fail_assertion, 5: buffer_for_launch, LAUNCH_SERVICE: launch_device,
+    7: make_stream,
     8: room_for_launch, 9: name_launch,
 }  # fmt: skip
 

@@ -1,7 +1,9 @@
-"""Floats of 4, 6 and 8 bits (PTX ISA, "Alternate Floating-Point Data Formats"; OCP Microscaling Formats 1.0), and stochastic rounding.
+"""Floats of 4, 6 and 8 bits (PTX ISA, "Alternate Floating-Point Data Formats"; OCP Microscaling Formats 1.0), and
+stochastic rounding.
 
-Values are float64 rows, which hold all of these formats and f32 exactly; codes are uint32 rows. A NaN becomes the canonical one, without a sign,
-or the largest number where a format has no NaN. No hardware was at hand to see the sign that a NaN keeps.
+Values are float64 rows, which hold all of these formats and f32 exactly; codes are uint32 rows. A NaN becomes the
+canonical one, without a sign, or the largest number where a format has no NaN. No hardware was at hand to see the sign
+that a NaN keeps.
 """
 
 from typing import NamedTuple
@@ -51,7 +53,11 @@ SMALL = {
 def encode(value: np.ndarray, form: Small, integral) -> np.ndarray:
     """Codes of float64 values. `integral` rounds magnitudes in units of the last place to whole numbers."""
     magnitude = np.where(np.isfinite(value), np.abs(value), 0.0)
-    exponent = np.where(magnitude == 0, form.least_exponent, np.maximum(np.frexp(magnitude)[1].astype(np.int64) - 1, form.least_exponent))
+    exponent = np.where(
+        magnitude == 0,
+        form.least_exponent,
+        np.maximum(np.frexp(magnitude)[1].astype(np.int64) - 1, form.least_exponent),
+    )
     units = integral(np.ldexp(magnitude, (form.fraction - exponent).astype(np.int32)))
     code = units.astype(np.int64) + (exponent - form.least_exponent << form.fraction)
     code = np.where(np.isinf(value), 1 << 30, code)
@@ -73,7 +79,9 @@ def decode(code: np.ndarray, form: Small) -> np.ndarray:
     magnitude = (code & np.uint32(form.sign - 1)).astype(np.int64)
     exponent = magnitude >> form.fraction
     whole = magnitude & (1 << form.fraction) - 1 | np.where(exponent > 0, 1 << form.fraction, 0)
-    value = np.ldexp(whole.astype(np.float64), (np.maximum(exponent, 1) - 1 + form.least_exponent - form.fraction).astype(np.int32))
+    value = np.ldexp(
+        whole.astype(np.float64), (np.maximum(exponent, 1) - 1 + form.least_exponent - form.fraction).astype(np.int32)
+    )
     if form.nan != form.largest:
         value = np.where(magnitude > (form.infinity or form.largest), np.nan, value)
     value = np.where((magnitude == form.infinity) & (form.infinity > 0), np.inf, value)
@@ -123,7 +131,9 @@ def build_widen(inst: Instruction, env: Env) -> Op:
 
 
 def build_scale(inst: Instruction, env: Env) -> Op:
-    """To a power of two, of the magnitude: rz takes the one below, rp the one above. Codes 0 to 254 are 2^-127 to 2^127, 255 is NaN."""
+    """To a power of two, of the magnitude: rz takes the one below, rp the one above. Codes 0 to 254 are 2^-127 to
+    2^127, 255 is NaN.
+    """
     up, satfinite, read = unpack_name(inst.mods, "rnd") == "rp", unpack(inst.mods, "satfinite"), pairs_of(inst, env)
     kd, d = destination(inst, U32)
 
@@ -142,7 +152,9 @@ def build_scale(inst: Instruction, env: Env) -> Op:
 
 
 def stochastic(random: np.ndarray, nbits: int):
-    """Rounds up where the random bits, put below the binary point, carry over it; the bits that they do not reach are cut off."""
+    """Rounds up where the random bits, put below the binary point, carry over it; the bits that they do not reach are
+    cut off.
+    """
     step = 2.0**nbits
 
     def integral(units):
@@ -172,9 +184,11 @@ def build_stochastic(inst: Instruction, env: Env) -> Op:
 
 
 def build_stochastic4(inst: Instruction, env: Env) -> Op:
-    """Four bytes. The upper half of the random bits is for the first pair, the lower one for the second; the first of a pair takes them reversed.
+    """Four bytes. The upper half of the random bits is for the first pair, the lower one for the second; the first of a
+    pair takes them reversed.
 
-    The halves are in the manual; the reversal was measured on sm_100a by others (FlashInfer's software twin of cvt.rs.satfinite.e4m3x4.f32).
+    The halves are in the manual; the reversal was measured on sm_100a by others (FlashInfer's software twin of
+    cvt.rs.satfinite.e4m3x4.f32).
     """
     form, relu = SMALL[inst.op.types[0]], unpack(inst.mods, "relu")
     kd, d = destination(inst, U32)
@@ -207,7 +221,9 @@ def build_pack_integers(inst: Instruction, env: Env) -> Op:
 
     def op(x) -> None:
         v = x.v
-        upper, lower = (np.clip(v[kind][index], low, high).astype(np.int32).view(np.uint32) & mask for kind, index in refs)
+        upper, lower = (
+            np.clip(v[kind][index], low, high).astype(np.int32).view(np.uint32) & mask for kind, index in refs
+        )
         packed = upper << np.uint32(nbits) | lower
         v[kd][d][:] = packed | v[rest.kind][rest.index] << np.uint32(2 * nbits) if rest else packed
 

@@ -1,7 +1,8 @@
 """The state spaces as flat arrays of bytes: where a lane's address lies in them, and what is inside.
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
-`traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane), and `describe(address)`.
+`traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane), and
+`describe(address)`.
 All addresses are int64 rows of x.n elements.
 """
 
@@ -15,7 +16,9 @@ CONST_TRACE_BASE = 1 << 46
 RANK_SHIFT = 24  # of the block's rank plus one in an address of shared memory; 0 is the own block
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
 SYSTEM_NBYTES = (
-    1024  # that the system keeps of a block's shared memory from sm_80 on (CUDA C++ programming guide; chips' shared_reserved_nbytes)
+    # that the system keeps of a block's shared memory from sm_80 on (CUDA C++ programming guide; chips'
+    # shared_reserved_nbytes)
+    1024
 )
 
 
@@ -57,7 +60,8 @@ class GlobalSpace:
         if not len(self.starts):
             return np.zeros(len(address), np.bool_)
         index = np.searchsorted(self.starts, address, "right") - 1
-        return (index >= 0) & (address <= self.ends[np.maximum(index, 0)] - nbytes)  # the sum may be too large for an int64
+        # the sum may be too large for an int64
+        return (index >= 0) & (address <= self.ends[np.maximum(index, 0)] - nbytes)
 
     def describe(self, address: int) -> str:
         return self.memory.describe(address)
@@ -96,7 +100,9 @@ class BlockSpace:
         return block * self.stride + (address & OFFSET_MASK)
 
     def mark_remote(self, x: Lanes, address: np.ndarray, masks: np.ndarray, records: np.ndarray) -> None:
-        """Writes to the records (ACCESS_DTYPE, one a warp that runs) how many of the lanes in `masks` access another block's memory."""
+        """Writes to the records (ACCESS_DTYPE, one a warp that runs) how many of the lanes in `masks` access another
+        block's memory.
+        """
         if int(address.max(initial=0)) <= OFFSET_MASK:
             return
         rank = (address >> RANK_SHIFT).reshape(-1, WARP)

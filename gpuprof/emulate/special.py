@@ -1,7 +1,7 @@
 """Special registers. FIXED ones are the same for a thread's whole life: chunk -> array that broadcasts to (warps, 32).
 
-Estimates, since what happens never depends on when: clock counts the warp's instructions, globaltimer is the same count, and
-smid deals blocks out to multiprocessors in turn.
+Estimates, since what happens never depends on when: clock counts the warp's instructions, globaltimer is the same
+count, and smid deals blocks out to multiprocessors in turn.
 """
 
 import numpy as np
@@ -14,7 +14,8 @@ LANE = np.arange(WARP)
 
 # No driver sets the other environment registers, no graph runs, and nobody counts events in a kernel.
 ALWAYS_ZERO = (
-    *(f"envreg{n}" for n in range(32) if n not in (1, 2)), *(f"pm{n}" for n in range(8)), *(f"pm{n}_64" for n in range(8)), "current_graph_exec",
+    *(f"envreg{n}" for n in range(32) if n not in (1, 2)), *(f"pm{n}" for n in range(8)),
+    *(f"pm{n}_64" for n in range(8)), "current_graph_exec",
 )  # fmt: skip
 
 
@@ -93,7 +94,8 @@ FIXED = {
     "reserved_smem_offset_begin": lambda chunk: np.int64(_system_shared(chunk).start),
     "reserved_smem_offset_end": lambda chunk: np.int64(_system_shared(chunk).stop),
     "reserved_smem_offset_cap": lambda chunk: np.int64(SYSTEM_NBYTES),
-    # Which part is whose is not documented. Cooperative groups use the second and count on 288 bytes (details/memory.h).
+    # Which part is whose is not documented. Cooperative groups use the second and count on 288 bytes
+    # (details/memory.h).
     "reserved_smem_offset_0": lambda chunk: np.int64(_system_shared(chunk).start),
     "reserved_smem_offset_1": lambda chunk: np.int64(_system_shared(chunk).start + SYSTEM_NBYTES // 2),
     "envreg1": lambda chunk: np.int64(_grid_workspace(chunk) >> 32),
@@ -105,7 +107,10 @@ FIXED = {
         f"nclusterid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.grid[axis] // chunk.launch.cluster[axis])
         for axis, name in enumerate("xyz")
     },
-    **{f"cluster_nctaid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.cluster[axis]) for axis, name in enumerate("xyz")},
+    **{
+        f"cluster_nctaid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.cluster[axis])
+        for axis, name in enumerate("xyz")
+    },
     "cluster_ctarank": lambda chunk: _number(chunk) % chunk.launch.blocks_of_cluster,
     "cluster_nctarank": lambda chunk: np.int64(chunk.launch.blocks_of_cluster),
     "is_explicit_cluster": lambda chunk: np.int64(chunk.launch.blocks_of_cluster > 1),

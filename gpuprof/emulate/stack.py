@@ -52,7 +52,9 @@ def check_size(x: Lanes, at: int, active: np.ndarray, start: np.ndarray, nbytes:
     bad = active & ((nbytes < 0) | (start + nbytes > limit))
     if bad.any():
         element = first_active(x, bad)
-        text = f"alloca of {int(nbytes[element]) & 0xFFFFFFFFFFFFFFFF} bytes; the thread has {limit} bytes of local memory"
+        text = (
+            f"alloca of {int(nbytes[element]) & 0xFFFFFFFFFFFFFFFF} bytes; the thread has {limit} bytes of local memory"
+        )
         raise fault_of_element(x, at, element, text)
 
 

@@ -38,29 +38,57 @@ class Site:
         return full_row(x, x.v[ref.kind][ref.index])[elements]
 
 
-def addresses(x: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, nbytes: int, scale: int) -> np.ndarray:
+def addresses(
+    x: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, nbytes: int, scale: int
+) -> np.ndarray:
     """int64 (n,): where each lane's access is, -1 for one that is outside and to be left out. Raises KernelFault."""
     if image.geometry not in GEOMETRIES[site.n, site.layered]:
         wanted = GEOMETRIES[site.n, site.layered][0]
         raise fault_of_element(
-            x, site.at, int(elements[0]), f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one"
+            x,
+            site.at,
+            int(elements[0]),
+            f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one",
         )
     level = image.levels[0]
     layer, *rest = coordinates if site.layered else (np.zeros(len(elements), np.int64), *coordinates)
     position = [rest[0] * scale, *rest[1:], layer]
-    limits = [level.width * image.texel_nbytes - nbytes, *[extent - 1 for extent in level[2 : 1 + len(rest)]], image.layers - 1]
+    limits = [
+        level.width * image.texel_nbytes - nbytes,
+        *[extent - 1 for extent in level[2 : 1 + len(rest)]],
+        image.layers - 1,
+    ]
     outside = np.zeros(len(elements), np.bool_)
     for value, limit in zip(position, limits, strict=True):
         outside |= (value < 0) | (value > limit)
     if site.bounds == "trap" and outside.any():
-        fail(x, site, image, elements, coordinates, int(np.flatnonzero(outside)[0]), f"out of range access of {nbytes} bytes")
+        fail(
+            x,
+            site,
+            image,
+            elements,
+            coordinates,
+            int(np.flatnonzero(outside)[0]),
+            f"out of range access of {nbytes} bytes",
+        )
     position = [np.clip(value, 0, max(limit, 0)) for value, limit in zip(position, limits, strict=True)]
     misaligned = position[0] % nbytes != 0
     if site.bounds == "clamp":  # the nearest place an element of this size can have
-        position[0], misaligned = np.where(outside, position[0] - position[0] % nbytes, position[0]), misaligned & ~outside
+        position[0], misaligned = (
+            np.where(outside, position[0] - position[0] % nbytes, position[0]),
+            misaligned & ~outside,
+        )
     misaligned &= ~outside
     if misaligned.any():
-        fail(x, site, image, elements, coordinates, int(np.flatnonzero(misaligned)[0]), f"misaligned access of {nbytes} bytes")
+        fail(
+            x,
+            site,
+            image,
+            elements,
+            coordinates,
+            int(np.flatnonzero(misaligned)[0]),
+            f"misaligned access of {nbytes} bytes",
+        )
     row = position[-1]
     for axis in (2, 1):
         row = row * level[1 + axis] + (position[axis] if axis < len(rest) else 0)
@@ -142,7 +170,9 @@ def build_put(inst: Instruction, env: Env) -> Op:
 
     def op(x: Lanes) -> None:
         views = x.chunk.spaces["global"].views
-        for image, elements, address in each_image(x, site, lambda image: image.texel_nbytes, lambda image: image.texel_nbytes):
+        for image, elements, address in each_image(
+            x, site, lambda image: image.texel_nbytes, lambda image: image.texel_nbytes
+        ):
             dtype = IMAGE_ELEMENTS[image.element].dtype
             kept = address >= 0
             index = (address[kept] - GLOBAL_BASE) // dtype.itemsize
@@ -167,12 +197,18 @@ def build_reduction(inst: Instruction, env: Env) -> Op:
         for image, elements, address in each_image(
             x, site, lambda image: site.nbytes, lambda image: image.texel_nbytes if is_sample else 1
         ):
-            dtype = np.dtype(("i" if image.element[0] == "i" else "u") + str(site.nbytes)) if is_sample else np.dtype(_DTYPES[t])
+            dtype = (
+                np.dtype(("i" if image.element[0] == "i" else "u") + str(site.nbytes))
+                if is_sample
+                else np.dtype(_DTYPES[t])
+            )
             kept = address >= 0
             values = np.ascontiguousarray(site.row(x, value, elements)[kept]).view(dtype)
             index = (address[kept] - GLOBAL_BASE) // site.nbytes
             if len(index):
-                sequential.integers(sequential.CODES[operation], view.view(dtype), index, values, values, np.empty_like(values))
+                sequential.integers(
+                    sequential.CODES[operation], view.view(dtype), index, values, values, np.empty_like(values)
+                )
 
     return op
 

@@ -1,7 +1,8 @@
-"""Matrix instructions on all warps of a set at once: operands out of the rows, the arithmetic of `matrix`, results into the rows.
+"""Matrix instructions on all warps of a set at once: operands out of the rows, the arithmetic of `matrix`, results into
+the rows.
 
-A warp's lanes come together for them (see `rendezvous`), so a whole warp is always there but for lanes that have exited, whose
-registers read as zeros: PTX leaves that case undefined.
+A warp's lanes come together for them (see `rendezvous`), so a whole warp is always there but for lanes that have
+exited, whose registers read as zeros: PTX leaves that case undefined.
 """
 
 from collections.abc import Callable
@@ -120,19 +121,26 @@ def build_doubles(inst: Instruction, env: Env) -> Op:
     return op
 
 
-# -- warp groups -------------------------------------------------------------------------------------------------------------
+# -- warp groups -----------------------------------------------------------------------------------
 
 
 def build_group_multiply(inst: Instruction, env: Env) -> Op:
-    """8 columns of a warp group's multiplication: dst = a * b + (e ? c : 0); b is always a descriptor, a is one in SS rows."""
+    """8 columns of a warp group's multiplication: dst = a * b + (e ? c : 0); b is always a descriptor, a is one in SS
+    rows.
+    """
     form = FORMS[inst.op.name]
     nbits = NBITS[form.unit]
-    b = descriptor_reader(inst, "b", Operand(False, form.k, nbits, bool(unpack(inst.mods, "trans_b")), 8 * inst.imm), env.at)
+    b = descriptor_reader(
+        inst, "b", Operand(False, form.k, nbits, bool(unpack(inst.mods, "trans_b")), 8 * inst.imm), env.at
+    )
     if form.wgmma == "SS":
         a = descriptor_reader(inst, "a", Operand(True, form.k, nbits, bool(unpack(inst.mods, "trans_a"))), env.at)
     else:
         a = group_reader(inst, "a")
-    minus = [np.uint32(SIGN[form.unit] if form.unit in SIGN and unpack(inst.mods, name) else 0) for name in ("minus_a", "minus_b")]
+    minus = [
+        np.uint32(SIGN[form.unit] if form.unit in SIGN and unpack(inst.mods, name) else 0)
+        for name in ("minus_a", "minus_b")
+    ]
     c, keep = group_reader(inst, "c"), read_predicate(inst.e, env)
     run, write = multiplier(inst, form), group_writer(inst, env)
 

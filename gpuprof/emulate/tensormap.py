@@ -1,4 +1,6 @@
-"""A tensor map as the copy engine reads it: which bytes of global memory make up a tile, and where they go in shared memory."""
+"""A tensor map as the copy engine reads it: which bytes of global memory make up a tile, and where they go in shared
+memory.
+"""
 
 from typing import NamedTuple
 
@@ -6,8 +8,9 @@ import numpy as np
 
 from gpuprof.isa.tensormap import ELEMENT_TYPES, LAYOUT, MAGIC, SWIZZLES
 
-# What fills the places outside of the tensor when NaN is asked for: the bits of the type's NaN with all mantissa bits set (PTX ISA 9.0, "OOB-NaN";
-# which NaN is not documented, this one is what cuTensorMapEncodeTiled's documentation calls a special NaN).
+# What fills the places outside of the tensor when NaN is asked for: the bits of the type's NaN with all mantissa bits
+# set (PTX ISA 9.0, "OOB-NaN"; which NaN is not documented, this one is what cuTensorMapEncodeTiled's documentation
+# calls a special NaN).
 NAN_BITS = {
     "f16": 0x7FFF,
     "bf16": 0x7FFF,
@@ -52,7 +55,8 @@ def decode(raw: bytes) -> TensorMap:
     element, interleave, swizzle, fill, _, mode = f[21:27]
     lower, upper = f[27:30], f[30:33]
     channels, pixels, magic = f[33:36]
-    if magic not in (MAGIC, 0) or not address:  # a kernel may make one out of zeros, by tensormap.replace of every field
+    # a kernel may make one out of zeros, by tensormap.replace of every field
+    if magic not in (MAGIC, 0) or not address:
         raise BadTensorMap("these 128 bytes are no tensor map; make one with gpuprof.TensorMap")
     if rank > 5 or element not in ELEMENT_TYPES:
         raise BadTensorMap(f"the tensor map has rank {rank} and element type {element}")
@@ -61,19 +65,24 @@ def decode(raw: bytes) -> TensorMap:
     kind, nbytes = ELEMENT_TYPES[element]
     return TensorMap(
         address, rank, kind, nbytes, extents[:rank], (nbytes, *strides)[:rank], box[:rank], steps[:rank], interleave,
-        SWIZZLES[swizzle], bool(fill), bool(mode), lower[: rank - 2] if rank > 2 else (), upper[: rank - 2] if rank > 2 else (), channels, pixels,
+        SWIZZLES[swizzle], bool(fill), bool(mode), lower[: rank - 2] if rank > 2 else (),
+        upper[: rank - 2] if rank > 2 else (), channels, pixels,
     )  # fmt: skip
 
 
 class Tile(NamedTuple):
-    """`address` int64 and `inside` bool, in the order of shared memory: element k of the tile is at `address[k]`, if it is inside."""
+    """`address` int64 and `inside` bool, in the order of shared memory: element k of the tile is at `address[k]`, if it
+    is inside.
+    """
 
     address: np.ndarray
     inside: np.ndarray
 
 
 def tile(tensor: TensorMap, coordinates: tuple[int, ...]) -> Tile:
-    """The elements of the box at `coordinates` (PTX ISA 9.0, tiled mode); element strides take every how many-th element."""
+    """The elements of the box at `coordinates` (PTX ISA 9.0, tiled mode); element strides take every how many-th
+    element.
+    """
     address = np.full((1,), tensor.address, np.int64)
     inside = np.ones((1,), np.bool_)
     for dimension in range(tensor.rank):
@@ -90,12 +99,16 @@ def tile(tensor: TensorMap, coordinates: tuple[int, ...]) -> Tile:
 def columns(tensor: TensorMap, coordinates: tuple[int, ...], offsets: tuple[int, ...]) -> Tile:
     """im2col: `pixels` pixels of `channels` channels each, from the pixel at `coordinates` on.
 
-    Dimensions are C, W(, H(, D)), N. Pixels follow each other along W, then H, then D inside the bounding box, which reaches from `lower` to the
-    extent - 1 + `upper`, in steps of the element strides; then along N. The offsets are added to each pixel's place (PTX ISA 9.0, im2col mode).
+    Dimensions are C, W(, H(, D)), N. Pixels follow each other along W, then H, then D inside the bounding box, which
+    reaches from `lower` to the extent - 1 + `upper`, in steps of the element strides; then along N. The offsets are
+    added to each pixel's place (PTX ISA 9.0, im2col mode).
     """
     spatial = tensor.rank - 2
     first = [tensor.lower[k] for k in range(spatial)]
-    counts = [max(0, -(-(tensor.extents[1 + k] + tensor.upper[k] - first[k]) // max(tensor.steps[1 + k], 1))) for k in range(spatial)]
+    counts = [
+        max(0, -(-(tensor.extents[1 + k] + tensor.upper[k] - first[k]) // max(tensor.steps[1 + k], 1)))
+        for k in range(spatial)
+    ]
     place = np.zeros(tensor.pixels, np.int64)
     start, weight = 0, 1
     for k in range(spatial):
@@ -119,7 +132,8 @@ def columns(tensor: TensorMap, coordinates: tuple[int, ...], offsets: tuple[int,
 
 
 def swizzled(offset: np.ndarray, swizzle_nbytes: int) -> np.ndarray:
-    """Where a byte address of shared memory goes: 16-byte units of a row are exchanged by the number of the 128-byte line.
+    """Where a byte address of shared memory goes: 16-byte units of a row are exchanged by the number of the 128-byte
+    line.
 
     128: address bits 4..6 ^= bits 7..9; 64: bits 4..5 ^= bits 7..8; 32: bit 4 ^= bit 7 (PTX ISA 9.0, swizzling modes).
     """

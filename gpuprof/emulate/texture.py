@@ -14,7 +14,8 @@ from gpuprof.isa.families.texture import TEXTURE_GEOMETRIES
 from gpuprof.isa.handles import ADDRESS_MODES, FILTERS, IMAGE_MASK, VALID, Sampler, sampler_of
 from gpuprof.isa.modifiers import unpack, unpack_name
 
-# Texels a multiprocessor's texture units filter in a cycle: four units, a footprint of 2 x 2 each (Volta and later, vendor whitepapers).
+# Texels a multiprocessor's texture units filter in a cycle: four units, a footprint of 2 x 2 each (Volta and later,
+# vendor whitepapers).
 QUADS_PER_CYCLE = 4
 TEXELS_PER_QUAD = 4
 
@@ -31,7 +32,9 @@ class Site:
             self.words = [source(inst, "b", U32, env.pool)] * n_words
         else:
             self.words = [Ref(U32, inst.b + k) for k in range(n_words)]
-        self.results = [Ref(U32, inst.dst + k if inst.dst != RZ else RZ) for k in range(unpack(inst.mods, "channels") or 4)]
+        self.results = [
+            Ref(U32, inst.dst + k if inst.dst != RZ else RZ) for k in range(unpack(inst.mods, "channels") or 4)
+        ]
 
     def take(self, x: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
         return full_row(x, x.v[ref.kind][ref.index])[elements]
@@ -42,8 +45,8 @@ def floats(words: np.ndarray) -> np.ndarray:
 
 
 def combined(word: int, sampler: int | None) -> Sampler:
-    """The texture's own sampler, or the one named; whether coordinates are normalized is said by both (PTX ISA, "Texture unified and
-    independent modes")."""
+    """The texture's own sampler, or the one named; whether coordinates are normalized is said by both (PTX ISA,
+    "Texture unified and independent modes")."""
     own = sampler_of(word)
     if sampler is None:
         return own
@@ -69,7 +72,9 @@ def prepare(image: Image, sampler: Sampler, geometry: str, words: np.ndarray, is
         face, spatial = cube_coordinates(spatial)
         layer = layer * FACES + face
     normalized = sampler.normalized or "cube" in geometry
-    lod = {"level": lambda: rest[0], "grad": lambda: gradient_level(image, *derivatives, normalized)}.get(form, lambda: None)()
+    lod = {"level": lambda: rest[0], "grad": lambda: gradient_level(image, *derivatives, normalized)}.get(
+        form, lambda: None
+    )()
     return Fetch(spatial, layer, lod)
 
 
@@ -96,8 +101,14 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
             parts = []
             for image, word, at in find_images(x, site.at, elements, handles, is_surface=False):
                 check_geometry(x, site.at, elements[at[0]], image, geometry)
-                texels = fetch_from(x.chunk.spaces["global"].views, image, combined(word, named), np.ascontiguousarray(words[:, at]))
-                value = texels.value.astype(np.float32).view(np.uint32) if image.is_float else texels.value.astype(np.uint32)
+                texels = fetch_from(
+                    x.chunk.spaces["global"].views, image, combined(word, named), np.ascontiguousarray(words[:, at])
+                )
+                value = (
+                    texels.value.astype(np.float32).view(np.uint32)
+                    if image.is_float
+                    else texels.value.astype(np.uint32)
+                )
                 for k, ref in enumerate(site.results):
                     x.v[ref.kind][ref.index][elements[at]] = value[k]
                 parts.append((at, texels.address))
@@ -123,10 +134,12 @@ def wavefronts(x: Lanes, elements: np.ndarray, n_texels: int) -> np.ndarray:
 
 def check_geometry(x: Lanes, at: int, element: int, image: Image, geometry: str) -> None:
     if image.geometry != geometry:
-        raise fault_of_element(x, at, int(element), f"{image.name} is a {image.geometry} image, and the instruction reads a {geometry} one")
+        raise fault_of_element(
+            x, at, int(element), f"{image.name} is a {image.geometry} image, and the instruction reads a {geometry} one"
+        )
 
 
-# -- queries -----------------------------------------------------------------------------------------------------------------
+# -- queries ---------------------------------------------------------------------------------------
 
 
 def extent(number: int):
@@ -181,8 +194,12 @@ def build_query(inst: Instruction, env: Env) -> Op:
         for image, word, where in find_images(x, at, elements, handles, is_surface):
             numbers = np.zeros(len(where), np.int64)
             if level is not None:
-                numbers = np.minimum(full_row(x, x.v[level.kind][level.index])[elements[where]], len(image.levels) - 1).astype(np.int64)
-            answers = np.array([IMAGE_QUERIES[query](image, sampler_of(word), each) for each in image.levels], np.uint32)
+                numbers = np.minimum(
+                    full_row(x, x.v[level.kind][level.index])[elements[where]], len(image.levels) - 1
+                ).astype(np.int64)
+            answers = np.array(
+                [IMAGE_QUERIES[query](image, sampler_of(word), each) for each in image.levels], np.uint32
+            )
             x.v[kd][d][elements[where]] = answers[numbers]
 
     return op

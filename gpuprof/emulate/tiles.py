@@ -24,7 +24,10 @@ def tensor_of(transfer: Transfer, inst: Instruction, element: int, address: int)
         raise transfer.fault(element, str(error)) from None
     rank, im2col = unpack(inst.mods, "dim"), bool(unpack(inst.mods, "im2col"))
     if tensor.rank != rank or tensor.im2col != im2col:
-        have, want = (f"{r} dimensions, {'im2col' if i else 'tile'} mode" for r, i in ((tensor.rank, tensor.im2col), (rank, im2col)))
+        have, want = (
+            f"{r} dimensions, {'im2col' if i else 'tile'} mode"
+            for r, i in ((tensor.rank, tensor.im2col), (rank, im2col))
+        )
         raise transfer.fault(element, f"the tensor map has {have}; the instruction is for {want}")
     return tensor
 
@@ -40,7 +43,10 @@ def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets:
         space = transfer.spaces["global"]
         lo, hi = int(used.min()), int(used.max()) + tensor.nbytes
         if not space.holds(lo, hi):
-            text = f"the tensor map reaches out of bounds of global memory, from 0x{lo:x} to 0x{hi:x}; {space.describe(hi)}"
+            text = (
+                f"the tensor map reaches out of bounds of global memory, from 0x{lo:x} to 0x{hi:x}; "
+                f"{space.describe(hi)}"
+            )
             raise transfer.fault(element, text)
         transfer.touched(element, np.unique(used >> 5))
     return tile
@@ -52,7 +58,9 @@ def global_index(tile: tensormap.Tile, nbytes: int) -> np.ndarray:
 
 
 def shared_index(tensor, start: int, place: int, n: int) -> np.ndarray:
-    """Where the n elements of a tile are in the chunk's shared memory, in elements: swizzling goes by the address in the block."""
+    """Where the n elements of a tile are in the chunk's shared memory, in elements: swizzling goes by the address in
+    the block.
+    """
     offset = (place & OFFSET_MASK) + np.arange(n, dtype=np.int64) * tensor.nbytes
     return (tensormap.swizzled(offset, tensor.swizzle_nbytes) - (place & OFFSET_MASK) + start) // tensor.nbytes
 
@@ -72,7 +80,9 @@ def build_tensor_load(inst: Instruction):
         n = len(tile.inside)
         values = np.full(n, tensormap.NAN_BITS.get(tensor.kind, 0) if tensor.fill_nan else 0, f"u{tensor.nbytes}")
         values[tile.inside] = transfer.spaces["global"].views[tensor.nbytes][global_index(tile, tensor.nbytes)]
-        for target, reported in zip(targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True):
+        for target, reported in zip(
+            targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
+        ):
             start = transfer.shared(element, target, n * tensor.nbytes, "tensor write")
             transfer.spaces["shared"].views[tensor.nbytes][shared_index(tensor, start, place, n)] = values
             transfer.report(element, reported, n * tensor.nbytes)
@@ -81,7 +91,9 @@ def build_tensor_load(inst: Instruction):
 
 
 def stored_tile(transfer: Transfer, inst: Instruction, element: int, address: int, group: list[int], offsets: int):
-    """(tensor map, global element indexes, values) of a store or reduction; elements outside of the tensor are left out."""
+    """(tensor map, global element indexes, values) of a store or reduction; elements outside of the tensor are left
+    out.
+    """
     place = group[0]
     check_tile_place(transfer, element, place)
     tensor = tensor_of(transfer, inst, element, address)
@@ -126,6 +138,7 @@ def build_tensor_prefetch(inst: Instruction):
 
 
 SEMANTICS = {
-    "bulk_tensor_load": build_tensor_load, "bulk_tensor_store": build_tensor_store, "bulk_tensor_red": build_tensor_reduce,
+    "bulk_tensor_load": build_tensor_load, "bulk_tensor_store": build_tensor_store,
+    "bulk_tensor_red": build_tensor_reduce,
     "bulk_tensor_prefetch": build_tensor_prefetch,
 }  # fmt: skip

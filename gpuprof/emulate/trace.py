@@ -1,4 +1,5 @@
-"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see docs/architecture.md).
+"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see
+docs/architecture.md).
 
 A `TraceLog` takes events as they happen, each for many warps; `TraceLog.piece` sorts them by warp, in order.
 """
@@ -13,7 +14,8 @@ STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
 ACCESS_DTYPE = np.dtype(
     [
         ("n_sectors", "u1"),  # distinct 32-byte sectors
-        ("n_lookups", "u1"),  # distinct 128-byte lines of each eight lanes, summed; in shared memory: lanes that access another block's
+        # distinct 128-byte lines of each eight lanes, summed; in shared memory: lanes that access another block's
+        ("n_lookups", "u1"),
         ("wavefronts", "u1"),  # passes through the 32 four-byte banks
         ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
         ("lanes", "u1"),  # lanes that took part
@@ -30,17 +32,20 @@ def join_sectors(n_sectors, more_sectors):
     return np.int64(n_sectors) + (np.int64(more_sectors) << 8)
 
 
-# A sector that a store does not cover has a bit from here on for each of its eight 4-byte words that it leaves out, wholly or in part.
+# A sector that a store does not cover has a bit from here on for each of its eight 4-byte words that it leaves out,
+# wholly or in part.
 MISSING_SHIFT = 48
 SECTOR_MASK = (1 << MISSING_SHIFT) - 1
 
 
 class TracePiece(NamedTuple):
-    """A segment of the trace of `n_blocks` blocks from `first_block` on. Warp w of block b is row (b - first_block) * warps_per_block + w.
+    """A segment of the trace of `n_blocks` blocks from `first_block` on. Warp w of block b is row (b - first_block) *
+    warps_per_block + w.
 
     step_start, access_start, sector_start: int64 (n_warps + 1,), where each warp's rows begin in
-    steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access; see MISSING_SHIFT).
-    `number` counts the segments of these blocks from 0; `final`, bool (n_warps,): the warp's trace ends here.
+    steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access; see
+    MISSING_SHIFT). `number` counts the segments of these blocks from 0; `final`, bool (n_warps,): the warp's trace ends
+    here.
     """
 
     first_block: int
@@ -60,7 +65,8 @@ REST = -2
 
 
 class Order(NamedTuple):
-    """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one when that is -1.
+    """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one
+    when that is -1.
     REST stands for all there is: every piece to its end, one after the other.
 
     warps: bool (n_warps,), those whose trace is wanted, or None for all. `traced` False, with REST: without trace, so
@@ -105,7 +111,8 @@ class Column:
 
 
 class TraceLog:
-    """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the chunk's warps.
+    """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the
+    chunk's warps.
 
     Of one that is not wanted no piece will be asked: what happens may be left out of it.
     """
@@ -143,8 +150,8 @@ class TraceLog:
         self.sectors.append(other.sectors.values)
 
     def split(self, leaving: np.ndarray, staying: np.ndarray) -> "TraceLog":
-        """Moves the accesses of the warps `leaving` to another log. Those that are `staying`, too, keep theirs, and the others' copies
-        are of no lanes."""
+        """Moves the accesses of the warps `leaving` to another log. Those that are `staying`, too, keep theirs, and the
+        others' copies are of no lanes."""
         warps, records = self.access_warp.values.copy(), self.access.values.copy()
         goes, stays = np.isin(warps, leaving), np.isin(warps, staying)
         views = records.view(ACCESS_DTYPE)
@@ -162,7 +169,9 @@ class TraceLog:
         self.sectors.append(sectors[stays[owner]])
         return other
 
-    def piece(self, first_block: int, n_blocks: int, warps_per_block: int, final: np.ndarray, number: int) -> TracePiece:
+    def piece(
+        self, first_block: int, n_blocks: int, warps_per_block: int, final: np.ndarray, number: int
+    ) -> TracePiece:
         from gpuprof.emulate import regroup
 
         step_start = regroup.starts(self.step_warp.values, self.n_warps)
@@ -180,7 +189,13 @@ class TraceLog:
         accesses = np.empty(len(records), np.uint64)
         sectors = np.empty(self.sectors.length, np.int64)
         regroup.place_accesses(
-            self.access_warp.values, records, self.sectors.values, access_start[:-1].copy(), sector_start[:-1].copy(), accesses, sectors
+            self.access_warp.values,
+            records,
+            self.sectors.values,
+            access_start[:-1].copy(),
+            sector_start[:-1].copy(),
+            accesses,
+            sectors,
         )
         return TracePiece(
             first_block,

@@ -1,4 +1,5 @@
-"""What bulk and tensor copies share: one lane after the other copies at once; what they move is traced as one access of the instruction.
+"""What bulk and tensor copies share: one lane after the other copies at once; what they move is traced as one access of
+the instruction.
 
 Loads report their bytes to an mbarrier; stores belong to groups that a thread waits for, which are always done.
 """
@@ -41,14 +42,19 @@ class Transfer:
         """Addresses and sizes by what they are called. Raises KernelFault."""
         for what, value in values.items():
             if value % UNIT:
-                raise self.fault(element, f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}")
+                raise self.fault(
+                    element,
+                    f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}",
+                )
 
     def shared(self, element: int, address: int, nbytes: int, verb: str) -> int:
         """The byte index in the chunk's shared memory of a place in shared memory. Raises KernelFault."""
         space = self.spaces["shared"]
         rank, offset = address >> RANK_SHIFT, address & OFFSET_MASK
         if rank > space.cluster or offset + nbytes > space.nbytes:
-            text = f"out of bounds {verb} of {nbytes} bytes in shared memory at 0x{address:x}; {space.describe(address)}"
+            text = (
+                f"out of bounds {verb} of {nbytes} bytes in shared memory at 0x{address:x}; {space.describe(address)}"
+            )
             raise self.fault(element, text)
         block = int(self.x.warps[element // WARP]) // space.warps_per_block
         if rank:
@@ -65,7 +71,8 @@ class Transfer:
         space = self.spaces["global"]
         if nbytes and not space.holds(address, address + nbytes):
             raise self.fault(
-                element, f"out of bounds {verb} of {nbytes} bytes in global memory at 0x{address:x}; {space.describe(address)}"
+                element,
+                f"out of bounds {verb} of {nbytes} bytes in global memory at 0x{address:x}; {space.describe(address)}",
             )
         self.touched(element, np.arange(address >> 5, (address + nbytes + 31) >> 5, dtype=np.int64))
         start = address - GLOBAL_BASE
@@ -97,14 +104,16 @@ def active_elements(x: Lanes, site: Site) -> np.ndarray:
 
 
 def per_lane(verb: str, width: int):
-    """Makes a builder out of a function that gives `act(transfer, element, address, group, c)` for an instruction; the group are the
-    `width` registers from b on."""
+    """Makes a builder out of a function that gives `act(transfer, element, address, group, c)` for an instruction; the
+    group are the `width` registers from b on."""
 
     def decorate(act):
         def build(inst: Instruction, env: Env) -> Op:
             site = make_site(inst, env, verb)
             rows = (
-                [(U32, inst.b + k) for k in range(width)] if inst.b != RZ and inst.imm_slot != "b" else [source(inst, "b", U32, env.pool)]
+                [(U32, inst.b + k) for k in range(width)]
+                if inst.b != RZ and inst.imm_slot != "b"
+                else [source(inst, "b", U32, env.pool)]
             )
             kc, c = source(inst, "c", U64, env.pool)
             prepared = act(inst)
@@ -118,7 +127,13 @@ def per_lane(verb: str, width: int):
                     last = full_row(x, x.v[kc][c])
                     for element in elements.tolist():
                         transfer.begin(element)
-                        prepared(transfer, element, int(address[element]), [int(row[element]) for row in columns], int(last[element]))
+                        prepared(
+                            transfer,
+                            element,
+                            int(address[element]),
+                            [int(row[element]) for row in columns],
+                            int(last[element]),
+                        )
                 transfer.finish()
 
             return op
@@ -129,7 +144,9 @@ def per_lane(verb: str, width: int):
 
 
 def targets(transfer: Transfer, element: int, place: int, mask: int) -> list[int]:
-    """The addresses in shared memory that `place` stands for: with a mask, the same offset in each of those blocks of the cluster."""
+    """The addresses in shared memory that `place` stands for: with a mask, the same offset in each of those blocks of
+    the cluster.
+    """
     if not mask:
         return [place]
     size = transfer.spaces["shared"].cluster

@@ -1,4 +1,6 @@
-"""Video instructions, from the pseudocode of the PTX manual. Elements are int64 rows, wide enough for every intermediate result but vmad's."""
+"""Video instructions, from the pseudocode of the PTX manual. Elements are int64 rows, wide enough for every
+intermediate result but vmad's.
+"""
 
 import numpy as np
 
@@ -7,7 +9,14 @@ from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
 WORD = np.int64(0xFFFFFFFF)
-COMPARE = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+COMPARE = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 
 
 def average(a, b):
@@ -82,7 +91,9 @@ def build_scalar(inst: Instruction, env: Env) -> Op:
     sat, second = unpack(inst.mods, "sat"), unpack_name(inst.mods, "op2")
 
     def compute(a, b, c):
-        value = operation(*[element(row, *place, sign) for row, place, sign in zip((a, b), places, signed, strict=True)])
+        value = operation(
+            *[element(row, *place, sign) for row, place, sign in zip((a, b), places, signed, strict=True)]
+        )
         if sat:
             value = clamp(value, nbits, d_signed)
         if second:  # on 32-bit numbers of the result's type, as the assembler's sequences do it
@@ -118,7 +129,9 @@ def build_mad(inst: Instruction, env: Env) -> Op:
 
 
 def build_lanes(inst: Instruction, env: Env) -> Op:
-    """Two or four operations side by side; then the sum with c of what the mask takes, or c where the mask does not take."""
+    """Two or four operations side by side; then the sum with c of what the mask takes, or c where the mask does not
+    take.
+    """
     count = int(inst.op.types[1])
     nbits = 32 // count
     d_signed, a_signed, b_signed = signs_of(inst.mods)

@@ -1,4 +1,5 @@
-"""HMMA.884: four multiplications of 8 x 4 by 4 x 8 matrices, one for each quad pair: lanes 4p to 4p+3 and 16 more. See PTX ISA, m8n8k4.
+"""HMMA.884: four multiplications of 8 x 4 by 4 x 8 matrices, one for each quad pair: lanes 4p to 4p+3 and 16 more. See
+PTX ISA, m8n8k4.
 
 With low = lane % 4, upper = lane >= 16 and element i of a lane's registers:
 
@@ -35,9 +36,9 @@ def elements_of(words: np.ndarray, t: str) -> np.ndarray:
     if t == "f32":
         values = words.view(np.float32)
     else:
-        values = np.stack([widen(words & np.uint32(0xFFFF), "f16"), widen(words >> np.uint32(16), "f16")], axis=1).reshape(
-            -1, words.shape[1]
-        )
+        values = np.stack(
+            [widen(words & np.uint32(0xFFFF), "f16"), widen(words >> np.uint32(16), "f16")], axis=1
+        ).reshape(-1, words.shape[1])
     return values.astype(np.float64).reshape(len(values), -1, 32).transpose(1, 0, 2)
 
 
@@ -59,8 +60,12 @@ def words_of(values: np.ndarray, t: str) -> np.ndarray:
     return np.where(np.isnan(rows), np.uint32(0x7FFFFFFF), bits)
 
 
-def multiply_quads(a: np.ndarray, b: np.ndarray, c: np.ndarray, layouts: tuple[str, str], accumulators: tuple[str, str]) -> np.ndarray:
-    """Registers of D, uint32 (R, n); `accumulators` are the types of C and D. The rule of accumulation is `matrix`'s."""
+def multiply_quads(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, layouts: tuple[str, str], accumulators: tuple[str, str]
+) -> np.ndarray:
+    """Registers of D, uint32 (R, n); `accumulators` are the types of C and D. The rule of accumulation is
+    `matrix`'s.
+    """
     left = matrices(elements_of(a, "f16"), A_PLACES[layouts[0]], (8, 4))
     right = matrices(elements_of(b, "f16"), B_PLACES[layouts[1]], (4, 8))
     sums = matrices(elements_of(c, accumulators[0]), C_PLACES[accumulators[0]], (8, 8))

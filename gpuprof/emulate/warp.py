@@ -1,7 +1,8 @@
 """Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are looked at as (warps, 32).
 
-Only lanes that are active and named by a lane's own member mask take part in what that lane sees; `rendezvous` and `meeting` see to it
-that all of them are there. A shuffle gives 0 from a lane that is not active, where PTX leaves the value open.
+Only lanes that are active and named by a lane's own member mask take part in what that lane sees; `rendezvous` and
+`meeting` see to it that all of them are there. A shuffle gives 0 from a lane that is not active, where PTX leaves the
+value open.
 """
 
 import numpy as np
@@ -31,7 +32,9 @@ def spread(x: Lanes, values: np.ndarray) -> np.ndarray:
 
 
 def shuffle_source(inst: Instruction, env: Env):
-    """lanes -> (source lane of each lane, whether it is in range), int64 and bool (warps, 32) or (32,). Pseudocode of the PTX manual."""
+    """lanes -> (source lane of each lane, whether it is in range), int64 and bool (warps, 32) or (32,). Pseudocode of
+    the PTX manual.
+    """
     mode = unpack_name(inst.mods, "shfl")
     fixed_lane = unpack(inst.mods, "lane") if unpack(inst.mods, "has_lane") else None
     fixed_clamp = unpack(inst.mods, "clamp") if unpack(inst.mods, "has_clamp") else None
@@ -39,7 +42,9 @@ def shuffle_source(inst: Instruction, env: Env):
     kc, c = source(inst, "c", U32, env.pool)
 
     def rows(x: Lanes, fixed, kind, index):
-        return np.int64(fixed) if fixed is not None else full_row(x, x.v[kind][index]).reshape(-1, WARP).astype(np.int64)
+        return (
+            np.int64(fixed) if fixed is not None else full_row(x, x.v[kind][index]).reshape(-1, WARP).astype(np.int64)
+        )
 
     def compute(x: Lanes):
         b_value, c_value = rows(x, fixed_lane, kb, b) & 31, rows(x, fixed_clamp, kc, c)
@@ -214,7 +219,9 @@ def build_redux_float(inst: Instruction, env: Env) -> Op:
     ka, a = source(inst, "a", U32, env.pool)
     members = member_reader(inst)
     keeps_nan, magnitudes = unpack(inst.mods, "nan"), unpack(inst.mods, "abs")
-    function, idle = (np.minimum, ~np.uint32(0)) if inst.op.semantics == "redux_min_float" else (np.maximum, np.uint32(0))
+    function, idle = (
+        (np.minimum, ~np.uint32(0)) if inst.op.semantics == "redux_min_float" else (np.maximum, np.uint32(0))
+    )
 
     def op(x: Lanes) -> None:
         values = full_row(x, x.v[ka][a]).reshape(-1, WARP)

@@ -1,6 +1,8 @@
-"""The figures that were measured on the model, beside what is published of the real chips: `figures.csv`, a row per chip and figure.
+"""The figures that were measured on the model, beside what is published of the real chips: `figures.csv`, a row per
+chip and figure.
 
-`python -m tests.microbench --write` writes them, from a source checkout. They belong to one version of the timing model.
+`python -m tests.microbench --write` writes them, from a source checkout. They belong to one version of the timing
+model.
 """
 
 import csv
@@ -21,8 +23,9 @@ GIVEN, FOLLOWS = "given", "follows"
 class Row(NamedTuple):
     """`published` is None where nothing is; `source` is the letter of who published it, see SOURCES.
 
-    `kind` says what agreement is worth: a figure is `given` where the published value, or what the same source measured beside it, is a number of
-    the chip file or was fitted to, so that the model gives back what it was told; it `follows` where it is an outcome. Empty where nothing is published.
+    `kind` says what agreement is worth: a figure is `given` where the published value, or what the same source measured
+    beside it, is a number of the chip file or was fitted to, so that the model gives back what it was told; it
+    `follows` where it is an outcome. Empty where nothing is published.
     """
 
     model_version: str
@@ -46,7 +49,8 @@ SOURCES = {
     "A": "accel-sim's configuration of the chip",
     "B": "gpu-benches; another card of that core where one is named",
     "C": "measured on an H100 SXM, quoted",
-    "CC": "CUDA C++ Programming Guide, arithmetic throughput by compute capability, quoted; for V100 and T4 partly recalled",
+    "CC": "CUDA C++ Programming Guide, arithmetic throughput by compute capability, quoted; for V100 and T4 partly "
+    "recalled",
     "D": "Huerta et al., MICRO 2025, on an RTX A6000",
     "G": "a GB202, a later generation, measured by others",
     "J": "Jia et al. 2018 and 2019, recalled",

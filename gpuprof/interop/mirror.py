@@ -1,9 +1,9 @@
 """Host arrays of one launch, in device memory at the distances they have on the host.
 
-A kernel of Triton or Numba is given strides, so a view, a transposed matrix and two arrays that overlap must lie in device memory
-as they lie on the host. What is copied is therefore the memory between an array's first and last byte, and arrays whose
-memory overlaps share one copy. A view keeps its offset from the array it was cut out of, modulo the alignment: compilers
-specialise kernels on that.
+A kernel of Triton or Numba is given strides, so a view, a transposed matrix and two arrays that overlap must lie in
+device memory as they lie on the host. What is copied is therefore the memory between an array's first and last byte,
+and arrays whose memory overlaps share one copy. A view keeps its offset from the array it was cut out of, modulo the
+alignment: compilers specialise kernels on that.
 """
 
 import ctypes
@@ -35,7 +35,8 @@ class _Span:
     start: int
     end: int
     arrays: list[HostArray]
-    order: int  # of its first array among the arguments: what is allocated first must not depend on the host's addresses
+    # of its first array among the arguments: what is allocated first must not depend on the host's addresses
+    order: int
     allocated: int = 0
     address: int = 0
     before: bytes = field(default=b"", repr=False)  # what was copied in
@@ -58,7 +59,9 @@ class Mirror:
         self.addresses = [self._address(host.array) for host in hosts]
 
     def copy_back(self) -> None:
-        """Puts what the kernel wrote into the host's memory. Raises UsageError when it wrote to an array that is read-only."""
+        """Puts what the kernel wrote into the host's memory. Raises UsageError when it wrote to an array that is
+        read-only.
+        """
         for span in self._spans:
             after = self._submit(cmd.CopyOut(span.address, span.end - span.start))
             if after == span.before:
@@ -91,9 +94,14 @@ class Mirror:
 def _check(host: HostArray) -> None:
     kind = host.array.dtype
     if kind.hasobject:
-        raise UsageError(f"{host.name}: an array of {kind} holds Python objects, which a GPU cannot have; give it a numeric dtype")
+        raise UsageError(
+            f"{host.name}: an array of {kind} holds Python objects, which a GPU cannot have; give it a numeric dtype"
+        )
     if not kind.isnative:
-        raise UsageError(f"{host.name}: its bytes are in the other order than a GPU's; give array.astype({kind.newbyteorder('=').str!r})")
+        raise UsageError(
+            f"{host.name}: its bytes are in the other order than a GPU's; give "
+            f"array.astype({kind.newbyteorder('=').str!r})"
+        )
 
 
 def _span(host: HostArray, order: int) -> _Span:

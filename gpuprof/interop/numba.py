@@ -5,8 +5,8 @@
     gpuprof.interop.numba.enable()              # instead of a CUDA driver
     kernel[blocks, threads](x, y, n)            # numpy arrays, gpuprof device arrays, numbers, tuples, records
 
-numba-cuda types and compiles the kernels. What scripts ask of `numba.cuda` itself (to_device, device_array, synchronize, stream,
-event, ...) is answered by the emulated GPU.
+numba-cuda types and compiles the kernels. What scripts ask of `numba.cuda` itself (to_device, device_array,
+synchronize, stream, event, ...) is answered by the emulated GPU.
 """
 
 from typing import Any
@@ -25,7 +25,8 @@ class _Enabled:
 def enable(chip: str | None = None, *, device: Device | None = None) -> Device:
     """Launches numba.cuda's kernels on the emulated GPU from here on; gives that GPU.
 
-    To be called before the first kernel is launched, or compiled for a signature. `chip`: as for gpuprof.Device. `device`: a
+    To be called before the first kernel is launched, or compiled for a signature. `chip`: as for gpuprof.Device.
+    `device`: a
     Device that the script has already. Raises UsageError when numba-cuda is not installed or has no code for the chip.
     """
     _check_installed()
@@ -56,4 +57,6 @@ def _check_installed() -> None:
         nvvm.NVVM()
         nvrtc.get_supported_ccs()
     except Exception as error:  # numba-cuda and its bindings raise errors of many kinds when a library is not there
-        raise UsageError(f"numba-cuda cannot compile here ({error}); install it with: pip install 'gpuprof[interop]'") from None
+        raise UsageError(
+            f"numba-cuda cannot compile here ({error}); install it with: pip install 'gpuprof[interop]'"
+        ) from None

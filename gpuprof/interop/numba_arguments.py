@@ -1,7 +1,8 @@
-"""Arguments of a numba.cuda launch as kernel parameters: numba's own layout (numba.cuda.dispatcher._Kernel._prepare_args).
+"""Arguments of a numba.cuda launch as kernel parameters: numba's own layout
+(numba.cuda.dispatcher._Kernel._prepare_args).
 
-An array is meminfo and parent (null), number of elements, size of an element, address, extents, strides in bytes; a tuple its
-parts one after the other; a complex number two floats; a record the address of its bytes.
+An array is meminfo and parent (null), number of elements, size of an element, address, extents, strides in bytes; a
+tuple its parts one after the other; a complex number two floats; a record the address of its bytes.
 """
 
 import struct
@@ -24,14 +25,26 @@ _COMPLEX = {types.complex64: "<ff", types.complex128: "<dd"}
 
 
 class Arguments:
-    """`with Arguments(...) as given`: its arrays are in device memory; `values` for the launch, `copy_back` after it."""
+    """`with Arguments(...) as given`: its arrays are in device memory; `values` for the launch, `copy_back` after
+    it.
+    """
 
-    def __init__(self, submit: Submit, names: list[str], kinds: Sequence[Any], arguments: Sequence[Any], extensions: list, stream: Any):
+    def __init__(
+        self,
+        submit: Submit,
+        names: list[str],
+        kinds: Sequence[Any],
+        arguments: Sequence[Any],
+        extensions: list,
+        stream: Any,
+    ):
         self._write_back: list = []
         pairs = [self._extended(kind, value, extensions, stream) for kind, value in zip(kinds, arguments, strict=True)]
         self._names, self._pairs = names, pairs
         self._records: list[tuple[np.void, np.ndarray]] = []  # the user's record, its copy
-        self._hosts = {id(value): self._host(value) for kind, value in self._parts() if not isinstance(value, DeviceArray)}
+        self._hosts = {
+            id(value): self._host(value) for kind, value in self._parts() if not isinstance(value, DeviceArray)
+        }
         labels = {id(value): name for name, (kind, value) in zip(names, pairs, strict=False)}
         hosts = [HostArray(labels.get(key, "an array in a tuple"), array) for key, array in self._hosts.items()]
         self._mirror = Mirror(submit, hosts)
@@ -53,9 +66,15 @@ class Arguments:
 
     def values(self, function: Function) -> list[Value]:
         """The parameters in order."""
-        words = [word for name, (kind, value) in zip(self._names, self._pairs, strict=True) for word in self._words(name, kind, value)]
+        words = [
+            word
+            for name, (kind, value) in zip(self._names, self._pairs, strict=True)
+            for word in self._words(name, kind, value)
+        ]
         check_count(function, len(words))
-        return [value_of(param, word, f"0x{word[::-1].hex()}") for param, word in zip(function.params, words, strict=True)]
+        return [
+            value_of(param, word, f"0x{word[::-1].hex()}") for param, word in zip(function.params, words, strict=True)
+        ]
 
     def _extended(self, kind: Any, value: Any, extensions: list, stream: Any) -> tuple[Any, Any]:
         """What numba's extensions for foreign types, and cuda.In and cuda.Out, make of an argument."""

@@ -30,7 +30,10 @@ from gpuprof.timing.occupancy import occupancy
 OLDEST_ARCH = (7, 0)
 THREADS_OF_FORALL = 256  # `kernel.forall(n)` leaves the block to the driver, which would ask for the best occupancy
 
-NO_DRIVER = "the script calls CUDA's driver in a way that gpuprof's emulated GPU has no answer to (docs/interop.md says what it answers)"
+NO_DRIVER = (
+    "the script calls CUDA's driver in a way that gpuprof's emulated GPU has no answer to (docs/interop.md says "
+    "what it answers)"
+)
 
 
 class CurrentDevice:
@@ -80,7 +83,9 @@ class EmulatedKernel(dispatcher._Kernel):
     def maybe_link_nrt(self, link: list, target_context: Any, asm: str) -> None:
         """Refuses what would need numba's memory manager on the GPU."""
         if any(f"call.uni {name}" in asm or f"\t{name}, " in asm for name in self.NRT_functions):
-            raise UsageError(f"{self.py_func.__name__}: it allocates memory on the GPU, for which gpuprof has no numba runtime")
+            raise UsageError(
+                f"{self.py_func.__name__}: it allocates memory on the GPU, for which gpuprof has no numba runtime"
+            )
 
     def bind(self) -> None:
         """Assembles and loads the kernel."""
@@ -117,13 +122,21 @@ class EmulatedKernel(dispatcher._Kernel):
             self.bind()
         config = LaunchConfig(tuple(griddim), tuple(blockdim), sharedmem, getattr(stream, "number", 0))
         if len(args) != len(self.argument_types):
-            raise TypeError(f"{self.py_func.__name__}() takes {len(self.argument_types)} arguments, {len(args)} were given")
+            raise TypeError(
+                f"{self.py_func.__name__}() takes {len(self.argument_types)} arguments, {len(args)} were given"
+            )
         names = list(self.py_func.__code__.co_varnames[: len(args)])
         if self.debug:
             self._write_symbol("errcode__", 0)
         with Arguments(self.gpu.submit, names, self.argument_types, args, self.extensions, stream) as given:
             values = given.values(self.function)
-            self.gpu.launch(self._loaded, self.function, config, values, f"{self.py_func.__name__}{config}({', '.join(map(_text, args))})")
+            self.gpu.launch(
+                self._loaded,
+                self.function,
+                config,
+                values,
+                f"{self.py_func.__name__}{config}({', '.join(map(_text, args))})",
+            )
             given.copy_back()
         if self.debug:
             self._raise_error()
@@ -171,9 +184,12 @@ def replacements(gpu: Device) -> list[Replacement]:
         Replacement(driver.driver, "initialization_error", NO_DRIVER),
         Replacement(codegen.CUDACodeLibrary, "_ensure_cc", lambda library, cc: cc or device.compute_capability),
         Replacement(
-            dispatcher.ForAll, "_compute_thread_per_block", lambda forall, specialized: forall.thread_per_block or THREADS_OF_FORALL
+            dispatcher.ForAll,
+            "_compute_thread_per_block",
+            lambda forall, specialized: forall.thread_per_block or THREADS_OF_FORALL,
         ),
-        Replacement(dispatcher.CUDADispatcher, "enable_caching", lambda dispatcher: None),  # what it keeps on disk are cubins
+        # what it keeps on disk are cubins
+        Replacement(dispatcher.CUDADispatcher, "enable_caching", lambda dispatcher: None),
     ]
 
 
@@ -195,7 +211,10 @@ def _api(gpu: Device, device: CurrentDevice) -> dict[str, Callable]:
         yield
 
     def detect() -> bool:
-        print(f"Found 1 CUDA device, emulated\nid 0    {device.name}, compute capability {'.'.join(map(str, device.compute_capability))}")
+        print(
+            f"Found 1 CUDA device, emulated\nid 0    {device.name}, compute capability "
+            f"{'.'.join(map(str, device.compute_capability))}"
+        )
         return True
 
     return {
@@ -237,11 +256,15 @@ def _type_of_device_array(array: DeviceArray, context: Any) -> Array:
 def _text(argument: Any) -> str:
     """An argument in a launch's text."""
     argument = getattr(argument, "value", argument)
-    return type_text(argument.dtype, argument.shape) if isinstance(argument, np.ndarray | DeviceArray) else str(argument)
+    return (
+        type_text(argument.dtype, argument.shape) if isinstance(argument, np.ndarray | DeviceArray) else str(argument)
+    )
 
 
 def _capability(gpu: Device) -> tuple[int, int]:
     capability = divmod(int("".join(filter(str.isdigit, gpu.chip.arch))), 10)
     if capability < OLDEST_ARCH:
-        raise UsageError(f"chip {gpu.chip.name} is {gpu.chip.arch}; numba-cuda compiles for sm_70 and later: say enable('a100')")
+        raise UsageError(
+            f"chip {gpu.chip.name} is {gpu.chip.arch}; numba-cuda compiles for sm_70 and later: say enable('a100')"
+        )
     return capability

@@ -1,4 +1,6 @@
-"""What a driver would link to a kernel of numba's: the kernel's other PTX texts, CUDA sources, and a part of cudadevrt in PTX of our own."""
+"""What a driver would link to a kernel of numba's: the kernel's other PTX texts, CUDA sources, and a part of cudadevrt
+in PTX of our own.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -7,8 +9,8 @@ from typing import Any
 
 from gpuprof.errors import UsageError
 
-# Grid barrier of cooperative launches. Block 0 adds what carries the others' ones into the highest bit: it flips when all have come,
-# whatever the number of blocks, and the counter is ready for the next time.
+# Grid barrier of cooperative launches. Block 0 adds what carries the others' ones into the highest bit: it flips when
+# all have come, whatever the number of blocks, and the counter is ready for the next time.
 _GRID_BARRIER = """
 .global .align 4 .u32 gpuprof_grid_arrived;
 .visible .func (.param .b64 func_retval0) cudaCGGetIntrinsicHandle(.param .b32 cudaCGGetIntrinsicHandle_param_0)
@@ -59,7 +61,7 @@ $together:
     st.param.b32 [func_retval0], %r13;
     ret;
 }
-"""
+"""  # noqa: E501
 _ONCE = re.compile(r"^\s*\.(version|target|address_size)\b.*$", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\.section\s+\S+\s*\{.*?^\s*\}", re.MULTILINE | re.DOTALL)
 _LINES = re.compile(r"^\s*\.(file|loc)\s.*$", re.MULTILINE)
@@ -86,7 +88,9 @@ def _linked_file(file: Any, compile_cuda: Callable[[str, str], str]) -> str:
         return compile_cuda(text, name)
     if kind == "ptx":
         return text
-    raise UsageError(f"{name}: a kernel of numba's can be linked with PTX and CUDA sources; this is {kind or 'of no known kind'}")
+    raise UsageError(
+        f"{name}: a kernel of numba's can be linked with PTX and CUDA sources; this is {kind or 'of no known kind'}"
+    )
 
 
 def _body(ptx: str) -> str:

@@ -1,4 +1,6 @@
-"""CUDA sources that numba would link to a kernel, compiled by NVRTC: its half precision is written so. No driver is asked."""
+"""CUDA sources that numba would link to a kernel, compiled by NVRTC: its half precision is written so. No driver is
+asked.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +16,20 @@ _OK = nvrtc.nvrtcResult.NVRTC_SUCCESS
 
 
 def compile_cuda(source: str, name: str, arch: str) -> str:
-    """PTX of a CUDA source whose `__device__` functions stay callable from other modules. Raises CompileError with NVRTC's words."""
+    """PTX of a CUDA source whose `__device__` functions stay callable from other modules. Raises CompileError with
+    NVRTC's words.
+    """
     program = _done(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []), name)
-    options = [f"--gpu-architecture={arch}", "--relocatable-device-code=true", *(f"--include-path={folder}" for folder in _include_dirs())]
+    options = [
+        f"--gpu-architecture={arch}",
+        "--relocatable-device-code=true",
+        *(f"--include-path={folder}" for folder in _include_dirs()),
+    ]
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
     if status != _OK:
-        raise CompileError(f"{name}: NVRTC cannot compile it", _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog))
+        raise CompileError(
+            f"{name}: NVRTC cannot compile it", _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
+        )
     return _text(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
 
 

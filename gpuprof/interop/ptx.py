@@ -18,10 +18,15 @@ _FILE = re.compile(r'^(\s*\.file\s+(\d+)\s+")([^"]*)(?=")', re.MULTILINE)
 
 
 def python_module(ptx: str, name: str, compiler: str, display: dict[str, str]) -> PtxModule:
-    """The PTX with its source files named as the user knows them. `display`: symbol -> the function's name in Python."""
+    """The PTX with its source files named as the user knows them. `display`: symbol -> the function's name in
+    Python.
+    """
     module = module_of_ptx(ptx, name, Path())
     files = {number: path for _, number, path in _FILE.findall(ptx)}
-    ptx = _INLINED.sub(lambda match: match[1] + _function_at(module.sources, files[match[2]], int(match[3])), _INLINE.sub(_one_line, ptx))
+    ptx = _INLINED.sub(
+        lambda match: match[1] + _function_at(module.sources, files[match[2]], int(match[3])),
+        _INLINE.sub(_one_line, ptx),
+    )
     return PtxModule(
         name=name,
         ptx=_FILE.sub(lambda match: match[1] + shown_name(match[3]), ptx),
@@ -33,7 +38,9 @@ def python_module(ptx: str, name: str, compiler: str, display: dict[str, str]) -
 
 
 def _function_at(sources: Mapping[str, str], path: str, line: int) -> str:
-    """The name of the Python function that a line belongs to; compilers give inlined code the kernel's name, or a mangled one."""
+    """The name of the Python function that a line belongs to; compilers give inlined code the kernel's name, or a
+    mangled one.
+    """
     inside = [(first, name) for first, last, name in _functions(sources.get(path, "")) if first <= line <= last]
     return max(inside)[1] if inside else Path(path).stem
 
@@ -49,14 +56,18 @@ def _functions(text: str) -> list[tuple[int, int, str]]:
 
 
 def _one_line(block: re.Match) -> str:
-    """Inline assembly with its first position alone. LLVM counts the lines of the assembly on from the Python line it stands for."""
+    """Inline assembly with its first position alone. LLVM counts the lines of the assembly on from the Python line it
+    stands for.
+    """
     first, *others = _LOC.split(block[0])
     positions = _LOC.findall(block[0])
     return first + "".join(positions[:1]) + "".join(others)
 
 
 def shown_name(path: str) -> str:
-    """A path without the folders of this machine: from the present folder on, from where packages are, or from the script's folder."""
+    """A path without the folders of this machine: from the present folder on, from where packages are, or from the
+    script's folder.
+    """
     if package := _PACKAGE.match(path):
         return package[1]
     for folder in (Path(), Path(sys.path[0])):

@@ -3,9 +3,11 @@
     import gpuprof.interop.triton
 
     gpuprof.interop.triton.enable()                         # instead of a CUDA driver
-    add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)   # numpy arrays, torch CPU tensors, gpuprof device arrays
+    add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)   # numpy arrays, torch CPU tensors, gpuprof device
+    arrays
 
-Triton specialises, compiles and tunes as on the chip that is emulated. `@triton.autotune` times each configuration in simulated
+Triton specialises, compiles and tunes as on the chip that is emulated. `@triton.autotune` times each configuration in
+simulated
 cycles: its launches are recorded in a task "autotune".
 """
 
@@ -59,10 +61,13 @@ def disable() -> None:
 def tensor(array: Any) -> Tensor:
     """A copy of an array that stays on the emulated GPU: for tensor descriptors, or to save copying at each launch.
 
-    It has what kernels and launch code ask of a torch tensor (shape, stride(), numel(), dtype, data_ptr()); `numpy()` copies it back.
+    It has what kernels and launch code ask of a torch tensor (shape, stride(), numel(), dtype, data_ptr()); `numpy()`
+    copies it back.
     """
     if _Enabled.driver is None:
-        raise UsageError("gpuprof.interop.triton.tensor: there is no GPU yet; call gpuprof.interop.triton.enable() before")
+        raise UsageError(
+            "gpuprof.interop.triton.tensor: there is no GPU yet; call gpuprof.interop.triton.enable() before"
+        )
     return Tensor.of_device(_Enabled.driver.gpu.to_device(array))
 
 
@@ -71,10 +76,13 @@ def _triton():
         import triton
         import triton.testing
     except ImportError as error:
-        raise UsageError(f"Triton cannot be imported ({error}); install it with: pip install 'gpuprof[interop]'") from None
+        raise UsageError(
+            f"Triton cannot be imported ({error}); install it with: pip install 'gpuprof[interop]'"
+        ) from None
     if tuple(map(int, triton.__version__.split(".")[:2])) < OLDEST:
         raise UsageError(
-            f"Triton {triton.__version__} is too old for gpuprof.interop; it works with {'.'.join(map(str, OLDEST))} and later"
+            f"Triton {triton.__version__} is too old for gpuprof.interop; it works with {'.'.join(map(str, OLDEST))} "
+            "and later"
         )
     return triton
 

@@ -1,6 +1,8 @@
-"""What a launch gives, as Triton wants to see it: numpy arrays and torch CPU tensors become objects with a device address.
+"""What a launch gives, as Triton wants to see it: numpy arrays and torch CPU tensors become objects with a device
+address.
 
-They are copied in before the launch and back after it. Numbers of numpy become Python's; everything else stays as it is.
+They are copied in before the launch and back after it. Numbers of numpy become Python's; everything else stays as it
+is.
 """
 
 import dataclasses
@@ -31,7 +33,9 @@ class Tensor:
     Strides are in elements. What it does not have itself it takes from `host`, the array it was made of.
     """
 
-    def __init__(self, submit: Submit, address: int, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], host: Any):
+    def __init__(
+        self, submit: Submit, address: int, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], host: Any
+    ):
         self._submit, self._address, self._strides, self._host = submit, address, strides, host
         self.dtype, self.shape, self.ndim = dtype, shape, len(shape)
 
@@ -57,10 +61,16 @@ class Tensor:
 
     def numpy(self) -> np.ndarray:
         """The content as a new numpy array."""
-        extent = sum((length - 1) * stride for length, stride in zip(self.shape, self._strides, strict=True)) + 1 if self.numel() else 0
+        extent = (
+            sum((length - 1) * stride for length, stride in zip(self.shape, self._strides, strict=True)) + 1
+            if self.numel()
+            else 0
+        )
         kind = np.dtype(self.dtype)
         flat = np.frombuffer(self._submit(cmd.CopyOut(self._address, extent * kind.itemsize)), kind)
-        return np.lib.stride_tricks.as_strided(flat, self.shape, [stride * kind.itemsize for stride in self._strides]).copy()
+        return np.lib.stride_tricks.as_strided(
+            flat, self.shape, [stride * kind.itemsize for stride in self._strides]
+        ).copy()
 
     def zero_(self) -> "Tensor":
         """Sets every byte to zero; what @triton.autotune(reset_to_zero=...) calls."""
@@ -113,7 +123,8 @@ def given(gpu: Device, names: Sequence[str], arguments: Sequence[Any], options: 
             for (_, array, original), address in zip(hosts, mirror.addresses, strict=True)
         }
         yield Call(
-            tuple(_replaced(value, tensors) for value in arguments), {name: _replaced(value, tensors) for name, value in options.items()}
+            tuple(_replaced(value, tensors) for value in arguments),
+            {name: _replaced(value, tensors) for name, value in options.items()},
         )
         mirror.copy_back()
     finally:
@@ -169,7 +180,9 @@ def _is_torch(value: Any) -> bool:
 def _memory_of_torch(name: str, value: Any) -> np.ndarray:
     """The memory of a CPU tensor as integers: numpy does not have all of torch's types."""
     if value.device.type != "cpu":
-        raise UsageError(f"{name}: the tensor is on {value.device}; the emulated GPU takes CPU tensors: give it {name}.cpu()")
+        raise UsageError(
+            f"{name}: the tensor is on {value.device}; the emulated GPU takes CPU tensors: give it {name}.cpu()"
+        )
     torch = sys.modules["torch"]
     integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     if value.element_size() not in integers or value.is_complex():
@@ -178,4 +191,6 @@ def _memory_of_torch(name: str, value: Any) -> np.ndarray:
 
 
 def _is_descriptor(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and type(value).__name__ == "TensorDescriptor" and not isinstance(value, type)
+    return (
+        dataclasses.is_dataclass(value) and type(value).__name__ == "TensorDescriptor" and not isinstance(value, type)
+    )

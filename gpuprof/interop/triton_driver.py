@@ -106,25 +106,39 @@ class _Utils:
             "sm_clock_rate": int(chip.clock_mhz * 1000),
         }
 
-    def load_binary(self, name: str, binary: bytes, shared_nbytes: int, device: int) -> tuple[LoadedModule, Loaded, int, int, int]:
-        """Loads the PTX that `keep_ptx` left where the binary would be: (module, function, registers, spills, most threads)."""
+    def load_binary(
+        self, name: str, binary: bytes, shared_nbytes: int, device: int
+    ) -> tuple[LoadedModule, Loaded, int, int, int]:
+        """Loads the PTX that `keep_ptx` left where the binary would be: (module, function, registers, spills, most
+        threads).
+        """
         module = self.gpu.load_ptx(python_module(binary.decode(), f"{name}.ptx", f"Triton {triton.__version__}", {}))
         function = next(function for function in module.program.functions if function.name == name)
-        return module, Loaded(module, function), function.registers, function.spill_nbytes // 4, self.gpu.chip.max_threads_per_block
+        return (
+            module,
+            Loaded(module, function),
+            function.registers,
+            function.spill_nbytes // 4,
+            self.gpu.chip.max_threads_per_block,
+        )
 
     def unload_module(self, module: LoadedModule) -> None:
         """A recording goes on naming it: loaded code stays."""
 
 
 def keep_ptx(backend=None, stages=None, options=None, language=None, capability=None) -> tuple[str, str]:
-    """Triton's hook on its stages: the last one, ptxas, is left out. Without arguments, its name in Triton's cache of kernels."""
+    """Triton's hook on its stages: the last one, ptxas, is left out. Without arguments, its name in Triton's cache of
+    kernels.
+    """
     if stages is not None:
         stages["cubin"] = lambda ptx, metadata: ptx.encode()
     return "gpuprof", "gpuprof"
 
 
 def benchmark(driver: EmulatedDriver) -> Callable:
-    """Triton's do_bench in simulated time. Each call runs twice, as caches are cold the first time; the second one counts."""
+    """Triton's do_bench in simulated time. Each call runs twice, as caches are cold the first time; the second one
+    counts.
+    """
 
     def do_bench(kernel_call: Callable, *_, quantiles: Sequence[float] | None = None, **__) -> Any:
         with driver.gpu.task("autotune" if quantiles else "do_bench"):
@@ -147,7 +161,9 @@ class Launcher:
         self.driver, self.metadata = driver, metadata
         self.names, self.types = list(src.signature), list(src.signature.values())
 
-    def __call__(self, x, y, z, stream, loaded: Loaded, packed, launch_metadata, enter_hook, exit_hook, *arguments) -> None:
+    def __call__(
+        self, x, y, z, stream, loaded: Loaded, packed, launch_metadata, enter_hook, exit_hook, *arguments
+    ) -> None:
         if x * y * z == 0:
             return
         if enter_hook is not None:
@@ -173,7 +189,9 @@ class Launcher:
                 value.free()
 
     def _scratch(self, grid: tuple[int, int, int]) -> list["_Scratch"]:
-        """The two pointers that end every kernel's parameters: memory that blocks get for themselves, and a profiler's."""
+        """The two pointers that end every kernel's parameters: memory that blocks get for themselves, and a
+        profiler's.
+        """
         blocks = grid[0] * grid[1] * grid[2] * self.metadata.num_ctas
         sizes = (self.metadata.global_scratch_size, self.metadata.profile_scratch_size)
         return [_Scratch(self.driver.gpu, blocks * (size or 0)) for size in sizes]
@@ -206,7 +224,9 @@ class _Scratch:
             self.gpu.submit(cmd.Free(self.address))
 
 
-def _flat(name: str, kind: Any, value: Any, tensor_maps: Iterator[dict[str, Any]]) -> Iterator[Callable[[Param], Value]]:
+def _flat(
+    name: str, kind: Any, value: Any, tensor_maps: Iterator[dict[str, Any]]
+) -> Iterator[Callable[[Param], Value]]:
     """An argument as the kernel's parameters it becomes, by its type in Triton's signature; constants become none.
 
     `tensor_maps` has, from sm_90 on, one entry for each descriptor.
@@ -221,7 +241,8 @@ def _flat(name: str, kind: Any, value: Any, tensor_maps: Iterator[dict[str, Any]
 
 
 def _descriptor(name: str, value: Any, made: dict[str, Any] | None) -> Iterator[Callable[[Param], Value]]:
-    """A tensor descriptor as parameters, then its shape and its strides. `made`: how Triton lays the box out in shared memory.
+    """A tensor descriptor as parameters, then its shape and its strides. `made`: how Triton lays the box out in shared
+    memory.
 
     From sm_90 on it is a tensor map; before, it is a pointer, shape, strides and how it pads.
     """
@@ -289,5 +310,8 @@ def _capability(gpu: Device) -> int:
     """80 for sm_80."""
     capability = int("".join(filter(str.isdigit, gpu.chip.arch)))
     if capability < OLDEST_ARCH:
-        raise UsageError(f"chip {gpu.chip.name} is {gpu.chip.arch}; Triton compiles for sm_{OLDEST_ARCH} and later: say enable('a100')")
+        raise UsageError(
+            f"chip {gpu.chip.name} is {gpu.chip.arch}; Triton compiles for sm_{OLDEST_ARCH} and later: say "
+            "enable('a100')"
+        )
     return capability

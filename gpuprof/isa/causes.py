@@ -1,6 +1,7 @@
 """What ends a stall: the kinds of causes, by the numbers that recordings have, and the flags that go with them.
 
-Each stall (one warp, one issue slot of one instruction, one reason) has one cause: its kind and an instruction, which may be one of another warp.
+Each stall (one warp, one issue slot of one instruction, one reason) has one cause: its kind and an instruction, which
+may be one of another warp.
 Where several come to an end in the same cycle the one of the greater number is it.
 """
 
@@ -14,21 +15,26 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("self", "itself", "The instruction itself: it takes this time whoever else runs (a sleep, a fence, the opening of a barrier)."),
+    Kind("self", "itself", "The instruction itself: it takes this time whoever else runs (a sleep, a fence, the "
+        "opening of a barrier)."),
     Kind("result", "result", "The instruction that makes an operand, after its fixed latency."),
     Kind("slot", "own slots", "The instruction's own slot before this one: it is several to the machine."),
-    Kind("unit", "unit's result", "The instruction that makes an operand, on a unit of variable latency: conversions, special functions, shuffles."),
+    Kind("unit", "unit's result", "The instruction that makes an operand, on a unit of variable latency: conversions, "
+        "special functions, shuffles."),
     Kind("shared", "shared memory", "The access to shared memory that brings an operand."),
     Kind("constant", "constant", "The load of a constant that was in the constant cache."),
     Kind("constant_miss", "constant miss", "A constant that was not in the constant cache."),
     Kind("l1", "L1 hit", "The load that brings an operand, out of the L1."),
-    Kind("pending", "line on its way", "The load that brings an operand; its line was on its way to the L1 already, for an earlier load."),
+    Kind("pending", "line on its way", "The load that brings an operand; its line was on its way to the L1 already, "
+        "for an earlier load."),
     Kind("l2", "L2 hit", "The load that brings an operand, out of the L2."),
     Kind("l2_far", "far L2 hit", "The load that brings an operand, out of the L2's other half."),
     Kind("dram", "DRAM", "The load that brings an operand, out of device memory."),
     Kind("atomic", "atomic", "The atomic operation in the L2 whose old value is an operand."),
-    Kind("queued", "access before it", "The access that the load/store unit served first, while that which brings an operand waited for longer than it then took."),
-    Kind("barrier", "last to arrive", "The warp that came to the barrier last: where it stood for longest since the barrier before."),
+    Kind("queued", "access before it", "The access that the load/store unit served first, while that which brings an "
+        "operand waited for longer than it then took."),
+    Kind("barrier", "last to arrive", "The warp that came to the barrier last: where it stood for longest since the "
+        "barrier before."),
     Kind("arrival", "arrival", "The arrival at a memory barrier that ended its phase."),
     Kind("copy", "bulk copy", "The bulk copy that landed last."),
     Kind("product", "multiplication", "The multiplication of a warp group that ended last."),
@@ -46,4 +52,5 @@ NAMES = tuple(kind.name for kind in KINDS)
 INDEX = {name: index for index, name in enumerate(NAMES)}
 
 # Flags: of the instruction that is the cause.
-OTHER_WARP, OTHER_LAUNCH, CONFLICT = 1, 2, 4  # in another warp; of another launch; its lanes take more passes or sectors than need be
+# in another warp; of another launch; its lanes take more passes or sectors than need be
+OTHER_WARP, OTHER_LAUNCH, CONFLICT = 1, 2, 4

@@ -8,8 +8,8 @@
     byte 8..11  imm: immediate, constant-bank offset, address offset or branch distance in bytes (signed)
     byte 12..15 mods: see `modifiers`
 
-Little-endian. R255 reads as zero and discards what is written to it, so does D255; P127 reads as true. A predicate source
-has its negation in bit 7. MOVI.64 uses imm and mods together as one 64-bit immediate.
+Little-endian. R255 reads as zero and discards what is written to it, so does D255; P127 reads as true. A predicate
+source has its negation in bit 7. MOVI.64 uses imm and mods together as one 64-bit immediate.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,17 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE, Opcode
 
 INSTRUCTION_NBYTES = 16
 INSTRUCTION_DTYPE = np.dtype(
-    [("opcode", "<u2"), ("guard", "u1"), ("dst", "u1"), ("a", "u1"), ("b", "u1"), ("c", "u1"), ("e", "u1"), ("imm", "<u4"), ("mods", "<u4")]
+    [
+        ("opcode", "<u2"),
+        ("guard", "u1"),
+        ("dst", "u1"),
+        ("a", "u1"),
+        ("b", "u1"),
+        ("c", "u1"),
+        ("e", "u1"),
+        ("imm", "<u4"),
+        ("mods", "<u4"),
+    ]
 )
 assert INSTRUCTION_DTYPE.itemsize == INSTRUCTION_NBYTES
 
@@ -80,7 +90,9 @@ def make(
     const: bool = False,
     mods: int = 0,
 ) -> Instruction:
-    """An instruction by opcode name. Slots left out read as zero, true, or nothing. `slot` names the source that imm replaces."""
+    """An instruction by opcode name. Slots left out read as zero, true, or nothing. `slot` names the source that imm
+    replaces.
+    """
     op = BY_NAME[name]
     given = {"dst": dst, "a": a, "b": b, "c": c, "e": e}
     for key, value in given.items():

@@ -1,7 +1,8 @@
 """gpubin -> Program: the reader of the ELF that `isa.gpubin_layout` declares and `assemble.elf` writes.
 
-Nothing in the file is believed before its length and checksum are right, and nothing after that without a check either: a file
-made by hand can carry any content and a right checksum. No size is taken from the file without comparing it to the file's length.
+Nothing in the file is believed before its length and checksum are right, and nothing after that without a check either:
+a file made by hand can carry any content and a right checksum. No size is taken from the file without comparing it to
+the file's length.
 """
 
 import json
@@ -20,8 +21,8 @@ from gpuprof.isa.program import Function, Location, Program, Relocation, Variabl
 def read_gpubin(data: bytes, name: str) -> Program:
     """The program in a gpubin file's bytes. `name` is the file's name, for messages.
 
-    `relocations` come back in the order of their instructions. Raises FileFormatError for a file that is cut off, damaged,
-    foreign, or made by another version; the message says which, where, and what to do.
+    `relocations` come back in the order of their instructions. Raises FileFormatError for a file that is cut off,
+    damaged, foreign, or made by another version; the message says which, where, and what to do.
     """
     _check_identity(data, name)
     try:
@@ -38,19 +39,22 @@ def _check_identity(data: bytes, name: str) -> None:
     if data[: len(ident)] != ident[: len(data)] or not data:
         start = bytes(data[:4])
         raise FileFormatError(
-            f"{name}: not a gpubin: it starts with {start!r}, not with a 64-bit ELF header; `gpuprof compile` makes gpubin files"
+            f"{name}: not a gpubin: it starts with {start!r}, not with a 64-bit ELF header; `gpuprof compile` makes "
+            "gpubin files"
         )
     if len(data) < layout.CRC_OFFSET + 4:
         raise FileFormatError(f"{name}: cut off after {len(data)} bytes, inside the gpubin header; compile it again")
     machine = layout.ELF_HEADER.unpack_from(data)[2]
     if machine != layout.EM_CUDA:
         raise FileFormatError(
-            f"{name}: not a gpubin: an ELF for machine {machine}, not {layout.EM_CUDA} (EM_CUDA); give a file made by `gpuprof compile`"
+            f"{name}: not a gpubin: an ELF for machine {machine}, not {layout.EM_CUDA} (EM_CUDA); give a file made by "
+            "`gpuprof compile`"
         )
     owner = data[layout.NOTE_OFFSET + layout.NOTE_HEADER.size : layout.DESCRIPTION_OFFSET]
     if owner != layout.NOTE_OWNER:
         raise FileFormatError(
-            f"{name}: a CUDA ELF that gpuprof did not write (NVIDIA machine code cannot be run); give the .cu or .ptx file instead"
+            f"{name}: a CUDA ELF that gpuprof did not write (NVIDIA machine code cannot be run); give the .cu or .ptx "
+            "file instead"
         )
     version, isa_version, nbytes, crc = layout.PREFIX.unpack_from(data, layout.DESCRIPTION_OFFSET)
     _check_version(name, "gpubin format", version, layout.GPUBIN_VERSION)
@@ -60,16 +64,21 @@ def _check_identity(data: bytes, name: str) -> None:
         raise FileFormatError(f"{name}: {what}: {len(data)} bytes of {nbytes}; copy or compile it again")
     after = layout.CRC_OFFSET + 4
     if zlib.crc32(data[after:], zlib.crc32(bytes(4), zlib.crc32(data[: layout.CRC_OFFSET]))) != crc:
-        raise FileFormatError(f"{name}: damaged: its {nbytes} bytes do not match their checksum; copy or compile it again")
+        raise FileFormatError(
+            f"{name}: damaged: its {nbytes} bytes do not match their checksum; copy or compile it again"
+        )
 
 
 def _check_version(name: str, what: str, found: int, known: int) -> None:
     if found > known:
         raise FileFormatError(
-            f"{name}: {what} version {found}, newer than the {known} this gpuprof knows; update gpuprof or compile it again"
+            f"{name}: {what} version {found}, newer than the {known} this gpuprof knows; update gpuprof or compile it "
+            "again"
         )
     if found < known:
-        raise FileFormatError(f"{name}: {what} version {found}, older than the {known} this gpuprof reads; compile it again")
+        raise FileFormatError(
+            f"{name}: {what} version {found}, older than the {known} this gpuprof reads; compile it again"
+        )
 
 
 # --- the ELF. From here on a wrong value is a ValueError.
@@ -79,7 +88,11 @@ def _sections(data: bytes) -> dict[str, tuple[np.void, memoryview]]:
     """Section header and content by name; the content of a NOBITS section is empty."""
     header = layout.ELF_HEADER.unpack_from(data)
     offset, entry_nbytes, count, names_index = header[6], header[11], header[12], header[13]
-    if entry_nbytes != layout.SECTION_DTYPE.itemsize or offset + count * entry_nbytes > len(data) or names_index >= count:
+    if (
+        entry_nbytes != layout.SECTION_DTYPE.itemsize
+        or offset + count * entry_nbytes > len(data)
+        or names_index >= count
+    ):
         raise ValueError(f"{count} section headers at offset {offset} do not fit")
     table = np.frombuffer(data, layout.SECTION_DTYPE, count, offset)
     names = bytes(_content(data, table[names_index]))
@@ -137,7 +150,9 @@ def _program(sections) -> Program:
         variables=_variables(sections, _item(body, "variables")),
         relocations=_relocations(sections, functions),
         ptx=str(_get(sections, ".gpuprof.ptx"), "utf-8", "surrogatepass"),
-        ptx_lines=_per_instruction(_rows(sections, ".gpuprof.ptxlines", "<u4"), len(code), ".gpuprof.ptxlines").astype(np.uint32),
+        ptx_lines=_per_instruction(_rows(sections, ".gpuprof.ptxlines", "<u4"), len(code), ".gpuprof.ptxlines").astype(
+            np.uint32
+        ),
         locations=_locations(sections, len(code)),
         sources=_sources(sections),
         literals=bytes(sections[".gpuprof.literals"][1]) if ".gpuprof.literals" in sections else b"",
@@ -164,7 +179,11 @@ def _json_note(sections, name: str, kind: int, skip_nbytes: int = 0) -> dict:
     if len(content) < start:
         raise ValueError(f"the note {name!r} is too short")
     owner_nbytes, nbytes, found = layout.NOTE_HEADER.unpack_from(content)
-    if owner_nbytes != len(layout.NOTE_OWNER) or content[layout.NOTE_HEADER.size : start] != layout.NOTE_OWNER or found != kind:
+    if (
+        owner_nbytes != len(layout.NOTE_OWNER)
+        or content[layout.NOTE_HEADER.size : start] != layout.NOTE_OWNER
+        or found != kind
+    ):
         raise ValueError(f"{name!r} is not a gpuprof note of type {kind}")
     if start + nbytes > len(content) or nbytes < skip_nbytes:
         raise ValueError(f"the note {name!r} says {nbytes} bytes and holds {len(content) - start}")
@@ -186,7 +205,10 @@ def _code(sections, functions: tuple[Function, ...]) -> np.ndarray:
     for f in sorted(functions, key=lambda f: (f.first, f.count)):
         body = _rows(sections, f".text.{f.name}", INSTRUCTION_DTYPE)
         if f.first != end or f.count != len(body):
-            raise ValueError(f"{f.name!r} should be instructions {end} to {end + len(body)} and says {f.first} to {f.first + f.count}")
+            raise ValueError(
+                f"{f.name!r} should be instructions {end} to {end + len(body)} and says {f.first} to "
+                f"{f.first + f.count}"
+            )
         pieces.append(body)
         end += len(body)
     code = np.concatenate([np.zeros(0, INSTRUCTION_DTYPE), *pieces])
@@ -199,14 +221,18 @@ def _check_code(code: np.ndarray) -> None:
     unknown = np.flatnonzero(code["opcode"] >= len(TABLE))
     if len(unknown):
         at = int(unknown[0])
-        raise ValueError(f"opcode number {code['opcode'][at]} at address {at * INSTRUCTION_NBYTES:#x} is not in the table of {len(TABLE)}")
+        raise ValueError(
+            f"opcode number {code['opcode'][at]} at address {at * INSTRUCTION_NBYTES:#x} is not in the table of "
+            f"{len(TABLE)}"
+        )
     relative = np.array([op.semantics in ("branch", "call") for op in TABLE])
     at = np.flatnonzero(relative[code["opcode"]])
     targets = (at + 1) * INSTRUCTION_NBYTES + code["imm"][at].astype(np.int32)
     wrong = np.flatnonzero((targets < 0) | (targets >= code.nbytes) | (targets % INSTRUCTION_NBYTES != 0))
     if len(wrong):
         raise ValueError(
-            f"the branch at address {int(at[wrong[0]]) * INSTRUCTION_NBYTES:#x} leads to {int(targets[wrong[0]]):#x}, outside the code"
+            f"the branch at address {int(at[wrong[0]]) * INSTRUCTION_NBYTES:#x} leads to {int(targets[wrong[0]]):#x}, "
+            "outside the code"
         )
 
 
@@ -252,8 +278,12 @@ def _relocation(function: Function, row: np.void, symbols: np.ndarray, names: by
     kind, symbol = int(row["kind"]), int(row["symbol"])
     inside = function.first <= index < function.first + function.count
     if not inside or field_offset != layout.IMM_OFFSET or kind not in layout.RELOCATION_NAMES or symbol >= len(symbols):
-        raise ValueError(f"a relocation of {function.name!r} at {int(row['offset']):#x} has type {kind}, symbol {symbol}")
-    return Relocation(index, _string(names, int(symbols[symbol]["name"])), layout.RELOCATION_NAMES[kind], int(row["addend"]))
+        raise ValueError(
+            f"a relocation of {function.name!r} at {int(row['offset']):#x} has type {kind}, symbol {symbol}"
+        )
+    return Relocation(
+        index, _string(names, int(symbols[symbol]["name"])), layout.RELOCATION_NAMES[kind], int(row["addend"])
+    )
 
 
 def _per_instruction(values: np.ndarray, count: int, where: str) -> np.ndarray:
@@ -268,7 +298,9 @@ def _locations(sections, count: int) -> tuple[Location | None, ...]:
     n_frames = int(words[0]) if len(words) else 0
     if len(words) < 1 + n_frames * n_words:
         raise ValueError(f".gpuprof.locations says {n_frames} rows and holds {len(words) * 4} bytes")
-    names = layout.from_plain(tuple[str, ...], _json(_get(sections, ".gpuprof.strings"), ".gpuprof.strings"), ".gpuprof.strings")
+    names = layout.from_plain(
+        tuple[str, ...], _json(_get(sections, ".gpuprof.strings"), ".gpuprof.strings"), ".gpuprof.strings"
+    )
     frames = _frames(words[1 : 1 + n_frames * n_words].reshape(-1, n_words).tolist(), names)
     index = _per_instruction(words[1 + n_frames * n_words :], count, ".gpuprof.locations")
     if count and int(index.max()) >= len(frames):

@@ -1,21 +1,27 @@
 """The gpubin file, declared once: what `assemble.elf` writes and `isa.gpubin` reads.
 
-A gpubin is an ELF64 little-endian executable, machine EM_CUDA. Code addresses are those of the unloaded program: instruction
-i is at 16 * i, so `.text.*` sections, symbols, DWARF and relocations speak of one and the same address without any fix-up.
+A gpubin is an ELF64 little-endian executable, machine EM_CUDA. Code addresses are those of the unloaded program:
+instruction i is at 16 * i, so `.text.*` sections, symbols, DWARF and relocations speak of one and the same address
+without any fix-up.
 
     offset 0    ELF header
-    offset 64   `.note.gpuprof`: note header, owner, PREFIX, then the program's JSON  (first, at a fixed place, so that a file
+    offset 64   `.note.gpuprof`: note header, owner, PREFIX, then the program's JSON  (first, at a fixed place, so that
+    a file
                 that is cut off, altered, foreign or newer can be told apart before anything else in it is believed)
     then        the other sections, in the order of the section headers
     last        the section headers
 
-    .note.gpuprof             program: name, arch, compiler, variables; format and ISA version, length and CRC32 of the file
+    .note.gpuprof             program: name, arch, compiler, variables; format and ISA version, length and CRC32 of the
+    file
     .note.gpuprof.FUNCTION    the fields of `program.Function`: parameters, registers, shared, local, barriers, bounds
     .text.FUNCTION            16 bytes an instruction
-    .rela.text.FUNCTION       what the loader fills in: RELOCATION_NUMBERS below, offset = the `imm` field's code address
-    .gpuprof.global, .gpuprof.const            initial bytes of the two data segments, up to the last variable that is not zero
+    .rela.text.FUNCTION       what the loader fills in: RELOCATION_NUMBERS below, offset = the `imm` field's code
+    address
+    .gpuprof.global, .gpuprof.const            initial bytes of the two data segments, up to the last variable that is
+    not zero
     .gpuprof.global.zero, .gpuprof.const.zero  the rest of the segment: no bytes in the file
-    .gpuprof.literals         64-bit constants of the instructions, what they read from `special.LITERALS_AT` on; not there if there are none
+    .gpuprof.literals         64-bit constants of the instructions, what they read from `special.LITERALS_AT` on; not
+    there if there are none
     .gpuprof.locations        source position of every instruction, with inlined-at chains (FRAME_DTYPE)
     .gpuprof.strings          JSON list: the names that .gpuprof.locations refers to by number
     .gpuprof.ptx              the PTX text, UTF-8
@@ -49,7 +55,9 @@ SECTION_DTYPE = np.dtype(
     [("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"), ("nbytes", "<u8"),
      ("link", "<u4"), ("info", "<u4"), ("align", "<u8"), ("entry_nbytes", "<u8")]
 )  # fmt: skip
-SYMBOL_DTYPE = np.dtype([("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("nbytes", "<u8")])
+SYMBOL_DTYPE = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("nbytes", "<u8")]
+)
 RELA_DTYPE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
 assert (SECTION_DTYPE.itemsize, SYMBOL_DTYPE.itemsize, RELA_DTYPE.itemsize) == (64, 24, 24)
 
@@ -68,12 +76,16 @@ NOTE_HEADER = struct.Struct("<III")  # length of the owner, length of the descri
 NOTE_PROGRAM, NOTE_FUNCTION = 0x101, 0x102  # numbers that readelf knows no meaning of
 NOTE_OFFSET = ELF_HEADER.size
 DESCRIPTION_OFFSET = NOTE_OFFSET + NOTE_HEADER.size + len(NOTE_OWNER)
-PREFIX = struct.Struct("<IIQI")  # format version, ISA version, length of the file, CRC32 of the file with this field zero
+# format version, ISA version, length of the file, CRC32 of the file with this field zero
+PREFIX = struct.Struct("<IIQI")
 CRC_OFFSET = DESCRIPTION_OFFSET + 16
 
-# A source position. `file` and `function` index .gpuprof.strings; `inlined_at` is 1 + the index of an earlier row, 0 for none.
+# A source position. `file` and `function` index .gpuprof.strings; `inlined_at` is 1 + the index of an earlier row, 0
+# for none.
 # The section: u32 count of rows, the rows, then for each instruction a u32: 1 + its row, 0 for none.
-FRAME_DTYPE = np.dtype([("file", "<u4"), ("line", "<u4"), ("column", "<u4"), ("function", "<u4"), ("inlined_at", "<u4")])
+FRAME_DTYPE = np.dtype(
+    [("file", "<u4"), ("line", "<u4"), ("column", "<u4"), ("function", "<u4"), ("inlined_at", "<u4")]
+)
 MAX_INLINE_DEPTH = 500  # compilers stay below 100; Python compares nested values by recursion
 
 
@@ -87,7 +99,9 @@ def to_plain(value):
 
 
 def from_plain(kind, plain, where: str):
-    """The inverse of `to_plain` by type annotation; raises ValueError that names the place when the value does not fit."""
+    """The inverse of `to_plain` by type annotation; raises ValueError that names the place when the value does not
+    fit.
+    """
     if is_dataclass(kind):
         return _dataclass_from_plain(kind, plain, where)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -116,7 +130,9 @@ def _tuple_from_plain(arguments, plain, where):
         arguments = (arguments[0],) * len(plain)
     if len(arguments) != len(plain):
         raise ValueError(f"{where} has {len(plain)} items, not {len(arguments)}")
-    return tuple(from_plain(kind, item, f"{where}[{i}]") for i, (kind, item) in enumerate(zip(arguments, plain, strict=True)))
+    return tuple(
+        from_plain(kind, item, f"{where}[{i}]") for i, (kind, item) in enumerate(zip(arguments, plain, strict=True))
+    )
 
 
 @cache

@@ -5,9 +5,9 @@
     | valid | static | 0     | mip | unnormal | linear | address 2, 1, 0  | image   |
     +-------+--------+-------+-----+----------+------+------+------+------+---------+
 
-`image` numbers an image the host has made, from 1; a sampler's own handle has 0 there. So does an unbound `.texref`, which lies in global
-memory as such a word: a value without `valid` is the address of one. `static`: the sampler was given in the PTX text and stays when a
-texture is bound.
+`image` numbers an image the host has made, from 1; a sampler's own handle has 0 there. So does an unbound `.texref`,
+which lies in global memory as such a word: a value without `valid` is the address of one. `static`: the sampler was
+given in the PTX text and stays when a texture is bound.
 """
 
 from typing import NamedTuple
@@ -64,7 +64,9 @@ _STATIC_ADDRESS = ("addr_mode_0", "addr_mode_1", "addr_mode_2")
 
 
 def static_word(fields: dict[str, str | int]) -> int:
-    """The word of an opaque variable from the fields of its initial value. Raises ValueError for a field or value there is not."""
+    """The word of an opaque variable from the fields of its initial value. Raises ValueError for a field or value there
+    is not.
+    """
     address, other = ["wrap"] * 3, {}
     for name, value in fields.items():
         if name in _STATIC_ADDRESS:
@@ -75,7 +77,8 @@ def static_word(fields: dict[str, str | int]) -> int:
             other["normalized"] = bool(_known(name, value, (0, 1))) == (name == "normalized_coords")
         else:
             raise ValueError(
-                f"unknown field {name}; known: filter_mode, {', '.join(_STATIC_ADDRESS)}, normalized_coords, force_unnormalized_coords"
+                f"unknown field {name}; known: filter_mode, {', '.join(_STATIC_ADDRESS)}, normalized_coords, "
+                "force_unnormalized_coords"
             )
     return pack_handle(0, Sampler(tuple(address), **other), is_static=True)
 

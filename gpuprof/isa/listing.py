@@ -25,7 +25,8 @@ class Line(NamedTuple):
 def listing(program: Program, function: Function, *, source: bool = False, ptx: bool = False) -> Iterator[Line]:
     """The lines of one function: a summary of what it needs, then its instructions with their addresses.
 
-    source: before each instruction whose source line differs from the one before, that line and the calls that inlined it.
+    source: before each instruction whose source line differs from the one before, that line and the calls that inlined
+    it.
     ptx: likewise the PTX line.
     """
     yield from _header(function)
@@ -86,7 +87,8 @@ def _header(function: Function) -> Iterator[Line]:
     yield Line("header", f"  {function.registers} registers, {function.p_count} predicates")
     yield Line(
         "header",
-        f"  {function.shared_nbytes} bytes shared, {function.local_nbytes} bytes local, {function.spill_nbytes} bytes spilled,"
+        f"  {function.shared_nbytes} bytes shared, {function.local_nbytes} bytes local, {function.spill_nbytes} bytes "
+        "spilled,"
         f" {function.barriers} barriers, {function.count} instructions",
     )
     bounds = _launch_bounds(function)

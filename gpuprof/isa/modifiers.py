@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 
 class Field(NamedTuple):
-    """One field of `mods`: `shift` and `width` in bits; `names` gives the text of each value, or () for a plain number."""
+    """One field of `mods`: `shift` and `width` in bits; `names` gives the text of each value, or () for a plain
+    number.
+    """
 
     shift: int
     width: int
@@ -41,7 +43,8 @@ OF_FLOATS = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")  # these kn
 COMPARISONS = ORDERED + OF_FLOATS
 
 QUERIES = (
-    "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels", "num_samples",
+    "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size",
+    "num_mipmap_levels", "num_samples",
     "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
 )  # fmt: skip
 # The elements of a matrix.
@@ -78,7 +81,8 @@ FIELDS: dict[str, Field] = {
     "by": Field(7, 5),
     "wrap": Field(7, 1, ("clamp", "wrap")),
     "prmt": Field(7, 3, ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
-    # Video instructions. signs: of the result, of a and of b. dsel: the part of c that the result replaces; mask: the elements that it does.
+    # Video instructions. signs: of the result, of a and of b. dsel: the part of c that the result replaces; mask: the
+    # elements that it does.
     "signs": Field(7, 3, ("", "uus", "usu", "uss", "suu", "sus", "ssu", "sss")),
     "asel": Field(12, 3, ("", "ab0", "ab1", "ab2", "ab3", "ah0", "ah1")),
     "bsel": Field(15, 3, ("", "bb0", "bb1", "bb2", "bb3", "bh0", "bh1")),
@@ -111,7 +115,8 @@ FIELDS: dict[str, Field] = {
     "bounds": Field(7, 2, ("trap", "clamp", "zero")),
     "layered": flag(9, "layered"),
     "sample": flag(9, "sample"),  # the first coordinate counts elements, not bytes
-    # Matrices: element types of A and B; how HMMA.884 has them; for warp groups, whether they are transposed and negated.
+    # Matrices: element types of A and B; how HMMA.884 has them; for warp groups, whether they are transposed and
+    # negated.
     "ta": Field(7, 4, ELEMENT_TYPES),
     "tb": Field(11, 4, ELEMENT_TYPES),
     "logic": Field(16, 1, ("xor", "and")),

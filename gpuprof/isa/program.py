@@ -1,4 +1,6 @@
-"""What a program is once it is assembled: plain values, as the ELF reader gives them and every later stage takes them."""
+"""What a program is once it is assembled: plain values, as the ELF reader gives them and every later stage takes
+them.
+"""
 
 from dataclasses import dataclass, field
 
@@ -63,7 +65,8 @@ class Function:
 
 @dataclass(frozen=True)
 class InitialAddress:
-    """Eight bytes of a variable's image to which the loader adds the address of `symbol`, a function or another variable.
+    """Eight bytes of a variable's image to which the loader adds the address of `symbol`, a function or another
+    variable.
 
     The address of a constant is its offset in the constant segment, unless `is_generic`.
     """
@@ -98,8 +101,8 @@ class Relocation:
 
 @dataclass(frozen=True)
 class Program:
-    """A whole assembled module. `code` has dtype isa.encoding.INSTRUCTION_DTYPE, functions back to back, branch and call
-    distances already resolved (they are relative), data addresses not (see `relocations`)."""
+    """A whole assembled module. `code` has dtype isa.encoding.INSTRUCTION_DTYPE, functions back to back, branch and
+    call distances already resolved (they are relative), data addresses not (see `relocations`)."""
 
     name: str
     code: np.ndarray
@@ -125,8 +128,9 @@ class Program:
 def basic_block_starts(code: np.ndarray) -> np.ndarray:
     """Indexes of the first instruction of each basic block of a code array, ascending, int64.
 
-    A block starts at index 0, at every branch target, and after every instruction that may change the program counter or
-    that other threads can be waited for at (branch, call, return, exit, barrier, warp synchronisation, trap, syscall).
+    A block starts at index 0, at every branch target, and after every instruction that may change the program counter
+    or that other threads can be waited for at (branch, call, return, exit, barrier, warp synchronisation, trap,
+    syscall).
     Functions start blocks because they follow a return, an exit or a branch.
     """
     from gpuprof.isa.opcodes import TABLE

@@ -29,4 +29,6 @@ def row(name, form, pipe, latency, semantics, types="", fields=(), slots=1, spac
     assert pipe in PIPES, pipe
     dst, _, sources = form.partition("=")
     a, b, c, e = ([*sources.split(","), "", "", "", ""])[:4]
-    return Opcode(-1, name, dst, a, b, c, e, tuple(fields), pipe, slots, latency, semantics, tuple(types.split()), space, nbytes)
+    return Opcode(
+        -1, name, dst, a, b, c, e, tuple(fields), pipe, slots, latency, semantics, tuple(types.split()), space, nbytes
+    )

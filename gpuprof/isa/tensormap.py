@@ -1,6 +1,8 @@
-"""The 128 bytes of a tensor map, declared once: what the host encodes, `tensormap.replace` changes and the emulator reads.
+"""The 128 bytes of a tensor map, declared once: what the host encodes, `tensormap.replace` changes and the emulator
+reads.
 
-NVIDIA does not document its own descriptor; programs may only pass it on and use `tensormap.replace`, so any layout will do.
+NVIDIA does not document its own descriptor; programs may only pass it on and use `tensormap.replace`, so any layout
+will do.
 
     byte 0     u64      global address
          8     u64 x 4  strides of dimensions 1 to 4 in bytes; dimension 0 is contiguous
@@ -30,12 +32,14 @@ MAGIC = 0x4D54
 LAYOUT = struct.Struct("<Q4Q5II5I5I6B3h3hHHH")
 assert LAYOUT.size == NBYTES
 OFFSETS = {
-    "global_address": 0, "global_stride": 8, "global_dim": 40, "rank": 60, "box_dim": 64, "element_stride": 84, "elemtype": 104,
+    "global_address": 0, "global_stride": 8, "global_dim": 40, "rank": 60, "box_dim": 64, "element_stride": 84,
+    "elemtype": 104,
     "interleave_layout": 105, "swizzle_mode": 106, "fill_mode": 107, "swizzle_atomicity": 108, "magic": 126,
 }  # fmt: skip
 # Number -> (type, bytes). f32.ftz and tf32 move bits as f32 does.
 ELEMENT_TYPES = {
-    0: ("u8", 1), 1: ("u16", 2), 2: ("u32", 4), 3: ("s32", 4), 4: ("u64", 8), 5: ("s64", 8), 6: ("f16", 2), 7: ("f32", 4),
+    0: ("u8", 1), 1: ("u16", 2), 2: ("u32", 4), 3: ("s32", 4), 4: ("u64", 8), 5: ("s64", 8), 6: ("f16", 2),
+    7: ("f32", 4),
     8: ("f32.ftz", 4), 9: ("f64", 8), 10: ("bf16", 2), 11: ("tf32", 4), 12: ("tf32.ftz", 4),
 }  # fmt: skip
 ELEMENT_NUMBERS = {name: number for number, (name, _) in ELEMENT_TYPES.items()}

@@ -4,9 +4,9 @@
     ISETP.S32.LT.AND P0, PT, R1, 0x5, !P2
     LDG.V4.32 R4, [D2+0x10]
 
-The text follows from the table's row: opcode and modifiers, then the operands: destination, second destination, sources.
-`text_operands` has the operands' kinds. What an instruction holds and no operand shows is printed last, in braces (`{imm=0x10}`),
-so nothing is ever lost.
+The text follows from the table's row: opcode and modifiers, then the operands: destination, second destination,
+sources. `text_operands` has the operands' kinds. What an instruction holds and no operand shows is printed last, in
+braces (`{imm=0x10}`), so nothing is ever lost.
 """
 
 import re
@@ -16,7 +16,16 @@ from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME, Opcode
 from gpuprof.isa.special import TESTP
-from gpuprof.isa.text_operands import EMPTY, KINDS, OPTIONAL, Context, layout, parse_number, read_predicate, show_predicate
+from gpuprof.isa.text_operands import (
+    EMPTY,
+    KINDS,
+    OPTIONAL,
+    Context,
+    layout,
+    parse_number,
+    read_predicate,
+    show_predicate,
+)
 
 
 def disassemble(inst: Instruction, pc: int | None = None, labels: Mapping[int, str] | None = None) -> str:
@@ -56,7 +65,9 @@ def parse(text: str, pc: int | None = None, labels: Mapping[str, int] | None = N
     return Instruction(op, _read_guard(match["guard"]), **context.state)
 
 
-LINE = re.compile(r"(?:@(?P<guard>!?P\w+)\s+)?(?P<mnemonic>[A-Z0-9][\w.]*)(?P<operands>[^{}]*)(?:\{(?P<rest>[^{}]*)\})?")
+LINE = re.compile(
+    r"(?:@(?P<guard>!?P\w+)\s+)?(?P<mnemonic>[A-Z0-9][\w.]*)(?P<operands>[^{}]*)(?:\{(?P<rest>[^{}]*)\})?"
+)
 
 
 # --- guard, modifiers, the rest

@@ -1,7 +1,7 @@
 """The operands of an instruction as text, and back. A part of `text`.
 
-Each kind of operand has one pair of functions. `show` takes the encoded fields it prints out of the state, `read` puts them
-back; what no operand has taken, `text` prints last.
+Each kind of operand has one pair of functions. `show` takes the encoded fields it prints out of the state, `read` puts
+them back; what no operand has taken, `text` prints last.
 """
 
 import re
@@ -311,7 +311,8 @@ SLOT_KINDS: dict[str, dict[str, str]] = {
     "vote_all": MASKED_VOTE, "vote_any": MASKED_VOTE, "vote_uni": MASKED_VOTE, "vote_ballot": MASKED_VOTE,
     "warpsync": MASKED_VOTE, "elect": MASKED_VOTE,
     "match_any": MASKED, "match_all": MASKED,
-    "redux_add": MASKED, "redux_min": MASKED, "redux_max": MASKED, "redux_and": MASKED, "redux_or": MASKED, "redux_xor": MASKED,
+    "redux_add": MASKED, "redux_min": MASKED, "redux_max": MASKED, "redux_and": MASKED, "redux_or": MASKED,
+    "redux_xor": MASKED,
     "mma": MATRICES, "mma_sparse": MATRICES, "mma_group": MATRICES, "transpose_matrix": REGISTERS,
     "branch_indirect": REGISTERS, "call_indirect": REGISTERS, "syscall": REGISTERS,
     "alloca": {"a": "register"}, "stack_restore": {"a": "register"},

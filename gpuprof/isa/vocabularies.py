@@ -1,6 +1,8 @@
-"""Other makers' words for stall reasons: every reason has exactly one term in each vocabulary, so totals are the same in all.
+"""Other makers' words for stall reasons: every reason has exactly one term in each vocabulary, so totals are the same
+in all.
 
-Terms are the makers' own; which of our reasons goes to which is theirs only where `map` says so. docs/vocabularies.md has the table.
+Terms are the makers' own; which of our reasons goes to which is theirs only where `map` says so. docs/vocabularies.md
+has the table.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,9 @@ from gpuprof.isa.stalls import COLUMNS, NAMES
 
 
 class Vocabulary(NamedTuple):
-    """`terms`: reason -> term, in the order of the reasons. `map`: whose the assignment is, in short parts. `missing`: terms that no reason has, and why."""
+    """`terms`: reason -> term, in the order of the reasons. `map`: whose the assignment is, in short parts. `missing`:
+    terms that no reason has, and why.
+    """
 
     name: str
     title: str
@@ -47,7 +51,9 @@ class Vocabulary(NamedTuple):
         return tuple(dict.fromkeys(self.first(self.terms[name]) for name in NAMES))
 
     def merged(self, per_reason: Sequence[int]) -> tuple[int, ...]:
-        """Numbers per reason as numbers per term, in as many places: each term's sum stands at its first reason, the others are zero."""
+        """Numbers per reason as numbers per term, in as many places: each term's sum stands at its first reason, the
+        others are zero.
+        """
         if self.is_own:
             return tuple(per_reason)
         sums = [0] * len(NAMES)
@@ -73,24 +79,32 @@ CUPTI = Vocabulary(
     },
 )  # fmt: skip
 
-# Meanings: the GPU optimization guide, "Hardware-assisted stall sampling". An engine whose thread could have issued, but another one did, is active.
+# Meanings: the GPU optimization guide, "Hardware-assisted stall sampling". An engine whose thread could have issued,
+# but another one did, is active.
 INTEL = Vocabulary(
     "intel", "Intel's stall sampling", "the map is ours; Intel publishes none",
     {
-        "selected": "ACTIVE", "not_selected": "ACTIVE", "wait": "DIST_ACC", "long_scoreboard": "SBID", "short_scoreboard": "SBID",
+        "selected": "ACTIVE", "not_selected": "ACTIVE", "wait": "DIST_ACC", "long_scoreboard": "SBID",
+        "short_scoreboard": "SBID",
         "barrier": "SYNC", "membar": "SYNC", "mio_throttle": "SEND", "lg_throttle": "SEND", "tex_throttle": "SEND",
-        "math_pipe_throttle": "PIPESTALL", "dispatch_stall": "OTHER", "imc_miss": "SBID", "no_instructions": "INST_FETCH",
-        "branch_resolving": "CONTROL", "drain": "OTHER", "sleeping": "OTHER", "warpgroup_arrive": "SBID", "misc": "OTHER",
+        "math_pipe_throttle": "PIPESTALL", "dispatch_stall": "OTHER", "imc_miss": "SBID",
+        "no_instructions": "INST_FETCH",
+        "branch_resolving": "CONTROL", "drain": "OTHER", "sleeping": "OTHER", "warpgroup_arrive": "SBID",
+        "misc": "OTHER",
     },
 )  # fmt: skip
 
-# Meanings: ROCprofiler-SDK, "Analyzing PC sampling data on CDNA3 and CDNA4". A wave that issued has no reason there, but a flag, wave_issued.
+# Meanings: ROCprofiler-SDK, "Analyzing PC sampling data on CDNA3 and CDNA4". A wave that issued has no reason there,
+# but a flag, wave_issued.
 AMD = Vocabulary(
     "amd", "AMD's stochastic sampling", "the map is ours; AMD publishes none",
     {
-        "selected": "WAVE_ISSUED", "not_selected": "ARBITER_NOT_WIN", "wait": "ALU_DEPENDENCY", "long_scoreboard": "WAITCNT",
-        "short_scoreboard": "WAITCNT", "barrier": "BARRIER_WAIT", "membar": "WAITCNT", "mio_throttle": "ARBITER_WIN_EX_STALL",
-        "lg_throttle": "ARBITER_WIN_EX_STALL", "tex_throttle": "ARBITER_WIN_EX_STALL", "math_pipe_throttle": "ARBITER_WIN_EX_STALL",
+        "selected": "WAVE_ISSUED", "not_selected": "ARBITER_NOT_WIN", "wait": "ALU_DEPENDENCY",
+        "long_scoreboard": "WAITCNT",
+        "short_scoreboard": "WAITCNT", "barrier": "BARRIER_WAIT", "membar": "WAITCNT",
+        "mio_throttle": "ARBITER_WIN_EX_STALL",
+        "lg_throttle": "ARBITER_WIN_EX_STALL", "tex_throttle": "ARBITER_WIN_EX_STALL",
+        "math_pipe_throttle": "ARBITER_WIN_EX_STALL",
         "dispatch_stall": "OTHER_WAIT", "imc_miss": "WAITCNT", "no_instructions": "NO_INSTRUCTION_AVAILABLE",
         "branch_resolving": "NO_INSTRUCTION_AVAILABLE", "drain": "OTHER_WAIT", "sleeping": "SLEEP_WAIT",
         "warpgroup_arrive": "ALU_DEPENDENCY", "misc": "OTHER_WAIT",

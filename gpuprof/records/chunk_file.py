@@ -1,6 +1,7 @@
 """An output file that is appended to chunk by chunk, keeps the file it replaces, and can be taken back.
 
-At every moment what is on disk is whole chunks and at most a part of one more. Whoever is killed leaves that, and a reader takes the whole ones.
+At every moment what is on disk is whole chunks and at most a part of one more. Whoever is killed leaves that, and a
+reader takes the whole ones.
 """
 
 import os
@@ -29,7 +30,8 @@ class ChunkFile:
         self._file = None
         self._moved_aside = False
         self._whole_nbytes = 0  # end of the last whole chunk
-        self.refused: GpuprofError | None = None  # why the disk took no more of a file that had begun well: nothing goes behind a part
+        # why the disk took no more of a file that had begun well: nothing goes behind a part
+        self.refused: GpuprofError | None = None
 
     @property
     def created(self) -> bool:
@@ -86,7 +88,9 @@ class ChunkFile:
             raise self._disk_error(error) from None
 
     def discard(self) -> None:
-        """Leave no file, and a previous one with its name again. A file that another run put in its place meanwhile stays."""
+        """Leave no file, and a previous one with its name again. A file that another run put in its place meanwhile
+        stays.
+        """
         if self.created:
             is_ours = self._is_regular() and os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
             self._file.close()

@@ -13,10 +13,12 @@ SAMPLE_CHUNKS = (b"SMPC", b"SMPW")
 
 
 class ChunkStream:
-    """The chunks of a file in order, one at a time: iterating gives (Chunk, payload) pairs, payload as `encoding.decode` gives it.
+    """The chunks of a file in order, one at a time: iterating gives (Chunk, payload) pairs, payload as
+    `encoding.decode` gives it.
 
-    Once the iteration is over, `complete` says whether the ENDF chunk was there, and `damage` what is wrong and at which
-    byte, or None. A recording that was stopped and says so in its last chunk is not complete, but not damaged either.
+    Once the iteration is over, `complete` says whether the ENDF chunk was there, and `damage` what is wrong and at
+    which byte, or None. A recording that was stopped and says so in its last chunk is not complete, but not damaged
+    either.
     Raises UsageError for a file that is not there, FileFormatError for one that is no recording or of a newer version.
     """
 
@@ -59,10 +61,14 @@ class ChunkStream:
         if not header:
             return None
         if len(header) < CHUNK_HEADER.size:
-            return self._damaged(f"a chunk's header ends after {len(header)} of {CHUNK_HEADER.size} bytes: the recording was cut off")
+            return self._damaged(
+                f"a chunk's header ends after {len(header)} of {CHUNK_HEADER.size} bytes: the recording was cut off"
+            )
         type_, nbytes, crc = CHUNK_HEADER.unpack(header)
         if nbytes > MAX_PAYLOAD_NBYTES:
-            return self._damaged(f"a chunk says it is {nbytes} bytes long, and the longest allowed is {MAX_PAYLOAD_NBYTES}")
+            return self._damaged(
+                f"a chunk says it is {nbytes} bytes long, and the longest allowed is {MAX_PAYLOAD_NBYTES}"
+            )
         payload = file.read(nbytes)
         if len(payload) < nbytes:
             return self._damaged(f"a chunk of {nbytes} bytes ends after {len(payload)}: the recording was cut off")
@@ -100,11 +106,15 @@ def check_header(path: Path, header: bytes) -> None:
         raise FileFormatError(f"{path}: is empty, not a gpuprof recording")
     if not header.startswith(MAGIC):
         cut = len(header) < len(MAGIC) and MAGIC.startswith(header)
-        raise FileFormatError(f"{path}: " + ("is cut off inside its header" if cut else "is not a gpuprof recording (.gprec)"))
+        raise FileFormatError(
+            f"{path}: " + ("is cut off inside its header" if cut else "is not a gpuprof recording (.gprec)")
+        )
     if len(header) < FILE_HEADER.size:
         raise FileFormatError(f"{path}: is cut off inside its header")
     _, version, zero = FILE_HEADER.unpack(header)
     if version > VERSION:
-        raise FileFormatError(f"{path}: has format version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof")
+        raise FileFormatError(
+            f"{path}: has format version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof"
+        )
     if version == 0 or zero != 0:
         raise FileFormatError(f"{path}: its header is damaged (version {version}, reserved word {zero})")

@@ -45,10 +45,13 @@ def _stalls(words: np.ndarray) -> list:
 
 
 def _pipes(bits: np.ndarray) -> list:
-    return ["+".join(name for place, name in enumerate(PIPES) if value >> place & 1) or "none" for value in bits.tolist()]
+    return [
+        "+".join(name for place, name in enumerate(PIPES) if value >> place & 1) or "none" for value in bits.tolist()
+    ]
 
 
-NAMED = ("stalls", "pipes_busy")  # columns of names, joined by "+" in text: lists in JSON, and last since they are as long as they like
+# columns of names, joined by "+" in text: lists in JSON, and last since they are as long as they like
+NAMED = ("stalls", "pipes_busy")
 
 
 # A field of the dtype that is not here is one column of its own name, as a plain number.
@@ -71,7 +74,9 @@ def values(payload: Rows) -> tuple[list[Column], Iterator[tuple]]:
     """The columns of a samples chunk, launch first, and a tuple of values for each record."""
     pairs = [(name, column) for name, column in columns(payload.rows.dtype) if name != "launch"]
     lists = [column.values(payload.rows[name]) for name, column in pairs]
-    return [Column("launch", _plain), *(column for _, column in pairs)], zip([payload.launch] * len(payload.rows), *lists, strict=True)
+    return [Column("launch", _plain), *(column for _, column in pairs)], zip(
+        [payload.launch] * len(payload.rows), *lists, strict=True
+    )
 
 
 def text_lines(payload: Rows) -> Iterator[str]:
@@ -93,7 +98,9 @@ def csv_header(payload: Rows) -> str:
 
 
 def json_lines(payload: Rows) -> Iterator[str]:
-    """One JSON object per record; numbers are numbers, `stalls` and `pipes_busy` lists of names. Nothing in it needs JSON's escapes."""
+    """One JSON object per record; numbers are numbers, `stalls` and `pipes_busy` lists of names. Nothing in it needs
+    JSON's escapes.
+    """
     header, records = values(payload)
     fields = ", ".join(f'"{column.name}": {{}}' for column in header)
     assert header[-1].name in NAMED

@@ -25,7 +25,9 @@ MAX_COUNT = (1 << 63) - 1  # what an integer column of SQLite holds
 
 
 class Rows(NamedTuple):
-    """Payload of an array chunk: `rows` has the chunk's dtype, shape (n,), and is read-only when it was read from a file."""
+    """Payload of an array chunk: `rows` has the chunk's dtype, shape (n,), and is read-only when it was read from a
+    file.
+    """
 
     launch: int
     rows: np.ndarray
@@ -62,7 +64,8 @@ def frame(type_: bytes, payload: bytes) -> bytes:
 class RowsChunk:
     """An array chunk that is filled in place: no row is copied more than once on its way to the file.
 
-    `rows`, shape (n,) and of `dtype`, is the room for rows; write to it, then `framed` gives the chunk of the first few.
+    `rows`, shape (n,) and of `dtype`, is the room for rows; write to it, then `framed` gives the chunk of the first
+    few.
     """
 
     def __init__(self, type_: bytes, dtype: np.dtype, n: int):
@@ -106,7 +109,9 @@ def encode_piece(id_: int, data: bytes) -> bytes:
 
 
 def decode(chunk: Chunk, payload: bytes) -> Payload:
-    """The value of a payload; raises MalformedPayload. Of an object, what the schema names, unless it is open to more."""
+    """The value of a payload; raises MalformedPayload. Of an object, what the schema names, unless it is open to
+    more.
+    """
     return DECODERS[chunk.kind](chunk, payload)
 
 
@@ -191,7 +196,9 @@ def _check_field(field: Field, value: dict[str, Any]) -> None:
             return
         raise MalformedPayload(f"has no {field.name!r}")
     if not HOLDS[field.type](value[field.name]):
-        raise MalformedPayload(f"has {field.name!r} = {_brief(value[field.name])!r}, which is not {FIELD_TYPES[field.type]}")
+        raise MalformedPayload(
+            f"has {field.name!r} = {_brief(value[field.name])!r}, which is not {FIELD_TYPES[field.type]}"
+        )
 
 
 def _brief(value) -> str:

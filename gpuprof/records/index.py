@@ -22,7 +22,8 @@ LOSSES = b"SMDR"  # ... and what it adds numbers to
 class Index(Recording):
     """A recording whose rows are left in the file.
 
-    `places`: where the chunks of a launch and type start. `digests`: what its exact rows are. `order`: the chunks, those of META, CHIP and samples
+    `places`: where the chunks of a launch and type start. `digests`: what its exact rows are. `order`: the chunks,
+    those of META, CHIP and samples
     aside: type, and the launch or id or path or number that they are of, each run of them once.
     """
 
@@ -75,7 +76,9 @@ def _of_launch(index: Index, rows: Rows) -> int:
     return rows.launch
 
 
-EXACT = tuple(chunk.type for chunk in BY_TYPE.values() if chunk.kind == "array" and chunk.type not in (*SAMPLED, LOSSES))
+EXACT = tuple(
+    chunk.type for chunk in BY_TYPE.values() if chunk.kind == "array" and chunk.type not in (*SAMPLED, LOSSES)
+)
 # What of a chunk stands in `Index.order`, where the chunk does.
 IN_ORDER: dict[bytes, Callable[[Index, Any], Any]] = {
     **dict.fromkeys((*EXACT, LOSSES), _of_launch),
@@ -89,7 +92,9 @@ IN_ORDER: dict[bytes, Callable[[Index, Any], Any]] = {
 
 
 def read_index(path: Path | str) -> Index:
-    """Raises UsageError for a file that is not there, FileFormatError for a damaged one, NotComparable for one that was stopped."""
+    """Raises UsageError for a file that is not there, FileFormatError for a damaged one, NotComparable for one that was
+    stopped.
+    """
     chunks = read_chunks(path)
     index = Index(chunks.path)
     builder = Builder(index, sample_sink=leave, row_sink=leave)

@@ -1,8 +1,8 @@
 """Several recordings as one.
 
-Recordings of the same launches that were sampled with other seeds or phases are passes of one run: the samples add up, launch by launch and
-cycle by cycle, and what is exact stays. Other recordings follow each other: later launches, later cycles, modules at free addresses unless
-they are there already.
+Recordings of the same launches that were sampled with other seeds or phases are passes of one run: the samples add up,
+launch by launch and cycle by cycle, and what is exact stays. Other recordings follow each other: later launches, later
+cycles, modules at free addresses unless they are there already.
 
     recordings ─ index ─> Index ─ passes ─> [Passes] ─ merge ─> recording
 
@@ -25,24 +25,31 @@ BETWEEN_COMMANDS = "; "
 
 
 class Merged(NamedTuple):
-    """What was written: its writer, closed, its sampling, as in META, and the recordings whose command streams it has not got."""
+    """What was written: its writer, closed, its sampling, as in META, and the recordings whose command streams it has
+    not got.
+    """
 
     writer: RecordWriter
     sampling: dict[str, Any]
     without_stream: list[Path]
 
 
-def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True, keep_old: bool = False) -> Merged:
+def merge(
+    paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True, keep_old: bool = False
+) -> Merged:
     """Writes `output`, which may be one of `paths`. Nothing is left behind on an error.
 
-    `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's command stream, where
-    all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises NotComparable, which says why, for recordings that
-    cannot be one, and FileFormatError for a damaged one.
+    `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's
+    command stream, where all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises
+    NotComparable, which says why, for recordings that cannot be one, and FileFormatError for a damaged one.
     """
     indexes = [read_index(path) for path in paths]
     runs = grouped(indexes)
     _check_sources(indexes)
-    with replacing(Path(output), keep_old) as partial, RecordWriter(partial, str(runs[0].sampling.get("record"))) as writer:
+    with (
+        replacing(Path(output), keep_old) as partial,
+        RecordWriter(partial, str(runs[0].sampling.get("record"))) as writer,
+    ):
         try:
             _write(writer, runs, save_stream and len(runs) == 1)
             if interrupted:
@@ -56,7 +63,9 @@ def merge(paths: Sequence[Path], output: Path, interrupted: str = "", save_strea
 
 def _write(writer: RecordWriter, runs: list[Passes], with_stream: bool) -> None:
     first = runs[0].first
-    commands = dict.fromkeys(text for run in runs for index in run.indexes for text in index.meta["command"].split(BETWEEN_COMMANDS))
+    commands = dict.fromkeys(
+        text for run in runs for index in run.indexes for text in index.meta["command"].split(BETWEEN_COMMANDS)
+    )
     writer.meta(first.meta | {"command": BETWEEN_COMMANDS.join(commands), "sampling": runs[0].sampling})
     writer.chip(first.chip)
     room = Room()
@@ -68,7 +77,9 @@ def _write(writer: RecordWriter, runs: list[Passes], with_stream: bool) -> None:
 class _Run:
     """Writes the passes of one run, in the order of the first one's chunks; samples come before what is exact."""
 
-    def __init__(self, writer: RecordWriter, run: Passes, relocation: Relocation, sampling: dict | None, with_stream: bool):
+    def __init__(
+        self, writer: RecordWriter, run: Passes, relocation: Relocation, sampling: dict | None, with_stream: bool
+    ):
         self.writer, self.run, self.first, self.relocation, self.sampling = writer, run, run.first, relocation, sampling
         self.stream = run.first.stream_pieces() if with_stream else None
         self.sampled: set[int] = set()  # launches whose samples are written
@@ -127,7 +138,9 @@ class _Run:
         for type_, _ in SAMPLE_TYPES.values():
             for rows in self.run.sampled(launch, type_):
                 if type_ != self.writer.sample_type:
-                    raise FileFormatError(f"{self.first.path}: contradicts itself: it has samples of another form than it says")
+                    raise FileFormatError(
+                        f"{self.first.path}: contradicts itself: it has samples of another form than it says"
+                    )
                 self.writer.samples(number, self.relocation.rows(rows))
         for rows in self.run.sampled(launch, b"SMCN"):
             self.writer.exact_rows(b"SMCN", number, self.relocation.rows(rows))
@@ -146,10 +159,15 @@ WAYS = {
 
 
 def _check_sources(indexes: Sequence[Index]) -> None:
-    """Raises NotComparable when a file was another one for another recording: their lines would be taken for each other's."""
+    """Raises NotComparable when a file was another one for another recording: their lines would be taken for each
+    other's.
+    """
     texts: dict[str, tuple[Index, str]] = {}
     for index in indexes:
         for path, text in index.sources.items():
             other, its_text = texts.setdefault(path, (index, text))
             if its_text != text:
-                raise NotComparable(f"{index.path} and {other.path}: {path} was not the same file in both; merge recordings of one version")
+                raise NotComparable(
+                    f"{index.path} and {other.path}: {path} was not the same file in both; merge recordings of one "
+                    "version"
+                )

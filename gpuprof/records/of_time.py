@@ -1,4 +1,6 @@
-"""Whether samples are of all warps' time, so that the ledger has what they estimate: what the sampler's registers say, as META and LNCH have them."""
+"""Whether samples are of all warps' time, so that the ledger has what they estimate: what the sampler's registers say,
+as META and LNCH have them.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +11,9 @@ EVERYWHERE = -1  # partition
 
 
 def narrowed_by(registers: Mapping[str, Any]) -> str:
-    """The first register by which they are not: "mode", "trigger", "partition" or "filter"; "" where they are. Values may be text, as in a database."""
+    """The first register by which they are not: "mode", "trigger", "partition" or "filter"; "" where they are. Values
+    may be text, as in a database.
+    """
     narrows = {
         "mode": registers.get("mode") not in MODES,
         "trigger": registers.get("trigger", CYCLES) != CYCLES,

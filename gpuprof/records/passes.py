@@ -1,8 +1,8 @@
 """Passes: recordings of the same launches, sampled by other seeds and at other phases.
 
-Where each looked for its own period (`--period auto`) they may have found different ones. All are powers of two times the same shortest one, and
-what a sampler draws depends on the cycle alone: so the samples of those with shorter periods are thinned to the longest, to what a pass with that
-period would have recorded.
+Where each looked for its own period (`--period auto`) they may have found different ones. All are powers of two times
+the same shortest one, and what a sampler draws depends on the cycle alone: so the samples of those with shorter periods
+are thinned to the longest, to what a pass with that period would have recorded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -88,7 +88,9 @@ class Passes:
         return total
 
     def sampled(self, number: int, type_: bytes) -> Iterator[np.ndarray]:
-        """The rows of a launch from all passes: ordered by cycle, then pass, where rows have a cycle; otherwise pass by pass."""
+        """The rows of a launch from all passes: ordered by cycle, then pass, where rows have a cycle; otherwise pass by
+        pass.
+        """
         each = [self._rows(index, number, type_) for index in self.indexes]
         return by_cycle(each, str(self.first.path)) if type_ != b"SMPC" else (rows for pass_ in each for rows in pass_)
 
@@ -122,7 +124,8 @@ def by_cycle(streams: Sequence[Iterator[np.ndarray]], name: str) -> Iterator[np.
     ahead = [_Ahead(stream, name) for stream in streams]
     while ahead := [each for each in ahead if len(each.rows)]:
         open_ended = [each for each in ahead if each.more]
-        # What is still to come of a stream is of its last cycle here, or a later one: rows before the first of those are all there.
+        # What is still to come of a stream is of its last cycle here, or a later one: rows before the first of those
+        # are all there.
         bound = min((each.rows["cycle"][-1] for each in open_ended), default=None)
         ready = np.concatenate([each.take(bound) for each in ahead])
         if len(ready):
@@ -165,7 +168,8 @@ def _check_comparable(a: Index, b: Index) -> None:
     both = f"{a.path} and {b.path}"
     if a.chip != b.chip:
         raise NotComparable(
-            f"{both}: recorded on {a.meta['chip']} and {b.meta['chip']}{_difference(a.chip, b.chip)}; cycles would not compare"
+            f"{both}: recorded on {a.meta['chip']} and {b.meta['chip']}{_difference(a.chip, b.chip)}; cycles would not "
+            "compare"
         )
     if a.meta["model_version"] != b.meta["model_version"]:
         versions = f"{a.meta['model_version']} and {b.meta['model_version']}"
@@ -174,7 +178,8 @@ def _check_comparable(a: Index, b: Index) -> None:
     for name in sorted(ours.keys() | theirs.keys()):
         if ours.get(name) != theirs.get(name):
             raise NotComparable(
-                f"{both}: sampled with {name} {ours.get(name, 'as usual')} and {theirs.get(name, 'as usual')}; samples would not add up"
+                f"{both}: sampled with {name} {ours.get(name, 'as usual')} and {theirs.get(name, 'as usual')}; samples "
+                "would not add up"
             )
 
 
@@ -211,11 +216,16 @@ def _end(launch: Launch) -> dict | None:
     if not launch.end:
         return launch.end
     counters = {name: value for name, value in launch.end["counters"].items() if name != FOUND_PERIOD}
-    return {name: value for name, value in launch.end.items() if name not in (*COUNTED, "buffer_full")} | {"counters": counters}
+    return {name: value for name, value in launch.end.items() if name not in (*COUNTED, "buffer_full")} | {
+        "counters": counters
+    }
 
 
 def _exact_rows(index: Index) -> dict[int, dict[bytes, bytes]]:
-    return {launch: {type_: digest.digest() for type_, digest in digests.items()} for launch, digests in index.digests.items()}
+    return {
+        launch: {type_: digest.digest() for type_, digest in digests.items()}
+        for launch, digests in index.digests.items()
+    }
 
 
 def _check_periods(a: Index, b: Index) -> None:
@@ -226,7 +236,8 @@ def _check_periods(a: Index, b: Index) -> None:
         ours, theirs = found_period(launch), found_period(b.launches[number])
         if ours != theirs:
             raise NotComparable(
-                f"{a.path} and {b.path}: --period auto found {ours} cycles and {theirs} for launch {number}, and compact records do not tell"
+                f"{a.path} and {b.path}: --period auto found {ours} cycles and {theirs} for launch {number}, and "
+                "compact records do not tell"
                 f" their cycle, to be thinned by; record wide ones, or give --period {max(ours or 0, theirs or 0)}"
             )
 
@@ -237,6 +248,7 @@ def _check_new(run: list[Index], index: Index) -> None:
         for seed in set(pass_seeds(other)) & set(pass_seeds(index)):
             number, _, phase = seed.partition("+")
             raise NotComparable(
-                f"{index.path} and {other.path}: the same launches, sampled with the same seed {number} and phase {phase}: the samples are the"
+                f"{index.path} and {other.path}: the same launches, sampled with the same seed {number} and phase "
+                f"{phase}: the samples are the"
                 " same, too; replay one of them with another --seed or --phase"
             )

@@ -46,7 +46,9 @@ def _no_rows(dtype: np.dtype) -> np.ndarray:
 
 @dataclass(slots=True)
 class Launch:
-    """What was recorded of a launch. `samples` is WIDE_DTYPE or COMPACT_DTYPE, in record order. Arrays may be read-only."""
+    """What was recorded of a launch. `samples` is WIDE_DTYPE or COMPACT_DTYPE, in record order. Arrays may be
+    read-only.
+    """
 
     begin: dict[str, Any]  # schema.LAUNCH_FIELDS
     end: dict[str, Any] | None = None  # schema.LAUNCH_END_FIELDS; None when the stream ended inside the launch
@@ -76,7 +78,9 @@ class Recording:
     damage: str | None = None
 
     def registers(self, launch: int) -> dict[str, Any]:
-        """The sampler's that were in force for a launch, with the period that was found where the sampler looked for one."""
+        """The sampler's that were in force for a launch, with the period that was found where the sampler looked for
+        one.
+        """
         own = self.launches[launch].begin.get("sampling", {})
         return self.meta["sampling"] | (own if isinstance(own, dict) else {})
 
@@ -85,11 +89,13 @@ RowSink = Callable[[Chunk, Rows], None]
 BeginSink = Callable[[int, dict[str, Any]], None]
 
 
-def read_recording(path: Path | str, sample_sink: RowSink | None = None, begin_sink: BeginSink | None = None) -> Recording:
+def read_recording(
+    path: Path | str, sample_sink: RowSink | None = None, begin_sink: BeginSink | None = None
+) -> Recording:
     """The recording up to its end or its damage.
 
-    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded. A `begin_sink` hears of each launch
-    before its first sample: its index, and the sampler's registers in force for it.
+    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded. A `begin_sink`
+    hears of each launch before its first sample: its index, and the sampler's registers in force for it.
     Raises UsageError for a file that is not there, FileFormatError for one that is no recording, is newer, contradicts
     itself, or is damaged before its META chunk.
     """
@@ -108,12 +114,16 @@ def read_recording(path: Path | str, sample_sink: RowSink | None = None, begin_s
 
 
 def found_period(launch: Launch) -> int | None:
-    """The period in cycles that the sampler found while the launch ran; None where it looked for none, or where the launch has no end."""
+    """The period in cycles that the sampler found while the launch ran; None where it looked for none, or where the
+    launch has no end.
+    """
     return launch.end["counters"].get(FOUND_PERIOD) if launch.end else None
 
 
 def _put_found_period(launch: Launch) -> None:
-    """Where the sampler looked for its period while the launch ran, that is what the registers say, as if it had been given."""
+    """Where the sampler looked for its period while the launch ran, that is what the registers say, as if it had been
+    given.
+    """
     if (period := found_period(launch)) is not None:
         launch.begin["sampling"] = launch.begin.get("sampling", {}) | {"period_cycles": period}
 
@@ -123,20 +133,27 @@ def leave(chunk: Chunk, rows: Rows) -> None:
 
 
 class Builder:
-    """Puts chunks into a Recording, and refuses those that contradict each other; what comes in pieces is joined at the end.
+    """Puts chunks into a Recording, and refuses those that contradict each other; what comes in pieces is joined at the
+    end.
 
-    Rows go to the sinks, those of samples to the first, once it is known that their launch has begun; without a sink, into the recording.
+    Rows go to the sinks, those of samples to the first, once it is known that their launch has begun; without a sink,
+    into the recording.
     """
 
     def __init__(
-        self, recording: Recording, sample_sink: RowSink | None = None, row_sink: RowSink | None = None, begin_sink: BeginSink | None = None
+        self,
+        recording: Recording,
+        sample_sink: RowSink | None = None,
+        row_sink: RowSink | None = None,
+        begin_sink: BeginSink | None = None,
     ):
         self.recording = recording
         self.begin_sink = begin_sink
         self.sample_sink = sample_sink or self._keep_rows
         self.row_sink = row_sink or self._keep_rows
         self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
-        self.images: dict[int, list[bytes]] = {}  # pieces, joined at the end: to add each to what is there takes the square of the time
+        # pieces, joined at the end: to add each to what is there takes the square of the time
+        self.images: dict[int, list[bytes]] = {}
         self.texts: dict[str, list[str]] = {}
         self.n_samples: Counter[int] = Counter()  # by launch
 
@@ -186,7 +203,9 @@ class Builder:
         launch = self._begun(fields["launch"])
         n_samples = self.n_samples[fields["launch"]]
         if fields["samples_kept"] != n_samples:
-            raise self._contradiction(f"{n_samples} samples of launch {fields['launch']}, which kept {fields['samples_kept']}")
+            raise self._contradiction(
+                f"{n_samples} samples of launch {fields['launch']}, which kept {fields['samples_kept']}"
+            )
         launch.end = fields
 
     def _samples(self, chunk: Chunk, rows: Rows) -> None:

@@ -15,7 +15,9 @@ LAST_NUMBER = (1 << 32) - 1  # of a launch
 
 @dataclass
 class Relocation:
-    """From the numbers of one recording to those of the whole. `modules`: id -> (id, load base); `shared` are there already."""
+    """From the numbers of one recording to those of the whole. `modules`: id -> (id, load base); `shared` are there
+    already.
+    """
 
     first_launch: int = 0
     first_cycle: int = 0
@@ -81,21 +83,29 @@ class Room:
         """The next recording. Raises NotComparable when there is no room left."""
         for module in index.modules.values():
             if module.fields["load_base"] + module.fields["code_nbytes"] > PC_LIMIT:
-                raise FileFormatError(f"{index.path}: module {module.fields['id']} lies above 4 GiB, where no code can be")
+                raise FileFormatError(
+                    f"{index.path}: module {module.fields['id']} lies above 4 GiB, where no code can be"
+                )
         places, shared = self._place_modules(index)
         order = sorted(index.modules, key=lambda number: index.modules[number].fields["load_base"])
         starts = np.array([index.modules[number].fields["load_base"] for number in order], np.int64)
         lengths = np.array([index.modules[number].fields["code_nbytes"] for number in order], np.int64)
         shifts = np.array([places[number][1] for number in order], np.int64) - starts
-        relocation = Relocation(self._launches, self._cycles, places, frozenset(shared), starts, starts + lengths, shifts)
+        relocation = Relocation(
+            self._launches, self._cycles, places, frozenset(shared), starts, starts + lengths, shifts
+        )
         self._launches += max(index.launches, default=-1) + 1
         self._cycles += index.end_cycle
         if self._launches > LAST_NUMBER:
-            raise NotComparable(f"{index.path}: together these are {self._launches} launches; a recording holds {LAST_NUMBER}")
+            raise NotComparable(
+                f"{index.path}: together these are {self._launches} launches; a recording holds {LAST_NUMBER}"
+            )
         return relocation
 
     def _place_modules(self, index: Index) -> tuple[dict[int, tuple[int, int]], set[int]]:
-        """Where each module goes: the first recording's stay, later ones share what is there, or lie behind all others."""
+        """Where each module goes: the first recording's stay, later ones share what is there, or lie behind all
+        others.
+        """
         is_first, there = not self._modules, tuple(self._modules)
         places, shared = {}, set()
         for number, module in index.modules.items():
@@ -104,10 +114,16 @@ class Room:
                 places[number] = tuple(known)
                 shared.add(number)
                 continue
-            new = (number, module.fields["load_base"]) if is_first else (max(id for _, id, _ in self._modules) + 1, self._end)
+            new = (
+                (number, module.fields["load_base"])
+                if is_first
+                else (max(id for _, id, _ in self._modules) + 1, self._end)
+            )
             places[number] = new
             self._modules.append((module, *new))
-            self._end = max(self._end, -(-(new[1] + module.fields["code_nbytes"]) // PAGE_NBYTES) * PAGE_NBYTES + PAGE_NBYTES)
+            self._end = max(
+                self._end, -(-(new[1] + module.fields["code_nbytes"]) // PAGE_NBYTES) * PAGE_NBYTES + PAGE_NBYTES
+            )
             if self._end > PC_LIMIT + PAGE_NBYTES:
                 raise NotComparable(f"{index.path}: its code would lie above 4 GiB; merge fewer recordings")
         return places, shared
@@ -115,4 +131,6 @@ class Room:
 
 def _same(a: Module, b: Module) -> bool:
     """Whether two modules are one, wherever they lie."""
-    return a.image == b.image and all(a.fields[name] == b.fields[name] for name in ("name", "code_nbytes", "compiler", "arch"))
+    return a.image == b.image and all(
+        a.fields[name] == b.fields[name] for name in ("name", "code_nbytes", "compiler", "arch")
+    )

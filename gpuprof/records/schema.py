@@ -5,20 +5,22 @@
 
 All numbers are little-endian. A payload is one of three kinds:
 
-* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more, which a reader
-  passes over (in META and CHIP it keeps them);
+* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more, which
+  a reader passes over (in META and CHIP it keeps them);
 * array: u32 launch index, u32 row count, rows of the dtype given;
 * bytes: u32 id, raw bytes.
 
-What is long comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG chunks of one id, SRCF
-chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was recorded is
-complete only when the file ends in an ENDF chunk. A run that is killed leaves the chunks written by then, under the file's own name, and
-perhaps a part of one more; a full disk leaves them without. Commands read that up to its end, and say that it was cut off.
+What is long comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG chunks of one id,
+SRCF chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was
+recorded is complete only when the file ends in an ENDF chunk. A run that is killed leaves the chunks written by then,
+under the file's own name, and perhaps a part of one more; a full disk leaves them without. Commands read that up to its
+end, and say that it was cut off.
 
-The command stream, where it is saved, is in STRM chunks, each a zlib stream of its own that holds at most 2^20 bytes. Those of id 0 are lines
-of JSON, one for each command in the order asked; stream/codec.py says what they are. Those of id 1, 2, ... are blocks of what was copied into
-memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there once. How they are compressed is the zlib library's choice:
-another library may make other bytes of the same stream.
+The command stream, where it is saved, is in STRM chunks, each a zlib stream of its own that holds at most 2^20 bytes.
+Those of id 0 are lines of JSON, one for each command in the order asked; stream/codec.py says what they are. Those of
+id 1, 2, ... are blocks of what was copied into
+memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there once. How they are compressed is the
+zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams.
 """
@@ -30,7 +32,8 @@ import numpy as np
 MAGIC = b"GPREC\x1a\r\n"
 VERSION = 2
 
-# The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has 1024 at most.
+# The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
+# 1024 at most.
 SM_SHIFT = 22
 STALL_MASK = (1 << SM_SHIFT) - 1
 
@@ -60,9 +63,15 @@ WIDE_COLUMNS = (
     Column("block", "<u4", "linear block index in the grid"),
     Column("mask", "<u4", "active lanes"),
     Column("warp_slot", "u1", "in the SM"),
-    Column("flags", "u1", f"{ISSUED}: the warp issued in this cycle; {SCHEDULER_ISSUED}: its scheduler issued, this warp or another"),
+    Column(
+        "flags",
+        "u1",
+        f"{ISSUED}: the warp issued in this cycle; {SCHEDULER_ISSUED}: its scheduler issued, this warp or another",
+    ),
     Column("warp", "u1", "in the block"),
-    Column("resident", "u1", "warps that were resident on the SM, this one included; 0: not told, as in files of version 1"),
+    Column(
+        "resident", "u1", "warps that were resident on the SM, this one included; 0: not told, as in files of version 1"
+    ),
 )
 # Exact, not sampled. The ledger is sparse: rows with zero cycles are left out.
 LEDGER_COLUMNS = (
@@ -84,19 +93,27 @@ COUNTERS_COLUMNS = (
     Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
     Column("l1_wavefronts_shared_ideal", "<u8", "had there been no bank conflict"),
 )
-# One for each SM and cycle of which a record came into its FIFO; the launch is that of the first one. What counts up does so from the launch's
-# first cycle on, for the launch alone. Counters that were not asked for are zero.
+# One for each SM and cycle of which a record came into its FIFO; the launch is that of the first one. What counts up
+# does so from the launch's first cycle on, for the launch alone. Counters that were not asked for are zero.
 SAMPLED_COUNTERS_COLUMNS = (
     Column("cycle", "<u8", "GPU cycle, from power-on"),
     Column("launch", "<u4", "launch index"),
-    Column("pipes_busy", "<u4", "a bit for each pipe, in the order of the instruction table, that is busy in some partition"),
+    Column(
+        "pipes_busy",
+        "<u4",
+        "a bit for each pipe, in the order of the instruction table, that is busy in some partition",
+    ),
     Column("sm", "<u2", "number of the SM"),
     Column("issued", "<u2", "schedulers that issued in this cycle"),
     Column("eligible", "<u2", "warps that could have issued in it"),
     Column("active", "<u2", "resident warps"),
     Column("l1_sectors", "<u8", "sectors that the launch's loads have asked of the SM's L1"),
     Column("l1_hits", "<u8", "of these, found"),
-    Column("l2_sectors", "<u8", "sectors that the launch has asked of the L2, by all SMs, up to the last multiple of 64 cycles"),
+    Column(
+        "l2_sectors",
+        "<u8",
+        "sectors that the launch has asked of the L2, by all SMs, up to the last multiple of 64 cycles",
+    ),
     Column("l2_hits", "<u8", "of these, found"),
     Column("dram_nbytes", "<u8", "read and written for the launch, by all SMs, up to the same cycle"),
 )
@@ -115,13 +132,18 @@ STALL_LENGTHS_COLUMNS = (
 )
 CAUSES_COLUMNS = (
     Column("pc", "<u4", "code address of what stalled"),
-    Column("cause_pc", "<u4", "code address of the instruction that ended the stall; pc itself where it is no other's doing"),
+    Column(
+        "cause_pc",
+        "<u4",
+        "code address of the instruction that ended the stall; pc itself where it is no other's doing",
+    ),
     Column("reason", "<u2", "number of the stall reason"),
     Column("kind", "<u2", "number of the kind of cause"),
     Column(
         "flags",
         "<u4",
-        "bits: 1 the cause is in another warp, 2 of another launch, 4 an access that takes more passes or sectors than it need",
+        "bits: 1 the cause is in another warp, 2 of another launch, 4 an access that takes more passes or sectors than "
+        "it need",
     ),
     Column("cycles", "<u8", "warp-cycles charged to it; over all causes of a (pc, reason) they are the ledger's"),
     Column("stalls", "<u8", "how many it ended"),
@@ -146,12 +168,18 @@ def losses_of_none(samples: np.ndarray) -> np.ndarray:
     return rows
 
 
-STALLS_DTYPE, STALL_LENGTHS_DTYPE, CAUSES_DTYPE = _dtype(STALLS_COLUMNS), _dtype(STALL_LENGTHS_COLUMNS), _dtype(CAUSES_COLUMNS)
+STALLS_DTYPE, STALL_LENGTHS_DTYPE, CAUSES_DTYPE = (
+    _dtype(STALLS_COLUMNS),
+    _dtype(STALL_LENGTHS_COLUMNS),
+    _dtype(CAUSES_COLUMNS),
+)
 assert COMPACT_DTYPE.itemsize == 8 and WIDE_DTYPE.itemsize == 32
 
 
 class Field(NamedTuple):
-    """A field of a json chunk. `type` is a key of FIELD_TYPES; every field listed must be there, except where it is optional."""
+    """A field of a json chunk. `type` is a key of FIELD_TYPES; every field listed must be there, except where it is
+    optional.
+    """
 
     name: str
     type: str
@@ -190,7 +218,8 @@ META_FIELDS = (
     Field(
         "sampling",
         "map",
-        "registers of the sampler, see below: always period_cycles, mode, seed and record, others where they are not as usual",
+        "registers of the sampler, see below: always period_cycles, mode, seed and record, others where they are not "
+        "as usual",
     ),
     Field("fidelity", "text", "how far its numbers can be trusted", optional=True),
 )
@@ -227,7 +256,9 @@ LAUNCH_FIELDS = (
         "of its stream, where it is not 0: of launches that wait for room the smaller starts its blocks first",
         optional=True,
     ),
-    Field("dependent", "flag", "true where it may start when the launch before it on the stream lets it", optional=True),
+    Field(
+        "dependent", "flag", "true where it may start when the launch before it on the stream lets it", optional=True
+    ),
     Field("sampling", "map", "registers of the sampler in force for it, where they are not META's", optional=True),
 )
 LAUNCH_END_FIELDS = (
@@ -266,7 +297,13 @@ CHUNKS = (
     Chunk(b"LNCH", "json", None, "a launch begins", LAUNCH_FIELDS),
     Chunk(b"SMPC", "array", COMPACT_DTYPE, "samples, compact", columns=COMPACT_COLUMNS),
     Chunk(b"SMPW", "array", WIDE_DTYPE, "samples, wide", columns=WIDE_COLUMNS),
-    Chunk(b"LEDG", "array", LEDGER_DTYPE, "the launch's exact stall ledger; rows ascend by (pc, reason)", columns=LEDGER_COLUMNS),
+    Chunk(
+        b"LEDG",
+        "array",
+        LEDGER_DTYPE,
+        "the launch's exact stall ledger; rows ascend by (pc, reason)",
+        columns=LEDGER_COLUMNS,
+    ),
     Chunk(
         b"CNTR",
         "array",
@@ -281,7 +318,13 @@ CHUNKS = (
         "counter records: what an SM's counters say in the cycle of a sample",
         columns=SAMPLED_COUNTERS_COLUMNS,
     ),
-    Chunk(b"STLN", "array", STALLS_DTYPE, "the launch's stalls, counted; rows ascend by (pc, reason)", columns=STALLS_COLUMNS),
+    Chunk(
+        b"STLN",
+        "array",
+        STALLS_DTYPE,
+        "the launch's stalls, counted; rows ascend by (pc, reason)",
+        columns=STALLS_COLUMNS,
+    ),
     Chunk(
         b"STLH",
         "array",
@@ -296,13 +339,20 @@ CHUNKS = (
         "what ended them; rows ascend by (pc, reason, cause_pc, kind, flags)",
         columns=CAUSES_COLUMNS,
     ),
-    Chunk(b"SMDR", "array", LOSSES_DTYPE, "samples of the launch that each SM lost; rows ascend by SM", columns=LOSSES_COLUMNS),
+    Chunk(
+        b"SMDR",
+        "array",
+        LOSSES_DTYPE,
+        "samples of the launch that each SM lost; rows ascend by SM",
+        columns=LOSSES_COLUMNS,
+    ),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
     Chunk(
         b"STRM",
         "bytes",
         None,
-        "a piece of the saved command stream, compressed with zlib: command lines (id 0) or a block of memory (id 1, 2, ...)",
+        "a piece of the saved command stream, compressed with zlib: command lines (id 0) or a block of memory (id 1, "
+        "2, ...)",
     ),
     Chunk(
         b"MARK",

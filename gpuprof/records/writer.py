@@ -25,7 +25,8 @@ from gpuprof.records.schema import (
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
 PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
 SAMPLE_TYPES = {"wide": (b"SMPW", WIDE_DTYPE), "compact": (b"SMPC", COMPACT_DTYPE)}
-RECORD_NBYTES = {record: dtype.itemsize for record, (_, dtype) in SAMPLE_TYPES.items()}  # in the cells' FIFOs and the event buffer
+# in the cells' FIFOs and the event buffer
+RECORD_NBYTES = {record: dtype.itemsize for record, (_, dtype) in SAMPLE_TYPES.items()}
 COUNTER_NAMES = tuple(name for name in COUNTERS_DTYPE.names if name not in ("pc", "reserved"))
 
 
@@ -35,12 +36,14 @@ class RecordWriter:
     * the block ends: the file is completed;
     * KeyboardInterrupt: the records so far stay, with a MARK chunk that says why they end;
     * the disk is full: the records so far stay, up to the last whole chunk;
-    * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is left, and a previous one is back.
+    * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is
+      left, and a previous one is back.
 
     `is_part` says afterwards that a file stays which is not complete.
 
     Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
-    previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples arrive.
+    previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples
+    arrive.
 
     Raises UsageError when the path is a folder or in none, GpuprofError when the disk refuses.
     """
@@ -66,7 +69,9 @@ class RecordWriter:
     def __enter__(self) -> "RecordWriter":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
             if kind is None:
                 self.end()
@@ -92,16 +97,28 @@ class RecordWriter:
     def chip(self, fields: dict[str, Any]) -> None:
         self._json(b"CHIP", fields)
 
-    def module(self, id: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str) -> None:
+    def module(
+        self, id: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str
+    ) -> None:
         """A module was loaded. `image` is its ELF; `load_base` the code address of its first instruction."""
         self._json(
-            b"MODL", {"id": id, "name": name, "load_base": load_base, "code_nbytes": code_nbytes, "compiler": compiler, "arch": arch}
+            b"MODL",
+            {
+                "id": id,
+                "name": name,
+                "load_base": load_base,
+                "code_nbytes": code_nbytes,
+                "compiler": compiler,
+                "arch": arch,
+            },
         )
         for start in range(0, len(image), PIECE_NBYTES):
             self._put(b"IMAG", encode_piece(id, image[start : start + PIECE_NBYTES]))
 
     def source(self, path: str, text: str) -> None:
-        """A source file as it was when collecting. A path that was given before is left as it is: modules share headers."""
+        """A source file as it was when collecting. A path that was given before is left as it is: modules share
+        headers.
+        """
         if path in self._source_paths:
             return
         self._source_paths.add(path)
@@ -166,7 +183,9 @@ class RecordWriter:
         self._rows(b"CNTR", launch, rows[counted])
 
     def exact_rows(self, type_: bytes, launch: int, rows: np.ndarray) -> None:
-        """An array chunk of a launch beside those above: a key of `schema.BY_TYPE` and rows of its dtype, in its order."""
+        """An array chunk of a launch beside those above: a key of `schema.BY_TYPE` and rows of its dtype, in its
+        order.
+        """
         assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
         self._rows(type_, launch, rows)
 
@@ -175,7 +194,9 @@ class RecordWriter:
         self._put(b"STRM", encode_piece(id, piece))
 
     def launch_end(self, launch: int, timing: Any) -> None:
-        """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters have their chunks."""
+        """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters
+        have their chunks.
+        """
         self.launch_end_fields(timing_fields(launch, timing))
 
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
@@ -248,7 +269,9 @@ class RecordWriter:
 def timing_fields(launch: int, timing: Any) -> dict[str, Any]:
     """The fields of a LEND chunk: those of the schema, and every other plain value of `timing` under `counters`."""
     values = {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(timing).items()}
-    named = {field.name: values.pop(field.name) for field in LAUNCH_END_FIELDS if field.name not in ("launch", "counters")}
+    named = {
+        field.name: values.pop(field.name) for field in LAUNCH_END_FIELDS if field.name not in ("launch", "counters")
+    }
     plain = {name: value for name, value in values.items() if isinstance(value, (int, float, str))}
     return {"launch": launch, "counters": plain} | named
 

@@ -18,7 +18,9 @@ MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is no
 LEAST_CODE_CELLS, LEAST_CODE_SHARE = 30, 0.33  # of the page, before columns are dropped
 
 
-def page(report: Report, name: str, look: Look, lines: tuple[int, int] | None = None, isa: bool = False) -> Iterator[Text]:
+def page(
+    report: Report, name: str, look: Look, lines: tuple[int, int] | None = None, isa: bool = False
+) -> Iterator[Text]:
     """The listing `name` ("source", "ptx", "isa") of every kernel of the report."""
     for kernel in report.kernels:
         yield from kernel_listing(kernel, name, look, lines, isa)
@@ -28,7 +30,9 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
     sections = LISTINGS[name](kernel)
     hot = {id(row) for row in hottest(sections)}
     rows = [row for section in sections for row in section.rows]
-    cells = Cells(name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look, scale_of(kernel), kernel)
+    cells = Cells(
+        name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look, scale_of(kernel), kernel
+    )
     everything = isa or lines is not None
     if lines is not None:
         sections = select_lines(sections, *lines)
@@ -86,7 +90,10 @@ def heading(section: Section, kernel: Kernel, with_span: bool, look: Look) -> It
         text.append(f"  {shown(near_name(section.path))}{span}")
     yield clipped(text.append(f"  {percent(sum(section.cost.reasons), whole)}", DIM), look)
     if section.call_sites:
-        places = [f"{shown(base_name(site.path))}:{site.line} ({percent(sum(cost.reasons), whole)})" for site, cost in section.call_sites]
+        places = [
+            f"{shown(base_name(site.path))}:{site.line} ({percent(sum(cost.reasons), whole)})"
+            for site, cost in section.call_sites
+        ]
         yield from flow(Text(mark).append("inlined at ", DIM), [Text(place, DIM) for place in places], look)
 
 
@@ -97,4 +104,8 @@ def views_of(section: Section, hot: set[int], nest: bool, everything: bool, look
         if nest and (everything or (is_hot and not look.plain)):
             for instruction in row.instructions:
                 if everything or sum(instruction.cost.reasons) >= MIN_NESTED_SHARE * sum(row.cost.reasons):
-                    yield View(Row(instruction.pc, instruction.text, (instruction,), instruction.cost, instruction.cost), False, True)
+                    yield View(
+                        Row(instruction.pc, instruction.text, (instruction,), instruction.cost, instruction.cost),
+                        False,
+                        True,
+                    )

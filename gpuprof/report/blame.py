@@ -1,4 +1,6 @@
-"""The blame page: for each line that stalls, and each reason, the line that ended it. And what lines are waited for, of the source page and the summary."""
+"""The blame page: for each line that stalls, and each reason, the line that ended it. And what lines are waited for, of
+the source page and the summary.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +18,9 @@ NO_CAUSES = "the recording does not say what ended the stalls: collect again"
 
 
 class Entry(NamedTuple):
-    """Stalls of one line for one reason that one line ended in one way. Lines are innermost positions; those without a line keep their address."""
+    """Stalls of one line for one reason that one line ended in one way. Lines are innermost positions; those without a
+    line keep their address.
+    """
 
     stalled: Position
     stalled_pc: int  # 0 where there is a line
@@ -122,7 +126,8 @@ def kernel_table(kernel: Kernel, look: Look) -> Iterator[Text]:
 
 
 CSV_HEADING = (
-    "Kernel", "File", "Line", "Address", "Stall", "Cause File", "Cause Line", "Cause Address", "Cause", "Other Warp", "Other Launch", "Conflict",
+    "Kernel", "File", "Line", "Address", "Stall", "Cause File", "Cause Line", "Cause Address", "Cause", "Other Warp",
+    "Other Launch", "Conflict",
     "Warp Cycles (Exact)", "Exact Share", "Stalls",
 )  # fmt: skip
 
@@ -135,7 +140,10 @@ def csv_rows(report: Report, lines: tuple[int, int] | None = None) -> Iterator[t
             found = entry_object(kernel, entry, report)
             yield (
                 shown(kernel.name),
-                *(("" if value is None else int(value) if isinstance(value, bool) else value) for value in found.values()),
+                *(
+                    ("" if value is None else int(value) if isinstance(value, bool) else value)
+                    for value in found.values()
+                ),
             )
 
 

@@ -1,4 +1,6 @@
-"""What usually lies behind a stall reason, for `gpuprof explain`: by name, most frequent first. Every reason has an entry."""
+"""What usually lies behind a stall reason, for `gpuprof explain`: by name, most frequent first. Every reason has an
+entry.
+"""
 
 CAUSES: dict[str, tuple[str, ...]] = {
     "selected": ("The share of selected cycles is how much of its time a warp does work.",),
@@ -11,7 +13,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "The instruction shown is the first to use a loaded value; the load itself stands before it.",
         "Loads that miss the caches, or that touch many sectors because lanes are far apart.",
         "A load right before its use, and too few warps to hide its latency.",
-        "At CP.ASYNC.WAIT, BULK.WAIT or a wait at an mbarrier: copies that were started too late, or too few stages of them; or, at an "
+        "At CP.ASYNC.WAIT, BULK.WAIT or a wait at an mbarrier: copies that were started too late, or too few stages of "
+        "them; or, at an "
         "mbarrier, other warps that have not arrived yet.",
     ),
     "short_scoreboard": (
@@ -54,8 +57,10 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "drain": ("Stores at the very end of the kernel, above all uncoalesced ones, which the exiting warp waits for.",),
     "sleeping": ("__nanosleep() in a spin loop.",),
     "warpgroup_arrive": (
-        "wgmma.wait_group: the warp waits until its multiplications have ended. Where the tensor pipe is busy all the time this is as it should be.",
-        "One group of multiplications at a time, waited for before the next is started: leave one on its way (wait_group 1), or use two warp groups.",
+        "wgmma.wait_group: the warp waits until its multiplications have ended. Where the tensor pipe is busy all the "
+        "time this is as it should be.",
+        "One group of multiplications at a time, waited for before the next is started: leave one on its way "
+        "(wait_group 1), or use two warp groups.",
     ),
     "misc": ("None that the model names.",),
 }

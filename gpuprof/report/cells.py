@@ -63,7 +63,9 @@ class Cells:
 
     def sampled(self, view: View) -> Text:
         """The estimate of the exact share, from what the samples stand for."""
-        return share(self.scale.part(view.cost), self.scale.whole, strong=not self.whole.warp_cycles and not view.nested)
+        return share(
+            self.scale.part(view.cost), self.scale.whole, strong=not self.whole.warp_cycles and not view.nested
+        )
 
     def sampled_with_margin(self, view: View) -> Text:
         """The share and the farther end of its 95 % interval: "64.2% ±2.2"."""
@@ -84,12 +86,16 @@ class Cells:
         return share(attributed(self.kernel, view.row), self.whole.warp_cycles, strong=not view.nested)
 
     def stalls(self, view: View) -> Text:
-        return bar(view.cost.reasons, sum(view.cost.reasons) / self.largest if self.largest else 0, BAR_CELLS, self.look)
+        return bar(
+            view.cost.reasons, sum(view.cost.reasons) / self.largest if self.largest else 0, BAR_CELLS, self.look
+        )
 
     def why(self, view: View) -> Text:
         """The dominating stall reasons and their shares of the row: "long_sb 91%". In a pipe: "long_sb:91,wait:9"."""
         reasons = self.look.vocabulary.merged(view.cost.reasons)
-        worth = [reason for reason in ranked(reasons) if reason != SELECTED and reasons[reason] >= MIX_SHARE * sum(reasons)]
+        worth = [
+            reason for reason in ranked(reasons) if reason != SELECTED and reasons[reason] >= MIX_SHARE * sum(reasons)
+        ]
         text = Text()
         for reason in worth[:MIX_REASONS]:
             value = f"{100 * reasons[reason] / sum(reasons):.0f}"
@@ -147,7 +153,9 @@ def dashed(cell: Callable[[View], Text]) -> Callable[[View], Text]:
 
 
 def columns_for(cells: Cells) -> list[Column]:
-    """The columns of a listing, in their order; the number after a cell says how early its column goes when the page is narrow."""
+    """The columns of a listing, in their order; the number after a cell says how early its column goes when the page is
+    narrow.
+    """
     plain, by_line, has_ledger = cells.look.plain, cells.listing == "source", bool(cells.whole.warp_cycles)
     filled = dashed if plain else lambda cell: cell
     columns = [

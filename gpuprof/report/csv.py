@@ -1,8 +1,8 @@
 """The source, PTX and instruction pages as CSV, as Nsight Compute exports its source page; other pages as plain tables.
 
-A `Kernel Name` row, a heading, a row per line or instruction; then the next kernel's. Nsight Compute's columns come first, in its
-order and with its names, then ours. A cell is empty where nothing was measured. Text is the source's own, but control
-characters are written out, since people print CSV on terminals.
+A `Kernel Name` row, a heading, a row per line or instruction; then the next kernel's. Nsight Compute's columns come
+first, in its order and with its names, then ours. A cell is empty where nothing was measured. Text is the source's own,
+but control characters are written out, since people print CSV on terminals.
 """
 
 import csv
@@ -118,9 +118,12 @@ NCU_FACTS = (
     CsvColumn("Instructions Executed", counter("inst_executed")),
     CsvColumn("Thread Instructions Executed", counter("thread_inst_executed")),
     CsvColumn("Predicated-On Thread Instructions Executed", counter("thread_inst_executed_pred_on")),
-    CsvColumn("Avg. Threads Executed", lambda line: ratio(line.counters.thread_inst_executed, line.counters.inst_executed)),
     CsvColumn(
-        "Avg. Predicated-On Threads Executed", lambda line: ratio(line.counters.thread_inst_executed_pred_on, line.counters.inst_executed)
+        "Avg. Threads Executed", lambda line: ratio(line.counters.thread_inst_executed, line.counters.inst_executed)
+    ),
+    CsvColumn(
+        "Avg. Predicated-On Threads Executed",
+        lambda line: ratio(line.counters.thread_inst_executed_pred_on, line.counters.inst_executed),
     ),
     CsvColumn("Divergent Branches", counter("divergent_branches")),
     CsvColumn("Address Space", lambda line: distinct(line.row.instructions, lambda i: i.space.capitalize())),
@@ -128,7 +131,8 @@ NCU_FACTS = (
     CsvColumn("Access Size", lambda line: distinct(line.row.instructions, lambda i: str(8 * i.access_nbytes))),  # bits
     CsvColumn("L1 Tag Requests Global", counter("l1_tag_requests_global")),
     CsvColumn(
-        "L1 Conflicts Shared N-Way", lambda line: ratio(line.counters.l1_wavefronts_shared, line.counters.l1_wavefronts_shared_ideal)
+        "L1 Conflicts Shared N-Way",
+        lambda line: ratio(line.counters.l1_wavefronts_shared, line.counters.l1_wavefronts_shared_ideal),
     ),
     CsvColumn("L1 Wavefronts Shared Excessive", lambda line: line.counters.l1_wavefronts_shared_excess),
     CsvColumn("L1 Wavefronts Shared", counter("l1_wavefronts_shared")),
@@ -160,7 +164,8 @@ OUR_FACTS = (
     CsvColumn("Attributed Stalls", lambda line: attributed(line.kernel, line.row) if line.kernel.blames else ""),
     CsvColumn("Stalls (Exact)", lambda line: n_stalls(line.row)),
     CsvColumn(
-        "Mean Stall Cycles (Exact)", lambda line: ratio(sum(line.row.cost.cycles) - line.row.cost.cycles[SELECTED], n_stalls(line.row))
+        "Mean Stall Cycles (Exact)",
+        lambda line: ratio(sum(line.row.cost.cycles) - line.row.cost.cycles[SELECTED], n_stalls(line.row)),
     ),
     CsvColumn("Longest Stall Cycles (Exact)", lambda line: longest_stall(line.row)),
 )
@@ -172,10 +177,14 @@ OUR_COLUMNS = (
 )
 
 
-def term_columns(vocabulary: Vocabulary, ending: str, numbers: Callable[[Cost], Sequence[int]], when: Callable) -> Iterator[CsvColumn]:
+def term_columns(
+    vocabulary: Vocabulary, ending: str, numbers: Callable[[Cost], Sequence[int]], when: Callable
+) -> Iterator[CsvColumn]:
     """A column per term, in the place of Nsight Compute's per reason."""
     for place in vocabulary.numbers():
-        yield CsvColumn(vocabulary.word(place) + ending, when(lambda cost, place=place: vocabulary.merged(numbers(cost))[place]))
+        yield CsvColumn(
+            vocabulary.word(place) + ending, when(lambda cost, place=place: vocabulary.merged(numbers(cost))[place])
+        )
 
 
 def columns_in(vocabulary: Vocabulary) -> tuple[CsvColumn, ...]:
@@ -186,7 +195,9 @@ def columns_in(vocabulary: Vocabulary) -> tuple[CsvColumn, ...]:
         *term_columns(vocabulary, "", lambda cost: cost.samples, sampled),
         *term_columns(vocabulary, " (Not Issued)", lambda cost: cost.not_issued, not_issued),
         *OUR_FACTS,
-        *term_columns(vocabulary, " (Exact)", lambda cost: cost.cycles, lambda number: lambda line: number(line.row.cost)),
+        *term_columns(
+            vocabulary, " (Exact)", lambda cost: cost.cycles, lambda number: lambda line: number(line.row.cost)
+        ),
     )
 
 
@@ -207,13 +218,28 @@ def launches(report: Report, lines: tuple[int, int] | None = None) -> Iterator[S
     """A row per launch: the `launches` table's columns, then every metric any launch has."""
     rows = launch_rows(report)
     metrics = sorted({metric for row in rows for metric in row.launch.metrics} - {"registers"})
-    names = ("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "task", "start_cycle", "end_cycle", "cycles")
+    names = (
+        "launch",
+        "kernel",
+        "grid",
+        "block",
+        "dynamic_shared_nbytes",
+        "stream",
+        "task",
+        "start_cycle",
+        "end_cycle",
+        "cycles",
+    )
     counts = ("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete")
     yield [*names, *counts, "registers", "theoretical_occupancy", *metrics, "sampler"]
     for launch, kernel in rows:
         facts = [getattr(launch, name) for name in (*names, *counts)]
         occupancy = theoretical_occupancy(launch, report.chip)
-        own = [kernel.registers, "" if occupancy is None else round(occupancy, 6), *(launch.metrics.get(metric, "") for metric in metrics)]
+        own = [
+            kernel.registers,
+            "" if occupancy is None else round(occupancy, 6),
+            *(launch.metrics.get(metric, "") for metric in metrics),
+        ]
         own.append(own_registers(launch))
         yield [cell(fact) for fact in facts + own]
 
@@ -231,12 +257,20 @@ def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Se
     yield ["Kernel Name", "Fact", "Value"]
     for kernel in report.kernels:
         sums = totals(kernel, report.chip)
-        facts: dict = {"model_version": report.header.model_version, "chip": report.header.chip, "fidelity": report.header.fidelity}
+        facts: dict = {
+            "model_version": report.header.model_version,
+            "chip": report.header.chip,
+            "fidelity": report.header.fidelity,
+        }
         facts |= {"filter": report.header.filter} if report.header.filter else {}
         facts |= {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
         facts |= {name: value for name, value in vars(sums).items() if value is not None}
         facts |= {f"warp_cycles.{name}": number for name, number in terms(report.vocabulary, kernel.cost.cycles)}
-        facts |= {f"samples.{name}": number for name, number in terms(report.vocabulary, kernel.cost.samples) if report.header.is_sampled}
+        facts |= {
+            f"samples.{name}": number
+            for name, number in terms(report.vocabulary, kernel.cost.samples)
+            if report.header.is_sampled
+        }
         facts |= kernel.cost.counters.facts()
         for name, value in facts.items():
             yield [printable(kernel.name), name, cell(value)]

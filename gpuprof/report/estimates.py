@@ -1,7 +1,7 @@
 """The shares that samples estimate, with their 95 % intervals, beside the exact ones.
 
-A kernel's samples weigh what they stand for (see `correlate.estimate`); where the records do not tell, as compact ones, each counts
-for one, and the interval knows nothing but their number.
+A kernel's samples weigh what they stand for (see `correlate.estimate`); where the records do not tell, as compact ones,
+each counts for one, and the interval knows nothing but their number.
 """
 
 from collections.abc import Iterable
@@ -45,7 +45,11 @@ class Scale(NamedTuple):
 
     def of(self, part: int, cycles: int) -> Estimate:
         share = part / self.whole if self.whole else 0.0
-        return Estimate(share, *wilson(share * self.effective, self.effective), cycles / self.warp_cycles if self.warp_cycles else None)
+        return Estimate(
+            share,
+            *wilson(share * self.effective, self.effective),
+            cycles / self.warp_cycles if self.warp_cycles else None,
+        )
 
 
 def scale_of(kernel: Kernel) -> Scale:
@@ -56,7 +60,9 @@ def scale_of(kernel: Kernel) -> Scale:
 
 
 def effective_of(launches: Iterable[Launch]) -> float | None:
-    """Of the launches' samples together: estimates are averaged by weight, so their variances add by its square. None where not all tell."""
+    """Of the launches' samples together: estimates are averaged by weight, so their variances add by its square. None
+    where not all tell.
+    """
     sampled = [launch for launch in launches if launch.samples_kept]
     if not sampled or any(launch.effective_samples is None for launch in sampled):
         return None

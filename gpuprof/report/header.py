@@ -14,7 +14,11 @@ NAMED_SMS = 2  # of those that lost samples
 
 def header_lines(header: Header, look: Look) -> Iterator[Text]:
     """Always whole: what does not fit on a line goes on the next."""
-    words = () if look.vocabulary.is_own else [("stalls", [f"in the terms of {look.vocabulary.title}", *look.vocabulary.map.split("; ")])]
+    words = (
+        ()
+        if look.vocabulary.is_own
+        else [("stalls", [f"in the terms of {look.vocabulary.title}", *look.vocabulary.map.split("; ")])]
+    )
     for label, parts in (*facts(header), *words):
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), parts, look)
 
@@ -35,7 +39,10 @@ def loss_facts(header: Header) -> Iterator[str]:
 
 
 def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
-    yield "gpuprof", [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"]
+    yield (
+        "gpuprof",
+        [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"],
+    )
     if header.fidelity:
         yield "fidelity", shown(header.fidelity).split("; ")
     launches = f"{header.launches} launch" + ("es" if header.launches != 1 else "")

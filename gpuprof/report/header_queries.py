@@ -9,7 +9,8 @@ from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
-IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")  # registers that the header's line of the samples tells
+# registers that the header's line of the samples tells
+IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")
 
 
 def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
@@ -56,20 +57,26 @@ def read_losses(db: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[i
 
 
 def registers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[dict[str, int | str]]:
-    """The registers that the sampler has had, among other things: each set of them once, in the order of the launches; without one, those to begin with."""
+    """The registers that the sampler has had, among other things: each set of them once, in the order of the launches;
+    without one, those to begin with.
+    """
     own = {tuple(launch.sampling.items()): launch.sampling for launch in launches}
     return [meta | registers for registers in own.values()] or [meta]
 
 
 def in_force(meta: dict[str, str], launches: list[Launch], name: str) -> list[str]:
-    """The values that a register of the sampler has had, in the order of the launches; a script may have set it in mid-stream."""
+    """The values that a register of the sampler has had, in the order of the launches; a script may have set it in
+    mid-stream.
+    """
     values = [str(registers.get(name, "")) for registers in registers_in_force(meta, launches)]
     return [value for value in dict.fromkeys(values) if value]
 
 
 def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
     """That of all launches; where they differ, the one to begin with, or else the shortest."""
-    periods = [int(value) for value in in_force(meta, launches, "period_cycles") if value.isascii() and value.isdecimal()]
+    periods = [
+        int(value) for value in in_force(meta, launches, "period_cycles") if value.isascii() and value.isdecimal()
+    ]
     if len(periods) == 1:
         return periods[0]
     return int(meta["period_cycles"]) or min((period for period in periods if period), default=0)
@@ -78,7 +85,9 @@ def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
 def triggers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[str]:
     """The kinds of events that started the sampler, each with how many of them."""
     registers = registers_in_force(meta, launches)
-    found = [f"{each['trigger']}:{each.get('every', '?')}" for each in registers if each.get("trigger", CYCLES) != CYCLES]
+    found = [
+        f"{each['trigger']}:{each.get('every', '?')}" for each in registers if each.get("trigger", CYCLES) != CYCLES
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -90,7 +99,9 @@ def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
 
 
 def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
-    """What a script has set of the sampler in mid-stream, the filter aside, and the periods that --period auto has found."""
+    """What a script has set of the sampler in mid-stream, the filter aside, and the periods that --period auto has
+    found.
+    """
     found, was_set = Counter(), Counter()
     for launch in launches:
         sought = str(launch.sampling.get("auto_period", meta.get("auto_period"))) == "1"
@@ -106,7 +117,10 @@ def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
         return "throughout" if n == len(launches) else f"for {n} of {plural(len(launches), 'launch', 'launches')}"
 
     return [
-        *(f"--period auto found {period} cycles to be the shortest without losses, {when(n)}" for period, n in found.items()),
+        *(
+            f"--period auto found {period} cycles to be the shortest without losses, {when(n)}"
+            for period, n in found.items()
+        ),
         *(f"the sampler's {name} was {value} {when(n)}" for (name, value), n in was_set.items()),
     ]
 
@@ -114,11 +128,17 @@ def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
 def chip_notes(meta: dict[str, str]) -> list[str]:
     """How the chip is expressed, where the model has no words of its own for it."""
     chip = json.loads(meta.get("chip_json", "null")) or {}
-    return [f"chip {meta['chip']}: {chip.get('notes', 'of another maker')}"] if chip.get("maker", OWN_WORDS) != OWN_WORDS else []
+    return (
+        [f"chip {meta['chip']}: {chip.get('notes', 'of another maker')}"]
+        if chip.get("maker", OWN_WORDS) != OWN_WORDS
+        else []
+    )
 
 
 def chip_facts(meta: dict[str, str]) -> ChipFacts:
     """The chip as it was when collecting; only its name when the recording was cut off before its description."""
     chip = json.loads(meta.get("chip_json", "null")) or {}
-    known = {name: chip[name] for name in ("clock_mhz", "sms", "partitions", "dispatch_units", "warp_slots") if name in chip}
+    known = {
+        name: chip[name] for name in ("clock_mhz", "sms", "partitions", "dispatch_units", "warp_slots") if name in chip
+    }
     return ChipFacts(meta["chip"], lanes=chip.get("warp_lanes", ChipFacts.lanes), **known)

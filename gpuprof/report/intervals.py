@@ -12,9 +12,11 @@ class Interval(NamedTuple):
 
 
 def wilson(hits: float, n: float) -> Interval:
-    """The 95 % Wilson score interval of a share of `hits` in `n` samples (or an effective number of them), both ends in 0..1. Without samples: 0 to 1.
+    """The 95 % Wilson score interval of a share of `hits` in `n` samples (or an effective number of them), both ends in
+    0..1. Without samples: 0 to 1.
 
-    Wilson's stays inside 0..1 and is right for shares near 0, where most lines of a kernel are (Wilson 1927; Brown, Cai,
+    Wilson's stays inside 0..1 and is right for shares near 0, where most lines of a kernel are (Wilson 1927; Brown,
+    Cai,
     DasGupta 2001).
     """
     if n == 0:

@@ -1,6 +1,7 @@
 """Every page as JSON, for programs: {"version": 1, "page": ..., "header": ..., "kernels": [...]}.
 
-Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count are left out. Version history: 1 the first.
+Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count are left out. Version history: 1 the
+first.
 """
 
 import json
@@ -74,7 +75,13 @@ def section_object(section: Section, kernel: Kernel, scale: Scale, report: Repor
         "function": section.function,
         "path": section.path,
         "inlined_at": [
-            {"path": site.path, "line": site.line, "function": site.function, "warp_cycles": cost.warp_cycles, "samples": cost.n_samples}
+            {
+                "path": site.path,
+                "line": site.line,
+                "function": site.function,
+                "warp_cycles": cost.warp_cycles,
+                "samples": cost.n_samples,
+            }
             for site, cost in section.call_sites
         ],
         "rows": [row_object(row, kernel, scale, report, page) for row in section.rows],

@@ -28,7 +28,8 @@ def overlaps(launches: list[Launch]) -> dict[int, int]:
     starts = sorted(launch.start_cycle for launch in launches)
     ends = sorted(launch.end_cycle for launch in launches)
     return {
-        launch.launch: max(0, bisect_left(starts, launch.end_cycle) - bisect_right(ends, launch.start_cycle) - 1) for launch in launches
+        launch.launch: max(0, bisect_left(starts, launch.end_cycle) - bisect_right(ends, launch.start_cycle) - 1)
+        for launch in launches
     }
 
 
@@ -76,7 +77,9 @@ def page(report: Report, look: Look) -> Iterator[Text]:
         ]
     at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
     if any("dependent" in row.launch.metrics for row in rows):
-        columns.insert(at_stream + 1, Column("dependent", lambda r: Text("yes" if r.launch.metrics.get("dependent") else "-"), 14))
+        columns.insert(
+            at_stream + 1, Column("dependent", lambda r: Text("yes" if r.launch.metrics.get("dependent") else "-"), 14)
+        )
     if any("priority" in row.launch.metrics for row in rows):
         columns.insert(at_stream + 1, Column("priority", lambda r: Text(str(r.launch.metrics.get("priority", 0))), 15))
     if any("parent" in row.launch.metrics for row in rows):

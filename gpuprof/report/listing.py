@@ -1,7 +1,8 @@
 """A kernel as listings: its source, its PTX or its instructions, in sections of rows, every cost in exactly one row.
 
-An instruction's cost belongs to the innermost line it came from; where that code was inlined, the call site's row has it in
-its `inclusive` cost too. Code that no line is known for is a row of its own, so that shares always sum to the whole.
+An instruction's cost belongs to the innermost line it came from; where that code was inlined, the call site's row has
+it in its `inclusive` cost too. Code that no line is known for is a row of its own, so that shares always sum to the
+whole.
 """
 
 import re
@@ -39,13 +40,17 @@ def source_sections(kernel: Kernel) -> tuple[Section, ...]:
         for callee, site in zip(instruction.positions, instruction.positions[1:], strict=False):
             sites.setdefault(Place(callee.function, callee.path), {}).setdefault(site, []).append(instruction)
     sections = [
-        Section(place.function, place.path, source_rows(kernel, place, lines, through), call_sites(sites.get(place, {})))
+        Section(
+            place.function, place.path, source_rows(kernel, place, lines, through), call_sites(sites.get(place, {}))
+        )
         for place, lines in own.items()
     ]
     sections.sort(key=lambda s: (s.function != kernel.name, -s.cost.warp_cycles, -s.cost.n_samples, s.path, s.function))
     if nowhere:
         first = sections[0] if sections else Section(kernel.name, "", ())
-        sections[:1] = [Section(first.function, first.path, (*first.rows, row_of(0, NO_LINE, nowhere)), first.call_sites)]
+        sections[:1] = [
+            Section(first.function, first.path, (*first.rows, row_of(0, NO_LINE, nowhere)), first.call_sites)
+        ]
     return tuple(sections)
 
 
@@ -131,7 +136,11 @@ def by_function(kernel: Kernel) -> dict[str, list[Instruction]]:
     return {name: instructions for name, instructions in functions.items() if instructions}
 
 
-LISTINGS: dict[str, Callable[[Kernel], tuple[Section, ...]]] = {"source": source_sections, "ptx": ptx_sections, "isa": isa_sections}
+LISTINGS: dict[str, Callable[[Kernel], tuple[Section, ...]]] = {
+    "source": source_sections,
+    "ptx": ptx_sections,
+    "isa": isa_sections,
+}
 
 
 def select_lines(sections: tuple[Section, ...], first: int, last: int) -> tuple[Section, ...]:
@@ -148,8 +157,12 @@ def select_lines(sections: tuple[Section, ...], first: int, last: int) -> tuple[
 
 
 def hottest(sections: tuple[Section, ...], at_most: int = 3, least: float = 0.10) -> tuple[Row, ...]:
-    """The costliest row, and further ones with a share of at least `least`, costliest first. Empty when nothing cost anything."""
+    """The costliest row, and further ones with a share of at least `least`, costliest first. Empty when nothing cost
+    anything.
+    """
     rows = [row for section in sections for row in section.rows if sum(row.cost.reasons)]
     rows.sort(key=lambda row: (-row.cost.warp_cycles, -row.cost.n_samples, row.number))
     whole = sum(sum(row.cost.reasons) for row in rows)
-    return tuple(row for index, row in enumerate(rows[:at_most]) if index == 0 or sum(row.cost.reasons) >= least * whole)
+    return tuple(
+        row for index, row in enumerate(rows[:at_most]) if index == 0 or sum(row.cost.reasons) >= least * whole
+    )

@@ -1,4 +1,6 @@
-"""How a page may look: its width, whether it may use colour and block characters, and the colour and letter of each reason."""
+"""How a page may look: its width, whether it may use colour and block characters, and the colour and letter of each
+reason.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -45,7 +47,8 @@ class ReasonLook(NamedTuple):
     ansi: str
 
 
-# By name. Red is memory, yellow arithmetic, blue synchronisation, magenta on-chip memory, cyan instruction fetch, green useful work.
+# By name. Red is memory, yellow arithmetic, blue synchronisation, magenta on-chip memory, cyan instruction fetch, green
+# useful work.
 REASON_LOOKS: dict[str, ReasonLook] = {
     "selected": ReasonLook("#", "#5faf5f", "green"),
     "not_selected": ReasonLook("n", "#87875f", "white"),
@@ -75,7 +78,9 @@ WARM = Style(color="#d7af5f")
 
 
 def shown(text: str) -> str:
-    """Text from a file, a source or a user, safe on a terminal: control characters are made visible, tabs become spaces."""
+    """Text from a file, a source or a user, safe on a terminal: control characters are made visible, tabs become
+    spaces.
+    """
     return printable(text.expandtabs(4).rstrip("\r\n"))
 
 
@@ -95,11 +100,15 @@ def clipped(text: Text, look: Look) -> Text:
 
 
 def flow(prefix: Text, parts: Sequence[Text | str], look: Look) -> Iterator[Text]:
-    """The parts after the prefix, joined by dots; in lines no wider than the page, indented like the first, and broken between parts, or
-    between the words of a part that is wider than a line."""
+    """The parts after the prefix, joined by dots; in lines no wider than the page, indented like the first, and broken
+    between parts, or between the words of a part that is wider than a line."""
     line, indent = prefix.copy(), cell_len(prefix.plain)
     for index, (separator, piece) in enumerate(_pieces(parts, look, indent)):
-        if index and look.width is not None and cell_len(line.plain) + cell_len(separator) + cell_len(piece.plain) > look.width:
+        if (
+            index
+            and look.width is not None
+            and cell_len(line.plain) + cell_len(separator) + cell_len(piece.plain) > look.width
+        ):
             yield clipped(line, look)
             line = Text(("#" if look.plain else "").ljust(min(indent, look.width // 3)))
             separator = ""

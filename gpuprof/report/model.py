@@ -41,7 +41,9 @@ class Counters(NamedTuple):
 
     def facts(self) -> dict[str, int]:
         """All of them, and the excess of those that have an ideal."""
-        return self._asdict() | {name: getattr(self, name) for name in ("l2_sectors_global_excess", "l1_wavefronts_shared_excess")}
+        return self._asdict() | {
+            name: getattr(self, name) for name in ("l2_sectors_global_excess", "l1_wavefronts_shared_excess")
+        }
 
 
 NO_COUNTS = Counters()
@@ -98,7 +100,9 @@ class Position(NamedTuple):
 
 
 class Stalls(NamedTuple):
-    """An instruction's stalls for one reason. `lengths`: (least cycles of a bin: 1, 2, 4, ..., stalls in it), ascending, none of them 0."""
+    """An instruction's stalls for one reason. `lengths`: (least cycles of a bin: 1, 2, 4, ..., stalls in it),
+    ascending, none of them 0.
+    """
 
     reason: int
     stalls: int
@@ -167,7 +171,8 @@ class Launch:
     buffer_full: bool
     complete: bool
     metrics: dict[str, int | float | str]
-    sampling: dict[str, int | str] = field(default_factory=dict)  # registers of the sampler that were other than the header's
+    # registers of the sampler that were other than the header's
+    sampling: dict[str, int | str] = field(default_factory=dict)
     sample_weight: int | None = None  # sum of the samples' weights; None where the records do not tell
     effective_samples: float | None = None  # independent samples that would be as sure; None likewise
 
@@ -188,7 +193,8 @@ class Kernel:
     ptx: str
     sources: dict[str, str | None] = field(repr=False)  # path -> text, None when it was not to be had
     blames: tuple[Blame, ...] = ()  # empty where the recording does not say
-    others: dict[int, Position] = field(default_factory=dict)  # where causes are that are not of this kernel, by address
+    # where causes are that are not of this kernel, by address
+    others: dict[int, Position] = field(default_factory=dict)
 
     @cached_property
     def cost(self) -> Cost:
@@ -240,7 +246,8 @@ class Header:
     samples: int
     dropped: int
     buffer_full: bool
-    losses: tuple[tuple[int, int, int], ...]  # (SM, dropped by its FIFO, by the event buffer), who lost most first; empty in old recordings
+    # (SM, dropped by its FIFO, by the event buffer), who lost most first; empty in old recordings
+    losses: tuple[tuple[int, int, int], ...]
     cycles: int  # of the launches
     disturbance_cycles: int  # of these, what sampling cost
     period_cycles: int  # 0: no sampling

@@ -74,7 +74,9 @@ def check_measured(report: Report) -> None:
     if not report.kernels and why:
         raise NotComparable(f"nothing was measured: the file has no launches{why}; collect again")
     if not report.kernels:
-        raise NotComparable("nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines")
+        raise NotComparable(
+            "nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines"
+        )
     if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
         raise NotComparable(f"nothing was measured: the launches have neither samples nor a ledger{why}; collect again")
 
@@ -83,20 +85,27 @@ def check_sampled(report: Report) -> None:
     """Raise NotComparable when samples were asked for and none was taken."""
     header = report.header
     if header.trigger and not header.samples:
-        raise NotComparable(f"no samples were taken: no SM counted the events of --trigger {header.trigger} (the exact columns are right)")
+        raise NotComparable(
+            f"no samples were taken: no SM counted the events of --trigger {header.trigger} (the exact columns are "
+            "right)"
+        )
     if header.period_cycles and not header.samples:
         if header.filter:
             raise NotComparable(
-                f"no samples were taken: none passed the filter, {header.filter}; collect with another --filter (the exact columns are right)"
+                f"no samples were taken: none passed the filter, {header.filter}; collect with another --filter (the "
+                "exact columns are right)"
             )
         if header.mode == "round-robin":
             raise NotComparable(
-                "no samples were taken: in mode round-robin each warp slot of an SM has its turn once in as many periods as there are slots, "
-                "and none met a warp in its turn; collect with a shorter --period or another --mode (the exact columns are right)"
+                "no samples were taken: in mode round-robin each warp slot of an SM has its turn once in as many "
+                "periods as there are slots, "
+                "and none met a warp in its turn; collect with a shorter --period or another --mode (the exact columns "
+                "are right)"
             )
         cycles = max(launch.cycles for kernel in report.kernels for launch in kernel.launches)
         raise NotComparable(
-            f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is {header.period_cycles}; "
+            f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is "
+            f"{header.period_cycles}; "
             "collect with a shorter --period (the exact columns are right)"
         )
 
@@ -108,5 +117,9 @@ def check_lines(report: Report, lines: tuple[int, int]) -> None:
     spans = []
     for kernel in report.kernels:
         numbers = [row.number for section in source_sections(kernel)[:1] for row in section.rows if row.number]
-        spans.append(f"{kernel.name} is in lines {numbers[0]}-{numbers[-1]}" if numbers else f"{kernel.name} has no line information")
+        spans.append(
+            f"{kernel.name} is in lines {numbers[0]}-{numbers[-1]}"
+            if numbers
+            else f"{kernel.name} has no line information"
+        )
     raise UsageError(f"--source-lines {lines[0]}-{lines[1]}: no kernel has code there; {'; '.join(spans)}")

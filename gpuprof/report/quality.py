@@ -76,7 +76,8 @@ def verdicts(quality: Quality) -> list[str]:
     found = [f"the samples are as sure as {quality.effective:,.0f} independent ones"]
     if sure:
         found.append(
-            f"the hottest line is found in {100 * SURE:.0f}% of the recordings or more up to a period of {grouped(sure[-1])} cycles"
+            f"the hottest line is found in {100 * SURE:.0f}% of the recordings or more up to a period of "
+            f"{grouped(sure[-1])} cycles"
         )
     else:
         found.append(f"the hottest line is found in less than {100 * SURE:.0f}% of the recordings of this period")

@@ -11,7 +11,8 @@ from gpuprof.report.model import Blame, Cost, Counters, Ending, Instruction, Ker
 
 
 def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
-    """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one launch.
+    """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one
+    launch.
 
     Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
     """
@@ -33,7 +34,8 @@ def check_reasons(db: sqlite3.Connection) -> None:
     for number, name in db.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
         if number >= N_REASONS or NAMES[number] != name:
             raise FileFormatError(
-                f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the version that made it"
+                f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the "
+                "version that made it"
             )
 
 
@@ -71,17 +73,22 @@ def read_kernel(db: sqlite3.Connection, function: int, launch: int | None, sourc
     ).fetchone()
     instructions, blames = tuple(read_instructions(db, key)), tuple(read_blames(db, key))
     others = read_places(db, {blame.cause_pc for blame in blames} - {instruction.pc for instruction in instructions})
-    return Kernel(display, symbol, module, *sizes, tuple(read_launches(db, key, meta)), instructions, ptx, sources, blames, others)
+    return Kernel(
+        display, symbol, module, *sizes, tuple(read_launches(db, key, meta)), instructions, ptx, sources, blames, others
+    )
 
 
 def read_blames(db: sqlite3.Connection, key: dict) -> Iterator[Blame]:
     for pc, reason, cause_pc, kind, label, other_warp, other_launch, conflict, *counts in db.execute(
-        "SELECT pc, reason, cause_pc, k.name, k.label, other_warp, other_launch, conflict, SUM(causes.cycles), SUM(stalls) "
+        "SELECT pc, reason, cause_pc, k.name, k.label, other_warp, other_launch, conflict, SUM(causes.cycles), "
+        "SUM(stalls) "
         f"FROM causes JOIN cause_kinds k USING (kind) {OF_LAUNCHES} "
         "GROUP BY pc, reason, cause_pc, kind, other_warp, other_launch, conflict ORDER BY 1, 2, 3, 4, 6, 7, 8",
         key,
     ):
-        yield Blame(pc, reason, cause_pc, Ending(kind, label, bool(other_warp), bool(other_launch), bool(conflict)), *counts)
+        yield Blame(
+            pc, reason, cause_pc, Ending(kind, label, bool(other_warp), bool(other_launch), bool(conflict)), *counts
+        )
 
 
 def read_places(db: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
@@ -103,7 +110,9 @@ OF_LAUNCHES = "JOIN launches l USING (launch) WHERE l.function = :function AND (
 
 def read_launches(db: sqlite3.Connection, key: dict, meta: dict[str, str]) -> Iterator[Launch]:
     registers: dict[int, dict] = {}
-    for number, name, value in db.execute(f"SELECT launch, register, value FROM samplers {OF_LAUNCHES} ORDER BY launch, register", key):
+    for number, name, value in db.execute(
+        f"SELECT launch, register, value FROM samplers {OF_LAUNCHES} ORDER BY launch, register", key
+    ):
         if str(value) != meta.get(name, ""):
             registers.setdefault(number, {})[name] = value
     metrics: dict[int, dict] = {}
@@ -112,19 +121,22 @@ def read_launches(db: sqlite3.Connection, key: dict, meta: dict[str, str]) -> It
     sizes = {
         number: size
         for number, *size in db.execute(
-            f"SELECT l.launch, SUM(s.weight), z.effective FROM samples s JOIN sample_sizes z USING (launch) {OF_LAUNCHES} GROUP BY l.launch",
+            "SELECT l.launch, SUM(s.weight), z.effective FROM samples s JOIN sample_sizes z USING (launch) "
+            f"{OF_LAUNCHES} GROUP BY l.launch",
             key,
         )
     }
     for row in db.execute(
-        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, samples_due, "
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
+        "samples_due, "
         "samples_kept, samples_dropped, buffer_full, complete FROM launches l "
         "WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch) ORDER BY launch",
         key,
     ):
         number, name, grid, block, *numbers, buffer_full, complete = row
         yield Launch(
-            number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete), metrics.get(number, {}),
+            number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete),
+            metrics.get(number, {}),
             registers.get(number, {}),
             *sizes.get(number, ()),
         )  # fmt: skip
@@ -148,7 +160,17 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
     ):
         positions = positions_of(display, path or "", line, frames.get(pc, []))
         yield Instruction(
-            pc, display, text, opcode, ptx_line, space, operation, nbytes, positions, costs.pop(pc, Cost()), stalls.get(pc, ())
+            pc,
+            display,
+            text,
+            opcode,
+            ptx_line,
+            space,
+            operation,
+            nbytes,
+            positions,
+            costs.pop(pc, Cost()),
+            stalls.get(pc, ()),
         )
     name = db.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
     for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
@@ -169,7 +191,8 @@ def read_frames(db: sqlite3.Connection, functions: set[int]) -> dict[int, list[t
     frames: dict[int, list[tuple[str, str, int]]] = {}
     marks = ",".join("?" * len(functions))
     for pc, name, path, line in db.execute(
-        "SELECT n.pc, n.function, s.path, n.line FROM inline_frames n JOIN sources s USING (source) JOIN instructions i USING (pc) "
+        "SELECT n.pc, n.function, s.path, n.line FROM inline_frames n JOIN sources s USING (source) JOIN instructions "
+        "i USING (pc) "
         f"WHERE i.function IN ({marks}) ORDER BY n.pc, n.depth",
         sorted(functions),
     ):
@@ -178,7 +201,9 @@ def read_frames(db: sqlite3.Connection, functions: set[int]) -> dict[int, list[t
 
 
 def positions_of(function: str, path: str, line: int, frames: list[tuple[str, str, int]]) -> tuple[Position, ...]:
-    """The chain of positions, innermost first. Frame k names the function inlined there: the one that position k - 1 is in."""
+    """The chain of positions, innermost first. Frame k names the function inlined there: the one that position k - 1 is
+    in.
+    """
     names = [name for name, _, _ in frames] + [function]
     places = [(path, line)] + [(path, line) for _, path, line in frames]
     return tuple(Position(name, *place) for name, place in zip(names, places, strict=True))
@@ -187,7 +212,9 @@ def positions_of(function: str, path: str, line: int, frames: list[tuple[str, st
 def read_stalls(db: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ...]]:
     lengths: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for pc, reason, least, n in db.execute(
-        f"SELECT pc, reason, least_cycles, SUM(stalls) FROM stall_lengths {OF_LAUNCHES} GROUP BY pc, reason, least_cycles", key
+        f"SELECT pc, reason, least_cycles, SUM(stalls) FROM stall_lengths {OF_LAUNCHES} GROUP BY pc, reason, "
+        "least_cycles",
+        key,
     ):
         lengths.setdefault((pc, reason), []).append((least, n))
     found: dict[int, tuple[Stalls, ...]] = {}
@@ -201,12 +228,16 @@ def read_stalls(db: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ..
 def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:
     samples, not_issued, weights, cycles, counters = {}, {}, {}, {}, {}
     for pc, reason, n, n_not_issued, weight in db.execute(
-        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued), SUM(weight) FROM samples {OF_LAUNCHES} GROUP BY pc, reason", key
+        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued), SUM(weight) FROM samples {OF_LAUNCHES} GROUP BY "
+        "pc, reason",
+        key,
     ):
         weights.setdefault(pc, [0] * N_REASONS)[reason] = weight or 0
         samples.setdefault(pc, [0] * N_REASONS)[reason] = n
         not_issued.setdefault(pc, [0] * N_REASONS)[reason] = n_not_issued or 0
-    for pc, reason, n in db.execute(f"SELECT pc, reason, SUM(ledger.cycles) FROM ledger {OF_LAUNCHES} GROUP BY pc, reason", key):
+    for pc, reason, n in db.execute(
+        f"SELECT pc, reason, SUM(ledger.cycles) FROM ledger {OF_LAUNCHES} GROUP BY pc, reason", key
+    ):
         cycles.setdefault(pc, [0] * N_REASONS)[reason] = n
     sums = ", ".join(f"SUM({name})" for name in Counters._fields)
     for pc, *counts in db.execute(f"SELECT pc, {sums} FROM counters {OF_LAUNCHES} GROUP BY pc", key):

@@ -1,7 +1,9 @@
-"""Does the sampling period beat in step with a loop? Then samples see the same few places of it, and more of them do not help.
+"""Does the sampling period beat in step with a loop? Then samples see the same few places of it, and more of them do
+not help.
 
-The shares of the samples over the loop's instructions are compared with the exact ones by Pearson's statistic, for the effective number of
-samples. What chance does in one of a thousand recordings or more often is none of it, nor is a small distance.
+The shares of the samples over the loop's instructions are compared with the exact ones by Pearson's statistic, for the
+effective number of samples. What chance does in one of a thousand recordings or more often is none of it, nor is a
+small distance.
 """
 
 import re
@@ -16,7 +18,8 @@ from gpuprof.report.ranking import MIN_PERIOD_CYCLES
 BRANCH = re.compile(r"\bBRA\S* (0x[0-9a-f]+)$")
 LOOP_SHARE = 0.10  # of the kernel's cycles: what is less is no reason to warn
 DISTANCE = 0.03  # half the sum of the shares' differences
-LEAST_EXPECTED = 5  # samples at an instruction, for the statistic to follow chi-square (Cochran, 1954); rarer ones are taken together
+# samples at an instruction, for the statistic to follow chi-square (Cochran, 1954); rarer ones are taken together
+LEAST_EXPECTED = 5
 Z999 = 3.090232306167813  # the normal distribution's 99.9 % quantile
 GOLDEN = 0.6180339887498949  # the fraction of a turn whose multiples spread most evenly
 
@@ -34,7 +37,13 @@ class Resonance(NamedTuple):
 
 def loops(instructions: tuple[Instruction, ...]) -> Iterator[tuple[Instruction, ...]]:
     """The innermost loops: from the target of a branch backwards up to the branch, none with another inside."""
-    spans = sorted({(int(found[1], 16), i.pc) for i in instructions if (found := BRANCH.search(i.text)) and int(found[1], 16) <= i.pc})
+    spans = sorted(
+        {
+            (int(found[1], 16), i.pc)
+            for i in instructions
+            if (found := BRANCH.search(i.text)) and int(found[1], 16) <= i.pc
+        }
+    )
     for first, last in spans:
         if not any((first, last) != other and first <= other[0] and other[1] <= last for other in spans):
             yield tuple(i for i in instructions if first <= i.pc <= last)

@@ -1,7 +1,7 @@
 """Triage: what to look at first and why, in plain sentences. A rule is a function and a row of the table at the end.
 
-Thresholds are Nsight Compute's, and its users' ("Sections and rules"): a line over 30 % of the stalled cycles is the target, a
-reason over 50 % of a line is the cause, and so on; each stands once, below.
+Thresholds are Nsight Compute's, and its users' ("Sections and rules"): a line over 30 % of the stalled cycles is the
+target, a reason over 50 % of a line is the cause, and so on; each stands once, below.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,9 +39,15 @@ def target_line(case: Case) -> Iterator[Finding]:
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
         text = f"{place(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
-            text += f", and {percent0(part)} of its cycles are {case.vocabulary.told(cause)}. {REASONS[cause].text} {REASONS[cause].advice}"
+            text += (
+                f", and {percent0(part)} of its cycles are {case.vocabulary.told(cause)}. {REASONS[cause].text} "
+                f"{REASONS[cause].advice}"
+            )
         else:
-            text += f"; its largest reason is {case.vocabulary.told(cause)} with {percent0(part)}. Look at its instructions: --source-lines {row.number}."
+            text += (
+                f"; its largest reason is {case.vocabulary.told(cause)} with {percent0(part)}. Look at its "
+                f"instructions: --source-lines {row.number}."
+            )
         yield Finding("target_line", text, path, row.number, NAMES[cause])
 
 
@@ -54,13 +60,16 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
     cause = next(reason for reason in ranked(reasons) if reason != SELECTED)
     if reasons[cause] > REASON_SHARE * whole:
         text = (
-            f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are {case.vocabulary.told(cause)}. "
+            f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are "
+            f"{case.vocabulary.told(cause)}. "
         )
         yield Finding("kernel_reason", text + f"{REASONS[cause].text} {REASONS[cause].advice}", explain=NAMES[cause])
 
 
 def asynchronous_copies(case: Case) -> Iterator[Finding]:
-    """Much of the waiting for memory is for copies that were started earlier: the cure is another one than for loads."""
+    """Much of the waiting for memory is for copies that were started earlier: the cure is another one than for
+    loads.
+    """
     waits = [i for i in case.kernel.instructions if i.opcode.startswith(ASYNCHRONOUS_WAITS) and i.positions]
     waited = sum(i.cost.reasons[LONG_SCOREBOARD] for i in waits)
     if waited <= ASYNCHRONOUS_SHARE * sum(case.kernel.cost.reasons):
@@ -68,8 +77,10 @@ def asynchronous_copies(case: Case) -> Iterator[Finding]:
     worst = max(waits, key=lambda i: (i.cost.reasons[LONG_SCOREBOARD], -i.pc))
     position = worst.positions[0]
     text = (
-        f"{percent0(waited / sum(case.kernel.cost.reasons))} of the cycles wait for asynchronous copies, most of them at {worst.opcode} in "
-        f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages on their way while one is used, or give each stage more work."
+        f"{percent0(waited / sum(case.kernel.cost.reasons))} of the cycles wait for asynchronous copies, most of them "
+        f"at {worst.opcode} in "
+        f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages on their way while "
+        "one is used, or give each stage more work."
     )
     yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard")
 
@@ -95,7 +106,8 @@ def bank_conflicts(case: Case) -> Iterator[Finding]:
     for path, row in case.worst(lambda row: row.cost.counters.l1_wavefronts_shared_excess):
         used, ideal = row.cost.counters.l1_wavefronts_shared, row.cost.counters.l1_wavefronts_shared_ideal
         text = (
-            f"Bank conflicts in {place(path, row)}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} would do. "
+            f"Bank conflicts in {place(path, row)}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} "
+            "would do. "
             "Pad the array's row by one element, or change which lanes touch which word."
         )
         yield Finding("bank_conflicts", text, path, row.number, "short_scoreboard")
@@ -109,7 +121,8 @@ def local_memory(case: Case) -> Iterator[Finding]:
     spills = f" {case.kernel.spill_nbytes} bytes are register spills." if case.kernel.spill_nbytes else ""
     for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_local)[:1]:
         text = (
-            f"Local memory is {percent0(counters.l2_sectors_local / sectors)} of the memory sectors, most of it in {place(path, row)}.{spills} "
+            f"Local memory is {percent0(counters.l2_sectors_local / sectors)} of the memory sectors, most of it in "
+            f"{place(path, row)}.{spills} "
             "Index arrays with constants, or give the kernel more registers."
         )
         yield Finding("local_memory", text, path, row.number, "lg_throttle")
@@ -133,16 +146,24 @@ def divergence(case: Case) -> Iterator[Finding]:
 def occupancy(case: Case) -> Iterator[Finding]:
     theoretical, achieved = case.totals.theoretical_occupancy, case.totals.achieved_occupancy
     if theoretical is not None and theoretical < MIN_OCCUPANCY:
-        limiter = f" {LIMITERS.get(case.totals.limiter, case.totals.limiter)} set the limit." if case.totals.limiter else ""
+        limiter = (
+            f" {LIMITERS.get(case.totals.limiter, case.totals.limiter)} set the limit." if case.totals.limiter else ""
+        )
         yield Finding("occupancy", f"At most {percent0(theoretical)} of the warp slots can be filled.{limiter}")
     if theoretical and achieved is not None and achieved < MIN_OCCUPANCY * theoretical:
         yield Finding(
             "occupancy",
-            f"Only {percent0(achieved)} of the warp slots were filled, where {percent0(theoretical)} could be: too few blocks, or uneven ones.",
+            f"Only {percent0(achieved)} of the warp slots were filled, where {percent0(theoretical)} could be: too few "
+            "blocks, or uneven ones.",
         )
 
 
-LIMITERS = {"warps": "The warps", "blocks": "The block slots", "registers": "The registers", "shared": "The shared memory"}
+LIMITERS = {
+    "warps": "The warps",
+    "blocks": "The block slots",
+    "registers": "The registers",
+    "shared": "The shared memory",
+}
 
 
 def issue_slots(case: Case) -> Iterator[Finding]:
@@ -151,10 +172,14 @@ def issue_slots(case: Case) -> Iterator[Finding]:
         return
     if used > HIGH_ISSUE:
         yield Finding(
-            "issue_slots", f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster."
+            "issue_slots",
+            f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster.",
         )
     elif used < LOW_ISSUE:
-        yield Finding("issue_slots", f"The schedulers issue in {percent0(used)} of the cycles: the kernel waits, it does not compute.")
+        yield Finding(
+            "issue_slots",
+            f"The schedulers issue in {percent0(used)} of the cycles: the kernel waits, it does not compute.",
+        )
 
 
 def small_grid(case: Case) -> Iterator[Finding]:
@@ -164,12 +189,14 @@ def small_grid(case: Case) -> Iterator[Finding]:
     if blocks < case.chip.sms:
         yield Finding(
             "small_grid",
-            f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have nothing to do.",
+            f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have "
+            "nothing to do.",
         )
 
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, divergence, occupancy, issue_slots, small_grid, sampling,
+    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, divergence, occupancy,
+    issue_slots, small_grid, sampling,
     sampled_beside_exact, too_thin, in_step,
 )  # fmt: skip
 

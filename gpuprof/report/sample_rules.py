@@ -1,4 +1,6 @@
-"""Triage of the samples themselves: were there enough, do they say what the exact numbers say, and if not, what would help."""
+"""Triage of the samples themselves: were there enough, do they say what the exact numbers say, and if not, what would
+help.
+"""
 
 from collections.abc import Iterator
 
@@ -18,37 +20,55 @@ def sampling(case: Case) -> Iterator[Finding]:
     launches = case.kernel.launches
     kept, dropped = sum(launch.samples_kept for launch in launches), sum(launch.samples_dropped for launch in launches)
     if dropped:
-        full, remedy = FULL[any(fifo for _, fifo, _ in case.header.losses), any(buffer for _, _, buffer in case.header.losses)]
+        full, remedy = FULL[
+            any(fifo for _, fifo, _ in case.header.losses), any(buffer for _, _, buffer in case.header.losses)
+        ]
         yield Finding(
             "sampling",
-            f"{grouped(dropped)} samples were dropped, since {full} full; what is left leans to the warps that came first: collect with {remedy}.",
+            f"{grouped(dropped)} samples were dropped, since {full} full; what is left leans to the warps that came "
+            f"first: collect with {remedy}.",
         )
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
         sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
-        yield Finding("sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}.")
+        yield Finding(
+            "sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}."
+        )
 
 
-FULL = {  # by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do not tell
+# by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do
+# not tell
+FULL = {
     (False, False): ("a buffer was", "a longer --period"),
     (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
     (False, True): ("the event buffer was", "a longer --period, a larger --buffer or a shorter --poll"),
-    (True, True): ("FIFOs and the event buffer were", "a longer --period, or a larger --fifo and a larger --buffer or a shorter --poll"),
+    (True, True): (
+        "FIFOs and the event buffer were",
+        "a longer --period, or a larger --fifo and a larger --buffer or a shorter --poll",
+    ),
 }
 
 
 def sampled_beside_exact(case: Case) -> Iterator[Finding]:
-    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and weighing cures it."""
+    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and
+    weighing cures it.
+    """
     whole, scale = case.kernel.cost, scale_of(case.kernel)
     if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or not case.header.samples_time:
         return
     for path, row in case.worst(lambda row: row.cost.warp_cycles):
         exact, sampled = row.cost.warp_cycles / whole.warp_cycles, row.cost.n_samples / whole.n_samples
         low, high = wilson(row.cost.n_samples, whole.n_samples)
-        if abs(sampled - exact) >= MISLEADING_SHARE and not low <= exact <= high and (scale.estimate(row.cost).holds or not scale.weighted):
+        if (
+            abs(sampled - exact) >= MISLEADING_SHARE
+            and not low <= exact <= high
+            and (scale.estimate(row.cost).holds or not scale.weighted)
+        ):
             yield Finding(
                 "sampled_beside_exact",
-                f"A sampler sees {percent0(sampled)} at {place(path, row)}, where {percent0(exact)} of the warps' time goes: it takes one warp "
-                "of each SM, however many are there, so SMs that are nearly empty count too much. Go by the exact column.",
+                f"A sampler sees {percent0(sampled)} at {place(path, row)}, where {percent0(exact)} of the warps' time "
+                "goes: it takes one warp "
+                "of each SM, however many are there, so SMs that are nearly empty count too much. Go by the exact "
+                "column.",
                 path,
                 row.number,
             )
@@ -67,9 +87,14 @@ def too_thin(case: Case) -> Iterator[Finding]:
         return
     unsure = len({name for each in found for name in (each.upper, each.lower)})
     first = found[0]
-    text = f"The samples are too few to rank {unsure} of the {len(worth)} lines of 5% and more: {named(first.upper, first.upper_estimate)} and "
+    text = (
+        f"The samples are too few to rank {unsure} of the {len(worth)} lines of 5% and more: "
+        f"{named(first.upper, first.upper_estimate)} and "
+    )
     text += f"{named(first.lower, first.lower_estimate)} overlap. {enough_for(found)}"
-    yield Finding("too_thin", text + (" The exact column ranks them." if scale.warp_cycles else ""), *place_of(case, first.upper))
+    yield Finding(
+        "too_thin", text + (" The exact column ranks them." if scale.warp_cycles else ""), *place_of(case, first.upper)
+    )
 
 
 def named(name: str, estimate: Estimate) -> str:
@@ -85,7 +110,9 @@ def enough_for(found: list[Overlap]) -> str:
         return f"{text}; one of {grouped(least)} cycles parts all that can be." if least else f"{text}."
     if None in periods or least != periods[0]:
         rest = "all that can be parted" if None in periods else "all"
-        return f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."
+        return (
+            f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."
+        )
     return f"A period of {grouped(least)} cycles would be enough."
 
 
@@ -102,7 +129,8 @@ def in_step(case: Case) -> Iterator[Finding]:
         yield Finding(
             "in_step",
             f"The samples in {where} are off by {percent0(found.distance)}, more than chance does: the period of "
-            f"{grouped(case.header.period_cycles)} cycles is in step with its iterations of {found.iteration_cycles:.4g} cycles. "
+            f"{grouped(case.header.period_cycles)} cycles is in step with its iterations of "
+            f"{found.iteration_cycles:.4g} cycles. "
             f"More samples do not help; a period of {grouped(found.better_period)} cycles does, or the exact column.",
             found.path,
             found.first_line,

@@ -39,7 +39,9 @@ class Charge(NamedTuple):
 
 
 def charges(kernel: Kernel, by_instruction: bool, vocabulary: Vocabulary, lines: Lines = None) -> list[Charge]:
-    """Of every line, or instruction, that has a sample or a cycle; largest first, by exact cycles where there are any."""
+    """Of every line, or instruction, that has a sample or a cycle; largest first, by exact cycles where there are
+    any.
+    """
     scale, found = scale_of(kernel), []
     for section in select_lines(source_sections(kernel), *lines) if lines else source_sections(kernel):
         for row in section.rows:
@@ -50,7 +52,9 @@ def charges(kernel: Kernel, by_instruction: bool, vocabulary: Vocabulary, lines:
     return sorted(found, key=lambda c: (-c.cycles, -c.weight, -c.samples, c.path, c.line, c.address, c.reason))
 
 
-def charges_of(name: str, path: str, line: int, pc: int, cost: Cost, scale: Scale, vocabulary: Vocabulary) -> Iterator[Charge]:
+def charges_of(
+    name: str, path: str, line: int, pc: int, cost: Cost, scale: Scale, vocabulary: Vocabulary
+) -> Iterator[Charge]:
     by_term = map(vocabulary.merged, (cost.samples, cost.weights, cost.cycles))
     for reason, (samples, weight, cycles) in enumerate(zip(*by_term, strict=True)):
         if samples or cycles:
@@ -72,11 +76,21 @@ def page(report: Report, look: Look, lines: Lines = None) -> Iterator[Text]:
     for kernel in report.kernels:
         yield Text("")
         yield from flow(
-            Text("# " if look.plain else "").append(shown(kernel.name), BOLD), ["", *scale_facts(scale_of(kernel), report.header)], look
+            Text("# " if look.plain else "").append(shown(kernel.name), BOLD),
+            ["", *scale_facts(scale_of(kernel), report.header)],
+            look,
         )
-        worth = [c for c in charges(kernel, False, report.vocabulary, lines) if max(c.estimate.share, c.estimate.exact or 0) >= LEAST_SHARE]
+        worth = [
+            c
+            for c in charges(kernel, False, report.vocabulary, lines)
+            if max(c.estimate.share, c.estimate.exact or 0) >= LEAST_SHARE
+        ]
         yield from table(columns(look, report.header.samples_time), worth, look)
-        told = [finding for finding in findings(kernel, report.chip, report.header, report.vocabulary) if finding.rule in OWN_RULES]
+        told = [
+            finding
+            for finding in findings(kernel, report.chip, report.header, report.vocabulary)
+            if finding.rule in OWN_RULES
+        ]
         for number, finding in enumerate(told, 1):
             yield from finding_lines(number, finding, look)
 
@@ -85,7 +99,10 @@ def scale_facts(scale: Scale, header: Header) -> list[str]:
     if not scale.whole:
         return ["no samples"]
     if not header.samples_time:
-        return [f"{grouped(scale.whole)} samples, not of all warps' time", "the exact shares are of all, and no measure of them"]
+        return [
+            f"{grouped(scale.whole)} samples, not of all warps' time",
+            "the exact shares are of all, and no measure of them",
+        ]
     if not scale.weighted:
         return [f"{grouped(scale.whole)} samples, each counted as one: the records do not tell what they stand for"]
     return [f"the samples are as sure as {scale.effective:,.0f} independent ones"]
@@ -113,7 +130,9 @@ def columns(look: Look, has_truth: bool) -> list[Column]:
         Column("error", error),
         Column("samples", lambda c: Text(count(c.samples, look.plain)), 3),
         Column("cycles", lambda c: Text(count(c.cycles, look.plain)), 2),
-        Column("reason", lambda c: Text(shown(look.vocabulary.word(c.reason)), look.of_reason(NAMES[c.reason])), left=True),
+        Column(
+            "reason", lambda c: Text(shown(look.vocabulary.word(c.reason)), look.of_reason(NAMES[c.reason])), left=True
+        ),
     ]
 
 
@@ -148,5 +167,7 @@ def objects(kernel: Kernel, vocabulary: Vocabulary, lines: Lines = None) -> dict
     return {
         "weighted": scale.weighted,
         "effective_samples": round(scale.effective, 3),
-        "estimates": [{name: cell(charge) for _, name, cell in FIELDS} for charge in charges(kernel, True, vocabulary, lines)],
+        "estimates": [
+            {name: cell(charge) for _, name, cell in FIELDS} for charge in charges(kernel, True, vocabulary, lines)
+        ],
     }

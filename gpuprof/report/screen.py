@@ -37,7 +37,9 @@ def look_for(console: Console, width: int | None = None) -> Look:
 
 
 def write(lines: Iterable[Text], console: Console) -> None:
-    """Each text as one line. Without styles the console has nothing to add, and long listings are twice as quick without it."""
+    """Each text as one line. Without styles the console has nothing to add, and long listings are twice as quick
+    without it.
+    """
     if console.color_system is None:
         console.file.writelines(f"{line.plain}\n" for line in lines)
         return

@@ -1,6 +1,8 @@
-"""The stalls page: for each line (or instruction) and reason how many stalls, how long, and whether few long or many short ones.
+"""The stalls page: for each line (or instruction) and reason how many stalls, how long, and whether few long or many
+short ones.
 
-A stall is all that a warp waits for one reason before one issue of an instruction, or after its last one. Counts and lengths are exact.
+A stall is all that a warp waits for one reason before one issue of an instruction, or after its last one. Counts and
+lengths are exact.
 In other makers' terms they are the same stalls: those of two reasons that share a term stay apart.
 """
 
@@ -69,7 +71,9 @@ def joined(instructions: Iterable[Instruction], vocabulary: Vocabulary = NCU) ->
 def waits_of(path: str, row: Row, vocabulary: Vocabulary = NCU) -> list[Waits]:
     """A row's, most cycles first; none where nothing says so."""
     cycles = vocabulary.merged([0 if reason == SELECTED else n for reason, n in enumerate(row.cost.cycles)])
-    waits = [Waits(path, row, stalls, cycles[reason]) for reason, stalls in joined(row.instructions, vocabulary).items()]
+    waits = [
+        Waits(path, row, stalls, cycles[reason]) for reason, stalls in joined(row.instructions, vocabulary).items()
+    ]
     return sorted((some for some in waits if some.stalls.stalls), key=lambda some: (-some.cycles, some.stalls.reason))
 
 
@@ -107,7 +111,10 @@ def sentence(waits: Waits) -> str:
         return f"{grouped(n)} stall{'s' * (n > 1)} of {grouped(longest)} cycle{'s' * (longest > 1)}" + " each" * (n > 1)
     if len(waits.stalls.lengths) == 1:
         return f"{grouped(n)} stalls of {range_of(waits.stalls.lengths[0][0])} cycles each"
-    return f"{grouped(n)} stalls of {mean(waits.mean_cycles)} cycles on average, the longest of {grouped(longest)}{ENDINGS[waits.kind]}"
+    return (
+        f"{grouped(n)} stalls of {mean(waits.mean_cycles)} cycles on average, the longest of "
+        f"{grouped(longest)}{ENDINGS[waits.kind]}"
+    )
 
 
 # As text.
@@ -137,7 +144,9 @@ def kernel_page(kernel: Kernel, look: Look, isa: bool) -> Iterator[Text]:
     waits, cycles = kernel_waits(kernel, isa, look.vocabulary), kernel.cost.cycles
     stalled = sum(cycles) - cycles[SELECTED]
     yield Text("")
-    yield clipped(Text(mark).append(shown(kernel.name), BOLD).append(f"  {grouped(stalled)} stalled warp-cycles", DIM), look)
+    yield clipped(
+        Text(mark).append(shown(kernel.name), BOLD).append(f"  {grouped(stalled)} stalled warp-cycles", DIM), look
+    )
     if not waits:
         yield clipped(Text(f"{mark}no stall was recorded" + ("; collect again" if stalled else "")), look)
         return
@@ -165,7 +174,9 @@ def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list
         Column("stalls", lambda w: Text(count(w.stalls.stalls, look.plain)), 1),
         Column("mean", lambda w: Text(f"{w.mean_cycles:.1f}" if look.plain else mean(w.mean_cycles)), 2),
         Column("longest", lambda w: Text(count(w.stalls.longest_cycles, look.plain)), 5),
-        Column("cycles:stalls" if look.plain else scale(n_bins), lambda w: histogram(w.stalls.lengths, look), 4, left=True),
+        Column(
+            "cycles:stalls" if look.plain else scale(n_bins), lambda w: histogram(w.stalls.lengths, look), 4, left=True
+        ),
         Column("kind", lambda w: Text(w.kind.replace(" ", "-") if look.plain else w.kind), 3, left=True),
         Column("address" if isa else "line", place, left=True),
         Column("instruction" if isa else "source", lambda w: Text(shown(w.row.text).strip(), DIM), left=True),
@@ -179,7 +190,18 @@ def rows(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Seque
     """The CSV: one row per instruction and reason, a column for each bin that any has."""
     waits = [(kernel, some) for kernel in report.kernels for some in kernel_waits(kernel, True, report.vocabulary)]
     bins = sorted({least for _, some in waits for least, _ in some.stalls.lengths})
-    names = ("Kernel Name", "Address", "File", "Line", "Function", "Instruction", "Reason", "Warp Cycles", "Stalls", "Mean Cycles")
+    names = (
+        "Kernel Name",
+        "Address",
+        "File",
+        "Line",
+        "Function",
+        "Instruction",
+        "Reason",
+        "Warp Cycles",
+        "Stalls",
+        "Mean Cycles",
+    )
     yield [*names, "Longest Cycles", "Kind", *(f"Stalls Of {range_of(least).replace(',', '')}" for least in bins)]
     for kernel, some in waits:
         lengths, place = dict(some.stalls.lengths), some.row.instructions[0].positions[0]
@@ -206,7 +228,12 @@ def of_row(row: Row, vocabulary: Vocabulary) -> dict[str, dict]:
 def of_kernel(kernel: Kernel, vocabulary: Vocabulary) -> list[dict]:
     """The page for JSON, by line and reason, most cycles first."""
     return [
-        {"path": some.path, "line": some.row.number, "reason": vocabulary.word(some.stalls.reason), "warp_cycles": some.cycles}
+        {
+            "path": some.path,
+            "line": some.row.number,
+            "reason": vocabulary.word(some.stalls.reason),
+            "warp_cycles": some.cycles,
+        }
         | facts(some)
         for some in kernel_waits(kernel, False, vocabulary)
     ]

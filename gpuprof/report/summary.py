@@ -1,4 +1,6 @@
-"""The summary page: each kernel's time, use of the machine, stall mix, memory and hottest lines, and what to look at first."""
+"""The summary page: each kernel's time, use of the machine, stall mix, memory and hottest lines, and what to look at
+first.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,7 +44,11 @@ def kernel_table(report: Report, look: Look) -> Iterator[Text]:
 
     columns = [
         Column("share", lambda k: Text(percent(k.cycles, whole)), gap=0),
-        Column("time", lambda k: Text(time_of(k, report.chip).replace(" ", "") if look.plain else time_of(k, report.chip)), 2),
+        Column(
+            "time",
+            lambda k: Text(time_of(k, report.chip).replace(" ", "") if look.plain else time_of(k, report.chip)),
+            2,
+        ),
         Column("cycles", lambda k: Text(count(k.cycles, look.plain)), 1),
         Column("launches", lambda k: Text(str(len(k.launches))), 3),
         Column("top stall", top, 4, left=True),
@@ -107,7 +113,9 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
 
 
 def span_fact(launches: Sequence[Launch], chip: ChipFacts) -> str:
-    """How long it was from the first one's start to the last one's end, where some ran at the same time: their durations sum to more. "" where none did."""
+    """How long it was from the first one's start to the last one's end, where some ran at the same time: their
+    durations sum to more. "" where none did.
+    """
     ended = [launch for launch in launches if launch.complete]
     if not any(overlaps(ended).values()):
         return ""
@@ -145,7 +153,9 @@ def issue_facts(sums: Totals) -> list[str]:
 def top_reasons(reasons: tuple[int, ...], look: Look) -> list[Text | str]:
     reasons = look.vocabulary.merged(reasons)
     return [
-        Text().append(look.vocabulary.word(reason), look.of_reason(NAMES[reason])).append(f" {percent(reasons[reason], sum(reasons))}")
+        Text()
+        .append(look.vocabulary.word(reason), look.of_reason(NAMES[reason]))
+        .append(f" {percent(reasons[reason], sum(reasons))}")
         for reason in ranked(reasons)[:3]
     ]
 
@@ -162,7 +172,11 @@ def sector_facts(kernel: Kernel) -> list[str]:
 
 
 def cache_facts(sums: Totals) -> list[str]:
-    facts = [f"{name} hits {100 * rate:.1f}%" for name, rate in (("L1", sums.l1_hit_rate), ("L2", sums.l2_hit_rate)) if rate is not None]
+    facts = [
+        f"{name} hits {100 * rate:.1f}%"
+        for name, rate in (("L1", sums.l1_hit_rate), ("L2", sums.l2_hit_rate))
+        if rate is not None
+    ]
     if sums.dram_read_nbytes is not None and sums.dram_write_nbytes is not None:
         facts.append(f"DRAM {nbytes(sums.dram_read_nbytes)} read, {nbytes(sums.dram_write_nbytes)} written")
     return facts
@@ -173,7 +187,10 @@ def shared_facts(kernel: Kernel) -> list[str]:
     used, ideal = counters.l1_wavefronts_shared, counters.l1_wavefronts_shared_ideal
     if not used:
         return []
-    return [f"{grouped(used)} wavefronts", f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})"]
+    return [
+        f"{grouped(used)} wavefronts",
+        f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})",
+    ]
 
 
 def waited_facts(kernel: Kernel) -> list[str | Text]:

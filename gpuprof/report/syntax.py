@@ -1,4 +1,6 @@
-"""Light colouring of a source line: comments, strings, keywords. It reads one line at a time and need not be right to be of use."""
+"""Light colouring of a source line: comments, strings, keywords. It reads one line at a time and need not be right to
+be of use.
+"""
 
 import re
 
@@ -6,7 +8,8 @@ from rich.style import Style
 from rich.text import Text
 
 _KEYWORDS = (
-    "auto bool break case char class const constexpr continue do double else enum float for goto if inline int long namespace "
+    "auto bool break case char class const constexpr continue do double else enum float for goto if inline int long "
+    "namespace "
     "return short signed size_t sizeof static struct switch template typename union unsigned using void volatile while "
     "__global__ __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __syncthreads"
 )

@@ -14,7 +14,9 @@ GAP = 2
 
 @dataclass(frozen=True)
 class Column:
-    """`cell(row)` gives the text. `drop`: where there is no room, columns with the largest go first; those with 0 stay."""
+    """`cell(row)` gives the text. `drop`: where there is no room, columns with the largest go first; those with 0
+    stay.
+    """
 
     title: str
     cell: Callable[..., Text]
@@ -55,7 +57,8 @@ class Layout(NamedTuple):
 def layout(columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12) -> Layout:
     """Which columns to show of these rows, and how wide.
 
-    The last column is flexible: it takes the room that is left, at least `least_cells` when it needs them, and is cut there.
+    The last column is flexible: it takes the room that is left, at least `least_cells` when it needs them, and is cut
+    there.
     A column that may be dropped is left out when it is empty in every row.
     """
     contents = [max((cell_len(column.cell(row).plain) for row in rows), default=0) for column in columns]

@@ -1,4 +1,6 @@
-"""A kernel's derived numbers, summed or averaged over its launches; None where the database has not got what they need."""
+"""A kernel's derived numbers, summed or averaged over its launches; None where the database has not got what they
+need.
+"""
 
 from dataclasses import dataclass
 
@@ -17,7 +19,8 @@ class Totals:
     achieved_occupancy: float | None  # 0..1
     limiter: str  # what bounds the theoretical occupancy; "" unknown
     issue_utilisation: float | None  # 0..1, issued slots of those the active SMs had
-    tensor_utilisation: float | None  # 0..1, of the tensor pipes of the active SMs; None too where nothing is multiplied
+    # 0..1, of the tensor pipes of the active SMs; None too where nothing is multiplied
+    tensor_utilisation: float | None
     l1_hit_rate: float | None
     l2_hit_rate: float | None
     dram_read_nbytes: float | None
@@ -34,7 +37,9 @@ def totals(kernel: Kernel, chip: ChipFacts) -> Totals:
         achieved_occupancy=ratio(resident, active and chip.warp_slots and active * chip.warp_slots),
         limiter=str(last.metrics.get("occupancy_limiter", "")) if last else "",
         issue_utilisation=ratio(slots, active and chip.partitions and active * chip.partitions * chip.dispatch_units),
-        tensor_utilisation=ratio(metric_sum(kernel, "tensor_busy_cycles") or None, active and chip.partitions and active * chip.partitions),
+        tensor_utilisation=ratio(
+            metric_sum(kernel, "tensor_busy_cycles") or None, active and chip.partitions and active * chip.partitions
+        ),
         l1_hit_rate=ratio(metric_sum(kernel, "l1_hits"), metric_sum(kernel, "l1_sectors")),
         l2_hit_rate=ratio(metric_sum(kernel, "l2_hits"), metric_sum(kernel, "l2_sectors")),
         dram_read_nbytes=metric_sum(kernel, "dram_read_nbytes"),

@@ -3,11 +3,13 @@
     {"do":"load","load_base":1048576}
     {"do":"allocate","name":"x, f32[1024]","nbytes":4096}
     {"do":"copy_in","address":30064771072,"blocks":[1],"nbytes":4096}
-    {"do":"launch","block":[128,1,1],"grid":[8,1,1],"module":0,"name":"twice<<<8, 128>>>(x, 1024)","params":"0000...","symbol":"_Z5twicePfi"}
+    {"do":"launch","block":[128,1,1],"grid":[8,1,1],"module":0,"name":"twice<<<8, 128>>>(x,
+    1024)","params":"0000...","symbol":"_Z5twicePfi"}
     {"do":"end"}
 
-A line is an object: `do` says which row of LINES it is, the rest are that class's fields, those at their defaults left out. bytes are
-hexadecimal. Nothing read is believed: types are checked here, what a command means where it is carried out.
+A line is an object: `do` says which row of LINES it is, the rest are that class's fields, those at their defaults left
+out. bytes are hexadecimal. Nothing read is believed: types are checked here, what a command means where it is carried
+out.
 """
 
 import json
@@ -161,7 +163,11 @@ def _value(kind: Any, plain: Any, where: str) -> Any:
 
 def _object(kind: Any, plain: Any, where: str) -> Any:
     hints, defaults = _hints(kind), _defaults(kind)
-    if type(plain) is not dict or not plain.keys() <= hints.keys() or not hints.keys() <= plain.keys() | defaults.keys():
+    if (
+        type(plain) is not dict
+        or not plain.keys() <= hints.keys()
+        or not hints.keys() <= plain.keys() | defaults.keys()
+    ):
         raise ValueError(f"{where} does not have the fields of {kind.__name__}")
     return kind(**{name: _value(hints[name], item, f"{where}.{name}") for name, item in plain.items()})
 
@@ -190,4 +196,6 @@ def _defaults(kind: type) -> dict[str, Any]:
     if not is_dataclass(kind):
         return kind._field_defaults
     given = {field.name: field.default for field in fields(kind) if field.default is not MISSING}
-    return given | {field.name: field.default_factory() for field in fields(kind) if field.default_factory is not MISSING}
+    return given | {
+        field.name: field.default_factory() for field in fields(kind) if field.default_factory is not MISSING
+    }

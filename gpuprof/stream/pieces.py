@@ -1,7 +1,8 @@
-"""What a STRM chunk holds: a piece of the command lines (id 0) or a block of initial memory (id 1, 2, ...), each compressed for itself.
+"""What a STRM chunk holds: a piece of the command lines (id 0) or a block of initial memory (id 1, 2, ...), each
+compressed for itself.
 
-Contents are cut into blocks of BLOCK_NBYTES, and each distinct block is stored once. A piece says nothing of its length: no reader takes
-more than MAX_PIECE_NBYTES out of one, however much it promises.
+Contents are cut into blocks of BLOCK_NBYTES, and each distinct block is stored once. A piece says nothing of its
+length: no reader takes more than MAX_PIECE_NBYTES out of one, however much it promises.
 """
 
 import zlib
@@ -10,7 +11,8 @@ COMMANDS = 0  # the id of command lines
 BLOCK_NBYTES = 1 << 18
 LINES_NBYTES = 1 << 16  # command lines are written when there are so many bytes of them
 MAX_PIECE_NBYTES = 1 << 20
-LEVEL = 1  # of numbers in memory, others are no smaller and up to ten times slower (measured: random floats, counts, ramps)
+# of numbers in memory, others are no smaller and up to ten times slower (measured: random floats, counts, ramps)
+LEVEL = 1
 
 
 def pack(data: bytes) -> bytes:

@@ -30,7 +30,9 @@ class SavedStream:
     header: Header | None = None
 
     def commands(self) -> Iterator[tuple[Any, bool]]:
-        """Each command as it was saved, and whether it failed. Raises FileFormatError for what is none, when it comes to it."""
+        """Each command as it was saved, and whether it failed. Raises FileFormatError for what is none, when it comes
+        to it.
+        """
         values = self._values()
         next(values)
         command = next(values, None)
@@ -103,8 +105,8 @@ class SavedStream:
 def read_stream(path: Path | str) -> SavedStream:
     """The stream that `collect --save-stream` has put into a recording.
 
-    Raises UsageError for a file that is not there, FileFormatError for one that is damaged or no recording, NotComparable for one
-    without a stream.
+    Raises UsageError for a file that is not there, FileFormatError for one that is damaged or no recording,
+    NotComparable for one without a stream.
     """
     chunks = read_chunks(path)
     stream, recording = SavedStream(chunks.path), Recording(chunks.path)

@@ -26,26 +26,30 @@ def check_installed() -> None:
 
 
 def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
-    """The outcomes, in the order they are ready. The scheduler gives the runs of a worker that it lost to another one, also those that
-    were done but not fetched; a run whose workers die time after time fails alone.
+    """The outcomes, in the order they are ready. The scheduler gives the runs of a worker that it lost to another one,
+    also those that were done but not fetched; a run whose workers die time after time fails alone.
 
     Raises GpuprofError when no scheduler or no worker answers, or when a worker has another gpuprof.
     """
     check_installed()
     from distributed import as_completed
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost comes back as an outcome, or as an error of ours
+    # what is lost comes back as an outcome, or as an error of ours
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with _connect(address) as client:
         _check_workers(client, address)
         sweep = uuid.uuid4().hex  # two sweeps on one cluster are apart
-        numbers = {client.submit(run_there, task, key=f"gpuprof-sweep-{sweep}-{task.number}", pure=False): task.number for task in tasks}
+        numbers = {
+            client.submit(run_there, task, key=f"gpuprof-sweep-{sweep}-{task.number}", pure=False): task.number
+            for task in tasks
+        }
         for future, result in as_completed(numbers, loop=client.loop, with_results=True, raise_errors=False):
             yield _outcome(address, numbers[future], future.status, result)
 
 
 def run_there(task: Task) -> Outcome | str:
-    """On a worker: the outcome; or what went wrong in gpuprof itself, as text, since a client may wait for ever for an exception
-    that does not survive the way.
+    """On a worker: the outcome; or what went wrong in gpuprof itself, as text, since a client may wait for ever for an
+    exception that does not survive the way.
     """
     try:
         return run_one(task)
@@ -59,7 +63,9 @@ def _connect(address: str) -> "Client":
     from distributed import Client
 
     if not _ADDRESS.fullmatch(address):
-        raise UsageError(f"--scheduler {address}: expected the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786")
+        raise UsageError(
+            f"--scheduler {address}: expected the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"
+        )
     try:
         return Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except OSError as error:  # TimeoutError is one
@@ -67,11 +73,15 @@ def _connect(address: str) -> "Client":
 
 
 def _check_workers(client: "Client", address: str) -> None:
-    """Raises GpuprofError unless there are workers, all with this gpuprof. One that joins later is asked again with each run."""
+    """Raises GpuprofError unless there are workers, all with this gpuprof. One that joins later is asked again with
+    each run.
+    """
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT_FOR_WORKERS)
     except TimeoutError:
-        raise GpuprofError(f"--scheduler {address}: has no workers; start some with `dask worker {address} --nthreads 1`") from None
+        raise GpuprofError(
+            f"--scheduler {address}: has no workers; start some with `dask worker {address} --nthreads 1`"
+        ) from None
     for worker, found in sorted(client.run(versions, on_error="return").items()):
         if isinstance(found, BaseException):
             raise GpuprofError(f"worker {worker}: cannot import gpuprof: {found}; install the same gpuprof everywhere")

@@ -20,7 +20,9 @@ _MACRO = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 @dataclass(frozen=True)
 class Parameter:
-    """`name` and `texts` as they were written; `kind` is "chip" (--param), "define" (--define) or "registers" (--max-registers)."""
+    """`name` and `texts` as they were written; `kind` is "chip" (--param), "define" (--define) or "registers"
+    (--max-registers).
+    """
 
     kind: str
     name: str
@@ -56,7 +58,9 @@ class Parameter:
 
 
 def parse_parameter(kind: str, text: str, flag: str) -> Parameter:
-    """ "l2_kb=20480,40960" as it stands behind `flag`. Raises UsageError for what can be no parameter, whatever the chip."""
+    """ "l2_kb=20480,40960" as it stands behind `flag`. Raises UsageError for what can be no parameter, whatever the
+    chip.
+    """
     name, equals, rest = text.partition("=")
     texts = tuple(each.strip() for each in rest.split(","))
     if not (name and equals and all(texts)):
@@ -87,7 +91,9 @@ def _without_repetition(parameter: Parameter, flag: str) -> Parameter:
 
 
 def check_names(parameters: Iterable[Parameter]) -> None:
-    """Raises UsageError where two parameters are one: the same number, in whatever unit, or macros that differ by case alone."""
+    """Raises UsageError where two parameters are one: the same number, in whatever unit, or macros that differ by case
+    alone.
+    """
     seen: dict[str, str] = {}
     for parameter in parameters:
         target = field_and_factor(parameter.name)[0] if parameter.kind == "chip" else parameter.column.lower()
@@ -129,7 +135,8 @@ def chip_with(chip: Chip, changes: Mapping[str, Value]) -> Chip:
 
 
 def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tuple[int, ...]]:
-    """Which of each parameter's values a run has: every combination, the last parameter fastest; or, `in_step`, first with first and so on.
+    """Which of each parameter's values a run has: every combination, the last parameter fastest; or, `in_step`, first
+    with first and so on.
 
     Raises UsageError when parameters that go in step have different numbers of values.
     """
@@ -138,6 +145,10 @@ def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tup
         yield from itertools.product(*map(range, lengths))
         return
     if len(set(lengths)) > 1:
-        counts = ", ".join(f"{parameter.name} has {length}" for parameter, length in zip(parameters, lengths, strict=True))
-        raise UsageError(f"--zip pairs the first values, the second ones, and so on, so there must be as many of each: {counts}")
+        counts = ", ".join(
+            f"{parameter.name} has {length}" for parameter, length in zip(parameters, lengths, strict=True)
+        )
+        raise UsageError(
+            f"--zip pairs the first values, the second ones, and so on, so there must be as many of each: {counts}"
+        )
     yield from ((index,) * len(lengths) for index in range(lengths[0] if lengths else 1))

@@ -20,7 +20,9 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for; the flags of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary slowest."""
+    """What the user asked for; the flags of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary
+    slowest.
+    """
 
     file: Path
     chips: tuple[str, ...] = (DEFAULT_CHIP,)
@@ -36,7 +38,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Run:
-    """One line of the plan: a chip with its numbers changed, and how the file is compiled. `values` are those of the parameters."""
+    """One line of the plan: a chip with its numbers changed, and how the file is compiled. `values` are those of the
+    parameters.
+    """
 
     number: int
     chip: Chip
@@ -46,7 +50,9 @@ class Run:
 
 
 def runs(plan: Plan) -> list[Run]:
-    """All runs of a plan. Raises UsageError for a chip, a parameter or a value that cannot be, before anything is compiled or run."""
+    """All runs of a plan. Raises UsageError for a chip, a parameter or a value that cannot be, before anything is
+    compiled or run.
+    """
     check_names(plan.parameters)
     _check_kinds(plan)
     chips = [load_chip(name) for name in plan.chips]
@@ -87,9 +93,11 @@ def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
 
 
 def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
-    """What a worker needs for each run: the kernels compiled, arrays read. Where the file does not compile as a run asks, that is its outcome.
+    """What a worker needs for each run: the kernels compiled, arrays read. Where the file does not compile as a run
+    asks, that is its outcome.
 
-    Raises UsageError for what no run can do without, and the compiler's own error when the file compiles for none of the runs.
+    Raises UsageError for what no run can do without, and the compiler's own error when the file compiles for none of
+    the runs.
     """
     if plan.file.suffix == ".py":
         return [_task(plan, run, Script(plan.file.absolute(), plan.script_args, run.options)) for run in planned]
@@ -99,7 +107,9 @@ def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
     if len(failures) == len(made):
         raise failures[0]
     return [
-        Outcome(run.number, (), in_short(each, plan.file.parent.absolute())) if isinstance(each, GpuprofError) else _task(plan, run, each)
+        Outcome(run.number, (), in_short(each, plan.file.parent.absolute()))
+        if isinstance(each, GpuprofError)
+        else _task(plan, run, each)
         for run, each in zip(planned, made, strict=True)
     ]
 
@@ -115,18 +125,28 @@ class _Preparation:
         self.plan = plan
         self.folder = Path() if plan.launches else plan.file.parent
         comments = [] if plan.launches else comment_requests(plan.file)
-        self.comments = tuple(replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in comments)
+        self.comments = tuple(
+            replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in comments
+        )
         self._images: dict[tuple, bytes | GpuprofError] = {}
         self._files: dict[str, bytes] = {}
 
     def of(self, run: Run) -> Kernels | GpuprofError:
         """What `run` launches; the error when its program cannot be compiled."""
-        requests = tuple(command_line_requests(with_values(text, run.defines) for text in self.plan.launches)) or self.comments
+        requests = (
+            tuple(command_line_requests(with_values(text, run.defines) for text in self.plan.launches)) or self.comments
+        )
         image = self._image(run, tuple(kernel_names(requests)))
         if isinstance(image, GpuprofError):
             return image
         requests, names = travelling(requests or self._embedded(image))
-        return Kernels(self.plan.file.stem, image, requests, {name: self._array(path) for path, name in names.items()}, self.plan.seed)
+        return Kernels(
+            self.plan.file.stem,
+            image,
+            requests,
+            {name: self._array(path) for path, name in names.items()},
+            self.plan.seed,
+        )
 
     def _image(self, run: Run, names: tuple[str, ...]) -> bytes | GpuprofError:
         key = (run.chip.arch, run.options, names)
@@ -156,13 +176,16 @@ class _Preparation:
 
 
 def with_values(launch: str, defines: Mapping[str, str]) -> str:
-    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that --define does not have."""
+    """A launch's text with {TILE} replaced by what the run defines TILE as. Raises UsageError for a name that --define
+    does not have.
+    """
 
     def value(match: re.Match) -> str:
         if match[1] not in defines:
             known = ", ".join(defines) or "none"
             raise UsageError(
-                f"--launch {launch}: {match[0]} stands for a value of --define, but there is none of that name (there are: {known})"
+                f"--launch {launch}: {match[0]} stands for a value of --define, but there is none of that name (there "
+                f"are: {known})"
             )
         return defines[match[1]]
 

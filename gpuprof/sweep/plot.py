@@ -65,7 +65,8 @@ def _draw_panel(axes, panel: Panel, figure: Figure, labels: list[str]) -> None:
     axes.set_title(printable(panel.title), fontsize="medium", parse_math=False)
     axes.set_xlabel(printable(figure.x_label))
     axes.set_ylabel(figure.y_label)
-    axes.set_ylim(0, 1.08 * max(max(line.cycles) for line in panel.lines))  # from 0, so that a difference looks as large as it is
+    # from 0, so that a difference looks as large as it is
+    axes.set_ylim(0, 1.08 * max(max(line.cycles) for line in panel.lines))
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(True, alpha=0.3)
     if figure.ticks:
@@ -87,7 +88,11 @@ def _number_ticks(axes, panel: Panel) -> None:
 
 def _draw_line(axes, line: Line, number: int) -> None:
     (drawn,) = axes.plot(
-        line.places, line.cycles, marker=MARKERS[number % len(MARKERS)], color=f"C{number % 10}", label=printable(line.label)
+        line.places,
+        line.cycles,
+        marker=MARKERS[number % len(MARKERS)],
+        color=f"C{number % 10}",
+        label=printable(line.label),
     )
     drawn.set_gid(f"line-{number}")
 

@@ -22,7 +22,9 @@ from gpuprof.timing.version import MODEL_VERSION
 
 @dataclass(frozen=True)
 class Kernels:
-    """Launches of compiled kernels. `image` is the gpubin; `arrays` the bytes of .npy files, by the names that the requests have for them."""
+    """Launches of compiled kernels. `image` is the gpubin; `arrays` the bytes of .npy files, by the names that the
+    requests have for them.
+    """
 
     name: str
     image: bytes
@@ -33,7 +35,9 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Script:
-    """A script that launches kernels. It does not travel: a worker must see it, and what it reads, under the same path."""
+    """A script that launches kernels. It does not travel: a worker must see it, and what it reads, under the same
+    path.
+    """
 
     path: Path
     arguments: tuple[str, ...]
@@ -54,8 +58,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch. `grid` and `block` are "x,y,z"; `metrics` those of correlate.metrics, by name. `cycles_error` bounds, as a share, how far
-    off the cycles are when only some blocks were timed; None when all were."""
+    """One launch. `grid` and `block` are "x,y,z"; `metrics` those of correlate.metrics, by name. `cycles_error` bounds,
+    as a share, how far off the cycles are when only some blocks were timed; None when all were."""
 
     launch: int
     kernel: str
@@ -87,11 +91,14 @@ def differing(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     return ""
 
 
-_ONE_AT_A_TIME = threading.Lock()  # a worker of a cluster has several threads; the emulator wants its process for itself
+# a worker of a cluster has several threads; the emulator wants its process for itself
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def run_one(task: Task) -> Outcome:
-    """Does a run. It depends on the task alone, and leaves nothing behind. Raises GpuprofError for a task of another version only."""
+    """Does a run. It depends on the task alone, and leaves nothing behind. Raises GpuprofError for a task of another
+    version only.
+    """
     if difference := differing(versions(), task.versions):
         raise GpuprofError(f"a worker {difference}")
     if isinstance(task.work, Script):
@@ -162,7 +169,10 @@ def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
     with closing(ensure_database(recording)) as db:
         values = launch_values(db)
         rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
-    return [Measured(launch, kernel, grid, block, values[launch], errors.get(launch)) for launch, kernel, grid, block in rows]
+    return [
+        Measured(launch, kernel, grid, block, values[launch], errors.get(launch))
+        for launch, kernel, grid, block in rows
+    ]
 
 
 def in_short(error: GpuprofError, *folders: Path) -> str:
@@ -191,11 +201,17 @@ def _in_process_of_its_own(task: Task) -> Outcome:
             return pickle.loads(answer)
         complaints.seek(0)
         last = complaints.read().decode(errors="replace").strip().splitlines()[-1:]
-    return Outcome(task.number, (), ": ".join([f"{task.work.path.name}: its process ended with exit code {child.returncode}", *last]))
+    return Outcome(
+        task.number,
+        (),
+        ": ".join([f"{task.work.path.name}: its process ended with exit code {child.returncode}", *last]),
+    )
 
 
 def _child() -> None:
-    """Reads a task from stdin, writes its outcome to stdout. What the script itself prints is dropped, and it has nothing to read."""
+    """Reads a task from stdin, writes its outcome to stdout. What the script itself prints is dropped, and it has
+    nothing to read.
+    """
     asks, answers = os.dup(0), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

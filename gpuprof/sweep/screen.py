@@ -18,7 +18,10 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
     columns = [
         Column("run", lambda record: _text(record["run"]), drop=5),
         Column("chip", lambda record: _text(record["chip"]), left=True),
-        *(Column(p.name, lambda record, name=p.column: _text(record[name]), left=not p.is_numeric) for p in swept.parameters),
+        *(
+            Column(p.name, lambda record, name=p.column: _text(record[name]), left=not p.is_numeric)
+            for p in swept.parameters
+        ),
         Column("cycles", lambda record: _number(record["cycles"], ",d")),
         *([Column("within", lambda record: _share(record["cycles_within"]), drop=4)] if any_left_out(swept) else []),
         Column("us", lambda record: _number(record["microseconds"], ",.2f"), drop=3),
@@ -29,7 +32,10 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
 
 
 def _header(swept: Table, look: Look) -> Iterator[Text]:
-    facts = [("gpuprof", [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"]), ("file", [swept.meta["file"]])]
+    facts = [
+        ("gpuprof", [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"]),
+        ("file", [swept.meta["file"]]),
+    ]
     facts += [("fidelity" if number == 0 else "", line.split("; ")) for number, line in enumerate(swept.trust())]
     for label, parts in facts:
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
@@ -53,4 +59,6 @@ def _share(value: float | None) -> Text:
 
 
 def _kernel(record: Record) -> Text:
-    return Text(f"failed: {shown(str(record['error']))}", HOT) if record["error"] is not None else _text(record["kernel"])
+    return (
+        Text(f"failed: {shown(str(record['error']))}", HOT) if record["error"] is not None else _text(record["kernel"])
+    )

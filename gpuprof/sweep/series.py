@@ -1,4 +1,6 @@
-"""What a sweep's plot shows, as plain values: a panel per kernel, in it a line per chip and combination of the other parameters."""
+"""What a sweep's plot shows, as plain values: a panel per kernel, in it a line per chip and combination of the other
+parameters.
+"""
 
 from dataclasses import dataclass
 
@@ -25,8 +27,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """`ticks` are (place, text) where the x axis shows names; empty where it shows numbers. `panels_left_out`: kernels beyond MOST_PANELS.
-    `notes` say how far the cycles can be trusted."""
+    """`ticks` are (place, text) where the x axis shows names; empty where it shows numbers. `panels_left_out`: kernels
+    beyond MOST_PANELS. `notes` say how far the cycles can be trusted."""
 
     x_label: str
     y_label: str
@@ -37,8 +39,8 @@ class Figure:
 
 
 def figure_of(table: Table) -> Figure:
-    """Cycles against the first parameter with numbers; without one, against the first parameter, or the chip. Launches of one kernel
-    in a run are added up; runs that failed are gaps.
+    """Cycles against the first parameter with numbers; without one, against the first parameter, or the chip. Launches
+    of one kernel in a run are added up; runs that failed are gaps.
     """
     axis = next((p for p in table.parameters if p.is_numeric), next(iter(table.parameters), None))
     cycles = _cycles(table, axis)
@@ -74,6 +76,10 @@ def _lines(kernel: str, cycles: dict[tuple[str, str, Value], int], names: tuple[
     labels = dict.fromkeys(label for of, label, _ in cycles if of == kernel)
     lines = []
     for label in labels:
-        points = sorted((names.index(str(x)) if names else x, y) for (of, own, x), y in cycles.items() if (of, own) == (kernel, label))
+        points = sorted(
+            (names.index(str(x)) if names else x, y)
+            for (of, own, x), y in cycles.items()
+            if (of, own) == (kernel, label)
+        )
         lines.append(Line(label, tuple(float(x) for x, _ in points), tuple(y for _, y in points)))
     return tuple(lines)

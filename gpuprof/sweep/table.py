@@ -1,4 +1,6 @@
-"""A sweep as one table: a row per launch of each run, in the order of the plan, or one row that says why the run failed."""
+"""A sweep as one table: a row per launch of each run, in the order of the plan, or one row that says why the run
+failed.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +38,9 @@ AFTER = (
     Column("clock_mhz", "REAL", "MHz", "core clock of the run's chip"),
     Column("microseconds", "REAL", "us", "cycles at that clock"),
     Column("speedup", "REAL", "", "time of the same launch in the first run that did not fail, divided by this one's"),
-    Column("cycles_within", "REAL", "%", "bound of the cycles' error when only some blocks were timed; NULL when all were"),
+    Column(
+        "cycles_within", "REAL", "%", "bound of the cycles' error when only some blocks were timed; NULL when all were"
+    ),
     Column("model_version", "TEXT", "", "of the timing model"),
     Column("fidelity", "TEXT", "", "how far the model's numbers of the run's chip can be trusted"),
     Column("error", "TEXT", "", "why the run failed; NULL when it did not"),
@@ -46,7 +50,9 @@ MEASURED = tuple(Column(metric.name, "INTEGER", metric.unit, metric.text) for me
 
 @dataclass(frozen=True)
 class Table:
-    """`rows` hold a value per column, None where nothing was measured. `parameters` are those that were swept. `meta` says what made it."""
+    """`rows` hold a value per column, None where nothing was measured. `parameters` are those that were swept. `meta`
+    says what made it.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value | None, ...], ...]
@@ -68,7 +74,8 @@ class Table:
         bounds = [record["cycles_within"] for record in self.records() if record["cycles_within"] is not None]
         if bounds:
             lines.append(
-                f"{plural(len(bounds), 'launch', 'launches')} extrapolated from part of the blocks: cycles within {max(bounds):.1f} %"
+                f"{plural(len(bounds), 'launch', 'launches')} extrapolated from part of the blocks: cycles within "
+                f"{max(bounds):.1f} %"
             )
         return lines
 
@@ -83,7 +90,11 @@ def build_table(plan: Plan, planned: Sequence[Run], outcomes: Mapping[int, Outco
     first = next(((run, outcome) for run, outcome in found if not outcome.error), None)
     start = _times(*first) if first else {}
     rows = tuple(row for run, outcome in found for row in _rows(run, outcome, start))
-    meta = {"file": plan.file.name, "seed": str(plan.seed), **{what.replace(" ", "_"): version for what, version in versions().items()}}
+    meta = {
+        "file": plan.file.name,
+        "seed": str(plan.seed),
+        **{what.replace(" ", "_"): version for what, version in versions().items()},
+    }
     return Table((*BEFORE, *swept, *AFTER, *MEASURED), rows, plan.parameters, meta)
 
 
@@ -97,13 +108,35 @@ def _rows(run: Run, outcome: Outcome, start: Mapping[tuple, float]) -> Iterator[
     head = (run.number, run.chip.name, *run.values)
     trust = (MODEL_VERSION, sentence(run.chip, MODEL_VERSION))
     if outcome.error:
-        yield (*head, None, None, None, None, run.chip.clock_mhz, None, None, None, *trust, outcome.error, *(None for _ in MEASURED))
+        yield (
+            *head,
+            None,
+            None,
+            None,
+            None,
+            run.chip.clock_mhz,
+            None,
+            None,
+            None,
+            *trust,
+            outcome.error,
+            *(None for _ in MEASURED),
+        )
     for launch in outcome.launches:
         time = _time(run, launch)
         before = start.get((launch.launch, launch.kernel))
         speedup = round(before / time, 4) if before and time else None
         within = None if launch.cycles_error is None else round(100 * launch.cycles_error, 2)
-        facts = (launch.launch, launch.kernel, launch.grid, launch.block, run.chip.clock_mhz, round(time, 6), speedup, within)
+        facts = (
+            launch.launch,
+            launch.kernel,
+            launch.grid,
+            launch.block,
+            run.chip.clock_mhz,
+            round(time, 6),
+            speedup,
+            within,
+        )
         yield (*head, *facts, *trust, None, *(launch.metrics.get(column.name) for column in MEASURED))
 
 
@@ -118,4 +151,7 @@ def _time(run: Run, launch: Measured) -> float:
 
 def describe_run(record: Mapping[str, Value | None], parameters: Iterable[Parameter]) -> str:
     """ "run 3 (a100, TILE=64)" """
-    return f"run {record['run']} ({', '.join([str(record['chip']), *(f'{p.name}={record[p.column]}' for p in parameters)])})"
+    return (
+        f"run {record['run']} "
+        f"({', '.join([str(record['chip']), *(f'{p.name}={record[p.column]}' for p in parameters)])})"
+    )

@@ -14,9 +14,12 @@ from gpuprof.timing.compiled import compile_once
 PATIENCE = 2  # pools whose workers may die before runs are done one by one
 
 
-def on_this_machine(tasks: Sequence[Task], jobs: int, compiling: Callable[[float], None] = lambda seconds: None) -> Iterator[Outcome]:
-    """The outcomes, in the order they are ready. A worker that dies (a system out of memory kills) is replaced, its runs are done again;
-    a run that always kills its worker fails alone. `compiling` is told the seconds that the first run on a machine compiles.
+def on_this_machine(
+    tasks: Sequence[Task], jobs: int, compiling: Callable[[float], None] = lambda seconds: None
+) -> Iterator[Outcome]:
+    """The outcomes, in the order they are ready. A worker that dies (a system out of memory kills) is replaced, its
+    runs are done again; a run that always kills its worker fails alone. `compiling` is told the seconds that the first
+    run on a machine compiles.
     """
     if jobs == 1 or len(tasks) == 1:
         yield from map(run_one, tasks)
@@ -43,7 +46,8 @@ def _pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
         try:
             for future in as_completed([pool.submit(run_one, task) for task in tasks]):
                 yield future.result()
-        except BaseException:  # Ctrl-C, a dead worker, a reader that stops early: whatever is still running is for nobody
+        # Ctrl-C, a dead worker, a reader that stops early: whatever is still running is for nobody
+        except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()

@@ -12,7 +12,8 @@ from gpuprof.files import replacing
 from gpuprof.isa.printable import printable
 from gpuprof.sweep.table import Column, Table
 
-VERSION = 2  # of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity.
+# of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity.
+VERSION = 2
 APPLICATION_ID = 0x67707377  # "gpsw"; shown by `file`
 
 
@@ -41,7 +42,8 @@ def write_sqlite(table: Table, path: Path) -> None:
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.executescript(
-                "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8';"
+                "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = "
+                "'UTF-8';"
                 f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
             )
             db.executescript(schema(table.columns))
@@ -55,10 +57,14 @@ def write_sqlite(table: Table, path: Path) -> None:
 
 def schema(columns: tuple[Column, ...]) -> str:
     lines = [
-        f"    {column.name} {column.type}{',' if column is not columns[-1] else ''} -- {f'{column.unit}: ' if column.unit else ''}{column.text}"
+        f"    {column.name} {column.type}{',' if column is not columns[-1] else ''} -- "
+        f"{f'{column.unit}: ' if column.unit else ''}{column.text}"
         for column in columns
     ]
-    meta = "CREATE TABLE meta (            -- what made this file\n    key TEXT PRIMARY KEY,\n    value TEXT NOT NULL\n) WITHOUT ROWID;"
+    meta = (
+        "CREATE TABLE meta (            -- what made this file\n    key TEXT PRIMARY KEY,\n    value TEXT NOT "
+        "NULL\n) WITHOUT ROWID;"
+    )
     return "\n".join([meta, "CREATE TABLE sweep (           -- a row per launch of each run", *lines, ");"])
 
 

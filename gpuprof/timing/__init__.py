@@ -1,4 +1,6 @@
-"""When it happens: traces and a chip give cycles, the stall ledger and samples. Nothing is compiled before the first launch."""
+"""When it happens: traces and a chip give cycles, the stall ledger and samples. Nothing is compiled before the first
+launch.
+"""
 
 from gpuprof.timing.occupancy import Occupancy, occupancy
 from gpuprof.timing.result import LaunchTiming

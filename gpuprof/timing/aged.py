@@ -8,9 +8,10 @@ FAR_SHIFT = 42  # a line so far from another is none of the memory's
 
 
 def fill(state: State) -> None:
-    """Puts a line that nobody will ask for into every empty place: a copy of a line of the same set, as dirty as that, used as long
-    before it as the whole cache has been in use. So the places are freed, and what was written goes to the DRAM, in the order and in the mixture
-    in which lines came. The same bits of its number choose its channel, bank and row, so that copies of neighbours are neighbours.
+    """Puts a line that nobody will ask for into every empty place: a copy of a line of the same set, as dirty as that,
+    used as long before it as the whole cache has been in use. So the places are freed, and what was written goes to the
+    DRAM, in the order and in the mixture in which lines came. The same bits of its number choose its channel, bank and
+    row, so that copies of neighbours are neighbours.
     """
     machine, tables = state.machine[0], state.memory
     ways = int(machine["l2_ways"])

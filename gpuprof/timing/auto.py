@@ -1,8 +1,10 @@
-"""A period that fits: the shortest, of those that are the shortest there is times a power of two, at which nothing is lost.
+"""A period that fits: the shortest, of those that are the shortest there is times a power of two, at which nothing is
+lost.
 
-Draws depend on the cycle alone, so the samples of twice a period are every second cycle's of the period. The launches are sampled at the
-shortest period by cells whose FIFOs and buffer lose nothing; what comes is thinned whenever it grows too much for the event
-buffer, and at the end until it would have found room in the FIFOs, too. That is what a run with the period found would have recorded.
+Draws depend on the cycle alone, so the samples of twice a period are every second cycle's of the period. The launches
+are sampled at the shortest period by cells whose FIFOs and buffer lose nothing; what comes is thinned whenever it grows
+too much for the event buffer, and at the end until it would have found room in the FIFOs, too. That is what a run with
+the period found would have recorded.
 """
 
 from dataclasses import replace
@@ -24,9 +26,17 @@ NOTHING = np.empty(0, WIDE_DTYPE)
 
 
 def simulate_with_period(
-    machine: Machine, grids: list[Grid], sampling: Sampling, sink: Sink, max_cycles: int, sample_blocks: bool, record_nbytes: int
+    machine: Machine,
+    grids: list[Grid],
+    sampling: Sampling,
+    sink: Sink,
+    max_cycles: int,
+    sample_blocks: bool,
+    record_nbytes: int,
 ) -> list[LaunchTiming]:
-    """As simulate_batch, with the period found, which each timing has. Raises UsageError for a sampler whose samples cannot be thinned."""
+    """As simulate_batch, with the period found, which each timing has. Raises UsageError for a sampler whose samples
+    cannot be thinned.
+    """
     if sampling.mode not in THINNED_MODES or sampling.stream != "aux":
         raise UsageError(f"sampling period auto: it goes with modes {', '.join(THINNED_MODES)} and stream aux")
     chip = machine.chip
@@ -37,7 +47,12 @@ def simulate_with_period(
     places = min(sampling.buffer_nbytes // record_nbytes, MOST_RECORDS)
     held = _Held(shortest, sampling.phase_cycles, places)
     lossless = replace(
-        sampling, auto_period=0, period_cycles=shortest, fifo_depth=MAX_FIFO_DEPTH, drain_cycles=1, buffer_nbytes=MAX_BUFFER_NBYTES
+        sampling,
+        auto_period=0,
+        period_cycles=shortest,
+        fifo_depth=MAX_FIFO_DEPTH,
+        drain_cycles=1,
+        buffer_nbytes=MAX_BUFFER_NBYTES,
     )
     try:
         timings = simulate_batch(machine, grids, lossless, held.take, max_cycles, sample_blocks, record_nbytes)
@@ -46,13 +61,18 @@ def simulate_with_period(
             held.thin()
         held.hand_over(sink)
     of_launch = dict(by_launch(held.samples()))
-    return [_with(timing, of_launch.get(grid.launch.index, NOTHING), held.period) for grid, timing in zip(grids, timings, strict=True)]
+    return [
+        _with(timing, of_launch.get(grid.launch.index, NOTHING), held.period)
+        for grid, timing in zip(grids, timings, strict=True)
+    ]
 
 
 def _with(timing: LaunchTiming, samples: np.ndarray, period_cycles: int) -> LaunchTiming:
     """The launch's timing with what was recorded of it: nothing was lost."""
     n = len(samples)
-    return replace(timing, samples_due=n, samples_kept=n, losses=losses_of_none(samples), sampling_period_cycles=period_cycles)
+    return replace(
+        timing, samples_due=n, samples_kept=n, losses=losses_of_none(samples), sampling_period_cycles=period_cycles
+    )
 
 
 class _Held:
@@ -81,7 +101,9 @@ class _Held:
         """Whether a FIFO of so many places, which drains one record in so many cycles, would have been full once."""
         samples = self.samples()
         sms = samples["stall_sm"] >> SM_SHIFT
-        return any(_overflows(samples["cycle"][sms == sm].astype(np.int64), depth, drain_cycles) for sm in np.unique(sms))
+        return any(
+            _overflows(samples["cycle"][sms == sm].astype(np.int64), depth, drain_cycles) for sm in np.unique(sms)
+        )
 
     def hand_over(self, sink: Sink) -> None:
         for parts in self.rows.values():
@@ -91,7 +113,9 @@ class _Held:
 
 
 def _overflows(cycles: np.ndarray, depth: int, drain_cycles: int) -> bool:
-    """Record i leaves at max over j <= i of cycles[j] + (i - j + 1) drain_cycles; it needs the place of record i - depth."""
+    """Record i leaves at max over j <= i of cycles[j] + (i - j + 1) drain_cycles; it needs the place of record i -
+    depth.
+    """
     i = np.arange(len(cycles))
     leaves = drain_cycles * (i + 1) + np.maximum.accumulate(cycles - drain_cycles * i)
     return bool((leaves[:-depth] > cycles[depth:]).any()) if len(cycles) > depth else False

@@ -1,8 +1,9 @@
 """Block barriers, counted in warps.
 
-A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and not before the
-round that so many warps take from the first one on is over. A block of which every live warp waits is let go, whatever it waits at: the
-trace says that the program got past there (a warp that arrives in two halves looks like that).
+A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and
+not before the round that so many warps take from the first one on is over. A block of which every live warp waits is
+let go, whatever it waits at: the trace says that the program got past there (a warp that arrives in two halves looks
+like that).
 
 What the others waited for is where the last warp stood for longest since it last arrived at a barrier.
 """
@@ -50,7 +51,8 @@ def arrive(m, wi, barrier, threads, waits, t):
 
 @cold
 def arrive_at_traced(m, wi, waits, t):
-    """The same at a barrier whose number or count is in a register: the access record has them, `conflicts` and warps in `uniform`.
+    """The same at a barrier whose number or count is in a register: the access record has them, `conflicts` and warps
+    in `uniform`.
     A warp of which no lane arrives (`lanes`) goes on."""
     w = warp_at(m, wi)
     record = access_of(w.access)
@@ -86,7 +88,9 @@ def open_all(m, block_slot, t, cause):
 
 @cold
 def open_barrier(m, block_slot, barrier, ready, cause):
-    """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which itself waits for nobody."""
+    """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which
+    itself waits for nobody.
+    """
     slots = m.warp_slots
     first = block_slot // m.max_blocks * slots
     for wi in range(first, first + slots):

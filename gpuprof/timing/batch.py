@@ -1,8 +1,8 @@
 """Grids that are timed together: their programs as one, and a record of each.
 
-The instructions of all grids follow each other in one table, so an instruction's number says whose it is, and the ledger has rows of its
-own for each grid. Scoreboard columns are those of the program that has the most registers; groups of asynchronous copies and of
-multiplications stand behind them, at one place for all.
+The instructions of all grids follow each other in one table, so an instruction's number says whose it is, and the
+ledger has rows of its own for each grid. Scoreboard columns are those of the program that has the most registers;
+groups of asynchronous copies and of multiplications stand behind them, at one place for all.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,18 +27,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """A launch to be timed, and its trace: pieces that follow each other from block 0 on, and for some blocks further pieces later.
+    """A launch to be timed, and its trace: pieces that follow each other from block 0 on, and for some blocks further
+    pieces later.
 
-    `order` is told which are wanted next, when the pieces are made to order: one comes for each order, in the orders' order.
+    `order` is told which are wanted next, when the pieces are made to order: one comes for each order, in the orders'
+    order.
 
-    It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start (programmatic dependent
-    launch), and `launch_cycles` after these ends or, when it waits for none, after the batch begins. Of several that are ready the one of
-    the smallest `priority` starts its blocks first.
+    It is ready when the grids `after` (numbers in the batch) have ended and those in `after_signal` let it start
+    (programmatic dependent launch), and `launch_cycles` after these ends or, when it waits for none, after the batch
+    begins. Of several that are ready the one of the smallest `priority` starts its blocks first.
 
-    `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches it: it is then ready
-    not sooner than `launch_cycles` after that instruction.
+    `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches
+    it: it is then ready not sooner than `launch_cycles` after that instruction.
 
-    `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here that a host decides.
+    `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here
+    that a host decides.
     """
 
     launch: "Launch"
@@ -146,7 +149,10 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "launched": grid.grid.launched_by is None,
         }
         numbers |= zip(("cluster_x", "cluster_y", "cluster_z"), launch.cluster, strict=True)
-        numbers |= {"clusters_x": launch.grid[0] // launch.cluster[0], "clusters_y": launch.grid[1] // launch.cluster[1]}
+        numbers |= {
+            "clusters_x": launch.grid[0] // launch.cluster[0],
+            "clusters_y": launch.grid[1] // launch.cluster[1],
+        }
         numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
         for name, value in numbers.items():
             record[name] = value

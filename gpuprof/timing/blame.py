@@ -1,8 +1,9 @@
 """What ended each stall: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
 
-A cause is one number (see layout). Whoever makes another wait leaves its own where that one looks: with the registers that it writes, the
-port that it takes, the queue, the block's memory barriers; its age with it where the other may be another warp. Rows of the table are
-found by what they say; each place of the ledger remembers the row that it used last, which is mostly the next one, too.
+A cause is one number (see layout). Whoever makes another wait leaves its own where that one looks: with the registers
+that it writes, the port that it takes, the queue, the block's memory barriers; its age with it where the other may be
+another warp. Rows of the table are found by what they say; each place of the ledger remembers the row that it used
+last, which is mostly the next one, too.
 """
 
 import numpy as np

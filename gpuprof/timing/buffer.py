@@ -1,8 +1,9 @@
 """From the SMs' FIFOs to the sink: the event buffer that all SMs share, and the host worker that empties it.
 
-A record reaches the buffer in the cycle in which it leaves its FIFO. Those of one cycle come in the order of their SMs. The worker takes all that
-is there in every cycle that is a multiple of its period, before what comes in that cycle; a record that finds the buffer full is lost. Nothing
-of this reaches back to the SMs, so it is worked out behind the engine, whenever that hands its records over.
+A record reaches the buffer in the cycle in which it leaves its FIFO. Those of one cycle come in the order of their SMs.
+The worker takes all that is there in every cycle that is a multiple of its period, before what comes in that cycle; a
+record that finds the buffer full is lost. Nothing of this reaches back to the SMs, so it is worked out behind the
+engine, whenever that hands its records over.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +17,9 @@ from gpuprof.timing.sampling import COUNTERS, Sampling
 from gpuprof.timing.state import State
 
 Sink = Callable[[np.ndarray], None]
-WORKER_SECONDS = 0.1  # CUPTI's workers wake up so often, unless told otherwise: CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN
+# CUPTI's workers wake up so often, unless told otherwise:
+# CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN
+WORKER_SECONDS = 0.1
 SLOT_BITS, SM_AND_SLOT_BITS = 8, 8 + 32 - SM_SHIFT  # of a record's place among those of its cycle
 NO_CYCLE = np.iinfo(np.uint64).max  # later than that of any record
 
@@ -35,7 +38,9 @@ class EventBuffer:
         self.taken = 0  # places, since the turn before
 
     def admit(self, cycle: np.ndarray, sm: np.ndarray) -> np.ndarray:
-        """bool (n,): which of n records find a place that come in these cycles, int64, from these SMs. No call has cycles before an earlier one's."""
+        """bool (n,): which of n records find a place that come in these cycles, int64, from these SMs. No call has
+        cycles before an earlier one's.
+        """
         if not len(cycle):
             return np.ones(0, np.bool_)
         turn = cycle // self.poll_cycles
@@ -45,7 +50,11 @@ class EventBuffer:
         else:
             order = np.lexsort((sm, cycle))
             of_turn = turn[order]
-            place = np.arange(len(order)) - np.searchsorted(of_turn, of_turn) + np.where(of_turn == self.turn, self.taken, 0)
+            place = (
+                np.arange(len(order))
+                - np.searchsorted(of_turn, of_turn)
+                + np.where(of_turn == self.turn, self.taken, 0)
+            )
             there = np.empty(len(order), np.bool_)
             there[order] = place < self.places
         self.taken = (self.taken if last == self.turn else 0) + int(np.count_nonzero(there & (turn == last)))
@@ -54,12 +63,16 @@ class EventBuffer:
 
 
 class Outlet:
-    """Hands what the buffer took to the sink, ordered by cycle, then SM, then warp slot, also from one call to the next."""
+    """Hands what the buffer took to the sink, ordered by cycle, then SM, then warp slot, also from one call to the
+    next.
+    """
 
     def __init__(self, state: State, chip: Chip, sampling: Sampling, sink: Sink, record_nbytes: int):
         self.state, self.sink = state, sink
         self.buffer = EventBuffer(sampling.buffer_nbytes // record_nbytes, sampling.poll_cycles or worker_cycles(chip))
-        self.left_out = [column for name, columns in COUNTERS.items() if name not in sampling.counters for column in columns]
+        self.left_out = [
+            column for name, columns in COUNTERS.items() if name not in sampling.counters for column in columns
+        ]
         self.held = state.cell.record[:0].copy()  # taken, but later than a record that is still in its FIFO
         self.lost = np.zeros(state.core.loss.shape, np.int64)  # (grids, SMs)
 
@@ -115,7 +128,9 @@ class Outlet:
 
 
 def in_order(records: np.ndarray) -> np.ndarray:
-    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast as three."""
+    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast
+    as three.
+    """
     cycles = records["cycle"] - records["cycle"].min()
     assert int(cycles.max()) < 1 << 64 - SM_AND_SLOT_BITS, "records of too long a time"
     slots = (records["stall_sm"] >> SM_SHIFT).astype(np.uint64) << np.uint64(SLOT_BITS) | records["warp_slot"]
@@ -127,7 +142,9 @@ def in_order(records: np.ndarray) -> np.ndarray:
 
 
 def _of(rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """The rows chosen: a copy, or when it is all of them, themselves. (numpy takes rows of fields many times faster than it indexes them.)"""
+    """The rows chosen: a copy, or when it is all of them, themselves. (numpy takes rows of fields many times faster
+    than it indexes them.)
+    """
     return rows if chosen.all() else np.take(rows, np.flatnonzero(chosen))
 
 

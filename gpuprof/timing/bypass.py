@@ -1,7 +1,8 @@
 """How long after its latency a result of fixed latency can be read, by who made it and who reads it.
 
-A chip's `[latency]` is what a result takes to come back to its own pipe; its `[bypass]` adds what other readers wait. The scoreboard's entries
-say who made a register, so that one look into a square table is all an instruction pays for a dependency.
+A chip's `[latency]` is what a result takes to come back to its own pipe; its `[bypass]` adds what other readers wait.
+The scoreboard's entries say who made a register, so that one look into a square table is all an instruction pays for a
+dependency.
 """
 
 import numpy as np
@@ -42,7 +43,9 @@ def kind_of(op: Opcode, port: int) -> int:
 
 
 def bypass_cycles(chip: Chip) -> np.ndarray:
-    """int64 (N_KINDS, N_KINDS): cycles a reader (row) waits for a maker's (column) result beyond its latency; may be negative."""
+    """int64 (N_KINDS, N_KINDS): cycles a reader (row) waits for a maker's (column) result beyond its latency; may be
+    negative.
+    """
     return np.array([[_between(chip, maker, reader) for maker in KINDS] for reader in KINDS], np.int64)
 
 

@@ -1,4 +1,6 @@
-"""Set-associative lookup with least-recently-used replacement, for L1 and L2. A tag is the line's number plus one; 0 is empty."""
+"""Set-associative lookup with least-recently-used replacement, for L1 and L2. A tag is the line's number plus one; 0 is
+empty.
+"""
 
 from gpuprof.timing.jit import hot
 from gpuprof.timing.tables import prefetch, word_at
@@ -36,7 +38,9 @@ def oldest(use, first, ways):
 
 @hot
 def expect(tag, use, entry, first, ways):
-    """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table `entry`."""
+    """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table
+    `entry`.
+    """
     for place in range(first, first + ways, WORDS_OF_LINE):
         prefetch(tag, place)
         prefetch(use, place)

@@ -35,9 +35,12 @@ def grow(state: State) -> None:
 
 
 def causes_of_grids(state: State) -> list[np.ndarray]:
-    """Of each grid what ended its stalls: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind, flags)."""
+    """Of each grid what ended its stalls: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind,
+    flags).
+    """
     rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
-    rows = rows[np.argsort(rows["key"])]  # so a grid's follow each other: the instruction that stalled is above all else
+    # so a grid's follow each other: the instruction that stalled is above all else
+    rows = rows[np.argsort(rows["key"])]
     begins = np.searchsorted(rows["key"] >> layout.STALLED_SHIFT, state.core.grid["first_inst"])
     return [_causes(state, number, some) for number, some in enumerate(np.split(rows, begins[1:]))]
 
@@ -74,7 +77,8 @@ def _merged(rows: np.ndarray) -> np.ndarray:
 
 
 def scaled_causes(causes: np.ndarray, ledger: np.ndarray, load_base: int, factor: float) -> np.ndarray:
-    """`causes` grown as the ledger (instructions, reasons), of a program at `load_base`, has been: rows of a (pc, reason) sum to its cycles again.
+    """`causes` grown as the ledger (instructions, reasons), of a program at `load_base`, has been: rows of a (pc,
+    reason) sum to its cycles again.
     Their stalls grow by `factor`."""
     found = causes.copy()
     place = (causes["pc"].astype(np.int64) - load_base) // INSTRUCTION_NBYTES * ledger.shape[1] + causes["reason"]

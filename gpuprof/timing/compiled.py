@@ -1,5 +1,6 @@
-"""Whether this machine has the timing model compiled already; if not, another process compiles it, on another core, while this one
-compiles and emulates the first kernel. Both use Numba's cache, whose files are replaced whole: any number of processes may do so at once.
+"""Whether this machine has the timing model compiled already; if not, another process compiles it, on another core,
+while this one compiles and emulates the first kernel. Both use Numba's cache, whose files are replaced whole: any
+number of processes may do so at once.
 """
 
 import atexit
@@ -39,7 +40,11 @@ class Compilation:
     def __init__(self):
         self._since = time.monotonic()
         paths = [str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH")]
-        environment = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": numba.config.CACHE_DIR}
+        environment = {
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            "PYTHONSAFEPATH": "1",
+            "NUMBA_CACHE_DIR": numba.config.CACHE_DIR,
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-c", CODE],
             env=os.environ | {name: value for name, value in environment.items() if value},
@@ -51,7 +56,9 @@ class Compilation:
         atexit.register(self._stop)
 
     def wait(self, tick: Callable[[float], None]) -> None:
-        """Until it is done; `tick` is told the seconds so far, again and again. If that process fails, the first launch compiles."""
+        """Until it is done; `tick` is told the seconds so far, again and again. If that process fails, the first launch
+        compiles.
+        """
         while self._process.poll() is None:
             tick(time.monotonic() - self._since)
             try:
@@ -67,6 +74,8 @@ class Compilation:
 
 
 def compile_once(tick: Callable[[float], None]) -> None:
-    """Waits until this machine has the timing model compiled: for who is about to start several processes that would each compile it."""
+    """Waits until this machine has the timing model compiled: for who is about to start several processes that would
+    each compile it.
+    """
     if not is_compiled():
         Compilation().wait(tick)

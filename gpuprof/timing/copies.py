@@ -1,7 +1,8 @@
 """Asynchronous copies: a warp's groups of them, and waiting until all but the newest have landed.
 
-Each of the newest N_GROUPS groups has a scoreboard entry, the open one at `groups` modulo N_GROUPS; one more entry is for all older
-ones. Of each, `board` keeps the latest cycle that is known, `maker` its cause, and `second` a token while copies of this quantum are not served.
+Each of the newest N_GROUPS groups has a scoreboard entry, the open one at `groups` modulo N_GROUPS; one more entry is
+for all older ones. Of each, `board` keeps the latest cycle that is known, `maker` its cause, and `second` a token while
+copies of this quantum are not served.
 """
 
 from gpuprof.timing.jit import cold, hot
@@ -47,22 +48,26 @@ def settle_copy(m, wi, group, done, cause):
 
 @cold
 def commit(m, wi):
-    """The next group takes the entry of the oldest, which joins the older ones: unless some of its copies are not served yet (eight
-    commits within a quantum), then it stays and the new group lands no sooner."""
+    """The next group takes the entry of the oldest, which joins the older ones: unless some of its copies are not
+    served yet (eight commits within a quantum), then it stays and the new group lands no sooner."""
     warp_at(m, wi).groups += 1
     if m.first_group < 0:
         return
     group = open_group(m, wi)
     if second_at(m, wi, group).value == 0:
         older = m.first_group + N_GROUPS
-        raise_both(board_at(m, wi, older), maker_at(m, wi, older), board_at(m, wi, group).value, maker_at(m, wi, group).value)
+        raise_both(
+            board_at(m, wi, older), maker_at(m, wi, older), board_at(m, wi, group).value, maker_at(m, wi, group).value
+        )
         board_at(m, wi, group).value = 0
         maker_at(m, wi, group).value = 0
 
 
 @cold
 def group_waits(m, wi, newest):
-    """Raises the end of the long-scoreboard class to where all groups but the open one and the `newest` before it have landed."""
+    """Raises the end of the long-scoreboard class to where all groups but the open one and the `newest` before it have
+    landed.
+    """
     if m.first_group < 0:
         return
     until, cause = until_at(m, wi, CLASS_LONG), cause_at(m, wi, CLASS_LONG)

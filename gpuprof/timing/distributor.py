@@ -1,8 +1,8 @@
-"""The work distributor: blocks of the pool's head grid go to SMs in the order in which they run (with clusters, cluster by
-cluster), as room becomes free.
+"""The work distributor: blocks of the pool's head grid go to SMs in the order in which they run (with clusters, cluster
+by cluster), as room becomes free.
 
-A block goes to the SM that has had room for it for longest, among those to the one with the fewest blocks: at first breadth-first over
-all SMs. Its warps go to the partitions with the most free warp slots.
+A block goes to the SM that has had room for it for longest, among those to the one with the fewest blocks: at first
+breadth-first over all SMs. Its warps go to the partitions with the most free warp slots.
 """
 
 from gpuprof.timing.follow import enter
@@ -27,7 +27,9 @@ from gpuprof.timing.tables import (
 
 @cold
 def start_blocks(m):
-    """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet; else 1."""
+    """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet;
+    else 1.
+    """
     present = m.now + QUANTUM
     pick_head(m, present)
     while m.head >= 0:
@@ -52,7 +54,9 @@ def start_blocks(m):
 
 @cold
 def cluster_since(m, grid):
-    """The cycle since which there is room for all blocks of a cluster, which start one after the other from then on; NEVER: not yet."""
+    """The cycle since which there is room for all blocks of a cluster, which start one after the other from then on;
+    NEVER: not yet.
+    """
     since = 0
     while since < NEVER:
         free = 0

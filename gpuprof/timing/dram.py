@@ -1,8 +1,9 @@
 """DRAM: channels with the throughput that programs reach, and banks that must open a row before they read or write it.
 
-A channel's bus is reserved at once, for as long as the transfer takes. Requests to an open row need no more than that; others wait until
-their bank may open another, `dram_row_cycle_ns` after the last. Controllers hold requests back and serve those to one row together: here
-a row that was accessed within the time that a queue of QUEUE sectors takes still counts as open when another one is, up to OPEN_ROWS of them.
+A channel's bus is reserved at once, for as long as the transfer takes. Requests to an open row need no more than that;
+others wait until their bank may open another, `dram_row_cycle_ns` after the last. Controllers hold requests back and
+serve those to one row together: here a row that was accessed within the time that a queue of QUEUE sectors takes still
+counts as open when another one is, up to OPEN_ROWS of them.
 """
 
 from gpuprof.timing.cache import fold_bits
@@ -13,7 +14,9 @@ from gpuprof.timing.tables import channel_tick_at, dram_row_at, grid_at
 
 @hot
 def transfer(m, line, sectors, tick):
-    """Takes a line's channel and bank for some sectors; returns the tick in which what is read reaches the SM that asked."""
+    """Takes a line's channel and bank for some sectors; returns the tick in which what is read reaches the SM that
+    asked.
+    """
     channel = fold_bits(line) // 2 % m.dram_channels
     tick = max(tick, channel_tick_at(m, channel).value)
     channel_tick_at(m, channel).value = tick + sectors * m.dram_ticks

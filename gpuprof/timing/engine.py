@@ -1,7 +1,7 @@
 """The simulation's outer loops, compiled on first use.
 
-Time goes in quanta. In a quantum each SM that has something to do runs alone, from event to event; then the requests that all of them
-sent to the L2 are served in order. Quanta in which nothing happens are skipped.
+Time goes in quanta. In a quantum each SM that has something to do runs alone, from event to event; then the requests
+that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 """
 
 import zlib
@@ -60,7 +60,9 @@ def soonest_event(m):
 
 @cold
 def skip_to_ready(m, t):
-    """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `t` is the soonest event."""
+    """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `t` is the soonest
+    event.
+    """
     due = m.next_ready + (m.origin - m.next_ready) % QUANTUM
     if m.next_ready == NEVER or due > t - (t - m.origin) % QUANTUM:
         return False
@@ -83,8 +85,8 @@ def run_quantum(m, now):
 
 
 def _compiled(sources: int):
-    """The entry point. `sources`, a checksum of its sources, is one of its constants and so a part of the key of Numba's cache,
-    which would not notice by itself that a function in another file has changed."""
+    """The entry point. `sources`, a checksum of its sources, is one of its constants and so a part of the key of
+    Numba's cache, which would not notice by itself that a function in another file has changed."""
 
     @kept(**OPTIONS, **scalar)
     def run(machine, n_quanta):
@@ -117,7 +119,15 @@ def _compiled(sources: int):
 def _checksum() -> int:
     """Of all that is compiled in: this folder, and the files whose numbers and layouts are constants of the code."""
     package = Path(__file__).parent.parent
-    others = ("parts.py", "isa/causes.py", "isa/stalls.py", "isa/opcodes.py", "records/schema.py", "emulate/trace.py", "chips/fields.py")
+    others = (
+        "parts.py",
+        "isa/causes.py",
+        "isa/stalls.py",
+        "isa/opcodes.py",
+        "records/schema.py",
+        "emulate/trace.py",
+        "chips/fields.py",
+    )
     value = 0
     for path in (*sorted(Path(__file__).parent.glob("*.py")), *(package / name for name in others)):
         value = zlib.crc32(path.read_bytes(), value)

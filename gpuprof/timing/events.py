@@ -8,7 +8,9 @@ from gpuprof.timing.triggers import BANK_CONFLICT, DIVERGENT_BRANCH, INST_ISSUED
 
 @cold
 def count_issue(m, sm, wi, inst, executed, mask, t):
-    """Counts what warp `wi` did by issuing in cycle t, with the lanes of `mask`; `executed`: it was the instruction's last slot."""
+    """Counts what warp `wi` did by issuing in cycle t, with the lanes of `mask`; `executed`: it was the instruction's
+    last slot.
+    """
     s = sm_at(m, sm)
     n = 0
     if m.trigger == INST_ISSUED:
@@ -32,7 +34,9 @@ def count_issue(m, sm, wi, inst, executed, mask, t):
 
 @cold
 def count_l2_misses(m, r, n):
-    """Counts the sectors that request r does not find in the L2. What is sampled is the first cycle that is not simulated yet."""
+    """Counts the sectors that request r does not find in the L2. What is sampled is the first cycle that is not
+    simulated yet.
+    """
     s = sm_at(m, r.sm)
     t = m.now + QUANTUM
     if count(m, r.sm, n) and s.next_sample != t:

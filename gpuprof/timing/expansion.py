@@ -1,8 +1,9 @@
 """What an instruction of our table is on a chip's architecture: how many issue slots, and on which unit.
 
-The table has the slots that ptxas 13.0 gives an operation for sm_80. Here is where other generations differ, by the same measurement
-(tests/ptx_expansion.csv): sm_120 adds and compares 64-bit integers in one instruction, newer parts have shorter compare-and-swap loops, and
-from sm_86 on integers become floats on the ALU. What ptxas was not asked about counts as the generation before it, other makers' parts as sm_80.
+The table has the slots that ptxas 13.0 gives an operation for sm_80. Here is where other generations differ, by the
+same measurement (tests/ptx_expansion.csv): sm_120 adds and compares 64-bit integers in one instruction, newer parts
+have shorter compare-and-swap loops, and from sm_86 on integers become floats on the ALU. What ptxas was not asked about
+counts as the generation before it, other makers' parts as sm_80.
 """
 
 from functools import cache
@@ -20,7 +21,8 @@ AS_MEASURED_FOR = 80  # what is not an sm_ of these generations
 
 # By how many issue slots the generations differ from the table's number, which is sm_80's.
 DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
-    **dict.fromkeys(("IADD.64", "ISUB.64", "ISETP.S64", "ISETP.U64", "SEL.64", "CNOT.64", "BFE.U64", "BFI.64", "ISSPACEP.GLOBAL"), (0, 0, 0, 0, -1)),
+    **dict.fromkeys(("IADD.64", "ISUB.64", "ISETP.S64", "ISETP.U64", "SEL.64", "CNOT.64", "BFE.U64", "BFI.64",
+        "ISSPACEP.GLOBAL"), (0, 0, 0, 0, -1)),
     **dict.fromkeys(("IMIN.S64", "IMIN.U64", "IMAX.S64", "IMAX.U64"), (0, 0, 0, 0, -3)),
     **dict.fromkeys(("SAD.S32", "SAD.U32", "IABS.64"), (0, 0, 0, 0, 2)),
     **dict.fromkeys(("VOTE.ANY", "VOTE.ALL", "VOTE.UNI", "FLO.U64"), (1, 0, 0, 0, 0)),
@@ -42,7 +44,8 @@ DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
         *((f"{name}.{t}", (1, 0, 0, -2, -3)) for name in ("MIN", "MAX") for t in ("S64", "U64")),
     )},
 }  # fmt: skip
-# A fence of a block takes one slot. One beyond it also waits for errors and empties the L1 (MEMBAR, ERRBAR, CCTL.IVALL, and from sm_90 on one more).
+# A fence of a block takes one slot. One beyond it also waits for errors and empties the L1 (MEMBAR, ERRBAR, CCTL.IVALL,
+# and from sm_90 on one more).
 FENCE_BEYOND_BLOCK = (2, 2, 3, 3, 3)
 
 # With a divisor, or a place in a word, that is a constant: steps that ptxas takes when it compiles.
@@ -55,24 +58,29 @@ UNITS: dict[str, tuple[int, str, str]] = {
     "CVT.F32.F16": (0, "half", "half"),  # HADD2.F32
 }
 
-# Of so many slots of an expansion one runs on its row's own pipe, the others being moves, compares and integer steps: of three for integer
-# divisions, of two for what iterates in floats.
+# Of so many slots of an expansion one runs on its row's own pipe, the others being moves, compares and integer steps:
+# of three for integer divisions, of two for what iterates in floats.
 EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
 
 
 class Path64(NamedTuple):
-    """What ptxas 13.0 makes of an operation on doubles: a first guess of the transcendental unit, refined by operations of the fp64 pipe."""
+    """What ptxas 13.0 makes of an operation on doubles: a first guess of the transcendental unit, refined by operations
+    of the fp64 pipe.
+    """
 
     operations: int  # on the fp64 pipe
     in_a_row: int  # of these, each waiting for the one before
-    checks_result: bool  # a branch past the slow path waits for a multiply-add and a compare of what came out, else for nothing
+    # a branch past the slow path waits for a multiply-add and a compare of what came out, else for nothing
+    checks_result: bool
 
 
 PATHS64 = {"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "DSQRT": Path64(8, 7, False)}
 
 
 def slots_apart(op: Opcode) -> int:
-    """From one slot on the row's own pipe to the next. Of what the transcendental unit does one slot is the unit's, or one for each word."""
+    """From one slot on the row's own pipe to the next. Of what the transcendental unit does one slot is the unit's, or
+    one for each word.
+    """
     if op.latency == "xu" and op.pipe == "xu":
         words = 2 if op.types[0].endswith(("64", "x2")) else 1
         return -(-op.slots // words)

@@ -1,10 +1,12 @@
-"""`--sample-blocks`: times blocks until the rate of work has settled, and works out from the rest's exact work how long it would take.
+"""`--sample-blocks`: times blocks until the rate of work has settled, and works out from the rest's exact work how long
+it would take.
 
-A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which leave parts of it
-empty; and at another one from when the L2 is full, for then what was written must go to the DRAM. The rate is looked at whenever a
-batch, as many blocks as run at a time, has ended. Once it is known well enough before the L2 is full, the L2 is filled at once (`aged`);
-once it is known well enough behind that, only so many blocks are still started that a whole number of batches is left out: the end then
-looks as it would. How many issue slots these have is known exactly, from the emulator's counters.
+A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which
+leave parts of it empty; and at another one from when the L2 is full, for then what was written must go to the DRAM. The
+rate is looked at whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
+L2 is full, the L2 is filled at once (`aged`); once it is known well enough behind that, only so many blocks are still
+started that a whole number of batches is left out: the end then looks as it would. How many issue slots these have is
+known exactly, from the emulator's counters.
 """
 
 from dataclasses import dataclass, replace
@@ -23,9 +25,10 @@ from gpuprof.timing.static import FOLDED, JOINED, static_program
 
 QUARTERS = 4  # stretches of batches that a rate is told from
 LEAST_BATCHES = 6  # before one is
-# How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters' costs (the mean of two is
-# within that nine times in ten, where only chance is at work), and by twice the drift from the first half to the second, which may go on. Four
-# quarters agree by chance now and then: what the batches that give the rate vary by says so, and it is not less than the standard error of these.
+# How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters'
+# costs (the mean of two is within that nine times in ten, where only chance is at work), and by twice the drift from
+# the first half to the second, which may go on. Four quarters agree by chance now and then: what the batches that give
+# the rate vary by says so, and it is not less than the standard error of these.
 LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
 MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
 MOST_ERROR_FILLING = 0.01
@@ -76,7 +79,9 @@ class Extrapolation:
 
 
 def settled(marks: np.ndarray) -> Rate | None:
-    """The rate that `marks`, (cycle, issue slots) after each batch, come to: that of the last half of them; None for too few."""
+    """The rate that `marks`, (cycle, issue slots) after each batch, come to: that of the last half of them; None for
+    too few.
+    """
     quarter = (len(marks) - 1) // QUARTERS
     if len(marks) <= LEAST_BATCHES:
         return None
@@ -104,7 +109,9 @@ class Settling:
         self.filling: Filling | None = None
 
     def look(self, state: State) -> Extrapolation | None:
-        """Once the rate has settled, and something can be left out: what is known then. No blocks beyond `simulated` are to start."""
+        """Once the rate has settled, and something can be left out: what is known then. No blocks beyond `simulated`
+        are to start.
+        """
         record = state.core.grid[0]
         done = int(record["done_blocks"])
         if done < self.due:
@@ -128,7 +135,9 @@ class Settling:
         found = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
         if self.filling and left_out * slots_of_block <= self.filling.slots:
             return found  # that was left out already, whatever the rate behind it has come to
-        all_cycles = self.marks[-1][0] - int(record["start_cycle"]) + found.cycles((self.n_blocks - done) * slots_of_block)[0]
+        all_cycles = (
+            self.marks[-1][0] - int(record["start_cycle"]) + found.cycles((self.n_blocks - done) * slots_of_block)[0]
+        )
         return found if left_out > 0 and found.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles else None
 
     def slots_to_fill(self, room: int) -> float:
@@ -139,7 +148,10 @@ class Settling:
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
         """Whether so many of the blocks that are left may be left out for an L2 that is full at once."""
-        return WORTH * self.batch < blocks < left - AFTER * self.batch and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
+        return (
+            WORTH * self.batch < blocks < left - AFTER * self.batch
+            and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
+        )
 
 
 def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
@@ -149,8 +161,8 @@ def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
 
 
 def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTiming:
-    """The timing of the whole launch, which has `slots` issue slots and whose module is loaded at `load_base`. Ledger, stalls and counts of
-    caches grow as the work does; samples do not."""
+    """The timing of the whole launch, which has `slots` issue slots and whose module is loaded at `load_base`. Ledger,
+    stalls and counts of caches grow as the work does; samples do not."""
     known = timing.extrapolation
     more, off = known.cycles(slots - timing.issue_slots)
     more_cycles = round(more)
@@ -192,6 +204,7 @@ def note(kernel: str, whole: LaunchTiming) -> str:
     """What a report says of an extrapolated launch."""
     known = whole.extrapolation
     return (
-        f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: cycles within "
+        f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: "
+        "cycles within "
         f"{100 * known.error:.1f} % of a full run's, ledger and cache counts scaled, samples of what was timed"
     )

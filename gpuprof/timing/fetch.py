@@ -1,7 +1,9 @@
-"""Instruction and constant fetch: an L0 instruction cache per partition fed by a stream buffer, an L1 instruction cache per SM.
+"""Instruction and constant fetch: an L0 instruction cache per partition fed by a stream buffer, an L1 instruction cache
+per SM.
 
-Both are direct-mapped by line number. The cycle in which a line is in the L0 is kept with a bit below it: 1 when the L1 did not have it. A lookup also asks for the lines behind it (the stream buffer), so that straight code
-misses once. What misses the L1 comes from the L2 after a fixed time; it does not compete with data.
+Both are direct-mapped by line number. The cycle in which a line is in the L0 is kept with a bit below it: 1 when the L1
+did not have it. A lookup also asks for the lines behind it (the stream buffer), so that straight code misses once. What
+misses the L1 comes from the L2 after a fixed time; it does not compete with data.
 """
 
 import numpy as np
@@ -32,7 +34,9 @@ def request_line(m, partition, sm, line, t):
 
 @cold
 def fetch(m, partition, line, t, last_line):
-    """The cycle from which a warp can issue from an instruction line it comes to at cycle t, and the bit below. `last_line` is the program's."""
+    """The cycle from which a warp can issue from an instruction line it comes to at cycle t, and the bit below.
+    `last_line` is the program's.
+    """
     sm = partition // m.partitions
     ready = request_line(m, partition, sm, line, t)
     last = min(line + m.prefetch_lines, last_line)
@@ -49,7 +53,9 @@ def missed(found):
 
 @cold
 def constant_line(m, sm, grid, line, t):
-    """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant segments."""
+    """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant
+    segments.
+    """
     place = line % m.constant_lines
     tag = np.int64(grid) << 32 | line
     if constant_tag_at(m, sm, place).value != tag:

@@ -1,8 +1,9 @@
 """The way of a record out of the SM: a FIFO of a few places. What finds it full is lost.
 
-By `aux` it drains over a port of its own, one record every so many cycles, which costs the kernel nothing: when a record leaves is known when
-it comes. By `lsu` each record goes as a store through the SM's load/store unit and the L2, into the SM's part of the event buffer, and is in
-the kernel's way. The next follows the drain's cycles after the load/store unit took it.
+By `aux` it drains over a port of its own, one record every so many cycles, which costs the kernel nothing: when a
+record leaves is known when it comes. By `lsu` each record goes as a store through the SM's load/store unit and the L2,
+into the SM's part of the event buffer, and is in the kernel's way. The next follows the drain's cycles after the
+load/store unit took it.
 """
 
 from gpuprof.chips.model import LINE_NBYTES
@@ -14,7 +15,9 @@ from gpuprof.timing.tables import fifo_at, leaves_at, loss_at, request_at, sm_at
 
 @cold
 def enter(m, sm, g, t):
-    """A record of grid g, the one that is written next, comes to the FIFO in cycle t: 1 when it finds a place. It is due either way."""
+    """A record of grid g, the one that is written next, comes to the FIFO in cycle t: 1 when it finds a place. It is
+    due either way.
+    """
     s = sm_at(m, sm)
     loss = loss_at(m, g, sm)
     loss.due += 1
@@ -48,9 +51,13 @@ def store(m, sm, t):
     m.grid = place.grid
     first = s.stores * m.record_stride % (m.buffer_lines * LINE_NBYTES)
     sectors = (1 << m.record_sectors) - 1 << (first >> 5 & 3)
-    index = request(m, sm, place.leaves, BUFFER_LINE + sm * m.buffer_lines + first // LINE_NBYTES, sectors, WRITE, nobody(m), -1, 0)
+    index = request(
+        m, sm, place.leaves, BUFFER_LINE + sm * m.buffer_lines + first // LINE_NBYTES, sectors, WRITE, nobody(m), -1, 0
+    )
     if m.record_sectors == 1:
-        request_at(m, index).missing = (0xFF & ~((1 << (m.record_nbytes >> 2)) - 1 << (first >> 2 & 7))) << 8 * (first >> 5 & 3)
+        request_at(m, index).missing = (0xFF & ~((1 << (m.record_nbytes >> 2)) - 1 << (first >> 2 & 7))) << 8 * (
+            first >> 5 & 3
+        )
     s.stores += 1
     s.next_store = place.leaves + m.drain_cycles if s.stores < s.records else NEVER
 

@@ -1,9 +1,11 @@
 """Which samples are wanted: the filter registers of the trace cells, and how they are written.
 
-    sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000  launch-cycles=0-4095  off
+    sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000  launch-cycles=0-4095
+    off
 
-A sample is taken as if there were no filter; one that does not pass is then not due and takes no place in the FIFO. What is known of a
-whole launch (launch, kernel, stream, task) is decided when it is asked for, the rest by the cell, sample by sample (`gate`).
+A sample is taken as if there were no filter; one that does not pass is then not due and takes no place in the FIFO.
+What is known of a whole launch (launch, kernel, stream, task) is decided when it is asked for, the rest by the cell,
+sample by sample (`gate`).
 """
 
 import re
@@ -26,14 +28,18 @@ class Range(NamedTuple):
     last: int
 
     def __str__(self) -> str:
-        return str(self.first) if self.first == self.last else f"{self.first}-{'' if self.last == NO_END else self.last}"
+        return (
+            str(self.first) if self.first == self.last else f"{self.first}-{'' if self.last == NO_END else self.last}"
+        )
 
 
 EVERY = Range(0, NO_END)
 
 
 class Key(NamedTuple):
-    """How a register is written. `form`: "ranges", "range" (one), "pattern", "count", or "word", which takes no value."""
+    """How a register is written. `form`: "ranges", "range" (one), "pattern", "count", or "word", which takes no
+    value.
+    """
 
     form: str
     text: str
@@ -57,7 +63,8 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Filter:
-    """The registers, under the names of KEYS: a sample passes when it meets all of them. What is empty lets everything pass.
+    """The registers, under the names of KEYS: a sample passes when it meets all of them. What is empty lets everything
+    pass.
 
     Raises UsageError for a pattern that is no regular expression.
     """
@@ -80,7 +87,9 @@ class Filter:
             try:
                 re.compile(getattr(self, key))
             except re.error as error:
-                raise UsageError(f"sampling filter {key}={getattr(self, key)}: it is not a regular expression: {error}") from None
+                raise UsageError(
+                    f"sampling filter {key}={getattr(self, key)}: it is not a regular expression: {error}"
+                ) from None
 
     def __str__(self) -> str:
         """As it is written, "" for one that lets everything pass. `filter_of_text` reads it."""
@@ -107,7 +116,9 @@ class Chooser:
         self._n = 0
 
     def choose(self, launch: int, names: Iterable[str], stream: int, task: str) -> Filter:
-        """The filter for this launch, NOTHING when no sample of it is wanted. `names`: the kernel's, as written and as a symbol."""
+        """The filter for this launch, NOTHING when no sample of it is wanted. `names`: the kernel's, as written and as
+        a symbol.
+        """
         wanted = self.filter
         finds = re.compile(wanted.kernel).search
         if not (_contains(wanted.launch, launch) and _contains(wanted.stream, stream) and any(map(finds, names))):
@@ -129,23 +140,31 @@ def filter_of_text(text: str) -> Filter:
 
 
 def filter_of_words(words: Iterable[str]) -> Filter:
-    """The filter of "sm=0-3", "kernel=^matmul" and so on, in any order. Raises UsageError for a word that it does not know or a second of a key."""
+    """The filter of "sm=0-3", "kernel=^matmul" and so on, in any order. Raises UsageError for a word that it does not
+    know or a second of a key.
+    """
     registers: dict[str, object] = {}
     for word in words:
         key, equals, value = word.partition("=")
         key = key.strip().replace("_", "-")
         if key not in KEYS:
-            raise UsageError(f"sampling filter {word!r}: there is no {key!r}; write one of {', '.join(map(_shape, KEYS))}")
+            raise UsageError(
+                f"sampling filter {word!r}: there is no {key!r}; write one of {', '.join(map(_shape, KEYS))}"
+            )
         if bool(equals) == (KEYS[key].form == "word"):
             raise UsageError(f"sampling filter {word!r}: write {_shape(key)}")
         if _field(key) in registers:
-            raise UsageError(f"sampling filter {word!r}: {key} is given twice; its values go into one, as in {_shape(key)}")
+            raise UsageError(
+                f"sampling filter {word!r}: {key} is given twice; its values go into one, as in {_shape(key)}"
+            )
         registers[_field(key)] = _value(key, value)
     return Filter(**registers)
 
 
 def kernel_pattern(name: str) -> str:
-    """What Nsight Compute's --kernel-name finds: the kernel of this name, whatever its namespace and template arguments, or `regex:RE`."""
+    """What Nsight Compute's --kernel-name finds: the kernel of this name, whatever its namespace and template
+    arguments, or `regex:RE`.
+    """
     if name.startswith("regex:"):
         return name.removeprefix("regex:")
     return rf"^(.*::)?{re.escape(name)}(<.*>)?$"
@@ -202,7 +221,8 @@ def _number(key: str, text: str, whole: str) -> int:
     number = int(found[1]) ** int(found[2] or 1) if found else NO_END + 1
     if number > NO_END:
         raise UsageError(
-            f"sampling filter {key}={whole}: expected {'a number' if KEYS[key].form == 'count' else 'numbers'}, as in {_shape(key)}"
+            f"sampling filter {key}={whole}: expected {'a number' if KEYS[key].form == 'count' else 'numbers'}, as in "
+            f"{_shape(key)}"
         )
     return number
 

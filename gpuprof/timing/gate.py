@@ -1,4 +1,6 @@
-"""The filter of a trace cell: which of the samples that it takes are wanted. What does not pass is not due and takes no room anywhere."""
+"""The filter of a trace cell: which of the samples that it takes are wanted. What does not pass is not due and takes no
+room anywhere.
+"""
 
 import numpy as np
 
@@ -25,7 +27,9 @@ def passes(m, sm, wi, t):
 
 @cold
 def linear_block(m, wi):
-    """The linear index in the grid of a warp's block. Blocks run cluster by cluster, which is another order where clusters extend along y or z."""
+    """The linear index in the grid of a warp's block. Blocks run cluster by cluster, which is another order where
+    clusters extend along y or z.
+    """
     w = warp_at(m, wi)
     grid = grid_at(m, w.grid)
     number = np.int64(w.block)

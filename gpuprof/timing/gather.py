@@ -1,8 +1,8 @@
 """Older pieces of a trace written anew: what warps that lag behind will still need, without what the others needed.
 
-Each piece holds a stretch of many warps' traces. A warp that hardly gets on (the scheduler prefers younger ones) would keep all of the
-piece it is in, and of each later one that has steps of it; now a run of such pieces becomes one. No warp notices: it goes on at the
-same step, access and sector, at another address.
+Each piece holds a stretch of many warps' traces. A warp that hardly gets on (the scheduler prefers younger ones) would
+keep all of the piece it is in, and of each later one that has steps of it; now a run of such pieces becomes one. No
+warp notices: it goes on at the same step, access and sector, at another address.
 """
 
 from typing import NamedTuple
@@ -16,12 +16,15 @@ from gpuprof.timing.state import State
 MOST_PIECES = 4  # of a chunk's chain, before the older ones are gathered
 WHOLE_PIECES = 2  # the newest, in which most warps are
 GATHERED_NBYTES = 16 << 20  # a gathered piece stays below this where it can, so that it is not copied again and again
-ARRAYS = {"step": "steps", "access": "accesses", "sector": "sectors"}  # what a warp has an address in, and the piece's name for all of it
+# what a warp has an address in, and the piece's name for all of it
+ARRAYS = {"step": "steps", "access": "accesses", "sector": "sectors"}
 (ITEM_NBYTES,) = {STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES}  # all of these are as long
 
 
 class Link(NamedTuple):
-    """A piece in a chunk's chain, its record (layout.PIECE, of one), and how many steps each warp of the chunk has in it, int64 (rows,)."""
+    """A piece in a chunk's chain, its record (layout.PIECE, of one), and how many steps each warp of the chunk has in
+    it, int64 (rows,).
+    """
 
     piece: TracePiece
     record: np.ndarray
@@ -39,8 +42,9 @@ class Link(NamedTuple):
 class Standing(NamedTuple):
     """Where a chunk's warps are. A row is a warp of the chunk.
 
-    place: int64 (rows,), the link it is in, 0 before it starts, beyond the last when it has ended. at: int64 (rows,) by name in ARRAYS, the
-    address it goes on at, 0 when it is not on the chip. warps, rows_of: int64 (warps,), the machine's numbers of those that are, and their rows.
+    place: int64 (rows,), the link it is in, 0 before it starts, beyond the last when it has ended. at: int64 (rows,) by
+    name in ARRAYS, the address it goes on at, 0 when it is not on the chip. warps, rows_of: int64 (warps,), the
+    machine's numbers of those that are, and their rows.
     """
 
     place: np.ndarray
@@ -97,7 +101,9 @@ def _still_needed(link: Link, number: int, where: Standing) -> dict[str, tuple[n
 
 
 def _joined(links: list[Link], parts: list[dict[str, tuple[np.ndarray, np.ndarray]]]) -> Link:
-    """One piece of consecutive ones' `parts`, with the record of the first: the one before it, or the grid, has its address."""
+    """One piece of consecutive ones' `parts`, with the record of the first: the one before it, or the grid, has its
+    address.
+    """
     made = {}
     for name, values in ARRAYS.items():
         begin, end = (np.array([part[name][which] for part in parts]) for which in (0, 1))
@@ -106,7 +112,9 @@ def _joined(links: list[Link], parts: list[dict[str, tuple[np.ndarray, np.ndarra
         to = start[:-1] + np.cumsum(length, axis=0) - length
         whole = np.empty(start[-1], getattr(links[0].piece, values).dtype)
         for number, link in enumerate(links):
-            whole[_ranges(to[number], length[number])] = getattr(link.piece, values)[_ranges(begin[number], length[number])]
+            whole[_ranges(to[number], length[number])] = getattr(link.piece, values)[
+                _ranges(begin[number], length[number])
+            ]
         made |= {f"{name}_start": start, values: whole}
     return link_of(links[0].piece._replace(**made, final=links[-1].piece.final), links[0].record)
 
@@ -118,7 +126,9 @@ def _ranges(first: np.ndarray, length: np.ndarray) -> np.ndarray:
 
 
 def _enter(state: State, link: Link, where: Standing, inside: np.ndarray) -> None:
-    """Warps of the rows `inside` go on in the link, in which all that is theirs is still to come; see `follow.enter`."""
+    """Warps of the rows `inside` go on in the link, in which all that is theirs is still to come; see
+    `follow.enter`.
+    """
     here = inside[where.rows_of]
     warps, rows = where.warps[here], where.rows_of[here]
     table, piece = state.core.warp, link.piece

@@ -1,4 +1,6 @@
-"""The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one request per line."""
+"""The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one
+request per line.
+"""
 
 from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
@@ -56,8 +58,8 @@ def expect_copies(m, line):
 
 @hot
 def miss_slot(m, sm, arrival, index):
-    """The cycle in which a miss finds a free miss register. They are given back in the order they were taken; one that was taken in
-    this very quantum comes back after it, at the earliest."""
+    """The cycle in which a miss finds a free miss register. They are given back in the order they were taken; one that
+    was taken in this very quantum comes back after it, at the earliest."""
     s = sm_at(m, sm)
     slot = s.misses % m.l1_mshrs
     s.misses += 1
@@ -71,7 +73,9 @@ def miss_slot(m, sm, arrival, index):
 
 @hot
 def line_mask(m, first, end):
-    """The sectors from address `first` to `end` that lie in the first one's line: it, their mask, and where the next ones begin."""
+    """The sectors from address `first` to `end` that lie in the first one's line: it, their mask, and where the next
+    ones begin.
+    """
     line = word_at(first, 0).value >> 2
     mask = 0
     k = first
@@ -110,8 +114,8 @@ def send(m, wi, inst, first, n, start, kind, target, conflicts, cause):
 
 @cold
 def load(m, wi, inst, first, n, start, done, group, conflict):
-    """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token when some misses.
-    `load_level` gives where its last part came from, when that is known."""
+    """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token
+    when some misses. `load_level` gives where its last part came from, when that is known."""
     sm = part_at(m, warp_at(m, wi).partition).sm
     index = m.n_loads
     end = first + n * SECTOR_NUMBER_NBYTES
@@ -141,7 +145,9 @@ def load(m, wi, inst, first, n, start, done, group, conflict):
 
 @hot
 def expect_load(m, sm, first):
-    """A load will look up the line of the sector at address `first`, its first: there is time until it has been through the load/store unit."""
+    """A load will look up the line of the sector at address `first`, its first: there is time until it has been through
+    the load/store unit.
+    """
     line = word_at(first, 0).value >> 2
     base = sm * m.l1_lines + fold_bits(line) % sm_at(m, sm).l1_sets * m.l1_ways
     expect(m.l1_tag_table, m.l1_use_table, m.l1_line_table, base, m.l1_ways)
@@ -149,7 +155,9 @@ def expect_load(m, sm, first):
 
 @hot
 def look_up(m, sm, line, mask, start, index):
-    """One line of a load: asks the L2 for the sectors that miss. Returns the cycle in which sectors already on their way arrive, or 0."""
+    """One line of a load: asks the L2 for the sectors that miss. Returns the cycle in which sectors already on their
+    way arrive, or 0.
+    """
     s = sm_at(m, sm)
     base = sm * m.l1_lines + fold_bits(line) % s.l1_sets * m.l1_ways
     place = find(m.l1_tag_table, base, m.l1_ways, line)

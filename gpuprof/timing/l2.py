@@ -1,8 +1,8 @@
 """The L2, shared by all SMs: slices of sectored, write-back cache in front of the DRAM channels.
 
-Requests of one quantum are served in the order of (arrival cycle, SM, issue). Each reserves its SM's link, its slice and, when it
-misses, a DRAM channel; so its completion is known at once. A slice is picked by a hash of the line, and lies in the near or the far
-half of the chip; each half has copies of what it reads.
+Requests of one quantum are served in the order of (arrival cycle, SM, issue). Each reserves its SM's link, its slice
+and, when it misses, a DRAM channel; so its completion is known at once. A slice is picked by a hash of the line, and
+lies in the near or the far half of the chip; each half has copies of what it reads.
 """
 
 from gpuprof.isa.causes import INDEX
@@ -90,7 +90,9 @@ def serve(m, index):
 
 @hot
 def fill_l1(m, r, index):
-    """The line that a miss went for gets its time of arrival, if that was the line's last request and it still has the place."""
+    """The line that a miss went for gets its time of arrival, if that was the line's last request and it still has the
+    place.
+    """
     if r.place >= 0:
         entry = l1_line_at(m, r.place)
         if entry.pending_until == TOKEN and entry.request == index:
@@ -99,7 +101,9 @@ def fill_l1(m, r, index):
 
 @hot
 def reach_slice(m, r):
-    """The completion cycle of a request, after its SM's link and its slice; later by as much as its translation is later than its turn."""
+    """The completion cycle of a request, after its SM's link and its slice; later by as much as its translation is
+    later than its turn.
+    """
     s = sm_at(m, r.sm)
     n = n_sectors(r.sectors)
     tick = max(r.arrival << TICK_BITS, s.noc_tick)
@@ -131,8 +135,8 @@ def reach_slice(m, r):
 
 @cold
 def answer_cycles(m, r, half, home):
-    """Load to use of a request from one half that hits. A half has what it has read, as far as there is room, until it is written; what
-    is written lies in its home, and there it is written."""
+    """Load to use of a request from one half that hits. A half has what it has read, as far as there is room, until it
+    is written; what is written lies in its home, and there it is written."""
     if m.l2_far_cycles == m.l2_near_cycles:
         return m.l2_near_cycles
     if r.kind != READ:
@@ -197,7 +201,9 @@ def touch(m, r, n, tick):
 
 @cold
 def whole_sectors(entry, sectors, missing):
-    """Of the sectors of a store that leaves out some words, those that it makes valid, alone or with what earlier ones wrote."""
+    """Of the sectors of a store that leaves out some words, those that it makes valid, alone or with what earlier ones
+    wrote.
+    """
     entry.words |= ~missing & spread(sectors)
     whole = 0
     for k in range(4):

@@ -1,8 +1,8 @@
 """The state of a simulated GPU: record layouts, and what their fields mean.
 
-Times are GPU cycles from power-on, int64. NEVER is later than any cycle. A cycle from TOKEN on is one that is not known yet: it stands
-for load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests are served. Ports count in
-ticks, 64 to the cycle, since some are busy for a fraction of one.
+Times are GPU cycles from power-on, int64. NEVER is later than any cycle. A cycle from TOKEN on is one that is not known
+yet: it stands for load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests
+are served. Ports count in ticks, 64 to the cycle, since some are busy for a fraction of one.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,8 @@ QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order 
 NOT_YET = -(1 << 50)  # in ticks, before all else
 BUFFER_LINE = 1 << 27  # first line of the event buffer: a range of addresses below all that programs have
 SECTOR_NBYTES = 32  # what caches and memory are asked for
-N_BUCKETS = 4096  # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
+# cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
+N_BUCKETS = 4096
 
 # Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
 PORTS = tuple(pipe for pipe in PIPES if pipe != "tex")
@@ -43,7 +44,11 @@ PORT_LSU, PORT_NONE, PORT_TENSOR = PORT_INDEX["lsu"], PORT_INDEX["none"], PORT_I
 CLASS_WAIT, CLASS_LONG, CLASS_SHORT, CLASS_CONSTANT, CLASS_FETCH, CLASS_BRANCH = range(6)
 N_CLASSES = 6
 REASON_OF_CLASS = np.array(
-    [INDEX[name] for name in ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")], np.int64
+    [
+        INDEX[name]
+        for name in ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
+    ],
+    np.int64,
 )
 
 # A scoreboard entry packs the cycle its register is ready, what made it (bypass.KINDS) and the class of the wait:
@@ -54,7 +59,8 @@ REASON_OF_CLASS = np.array(
 #    +---------------------------+--------+-------+
 ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
-# What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places that other warps
+# What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places
+# that other warps
 # read: the warp's age plus one.
 #
 #     63        32  30  29    28      24 23                  0
@@ -174,7 +180,8 @@ PARTITION = np.dtype(
 # One lane (warp slot) of a partition, as the scheduler sees it.
 LANE = np.dtype([("wake", "i8"), ("age", "i8"), ("port", "i4"), ("ready", "i4")], align=True)
 
-# `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction, `occupant` a cause: that instruction.
+# `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction, `occupant` a cause: that
+# instruction.
 PORT = np.dtype([("free", "i8"), ("tick", "i8"), ("busy", "i8"), ("issued", "i8"), ("occupant", "i8")], align=True)
 
 SM = np.dtype(
@@ -282,7 +289,8 @@ GRID_COUNTERS = (
 )
 GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_COUNTERS)])
 
-# A piece of a trace: addresses of its arrays, and of the record of the same blocks' next piece, 0 when that is not there.
+# A piece of a trace: addresses of its arrays, and of the record of the same blocks' next piece, 0 when that is not
+# there.
 PIECE_PLACES = ("step_start", "access_start", "sector_start", "steps", "accesses", "sectors", "final")
 PIECE = np.dtype([(name, "i8") for name in ("first_block", "next", *PIECE_PLACES)])
 
@@ -323,7 +331,8 @@ L2_LINE = np.dtype(
 # An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
 COPY_WAYS = 8
 
-# A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM has it, or had it.
+# A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM
+# has it, or had it.
 TRANSLATION = np.dtype([("tag", "i8"), ("ready", "i8"), ("used", "i8")], align=True)
 TLB_HINTS = 16  # of an SM, by the page's last bits
 
@@ -352,8 +361,11 @@ REQUEST = np.dtype(
     align=True,
 )
 # `level`: where the part that came last was served; `conflict`: CONFLICT or 0, from bit 16 on.
-# `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers; of a bulk copy BULK_LOAD - (key | phases it ended << 8).
-LOAD_RECORD = np.dtype([("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4"), ("level", "i2"), ("conflict", "i2")], align=True)
+# `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers; of a bulk copy BULK_LOAD -
+# (key | phases it ended << 8).
+LOAD_RECORD = np.dtype(
+    [("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4"), ("level", "i2"), ("conflict", "i2")], align=True
+)
 
 # Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
 BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
@@ -449,7 +461,9 @@ CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mb
 
 
 class Table(NamedTuple):
-    """A table of the machine: its rows, and for tables with two indexes the machine's number that counts its columns."""
+    """A table of the machine: its rows, and for tables with two indexes the machine's number that counts its
+    columns.
+    """
 
     dtype: np.dtype
     columns: str = ""

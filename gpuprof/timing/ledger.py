@@ -1,8 +1,10 @@
-"""The stall ledger: every cycle of every resident warp goes to (instruction it waits to issue, first reason that holds).
+"""The stall ledger: every cycle of every resident warp goes to (instruction it waits to issue, first reason that
+holds).
 
-It is kept lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends of each kind of
-dependency, in order of priority; once no dependency holds, they split into throttled and not selected by how long the port that the
-instruction needs was busy in that time. Each part is one stall (see `lengths`). It is charged to what ended it, too (`blame`).
+It is kept lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends of
+each kind of dependency, in order of priority; once no dependency holds, they split into throttled and not selected by
+how long the port that the instruction needs was busy in that time. Each part is one stall (see `lengths`). It is
+charged to what ended it, too (`blame`).
 """
 
 import numpy as np
@@ -57,7 +59,9 @@ def charge_issue(m, wi, t):
 
 @cold
 def charge(m, w, reason, cause, cycles):
-    """A stall of warp `w` at the instruction that it is at has ended: see `lengths` for how it is counted, `blame` for its cause."""
+    """A stall of warp `w` at the instruction that it is at has ended: see `lengths` for how it is counted, `blame` for
+    its cause.
+    """
     ledger_at(m, w.pc, reason).value += cycles
     place = stall_row_at(m, w.pc, reason)
     if place.value == 0:

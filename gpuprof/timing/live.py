@@ -1,9 +1,11 @@
-"""The live trace: pieces come in, are checked, and leave when all warps are past them, so that memory stays bounded by the chip.
+"""The live trace: pieces come in, are checked, and leave when all warps are past them, so that memory stays bounded by
+the chip.
 
-The engine has addresses in them: each warp's, and those of a record for each piece. A piece holds a stretch of the trace of a chunk of
-blocks. The pieces of a chunk are linked, and the next is there before any of its warps can come to the end of the last: a warp
-that gets within a quantum's steps of it says so, and `feed_warps` waits for the emulator. What is asked for, and when, is read off the
-simulated machine alone; so the order in which blocks are emulated is the same in every run.
+The engine has addresses in them: each warp's, and those of a record for each piece. A piece holds a stretch of the
+trace of a chunk of blocks. The pieces of a chunk are linked, and the next is there before any of its warps can come to
+the end of the last: a warp that gets within a quantum's steps of it says so, and `feed_warps` waits for the emulator.
+What is asked for, and when, is read off the simulated machine alone; so the order in which blocks are emulated is the
+same in every run.
 """
 
 from collections import deque
@@ -43,7 +45,9 @@ class LiveTrace:
 
 
 class _Chunk:
-    """Blocks that are emulated together. `links`: the pieces that some warp is in or will come to. A row is a warp of the chunk."""
+    """Blocks that are emulated together. `links`: the pieces that some warp is in or will come to. A row is a warp of
+    the chunk.
+    """
 
     def __init__(self, piece: TracePiece):
         self.first_block, self.n_blocks, self.warps_per_block = piece.first_block, piece.n_blocks, piece.warps_per_block
@@ -58,7 +62,9 @@ class _Chunk:
         return self.first_block + self.n_blocks
 
     def add(self, piece: TracePiece) -> None:
-        assert (piece.number, piece.n_blocks) == (self.n_pieces, self.n_blocks), "a piece that does not follow the one before"
+        assert (piece.number, piece.n_blocks) == (self.n_pieces, self.n_blocks), (
+            "a piece that does not follow the one before"
+        )
         steps, ended = np.diff(piece.step_start), piece.final != 0
         assert not steps[self.final].any(), "steps of a warp that has ended"
         assert self.n_pieces or (steps[ended] > 0).all(), "a warp without a step"
@@ -104,9 +110,11 @@ class _Chunk:
         return row[open_ended], left[open_ended]
 
     def drop_passed(self, state: State, warps: "_Warps", next_block: int) -> None:
-        """Frees the pieces that no warp is in, or has steps in that are still to come; the newest stays until the chunk goes.
+        """Frees the pieces that no warp is in, or has steps in that are still to come; the newest stays until the chunk
+        goes.
 
-        Blocks that start late have steps in the first piece, and none in the many that others have needed since: those leave the chain.
+        Blocks that start late have steps in the first piece, and none in the many that others have needed since: those
+        leave the chain.
         """
         if len(self.links) == 1:
             return
@@ -114,7 +122,9 @@ class _Chunk:
         place = np.full(len(self.final), len(self.links))  # of each row in the chain
         place[max(0, next_block - self.first_block) * self.warps_per_block :] = 0
         place[self.rows(mine)] = self.places(mine)
-        kept = [((place == number) | (place < number) & (link.steps > 0)).any() for number, link in enumerate(self.links)]
+        kept = [
+            ((place == number) | (place < number) & (link.steps > 0)).any() for number, link in enumerate(self.links)
+        ]
         kept[-1] = True
         place = np.concatenate([[0], np.cumsum(kept)])[place]
         self.links = [link for link, stays in zip(self.links, kept, strict=True) if stays]
@@ -124,7 +134,9 @@ class _Chunk:
 
 
 class _Warps(NamedTuple):
-    """Warps on the chip, one column for each field of layout.WARP that is asked for here, all int64; `number`: the machine's."""
+    """Warps on the chip, one column for each field of layout.WARP that is asked for here, all int64; `number`: the
+    machine's.
+    """
 
     number: np.ndarray
     block: np.ndarray
@@ -187,7 +199,9 @@ class _Source:
         assert piece is not None, f"the trace ends at block {self.known_blocks}, before the launch's last"
         self._check(piece)
         if piece.number == 0:
-            assert piece.first_block == self.known_blocks, f"a piece starts at block {piece.first_block}, not {self.known_blocks}"
+            assert piece.first_block == self.known_blocks, (
+                f"a piece starts at block {piece.first_block}, not {self.known_blocks}"
+            )
             self.known_blocks += piece.n_blocks
             chunk = self.chunks[piece.first_block] = _Chunk(piece)
             self.waiting.append(chunk)
@@ -203,7 +217,9 @@ class _Source:
                 self._order_more(chunk, state, warps)
 
     def _order_more(self, chunk: _Chunk, state: State, warps: _Warps) -> None:
-        """Orders the next piece, of those warps that run and have not much more left than the newest piece brought them."""
+        """Orders the next piece, of those warps that run and have not much more left than the newest piece brought
+        them.
+        """
         row, left = chunk.steps_left(warps)
         wanted = left < max(1.5 * chunk.stretch, _least_steps(state))
         if wanted.any():
@@ -224,16 +240,22 @@ class _Source:
                 chunk.drop_passed(state, warps, int(record["next_block"]))
 
     def _check(self, piece: TracePiece) -> None:
-        assert piece.warps_per_block == self.warps_per_block, f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
+        assert piece.warps_per_block == self.warps_per_block, (
+            f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
+        )
         steps = np.diff(piece.step_start)
-        assert len(steps) == len(piece.final) == piece.n_blocks * self.warps_per_block, "a piece of other warps than it says"
+        assert len(steps) == len(piece.final) == piece.n_blocks * self.warps_per_block, (
+            "a piece of other warps than it says"
+        )
         assert not len(piece.steps) or int(piece.steps["block"].max()) < self.n_basic_blocks, (
             "a step in a basic block that the code has not"
         )
         due = np.diff(np.concatenate([[0], np.cumsum(self.accesses[piece.steps["block"]])])[piece.step_start])
         assert (due == np.diff(piece.access_start)).all(), "access records that do not match the steps"
         n_sectors, more_sectors = (piece.accesses[name].sum(dtype=np.int64) for name in ("n_sectors", "more_sectors"))
-        assert join_sectors(n_sectors, more_sectors) == len(piece.sectors), "sectors that do not match the access records"
+        assert join_sectors(n_sectors, more_sectors) == len(piece.sectors), (
+            "sectors that do not match the access records"
+        )
 
 
 def _least_steps(state: State) -> int:

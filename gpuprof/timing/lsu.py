@@ -1,7 +1,8 @@
 """Memory instructions: each partition's queue and address unit, and the load/store unit that the SM's partitions share.
 
-All is reserved at issue: the address unit takes one instruction in `address_cycles`, the load/store unit is busy for as long as the
-access takes wavefronts through its banks or lines through its tags. An entry of the queue is taken until shortly after that.
+All is reserved at issue: the address unit takes one instruction in `address_cycles`, the load/store unit is busy for as
+long as the access takes wavefronts through its banks or lines through its tags. An entry of the queue is taken until
+shortly after that.
 """
 
 import numpy as np
@@ -59,8 +60,8 @@ LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those
 
 @cold
 def enter(m, wi, t, ticks, conflict):
-    """Warp `wi` issues an instruction at t that keeps the load/store unit for `ticks`; returns the cycle in which it is served.
-    `conflict` is CONFLICT when it takes longer than it need."""
+    """Warp `wi` issues an instruction at t that keeps the load/store unit for `ticks`; returns the cycle in which it is
+    served. `conflict` is CONFLICT when it takes longer than it need."""
     partition = warp_at(m, wi).partition
     part = part_at(m, partition)
     sm = sm_at(m, part.sm)
@@ -82,7 +83,9 @@ def enter(m, wi, t, ticks, conflict):
 
 @cold
 def write_served(m, wi, inst, t, start, done, cause):
-    """The results of what issued at t, was served at `start` and is done. If the first was longer, what it waited behind is the cause."""
+    """The results of what issued at t, was served at `start` and is done. If the first was longer, what it waited
+    behind is the cause.
+    """
     if m.lsu_behind and start - t > done - start:
         cause = seen_by(m, wi, m.lsu_behind)
     write_results(m, wi, inst, done, cause)
@@ -149,8 +152,8 @@ def shared(m, wi, inst, record, t):
 
 @cold
 def reach_others(m, wi, inst, lanes, start, t):
-    """Cycles that an access takes longer since `lanes` of it go to other blocks' shared memory: they wait for the SM's port to it, in the
-    partition's queue, and are farther away."""
+    """Cycles that an access takes longer since `lanes` of it go to other blocks' shared memory: they wait for the SM's
+    port to it, in the partition's queue, and are farther away."""
     partition = warp_at(m, wi).partition
     part = part_at(m, partition)
     s = sm_at(m, part.sm)
@@ -176,7 +179,9 @@ def wait_for_phase(m, wi, inst, t):
 
 @cold
 def bulk(m, wi, inst, record, first, t):
-    """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the L2, one a cycle."""
+    """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the
+    L2, one a cycle.
+    """
     w = warp_at(m, wi)
     end = first + join(record.n_sectors, record.more_sectors) * SECTOR_NUMBER_NBYTES
     start = enter(m, wi, t, max(np.int64(record.wavefronts), 1) * TICKS, 0)
@@ -261,7 +266,9 @@ def global_memory(m, wi, inst, record, first, t):
 
 @hot
 def scattered(inst, record):
-    """Whether a full warp's access of the size need not touch so many sectors for as many lanes, or lanes compete for a word."""
+    """Whether a full warp's access of the size need not touch so many sectors for as many lanes, or lanes compete for a
+    word.
+    """
     nbytes = np.int64(record.lanes) * inst.lane_nbytes
     return nbytes > 0 and (
         np.int64(record.n_sectors) * SECTOR_NBYTES >= nbytes + SECTOR_NBYTES

@@ -1,10 +1,11 @@
 """Memory barriers: a wait lasts until its phase has ended, and until what bulk copies bring to that phase has landed.
 
-The trace says with each arrival and copy how many phases it ended and with each wait how many must have ended, by `key`: the object's
-place modulo N_MBARRIERS. What ended a phase in the emulator ends it here, though here something else may come last.
+The trace says with each arrival and copy how many phases it ended and with each wait how many must have ended, by
+`key`: the object's place modulo N_MBARRIERS. What ended a phase in the emulator ends it here, though here something
+else may come last.
 
-A block of which every live warp waits while no copy of its own is on its way is let go: what it waits for came from another block, or
-two objects share a key.
+A block of which every live warp waits while no copy of its own is on its way is let go: what it waits for came from
+another block, or two objects share a key.
 """
 
 import numpy as np
@@ -31,7 +32,9 @@ def start_mbarriers(m, slot):
 
 @cold
 def wait(m, wi, t):
-    """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its phase."""
+    """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its
+    phase.
+    """
     w = warp_at(m, wi)
     record = access_of(w.access)
     w.access += ACCESS_NBYTES
@@ -76,7 +79,9 @@ def end_phases(m, slot, key, count, t, cause):
 
 @cold
 def let_go(m, slot, t, cause):
-    """Ends the phases that the block's warps wait for. Returns whether any did, or may soon because a copy is on its way."""
+    """Ends the phases that the block's warps wait for. Returns whether any did, or may soon because a copy is on its
+    way.
+    """
     if block_at(m, slot).copies:
         return True
     found = False

@@ -1,9 +1,11 @@
 """wgmma: multiplications that a warp starts and waits for later, by groups.
 
-They queue in front of the tensor pipe, without limit, and do not keep their warp. Each takes the pipe once its operands in shared memory
-have been read, through the banks that loads take, too. `wgmma.wait_group` holds the warp until all groups but the newest have ended.
+They queue in front of the tensor pipe, without limit, and do not keep their warp. Each takes the pipe once its operands
+in shared memory have been read, through the banks that loads take, too. `wgmma.wait_group` holds the warp until all
+groups but the newest have ended.
 
-The open group has the scoreboard entry number `products` modulo N_GROUPS: when it ends. What a warp starts later ends later.
+The open group has the scoreboard entry number `products` modulo N_GROUPS: when it ends. What a warp starts later ends
+later.
 """
 
 import numpy as np

@@ -10,7 +10,9 @@ REGISTER_UNIT = 8  # registers per thread are allocated in eights
 
 
 class Occupancy(NamedTuple):
-    """`limiter` is "warps", "blocks", "registers" or "shared": the resource that runs out first, in this order when several do."""
+    """`limiter` is "warps", "blocks", "registers" or "shared": the resource that runs out first, in this order when
+    several do.
+    """
 
     blocks_per_sm: int
     limiter: str
@@ -20,10 +22,14 @@ class Occupancy(NamedTuple):
 
 
 def occupancy(chip: Chip, function: Function, block_threads: int, dynamic_shared_nbytes: int = 0) -> Occupancy:
-    """Blocks of `block_threads` threads that fit one SM. Raises UsageError when not even one does, saying what is too large."""
+    """Blocks of `block_threads` threads that fit one SM. Raises UsageError when not even one does, saying what is too
+    large.
+    """
     _check(chip, function, block_threads, dynamic_shared_nbytes)
     warps = -(-block_threads // chip.warp_lanes)
-    shared = _round_up(function.shared_nbytes + dynamic_shared_nbytes + chip.shared_reserved_nbytes, chip.shared_granularity)
+    shared = _round_up(
+        function.shared_nbytes + dynamic_shared_nbytes + chip.shared_reserved_nbytes, chip.shared_granularity
+    )
     limits = {
         "warps": chip.warp_slots // warps,
         "blocks": chip.max_blocks,
@@ -32,9 +38,12 @@ def occupancy(chip: Chip, function: Function, block_threads: int, dynamic_shared
     }
     limiter = min(limits, key=limits.__getitem__)
     if limits[limiter] == 0:
-        need = f"{function.registers} registers a thread" if limiter == "registers" else f"{shared} bytes of shared memory"
+        need = (
+            f"{function.registers} registers a thread" if limiter == "registers" else f"{shared} bytes of shared memory"
+        )
         raise UsageError(
-            f"kernel {function.display}: a block of {block_threads} threads with {need} does not fit an SM of {chip.name}; use smaller blocks"
+            f"kernel {function.display}: a block of {block_threads} threads with {need} does not fit an SM of "
+            f"{chip.name}; use smaller blocks"
         )
     return Occupancy(limits[limiter], limiter, warps, shared, limits)
 
@@ -60,13 +69,21 @@ def _check(chip: Chip, function: Function, block_threads: int, dynamic_shared_nb
     if block_threads < 1:
         raise UsageError(f"{kernel}: a block needs at least one thread, not {block_threads}")
     if block_threads > chip.max_threads_per_block:
-        raise UsageError(f"{kernel}: a block of {block_threads} threads; {chip.name} allows {chip.max_threads_per_block}")
+        raise UsageError(
+            f"{kernel}: a block of {block_threads} threads; {chip.name} allows {chip.max_threads_per_block}"
+        )
     if function.max_threads and block_threads > function.max_threads:
-        raise UsageError(f"{kernel}: a block of {block_threads} threads; its launch bounds allow {function.max_threads}")
+        raise UsageError(
+            f"{kernel}: a block of {block_threads} threads; its launch bounds allow {function.max_threads}"
+        )
     if function.registers > chip.max_registers_per_thread:
-        raise UsageError(f"{kernel}: {function.registers} registers a thread; {chip.name} has {chip.max_registers_per_thread}")
+        raise UsageError(
+            f"{kernel}: {function.registers} registers a thread; {chip.name} has {chip.max_registers_per_thread}"
+        )
     if shared > chip.max_shared_nbytes_per_block:
-        raise UsageError(f"{kernel}: {shared} bytes of shared memory a block; {chip.name} allows {chip.max_shared_nbytes_per_block}")
+        raise UsageError(
+            f"{kernel}: {shared} bytes of shared memory a block; {chip.name} allows {chip.max_shared_nbytes_per_block}"
+        )
 
 
 def _round_up(value: int, unit: int) -> int:

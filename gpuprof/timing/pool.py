@@ -1,8 +1,8 @@
 """The pool of grids: which may start blocks, and in what order.
 
-A grid is pending until what it depends on has ended and its launch has come through, and while the pool is full. Of the active ones the
-one of highest priority, and among equals the one launched first, starts its blocks; only when it has none left does the next begin. So
-later grids get what earlier ones leave over.
+A grid is pending until what it depends on has ended and its launch has come through, and while the pool is full. Of the
+active ones the one of highest priority, and among equals the one launched first, starts its blocks; only when it has
+none left does the next begin. So later grids get what earlier ones leave over.
 """
 
 from gpuprof.isa.stalls import INDEX
@@ -71,7 +71,9 @@ def block_ends(m, slot, t):
 
 @cold
 def grid_ends(m, g):
-    """What waits for grid g is launched. (Of blocks that end in one quantum the last may be seen first: SMs run one after the other.)"""
+    """What waits for grid g is launched. (Of blocks that end in one quantum the last may be seen first: SMs run one
+    after the other.)
+    """
     grid = grid_at(m, g)
     t = grid.end_cycle
     grid.state = ENDED
@@ -114,7 +116,9 @@ def signal(m, slot, t):
 
 @cold
 def wait_for_grids(m, wi, t):
-    """Holds a warp until the grids before its own, whose blocks let it start, have ended, and this is seen: as soon as a block would start."""
+    """Holds a warp until the grids before its own, whose blocks let it start, have ended, and this is seen: as soon as
+    a block would start.
+    """
     grid = grid_at(m, warp_at(m, wi).grid)
     hold(m, wi, MEMBAR, NEVER)
     if grid.prerequisites == 0:

@@ -15,7 +15,8 @@ def resident(m, wi, t):
 
 @hot
 def holding_reasons(m, wi, t):
-    """A bit for each reason that held a warp in cycle t, in which it did not issue; not_selected stands for one that could have.
+    """A bit for each reason that held a warp in cycle t, in which it did not issue; not_selected stands for one that
+    could have.
 
     A port that took an instruction in this cycle was free before.
     """

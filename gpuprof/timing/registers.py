@@ -1,4 +1,6 @@
-"""The sampler's settings as plain values by name: what a script sets in mid-stream, and what a recording says was in force."""
+"""The sampler's settings as plain values by name: what a script sets in mid-stream, and what a recording says was in
+force.
+"""
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
@@ -20,11 +22,17 @@ def registers(sampling: Sampling) -> dict[str, int | str]:
 def described(sampling: Sampling, recorded: Sampling = USUAL) -> dict[str, int | str]:
     """Those that a recording tells: of a launch also those that it tells of the whole, whose sampling is `recorded`."""
     usual, told = registers(USUAL), registers(recorded)
-    return {name: value for name, value in registers(sampling).items() if name in ALWAYS or not value == usual[name] == told[name]}
+    return {
+        name: value
+        for name, value in registers(sampling).items()
+        if name in ALWAYS or not value == usual[name] == told[name]
+    }
 
 
 def changed(sampling: Sampling, changes: Iterable[tuple[str, int | str]]) -> Sampling:
-    """The settings with some registers set. Raises UsageError for one that there is not, or a value that it does not take."""
+    """The settings with some registers set. Raises UsageError for one that there is not, or a value that it does not
+    take.
+    """
     values = {}
     for name, value in changes:
         if name not in REGISTERS:
@@ -41,7 +49,9 @@ def _plain(value: object) -> int | str:
 
 def _value(name: str, value: int | str, present: object) -> object:
     if not isinstance(value, int if isinstance(present, int) else str):
-        raise UsageError(f"the sampler's register {name} is {'a number' if isinstance(present, int) else 'text'}, not {value!r}")
+        raise UsageError(
+            f"the sampler's register {name} is {'a number' if isinstance(present, int) else 'text'}, not {value!r}"
+        )
     if isinstance(present, Filter):
         return filter_of_text(value)
     return tuple(filter(None, value.split(","))) if isinstance(present, tuple) else value

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 class LaunchTiming:
     """Exact numbers of one launch. Cycles count from power-on unless they are a duration.
 
-    ledger: uint64 (n_instructions, N_REASONS), warp-cycles by the instruction a warp waited to issue and the first reason that held
-    (columns in the order of isa.stalls.REASONS). Its sum is `resident_warp_cycles`; a test and an assertion hold that.
+    ledger: uint64 (n_instructions, N_REASONS), warp-cycles by the instruction a warp waited to issue and the first
+    reason that held (columns in the order of isa.stalls.REASONS). Its sum is `resident_warp_cycles`; a test and an
+    assertion hold that.
 
-    stalls: lengths.STALLS_DTYPE, ascending by (instruction, reason): the same cycles, those of issues aside, as stalls: how many of which
-    length in cycles, and the longest.
+    stalls: lengths.STALLS_DTYPE, ascending by (instruction, reason): the same cycles, those of issues aside, as stalls:
+    how many of which length in cycles, and the longest.
 
-    losses: records.schema.LOSSES_DTYPE, a row for each SM that was sampled. `samples_due` and `samples_dropped` are sums over them.
+    losses: records.schema.LOSSES_DTYPE, a row for each SM that was sampled. `samples_due` and `samples_dropped` are
+    sums over them.
     disturbance_cycles: of `cycles`, what sampling cost, 0 but for records that leave through the load/store unit.
 
-    causes: records.schema.CAUSES_DTYPE, what ended the stalls, in the order that a recording has; the ledger's cycles once more, but for those
-    of `selected`.
+    causes: records.schema.CAUSES_DTYPE, what ended the stalls, in the order that a recording has; the ledger's cycles
+    once more, but for those of `selected`.
     """
 
     start_cycle: int

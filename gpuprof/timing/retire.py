@@ -21,7 +21,9 @@ def stores_done(m, wi):
 
 @cold
 def hold_for_stores(m, wi, reason, least, done, cause):
-    """Holds the warp until `done`, as stores_done or stores_gone gave it, for `cause`, and at least until cycle `least`."""
+    """Holds the warp until `done`, as stores_done or stores_gone gave it, for `cause`, and at least until cycle
+    `least`.
+    """
     hold(m, wi, reason, NEVER if done == TOKEN else max(least, done))
     if done == TOKEN:
         warp_at(m, wi).ready = least
@@ -32,7 +34,9 @@ def hold_for_stores(m, wi, reason, least, done, cause):
 
 @cold
 def stores_gone(m, wi):
-    """The cycle by which the warp's stores are on their way, of which it need not hear: store_drain_cycles after slices took them. Or TOKEN."""
+    """The cycle by which the warp's stores are on their way, of which it need not hear: store_drain_cycles after slices
+    took them. Or TOKEN.
+    """
     w = warp_at(m, wi)
     return TOKEN if w.stores_quantum == m.quantum_number else w.stores_gone
 

@@ -1,7 +1,9 @@
-"""What an SM has left: warp slots, block slots, registers and shared memory, shared by the grids that have blocks on it.
+"""What an SM has left: warp slots, block slots, registers and shared memory, shared by the grids that have blocks on
+it.
 
-A grid that is alone on an SM has as many blocks there as the occupancy rules give it. Of several, each block takes what it needs of
-what the others left. How much of the L1 is shared memory is settled while an SM is empty, and stays while it has blocks.
+A grid that is alone on an SM has as many blocks there as the occupancy rules give it. Of several, each block takes what
+it needs of what the others left. How much of the L1 is shared memory is settled while an SM is empty, and stays while
+it has blocks.
 """
 
 from gpuprof.timing.jit import cold, hot
@@ -28,10 +30,11 @@ def blocks_that_fit(m, g, sm):
 
 @cold
 def find_room(m, sm):
-    """Notes for an SM the block slot that the head grid's next block would take, and since when it could have it (NEVER: not now).
+    """Notes for an SM the block slot that the head grid's next block would take, and since when it could have it
+    (NEVER: not now).
 
-    Of the grid's own former slots it is the one that has been free for longest. Other slots are free since another grid last gave
-    something back.
+    Of the grid's own former slots it is the one that has been free for longest. Other slots are free since another grid
+    last gave something back.
     """
     s = sm_at(m, sm)
     s.block_free = NEVER
@@ -123,7 +126,9 @@ def give_back(m, slot, sm, t):
 
 @cold
 def divide(m, sm):
-    """A grid comes to an SM: its L1 is emptied, and when no block is there, divided anew into cache and shared memory."""
+    """A grid comes to an SM: its L1 is emptied, and when no block is there, divided anew into cache and shared
+    memory.
+    """
     s = sm_at(m, sm)
     if s.l1_use:
         for place in range(sm * m.l1_lines, (sm + 1) * m.l1_lines):

@@ -1,7 +1,8 @@
 """The trace cell of an SM: what it writes in a cycle that is to be sampled. It does not touch what it watches.
 
-A cycle is sampled after its issues. A record holds everything that kept the warp from issuing in that very cycle, the instruction it
-stood at, and whether it or its scheduler issued. It is taken (the mode says which warps), passes the filter, and enters the FIFO.
+A cycle is sampled after its issues. A record holds everything that kept the warp from issuing in that very cycle, the
+instruction it stood at, and whether it or its scheduler issued. It is taken (the mode says which warps), passes the
+filter, and enters the FIFO.
 """
 
 import numpy as np
@@ -29,8 +30,8 @@ def splitmix64(x):
 
 @hot
 def draw(m, unit, t, n):
-    """A number below n that depends on the seed, the unit that draws and the cycle alone: a longer period keeps some of the samples of a
-    shorter one. Units are the SMs, and behind them all partitions of the GPU."""
+    """A number below n that depends on the seed, the unit that draws and the cycle alone: a longer period keeps some of
+    the samples of a shorter one. Units are the SMs, and behind them all partitions of the GPU."""
     value = splitmix64(splitmix64(splitmix64(m.seed) ^ np.uint64(unit)) ^ np.uint64(t))
     return np.int64(value % np.uint64(n))
 
@@ -62,7 +63,8 @@ def sample(m, sm, t):
         wi = first + place % m.partitions_in_scope * m.warps_per_partition + place // m.partitions_in_scope
         take(m, sm, wi, n, t)
     elif m.mode == BY_TRIGGER:
-        # The slot of a warp whose miss is known later may be another's by now, which may even issue in the cycle in which it starts.
+        # The slot of a warp whose miss is known later may be another's by now, which may even issue in the cycle in
+        # which it starts.
         if first <= s.event_warp < last and (m.trigger != L2_MISS or warp_at(m, s.event_warp).start < t):
             take(m, sm, s.event_warp, n, t)
     else:

@@ -16,7 +16,8 @@ MAX_SEED = (1 << 63) - 1
 MAX_FIFO_DEPTH = 4096
 MAX_DRAIN_CYCLES = MAX_POLL_CYCLES = 1 << 40
 MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; of the addresses kept free for it
-# Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are zero.
+# Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are
+# zero.
 COUNTERS = {
     "issued": ("issued",),
     "eligible": ("eligible",),
@@ -30,8 +31,8 @@ COUNTERS = {
 
 @dataclass(frozen=True)
 class Sampling:
-    """One trace cell per SM. In every cycle that is `phase_cycles` modulo `period_cycles` of the GPU's clock, or with every `every`-th event
-    of kind `trigger` (the phase is then one of events), it records
+    """One trace cell per SM. In every cycle that is `phase_cycles` modulo `period_cycles` of the GPU's clock, or with
+    every `every`-th event of kind `trigger` (the phase is then one of events), it records
 
     * random: one random resident warp;
     * round-robin: the warp in one slot, the next one each time, if there is one in it;
@@ -39,13 +40,15 @@ class Sampling:
     * stalled: of each partition that issued nothing, one random resident warp;
     * trigger: the warp whose event it was;
 
-    of the SM, or of its partition number `partition`. The stall field is a vector of all reasons, or the index of the first one.
+    of the SM, or of its partition number `partition`. The stall field is a vector of all reasons, or the index of the
+    first one.
 
     What does not pass the `filter` is not due.
 
-    Records go through a FIFO of `fifo_depth` entries that drains one every `drain_cycles` (0: the chip's own number), over
-    a port of its own (`stream` "aux") or as stores of the SM ("lsu"), into an event buffer of `buffer_nbytes` that all SMs share and that a
-    worker on the host empties every `poll_cycles` (0: as often as CUPTI's workers wake up). What does not fit is dropped and counted.
+    Records go through a FIFO of `fifo_depth` entries that drains one every `drain_cycles` (0: the chip's own number),
+    over a port of its own (`stream` "aux") or as stores of the SM ("lsu"), into an event buffer of `buffer_nbytes` that
+    all SMs share and that a worker on the host empties every `poll_cycles` (0: as often as CUPTI's workers wake up).
+    What does not fit is dropped and counted.
     Raises UsageError for a setting that no cell has.
     """
 
@@ -74,7 +77,8 @@ class Sampling:
         self._check_trigger()
         if self.period_cycles and not MIN_PERIOD_CYCLES <= self.period_cycles <= MAX_PERIOD_CYCLES:
             raise UsageError(
-                f"sampling period {self.period_cycles}: it must be 0 (off) or {MIN_PERIOD_CYCLES} to {MAX_PERIOD_CYCLES} cycles"
+                f"sampling period {self.period_cycles}: it must be 0 (off) or {MIN_PERIOD_CYCLES} to "
+                f"{MAX_PERIOD_CYCLES} cycles"
             )
         if self.mode not in MODES:
             raise UsageError(f"sampling mode {self.mode!r}: it must be one of {', '.join(MODES)}")
@@ -83,16 +87,23 @@ class Sampling:
         if not 0 <= self.seed <= MAX_SEED:
             raise UsageError(f"sampling seed {self.seed}: it must be 0 to 2^63 - 1")
         if not 0 <= self.drain_cycles <= MAX_DRAIN_CYCLES:
-            raise UsageError(f"sampling drain of {self.drain_cycles} cycles per record: it must be 1 to 2^40, or 0 for the chip's own")
+            raise UsageError(
+                f"sampling drain of {self.drain_cycles} cycles per record: it must be 1 to 2^40, or 0 for the chip's "
+                "own"
+            )
         if self.stream not in STREAMS:
             raise UsageError(f"sampling stream {self.stream!r}: it must be one of {', '.join(STREAMS)}")
         if not MIN_BUFFER_NBYTES <= self.buffer_nbytes <= MAX_BUFFER_NBYTES:
             raise UsageError(
-                f"sampling buffer of {self.buffer_nbytes} bytes: it must have {MIN_BUFFER_NBYTES}, for one wide record, "
+                f"sampling buffer of {self.buffer_nbytes} bytes: it must have {MIN_BUFFER_NBYTES}, for one wide "
+                "record, "
                 f"to {MAX_BUFFER_NBYTES >> 30} GiB"
             )
         if not 0 <= self.poll_cycles <= MAX_POLL_CYCLES:
-            raise UsageError(f"sampling buffer emptied every {self.poll_cycles} cycles: it must be 1 to 2^40, or 0 for the usual 100 ms")
+            raise UsageError(
+                f"sampling buffer emptied every {self.poll_cycles} cycles: it must be 1 to 2^40, or 0 for the usual "
+                "100 ms"
+            )
         if self.partition < -1:
             raise UsageError(f"sampling of partition {self.partition}: partitions count from 0; -1 is all of them")
         if self.stall not in STALL_FIELDS:
@@ -109,13 +120,22 @@ class Sampling:
             if self.every:
                 raise UsageError(f"sampling trigger {self.trigger}: its period is a number of cycles, not of events")
             if self.mode == MODES[BY_TRIGGER]:
-                raise UsageError(f"sampling mode {self.mode!r} takes the warp whose event it was: it goes with a trigger, such as l1_miss")
+                raise UsageError(
+                    f"sampling mode {self.mode!r} takes the warp whose event it was: it goes with a trigger, such as "
+                    "l1_miss"
+                )
         else:
             if self.period_cycles:
                 raise UsageError(f"sampling trigger {self.trigger}: a period in cycles does not go with it")
             if not 1 <= self.every <= MAX_PERIOD_CYCLES:
-                raise UsageError(f"sampling trigger {self.trigger}:{self.every}: it must be 1 to {MAX_PERIOD_CYCLES} events")
+                raise UsageError(
+                    f"sampling trigger {self.trigger}:{self.every}: it must be 1 to {MAX_PERIOD_CYCLES} events"
+                )
         if self.auto_period and (self.every or self.period_cycles):
             raise UsageError("sampling period auto: a period, or a trigger of events, does not go with it")
-        if not 0 <= self.phase_cycles < max(1, self.every or self.period_cycles or self.auto_period * MIN_PERIOD_CYCLES):
+        if (
+            not 0
+            <= self.phase_cycles
+            < max(1, self.every or self.period_cycles or self.auto_period * MIN_PERIOD_CYCLES)
+        ):
             raise UsageError(f"sampling phase {self.phase_cycles}: it must be 0 or more, and less than the period")

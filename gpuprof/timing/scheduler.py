@@ -1,4 +1,5 @@
-"""A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the youngest ready one.
+"""A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
+youngest ready one.
 
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
@@ -88,7 +89,9 @@ def pick(m, p, t, only_current):
 @hot
 def can_issue(m, p, k, t):
     lane = lane_at(m, p, k)
-    return lane.ready != 0 and port_at(m, p, lane.port).free <= t and warp_at(m, p * m.warps_per_partition + k).ready <= t
+    return (
+        lane.ready != 0 and port_at(m, p, lane.port).free <= t and warp_at(m, p * m.warps_per_partition + k).ready <= t
+    )
 
 
 @hot
@@ -175,7 +178,9 @@ def execute(m, wi, inst, t):
     elif kind == SHUFFLE:
         shuffle(m, wi, t)
     else:
-        write_results(m, wi, inst, t + inst.latency, (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(m, wi).pc)
+        write_results(
+            m, wi, inst, t + inst.latency, (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(m, wi).pc
+        )
     if kind in (BARRIER, ARRIVE):
         if inst.has_access:
             arrive_at_traced(m, wi, kind == BARRIER, t)

@@ -58,7 +58,9 @@ SELF, BRANCH, CONSTANT_MISS = KIND["self"], KIND["branch"], KIND["constant_miss"
 
 @cold
 def write_results(m, wi, inst, cycle, maker):
-    """The registers an instruction writes are ready at `cycle`, which may be a token, and `maker` is the cause of that."""
+    """The registers an instruction writes are ready at `cycle`, which may be a token, and `maker` is the cause of
+    that.
+    """
     entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | inst.result_class
     set_written(m, wi, inst, entry, maker, 0, 0)
 
@@ -78,14 +80,16 @@ def set_written(m, wi, inst, entry, maker, second, second_maker):
 
 @hot
 def comes_after(entry, maker, other, other_maker):
-    """Whether one scoreboard entry is the later one: of two at the same time that with the cause of the greater number."""
+    """Whether one scoreboard entry is the later one: of two at the same time that with the cause of the greater
+    number.
+    """
     return entry > other or (entry == other and maker > other_maker)
 
 
 @cold
 def fold(m, wi, inst):
-    """A folded instruction renames registers: its result is ready when both its sources are. They may come from units whose times are
-    not known yet, so that the later one cannot be told: the result then has two entries."""
+    """A folded instruction renames registers: its result is ready when both its sources are. They may come from units
+    whose times are not known yet, so that the later one cannot be told: the result then has two entries."""
     w = warp_at(m, wi)
     entry = 0
     second = 0
@@ -95,7 +99,9 @@ def fold(m, wi, inst):
         source = dep_at(m, k).value
         for place in range(2):
             found = board_at(m, wi, source).value if place == 0 else second_at(m, wi, source).value
-            found_maker = np.int64(maker_at(m, wi, source).value if place == 0 else second_maker_at(m, wi, source).value)
+            found_maker = np.int64(
+                maker_at(m, wi, source).value if place == 0 else second_maker_at(m, wi, source).value
+            )
             if comes_after(found, found_maker, entry, maker):
                 found, entry = entry, found
                 found_maker, maker = maker, found_maker
@@ -219,7 +225,9 @@ def wait_for_dependencies(m, wi, earliest):
 
 @cold
 def hold(m, wi, reason, cycle):
-    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so. It does so itself, as far as is known."""
+    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so. It does so
+    itself, as far as is known.
+    """
     w = warp_at(m, wi)
     w.state = HOLDING
     w.hold_reason = reason
@@ -231,7 +239,9 @@ def hold(m, wi, reason, cycle):
 
 @hot
 def advance(m, wi):
-    """Moves to the next instruction of the trace: 0 there is none, 1 it follows in the code, 2 it is the target of a jump."""
+    """Moves to the next instruction of the trace: 0 there is none, 1 it follows in the code, 2 it is the target of a
+    jump.
+    """
     w = warp_at(m, wi)
     if w.pc + 1 < w.block_end:
         w.pc += 1
@@ -284,7 +294,9 @@ def next_instruction(m, wi, earliest):
         until_at(m, wi, CLASS_FETCH).value = found >> 1
         cause_at(m, wi, CLASS_FETCH).value = missed(found) | w.pc
     if inst.constant_line >= 0:
-        until_at(m, wi, CLASS_CONSTANT).value = constant_line(m, part_at(m, w.partition).sm, w.grid, inst.constant_line, asked)
+        until_at(m, wi, CLASS_CONSTANT).value = constant_line(
+            m, part_at(m, w.partition).sm, w.grid, inst.constant_line, asked
+        )
         cause_at(m, wi, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
     wait_for_dependencies(m, wi, earliest)
     return 1

@@ -1,4 +1,6 @@
-"""When a quantum's memory requests have been served: registers get their cycles, and warps that waited go to sleep until then."""
+"""When a quantum's memory requests have been served: registers get their cycles, and warps that waited go to sleep
+until then.
+"""
 
 import numpy as np
 

@@ -41,14 +41,18 @@ def simulate(
     sample_blocks: bool = False,
     record_nbytes: int = WIDE_DTYPE.itemsize,
 ) -> LaunchTiming:
-    """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the machine's clock past it.
+    """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the
+    machine's clock past it.
 
-    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot, and if counters are asked for with
-    others of SAMPLED_COUNTERS_DTYPE, ordered by cycle, then SM; in FIFOs and buffer a record takes `record_nbytes`. Sampling never changes
-    the timing, unless its stream is "lsu". When `pieces` raises, or an interrupt comes, the sink gets the records so far. Raises UsageError
-    when a block does not fit an SM and KernelFault when the launch takes more than `max_cycles`.
+    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot, and if
+    counters are asked for with others of SAMPLED_COUNTERS_DTYPE, ordered by cycle, then SM; in FIFOs and buffer a
+    record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises,
+    or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and
+    KernelFault when the launch takes more than `max_cycles`.
     """
-    return simulate_batch(machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks, record_nbytes)[0]
+    return simulate_batch(
+        machine, [Grid(launch, pieces, order=order)], sampling, sink, max_cycles, sample_blocks, record_nbytes
+    )[0]
 
 
 def simulate_batch(
@@ -62,7 +66,8 @@ def simulate_batch(
 ) -> list[LaunchTiming]:
     """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each.
 
-    With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in `extrapolation`.
+    With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
+    `extrapolation`.
     """
     prepared, program = prepare(grids, machine.chip)
     state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
@@ -75,7 +80,12 @@ def simulate_batch(
 
 
 def _new_state(
-    machine: Machine, grids: list[PreparedGrid], program: StaticProgram, sampling: Sampling, max_cycles: int, record_nbytes: int
+    machine: Machine,
+    grids: list[PreparedGrid],
+    program: StaticProgram,
+    sampling: Sampling,
+    max_cycles: int,
+    record_nbytes: int,
 ) -> State:
     fits = [grid.fit for grid in grids]
     blame = new_blame(machine.chip, program)
@@ -110,7 +120,9 @@ def _new_state(
 def _run(
     state: State, live: LiveTrace, outlet: Outlet, what: str, max_cycles: int, settling: Settling | None = None
 ) -> Extrapolation | None:
-    """Runs to the launch's end, or to that of the blocks that suffice. Whatever ends it sooner, the records so far go to the sink."""
+    """Runs to the launch's end, or to that of the blocks that suffice. Whatever ends it sooner, the records so far go
+    to the sink.
+    """
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
     status, found = engine.NEED_BLOCKS, None
@@ -125,8 +137,13 @@ def _run(
             elif status == engine.CAUSES_FULL:
                 grow(state)
             elif status == engine.TOO_LONG:
-                raise KernelFault(f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that long")
-            assert status != engine.STUCK, f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
+                raise KernelFault(
+                    f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that "
+                    "long"
+                )
+            assert status != engine.STUCK, (
+                f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
+            )
             if settling and not found and (found := settling.look(state)):
                 state.core.grid[0]["total_blocks"] = found.simulated
             status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
@@ -138,7 +155,9 @@ def _run(
 def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray) -> list[LaunchTiming]:
     machine.cycle, machine.l2_uses = int(state.core.grid["end_cycle"].max()), int(state.machine[0]["l2_uses"])
     causes = causes_of_grids(state)
-    return [_timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)]
+    return [
+        _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
+    ]
 
 
 def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:
@@ -158,7 +177,9 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
     resident = counts["resident_warp_cycles"]
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
     stalled = resident - int(ledger[:, SELECTED].sum())
-    assert int(causes["cycles"].sum()) == stalled, f"causes of {int(causes['cycles'].sum())} warp-cycles of {stalled} stalled ones"
+    assert int(causes["cycles"].sum()) == stalled, (
+        f"causes of {int(causes['cycles'].sum())} warp-cycles of {stalled} stalled ones"
+    )
     due, dropped = int(losses["due"].sum()), int(losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum())
     presence = state.core.presence[number]
     active_cycles = presence["active_cycles"].astype(np.uint64)

@@ -1,8 +1,9 @@
 """The arrays of a simulated GPU, in a few named tuples, one per group of units.
 
-A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The rest is made
-anew for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp slot k of it is number
-(s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks + b.
+A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
+rest is made anew for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
+slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks +
+b.
 """
 
 from dataclasses import dataclass
@@ -115,7 +116,9 @@ class Blame(NamedTuple):
 
 
 class State(NamedTuple):
-    """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them there."""
+    """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them
+    there.
+    """
 
     machine: np.ndarray  # layout.MACHINE (1,)
     program: Program
@@ -126,7 +129,9 @@ class State(NamedTuple):
     causes: Blame
 
     def link(self) -> "State":
-        """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables alive."""
+        """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
+        alive.
+        """
         for group in self[1:]:
             for name, table in group._asdict().items():
                 assert table.flags.c_contiguous and table.dtype.itemsize == layout.TABLES[name].dtype.itemsize, name
@@ -177,7 +182,10 @@ def power_on(chip: Chip) -> Machine:
         0,
         np.zeros(chip.l2_slices, np.int64),
         np.zeros(chip.dram_channels, np.int64),
-        np.full((chip.dram_channels * chip.dram_banks, layout.OPEN_ROWS), np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW)),
+        np.full(
+            (chip.dram_channels * chip.dram_banks, layout.OPEN_ROWS),
+            np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW),
+        ),
     )
 
 
@@ -268,8 +276,13 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
 def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
     chip = machine.chip
     lines = most_l1_lines(chip, occupancies)
-    # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes on.
-    accesses = chip.sms * chip.partitions * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
+    # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes
+    # on.
+    accesses = (
+        chip.sms
+        * chip.partitions
+        * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
+    )
     requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
     return Memory(
         l1_tag=np.zeros(chip.sms * lines, np.int64),
@@ -296,7 +309,9 @@ def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
     """`filters`: of each grid."""
     room = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
-        raise UsageError(f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on")
+        raise UsageError(
+            f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
+        )
     return Cell(
         record=np.zeros(room, WIDE_DTYPE),
         counted=np.zeros(room if sampling.counters else 1, SAMPLED_COUNTERS_DTYPE),
@@ -309,7 +324,11 @@ def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
 
 def gate_row(filter: Filter) -> tuple[int, ...]:
     """layout.GATE."""
-    return tuple(end for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles) for end in (ranges or (EVERY,))[0])
+    return tuple(
+        end
+        for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles)
+        for end in (ranges or (EVERY,))[0]
+    )
 
 
 def sample_room(chip: Chip, sampling: Sampling) -> int:
@@ -396,7 +415,9 @@ def ns_ticks(chip: Chip, ns: float) -> int:
 
 
 def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:
-    """Steps that a warp may take in a quantum, at most: each either has an instruction that is issued, or comes between two that are."""
+    """Steps that a warp may take in a quantum, at most: each either has an instruction that is issued, or comes between
+    two that are.
+    """
     issued = ~np.isin(program.inst["kind"], (FOLDED, JOINED))
     before = np.concatenate([[0], np.cumsum(issued)])[program.block]
     return (QUANTUM + 1) * dispatch_units * (1 + int(np.count_nonzero(np.diff(before) == 0)))
@@ -407,6 +428,8 @@ def sector_ticks(nbytes_per_cycle: float) -> int:
 
 
 def most_causes(chip: Chip) -> int:
-    """Rows of causes that one quantum can bring, at most: with each issue those of its dependencies, of its turn and of a hold."""
+    """Rows of causes that one quantum can bring, at most: with each issue those of its dependencies, of its turn and of
+    a hold.
+    """
     issues = chip.sms * chip.partitions * QUANTUM * chip.dispatch_units
     return issues * (layout.N_CLASSES + 3) + chip.sms * chip.warp_slots

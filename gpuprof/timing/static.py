@@ -1,4 +1,5 @@
-"""What timing needs to know of each instruction, worked out once per launch from the code, the instruction table and the chip.
+"""What timing needs to know of each instruction, worked out once per launch from the code, the instruction table and
+the chip.
 
 Registers get dense scoreboard numbers: only those the code names, in the order R, D, P.
 """
@@ -74,7 +75,8 @@ KIND_OF_SEMANTICS = {
 }
 # Latency classes whose result is waited for with a scoreboard, not by a fixed count.
 SCOREBOARD = {
-    "memory": CLASS_LONG, "texture": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT, "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
+    "memory": CLASS_LONG, "texture": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT,
+    "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
     "xu": CLASS_SHORT, "conversion": CLASS_SHORT, "s2r": CLASS_SHORT, "shuffle": CLASS_SHORT,
 }  # fmt: skip
 BULK_REDUCTIONS = frozenset(("bulk_red", "bulk_tensor_red"))
@@ -87,14 +89,16 @@ GROUP_UNITS = frozenset(unit for unit, *_ in GROUPS)  # what wgmma multiplies fa
 BANK_NBYTES = 4
 SHARED_NBYTES_PER_CYCLE = 32 * BANK_NBYTES
 BYPASS_L1 = frozenset(("cg", "cv"))
-# Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a block it need not.
+# Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a
+# block it need not.
 STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 
 
 class StaticProgram(NamedTuple):
-    """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps], the written ones
-    last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that copy or multiply asynchronously have
-    scoreboard entries for groups of these behind the registers', from `first_group` and `first_product` on."""
+    """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps],
+    the written ones last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that
+    copy or multiply asynchronously have scoreboard entries for groups of these behind the registers', from
+    `first_group` and `first_product` on."""
 
     inst: np.ndarray
     dep: np.ndarray
@@ -130,7 +134,9 @@ def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticPr
         there = any(instruction.op.semantics == semantics for instruction in decoded)
         firsts[semantics] = n_registers if there else -1
         n_registers += entries if there else 0
-    return StaticProgram(inst, np.array(dep or [0], np.int32), block, max(1, n_registers), firsts["copy_async"], firsts["mma_group"])
+    return StaticProgram(
+        inst, np.array(dep or [0], np.int32), block, max(1, n_registers), firsts["copy_async"], firsts["mma_group"]
+    )
 
 
 def parts_of_multiplications(decoded: list[Instruction], starts: np.ndarray) -> dict[int, tuple[int, ...]]:
@@ -156,8 +162,8 @@ def parts_of_multiplications(decoded: list[Instruction], starts: np.ndarray) -> 
 
 
 def _fill_multiplication(row: np.void, form: Form, n_rows: int) -> None:
-    """A wgmma issues once, in its first row, and takes the pipe for all of its columns. Shared memory gives 128 bytes a cycle to the
-    four warps together: each reads its own rows of A, unless they are in registers, and a fourth of B."""
+    """A wgmma issues once, in its first row, and takes the pipe for all of its columns. Shared memory gives 128 bytes a
+    cycle to the four warps together: each reads its own rows of A, unless they are in registers, and a fourth of B."""
     if n_rows == 0:
         row["kind"] = JOINED
         return
@@ -208,7 +214,9 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
     row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
     row["least_passes"] = int(op.name[-1]) if op.semantics in MATRIX_ACCESSES else row["width"]
-    row["lane_nbytes"] = op.nbytes if op.space in ("global", "local", "generic") and op.semantics not in MATRIX_ACCESSES else 0
+    row["lane_nbytes"] = (
+        op.nbytes if op.space in ("global", "local", "generic") and op.semantics not in MATRIX_ACCESSES else 0
+    )
     row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
     row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
     row["port"] = _port(op)
@@ -232,12 +240,15 @@ def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
 
 def is_barrier_in_registers(instruction: Instruction) -> bool:
     """Whether the trace says which barrier it is, and for how many."""
-    return instruction.op.semantics in ("bar_sync", "bar_arrive", "bar_red") and (instruction.a != RZ or instruction.b != RZ)
+    return instruction.op.semantics in ("bar_sync", "bar_arrive", "bar_red") and (
+        instruction.a != RZ or instruction.b != RZ
+    )
 
 
 def _bypasses_l1(instruction: Instruction) -> bool:
     cache, order, scope = (
-        unpack_name(instruction.mods, name) if name in instruction.op.fields else "" for name in ("cache", "sem", "scope")
+        unpack_name(instruction.mods, name) if name in instruction.op.fields else ""
+        for name in ("cache", "sem", "scope")
     )
     return cache in BYPASS_L1 or (order in STRONG and scope != "cta")
 

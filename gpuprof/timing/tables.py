@@ -1,7 +1,9 @@
-"""Rows of the machine's tables, for compiled code: `warp_at(m, i)` is the record of warp i, `until_at(m, i, c).value` a plain number.
+"""Rows of the machine's tables, for compiled code: `warp_at(m, i)` is the record of warp i, `until_at(m, i, c).value` a
+plain number.
 
-`m` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call passes one pointer; a
-named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of compilation. There are no bounds
+`m` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call passes
+one pointer; a named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of
+compilation. There are no bounds
 checks: indexes and addresses come from records checked at the edge (`live`) or from the tables themselves.
 """
 
@@ -16,7 +18,9 @@ from gpuprof.timing.layout import MACHINE, PIECE, TABLES
 
 
 class Row(types.Record):
-    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and `m` has many fields."""
+    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and `m`
+    has many fields.
+    """
 
     def __repr__(self):
         return f"Row({self.size})"
@@ -27,7 +31,10 @@ register_model(Row)(models.RecordModel)
 
 def _row_type(dtype: np.dtype) -> Row:
     record = from_dtype(dtype)
-    fields = {name: {"type": field.type, "offset": field.offset, "alignment": field.alignment} for name, field in record.fields.items()}
+    fields = {
+        name: {"type": field.type, "offset": field.offset, "alignment": field.alignment}
+        for name, field in record.fields.items()
+    }
     return Row(list(fields.items()), record.size, record.aligned)
 
 
@@ -100,7 +107,9 @@ def row_of(typing_context, machine):
 
 @intrinsic
 def prefetch(typing_context, address, index):
-    """Asks for the memory around place `index` of the int64 table that starts at `address`: a request's set is there when it is served."""
+    """Asks for the memory around place `index` of the int64 table that starts at `address`: a request's set is there
+    when it is served.
+    """
 
     def code(context, builder, signature, args):
         byte = ir.IntType(8).as_pointer()
@@ -139,7 +148,13 @@ def floor_log2(typing_context, number):
 inst_at, dep_at, first_of_block_at = _rows("inst"), _rows("dep"), _rows("first_of_block")
 grid_at, presence_at, edge_at, loss_at = _rows("grid"), _rows("presence"), _rows("edge"), _rows("loss")
 step_of, access_of, piece_of = _record_of(STEP_DTYPE), _record_of(ACCESS_DTYPE), _record_of(PIECE)
-warp_at, until_at, board_at, second_at, blocked_at = _rows("warp"), _rows("until"), _rows("board"), _rows("second"), _rows("blocked")
+warp_at, until_at, board_at, second_at, blocked_at = (
+    _rows("warp"),
+    _rows("until"),
+    _rows("board"),
+    _rows("second"),
+    _rows("blocked"),
+)
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
 stall_row_at = _rows("stall_row")
@@ -148,7 +163,12 @@ maker_at, second_maker_at, cause_at = _rows("maker"), _rows("second_maker"), _ro
 queued_at, lander_at = _rows("queued"), _rows("lander")
 begun_at, round_at, bypass_at = _rows("begun"), _rows("round"), _rows("bypass")
 ended_at, landed_at = _rows("ended"), _rows("landed")
-l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = _rows("l0_tag"), _rows("l0_ready"), _rows("l1i_tag"), _rows("l1i_ready")
+l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = (
+    _rows("l0_tag"),
+    _rows("l0_ready"),
+    _rows("l1i_tag"),
+    _rows("l1i_ready"),
+)
 constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")
 l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"), _rows("l1_line"), _rows("miss_free")
 l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")

@@ -1,7 +1,8 @@
 """`python -m tests.microbench [--chip NAME|FILE.toml] [--figure TEXT] [--write | --page]`: measures the model.
 
-Prints a line per figure. With --write the numbers go into gpuprof/fidelity/figures.csv, where `gpuprof fidelity` and the
-reports find them, and those of the main chips into the table of docs/model.md. Chips are measured by as many processes as there are cores.
+Prints a line per figure. With --write the numbers go into gpuprof/fidelity/figures.csv, where `gpuprof fidelity` and
+the reports find them, and those of the main chips into the table of docs/model.md. Chips are measured by as many
+processes as there are cores.
 """
 
 import argparse
@@ -25,11 +26,22 @@ def measure(chip: str, name: str) -> Row:
     """One figure of one chip: what the model gives, to four digits, and what is published."""
     figure = BY_NAME[name]
     published, source = figure.published.get(chip, (None, ""))
-    return Row(MODEL_VERSION, chip, name, figure.unit, float(f"{figure.measure(chip):.4g}"), published, source, figure.kind(chip))
+    return Row(
+        MODEL_VERSION,
+        chip,
+        name,
+        figure.unit,
+        float(f"{figure.measure(chip):.4g}"),
+        published,
+        source,
+        figure.kind(chip),
+    )
 
 
 def measure_all(chips: list[str], names: list[str]) -> list[Row]:
-    """All of them, chip by chip, in the order of the tables. One process has numba compile before the others come to load it."""
+    """All of them, chip by chip, in the order of the tables. One process has numba compile before the others come to
+    load it.
+    """
     jobs = [(chip, name) for chip in chips for name in names if BY_NAME[name].is_of(chip)]
     measure(*jobs[0])
     found = []
@@ -47,7 +59,9 @@ def line(row: Row) -> str:
 
 
 def merged(found: list[Row]) -> list[Row]:
-    """Those found in place of the stored ones, in the order of the tables; of other versions of the model, or of figures there are no longer, none is kept."""
+    """Those found in place of the stored ones, in the order of the tables; of other versions of the model, or of
+    figures there are no longer, none is kept.
+    """
     kept = [row for row in stored.rows() if row.model_version == MODEL_VERSION] if PATH.exists() else []
     by_place = {(row.chip, row.figure): row for row in (*kept, *found)}
     return [by_place[place] for place in all_places() if place in by_place]
@@ -62,11 +76,15 @@ def write_csv(rows: list[Row]) -> None:
     with PATH.open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(COLUMNS)
-        out.writerows(["" if cell is None else f"{cell:g}" if isinstance(cell, float) else cell for cell in row] for row in rows)
+        out.writerows(
+            ["" if cell is None else f"{cell:g}" if isinstance(cell, float) else cell for cell in row] for row in rows
+        )
 
 
 def page_table() -> str:
-    """The table of docs/model.md, from the stored figures: for each main chip what the model gives, what is published, and the difference."""
+    """The table of docs/model.md, from the stored figures: for each main chip what the model gives, what is published,
+    and the difference.
+    """
     heads = ["figure", "unit", *(head for chip in MAIN_CHIPS for head in (chip, "published"))]
     rule = ["---", "---", *["--:", "---"] * len(MAIN_CHIPS)]
     by_chip = {chip: {row.figure: row for row in rows_of(chip)} for chip in MAIN_CHIPS}
@@ -89,7 +107,9 @@ def compared(row: Row) -> str:
 
 
 def missing_table() -> str:
-    return "".join(["| where | what | so that |\n", "|---|---|---|\n", *(f"| {' | '.join(gap)} |\n" for gap in MISSING)])
+    return "".join(
+        ["| where | what | so that |\n", "|---|---|---|\n", *(f"| {' | '.join(gap)} |\n" for gap in MISSING)]
+    )
 
 
 def with_tables(page: str) -> str:

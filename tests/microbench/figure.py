@@ -1,12 +1,15 @@
-"""What a figure is, and who published the values beside it. Groups of figures are files of their own, listed in `figures`.
+"""What a figure is, and who published the values beside it. Groups of figures are files of their own, listed in
+`figures`.
 
 Sources of published values, by letter; "B, A40" is gpu-benches on another card of that core.
 
-[A] accel-sim's configuration of the chip; [B] gpu-benches; [C] measured on an H100 SXM, quoted; [CC] CUDA C++ Programming Guide, arithmetic throughput by compute capability (for
-V100 and T4 partly recalled); [D] Huerta et al., MICRO 2025, on an RTX A6000; [G] a GB202 measured by its report; [J] Jia et al. 2018 and
-2019, recalled; [K] AI_kernels' table of latencies; [L] Luo et al. 2024, quoted; [M] mt4g; [O] cuda_occupancy.h 13.0; [P] stall counts that
-ptxas 13.0 writes (for V100 those of sm_75); [R] recalled; [W] vendor whitepapers, recalled: rate of the card by clock and SMs; [Little] lines in
-flight divided by the chip file's DRAM latency, at most its bandwidth.
+[A] accel-sim's configuration of the chip; [B] gpu-benches; [C] measured on an H100 SXM, quoted; [CC] CUDA C++
+Programming Guide, arithmetic throughput by compute capability (for
+V100 and T4 partly recalled); [D] Huerta et al., MICRO 2025, on an RTX A6000; [G] a GB202 measured by its report; [J]
+Jia et al. 2018 and
+2019, recalled; [K] AI_kernels' table of latencies; [L] Luo et al. 2024, quoted; [M] mt4g; [O] cuda_occupancy.h 13.0;
+[P] stall counts that ptxas 13.0 writes (for V100 those of sm_75); [R] recalled; [W] vendor whitepapers, recalled: rate
+of the card by clock and SMs; [Little] lines in flight divided by the chip file's DRAM latency, at most its bandwidth.
 """
 
 from collections.abc import Callable
@@ -26,7 +29,8 @@ HOPPER = ("h100", "h200")
 class Figure:
     """One number that a microbenchmark gives; `published` has what it gave on real chips, where anybody has said.
 
-    `follows`: it is an outcome, on these chips or (True) on all. If not, the chip file has the published value, or was fitted to that source.
+    `follows`: it is an outcome, on these chips or (True) on all. If not, the chip file has the published value, or was
+    fitted to that source.
     """
 
     name: str
@@ -39,7 +43,9 @@ class Figure:
 
     def is_of(self, chip: str) -> bool:
         """Of a chip's name or file; a file of one's own has what is not published, too."""
-        return self.where(load_chip(chip)) and (not self.only_published or chip in self.published or chip.endswith(".toml"))
+        return self.where(load_chip(chip)) and (
+            not self.only_published or chip in self.published or chip.endswith(".toml")
+        )
 
     def kind(self, chip: str) -> str:
         if chip not in self.published:
@@ -53,7 +59,9 @@ def everywhere(value: float, source: str, but: tuple[str, ...] = ()) -> Publishe
 
 
 def on(source: str, **values: float | tuple[float, str]) -> Published:
-    """Values by chip, of one source; a pair brings its own. `hopper` stands for both of them, `mi210` for mi210-like."""
+    """Values by chip, of one source; a pair brings its own. `hopper` stands for both of them, `mi210` for
+    mi210-like.
+    """
     found: Published = {}
     for name, value in values.items():
         chips = HOPPER if name == "hopper" else ("mi210-like",) if name == "mi210" else (name,)

@@ -1,4 +1,5 @@
-"""How a figure is taken: the same kernel at two lengths on a fresh GPU each time; what the two differ by is what the length adds.
+"""How a figure is taken: the same kernel at two lengths on a fresh GPU each time; what the two differ by is what the
+length adds.
 
 Launch, fetch misses, prologues and loops cancel. Kernels come from the .cu files beside this one.
 """
@@ -16,7 +17,9 @@ TRIPS = (4, 8)
 
 
 def cycles(chip_name: str, file: str, *launches: str) -> list[int]:
-    """Cycles of each launch, one after another on one GPU. Arrays may be named; only the first use of a name gives its shape."""
+    """Cycles of each launch, one after another on one GPU. Arrays may be named; only the first use of a name gives its
+    shape.
+    """
     return [timing.cycles for timing in _timings(chip_name, file, launches)]
 
 
@@ -54,6 +57,8 @@ def per_instruction(chip_name: str, file: str, launch: str) -> float:
 
 
 def per_trip(chip_name: str, file: str, launch: str, few: int, many: int) -> float:
-    """Cycles that one more trip adds to a kernel whose launch has {trips} in it, each length on a GPU with cold caches."""
+    """Cycles that one more trip adds to a kernel whose launch has {trips} in it, each length on a GPU with cold
+    caches.
+    """
     short, long = (cycles(chip_name, file, launch.format(trips=trips))[0] for trips in (few, many))
     return (long - short) / (many - few)

@@ -1,8 +1,9 @@
 """What no chip file says: blocks that come and go at every occupancy, and chains of instructions beside each other.
 
-gpu-benches' gpu-stream tells 10^9 bytes a second of a whole card; here are cycles of a wave, two blocks on each SM, which do not depend on how many SMs
-or which memory another card of the core has as long as there are few bytes in flight. Chip files have `block_launch_cycles` and `store_drain_cycles` from its
-blocks of one warp, that load or store; everything else follows.
+gpu-benches' gpu-stream tells 10^9 bytes a second of a whole card; here are cycles of a wave, two blocks on each SM,
+which do not depend on how many SMs or which memory another card of the core has as long as there are few bytes in
+flight. Chip files have `block_launch_cycles` and `store_drain_cycles` from its blocks of one warp, that load or store;
+everything else follows.
 """
 
 from typing import NamedTuple
@@ -30,7 +31,8 @@ CARDS = {
 ACCESSES = {"load": 1, "store": 1, "scale": 2, "triad": 3}
 FEW, MANY = 6, 18  # waves
 
-# 10^9 bytes a second of CARDS, by what a thread does and the threads of a block. None: the card's memory is what limits it, and ours has another.
+# 10^9 bytes a second of CARDS, by what a thread does and the threads of a block. None: the card's memory is what limits
+# it, and ours has another.
 RATES = (
     ("load", 32, (72, 85, 82, 163, 123)),
     ("load", 128, (262, 325, 304, 615, 485)),
@@ -83,15 +85,27 @@ def chained(chains: int, warps: int) -> Measure:
 
 
 # Cycles per operation of V100, by chains and warps.
-CHAINED = ((1, 1, 8.67), (2, 1, 4.63), (1, 2, 4.29), (1, 4, 2.14), (2, 4, 1.16), (1, 8, 1.08), (4, 8, 1.08), (1, 32, 1.03))
+CHAINED = (
+    (1, 1, 8.67),
+    (2, 1, 4.63),
+    (1, 2, 4.29),
+    (1, 4, 2.14),
+    (2, 4, 1.16),
+    (1, 8, 1.08),
+    (4, 8, 1.08),
+    (1, 32, 1.03),
+)
 
 FIGURES = [
     *(
-        Figure(f"blocks of {threads} threads, {what}", "cycles/wave", wave(what, threads), waves(what, threads, rates), (what, threads) not in FITTED, only_published=True)
+        Figure(f"blocks of {threads} threads, "
+            f"{what}", "cycles/wave", wave(what, threads), waves(what, threads, rates), (what, threads) not in FITTED,
+            only_published=True)
         for what, threads, rates in RATES
     ),
     *(
-        Figure(f"DFMA, chains: {chains}, warps: {warps}", "cycles/warp", chained(chains, warps), {"v100": (value, "B")}, True, only_published=True)
+        Figure(f"DFMA, chains: {chains}, warps: "
+            f"{warps}", "cycles/warp", chained(chains, warps), {"v100": (value, "B")}, True, only_published=True)
         for chains, warps, value in CHAINED
     ),
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""The L2 and DRAM: latency by chases over growing footprints, near and far halves, bandwidth, bandwidth against lines in flight."""
+"""The L2 and DRAM: latency by chases over growing footprints, near and far halves, bandwidth, bandwidth against lines
+in flight.
+"""
 
 from collections.abc import Callable
 
@@ -17,15 +19,24 @@ ROWS_APART = 1021  # lines, in which each DRAM channel has more than a row
 
 def ring(lines: int, step: int) -> str:
     """A ring of pointers, one a line, to the line `step` places on; with step 0 each points to itself."""
-    return f"make_ring<<<{max(1, lines // 256)}, {min(lines, 256)}>>>(p: u64[{lines * LINE_WORDS}], {lines}, {LINE_WORDS}, {step})"
+    return (
+        f"make_ring<<<{max(1, lines // 256)}, {min(lines, 256)}>>>(p: u64[{lines * LINE_WORDS}], {lines}, "
+        f"{LINE_WORDS}, {step})"
+    )
 
 
-def chase(lines: int, few: int, many: int, apart: int = 0, between: Between = lambda chip: [], step: int = 1) -> Measure:
-    """Cycles per load of a chase through a ring, 32 loads a trip. Chases begin `apart` places of the ring from each other; `between` runs before them."""
+def chase(
+    lines: int, few: int, many: int, apart: int = 0, between: Between = lambda chip: [], step: int = 1
+) -> Measure:
+    """Cycles per load of a chase through a ring, 32 loads a trip. Chases begin `apart` places of the ring from each
+    other; `between` runs before them.
+    """
 
     def measure(chip: str) -> float:
         places = [k * apart * max(1, step) % lines * LINE_WORDS for k in range(3)]
-        chases = [f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (many, few, many), strict=True)]
+        chases = [
+            f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (many, few, many), strict=True)
+        ]
         *_, short, long = cycles(chip, "memory.cu", ring(lines, step), *between(chip), *chases)
         return (long - short) / ((many - few) * 32)
 
@@ -37,7 +48,9 @@ def other_data(chip_name: str) -> list[str]:
     chip = load_chip(chip_name)
     blocks, nbytes = 2 * chip.sms, 2 * chip.l2_nbytes
     trips = -(-nbytes // (blocks * 1024 * 64))
-    return [f"stream<<<{blocks}, 1024>>>({trips}, {1 << 31}, data: u32[{blocks * trips * 1024 * 16}]=zeros, sum: u32[1])"]
+    return [
+        f"stream<<<{blocks}, 1024>>>({trips}, {1 << 31}, data: u32[{blocks * trips * 1024 * 16}]=zeros, sum: u32[1])"
+    ]
 
 
 def chase_at_random(nbytes: int) -> Measure:
@@ -47,7 +60,9 @@ def chase_at_random(nbytes: int) -> Measure:
     def measure(chip: str) -> float:
         make = f"make_chain<<<{CHAIN // 256}, 256>>>(p: u64[{nbytes // 8}], {CHAIN}, {words}, {FACTOR}, {TERM})"
         places = [place_after(steps) * words for steps in (0, 2000, 4000)]
-        chases = [f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (40, 8, 40), strict=True)]
+        chases = [
+            f"chase<<<1, 1>>>(p, {place}, {n}, out: u64[1])" for place, n in zip(places, (40, 8, 40), strict=True)
+        ]
         *_, short, long = cycles(chip, "memory.cu", make, *other_data(chip), *chases)
         return (long - short) / (32 * 32)
 
@@ -70,7 +85,12 @@ def footprint(nbytes: int) -> Measure:
     lines = nbytes // LINE_NBYTES
     if lines > 1 << 15:
         return chase(
-            lines, 8, 40, 2000, lambda chip: [f"visit<<<1, 1024>>>(p, {lines}, {LINE_WORDS}, {ROWS_APART}, out: u64[1])"], ROWS_APART
+            lines,
+            8,
+            40,
+            2000,
+            lambda chip: [f"visit<<<1, 1024>>>(p, {lines}, {LINE_WORDS}, {ROWS_APART}, out: u64[1])"],
+            ROWS_APART,
         )
     once = max(1, lines // 32)
     return chase(lines, once, 2 * once, step=ROWS_APART if lines > ROWS_APART else 1)
@@ -153,7 +173,15 @@ DRAM = on(
     mi210=696,
 )
 L2_RATE = on(
-    "B", v100=2453, t4=(1270, "J"), a100=5430, rtx3090=(2500, "B, A40"), rtx4090=(5200, "B, L40"), h200=9780, b200=(21000, "L"), mi210=4650
+    "B",
+    v100=2453,
+    t4=(1270, "J"),
+    a100=5430,
+    rtx3090=(2500, "B, A40"),
+    rtx4090=(5200, "B, L40"),
+    h200=9780,
+    b200=(21000, "L"),
+    mi210=4650,
 )
 DRAM_RATE = on("B", v100=867, t4=(220, "J"), a100=1776, h200=3889, mi210=1350)
 IN_16_MB = ("a100", "rtx4090", "h100", "h200", "b200")
@@ -171,10 +199,14 @@ FIGURES = [
     Figure("chase through 64 KB", "cycles", footprint(64 << 10), {chip: L1[chip] for chip in VENDOR if chip != "t4"}),
     Figure("chase through 512 KB", "cycles", footprint(512 << 10), L2),
     Figure("chase through 2 MB", "cycles", footprint(2 << 20), L2),
-    Figure("chase through 16 MB", "cycles", footprint(16 << 20), {**{chip: L2[chip] for chip in IN_16_MB}, "v100": (428, "B")}, ("v100",)),
-    Figure("chase through 24 MB", "cycles", footprint(24 << 20), on("B", a100=345, h100=(275, "B, H100 PCIe"), rtx4090=(276.5, "B, L40")), follows=True, only_published=True),
-    Figure("chase through 36 MB", "cycles", footprint(36 << 20), on("B", a100=424, h100=(475, "B, H100 PCIe"), rtx4090=(278, "B, L40")), follows=True, only_published=True),
-    Figure("chase through 60 MB", "cycles", footprint(60 << 20), on("B", a100=558, rtx4090=(281, "B, L40")), follows=True, only_published=True),
+    Figure("chase through 16 MB", "cycles", footprint(16 << 20), {**{chip: L2[chip] for chip in IN_16_MB},
+        "v100": (428, "B")}, ("v100",)),
+    Figure("chase through 24 MB", "cycles", footprint(24 << 20), on("B", a100=345, h100=(275, "B, H100 PCIe"),
+        rtx4090=(276.5, "B, L40")), follows=True, only_published=True),
+    Figure("chase through 36 MB", "cycles", footprint(36 << 20), on("B", a100=424, h100=(475, "B, H100 PCIe"),
+        rtx4090=(278, "B, L40")), follows=True, only_published=True),
+    Figure("chase through 60 MB", "cycles", footprint(60 << 20), on("B", a100=558, rtx4090=(281, "B, L40")),
+        follows=True, only_published=True),
     Figure("L2 bandwidth", "GB/s", stream_bandwidth("stream_l2", 1 << 17, 1 << 21, 2, 8), L2_RATE),
     Figure("DRAM bandwidth", "GB/s", stream_bandwidth("stream", 1 << 31, 1 << 27, 2, 6), DRAM_RATE),
     *(Figure(f"DRAM, lines in flight an SM: {n}", "B/clk", lines_in_flight(n), little(n)) for n in (1, 4, 16, 64)),

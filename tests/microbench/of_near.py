@@ -42,7 +42,13 @@ def of_another_block(chip: str) -> float:
 
 def between_blocks(chip: str) -> float:
     """Bytes a cycle of each of two SMs that read the other's shared memory, with 32 warps."""
-    return 32 * 128 / per_instruction(chip, "memory.cu", "cluster_throughput<{body}><<<2, 1024, cluster=2>>>({trips}, out: u32[1024])")
+    return (
+        32
+        * 128
+        / per_instruction(
+            chip, "memory.cu", "cluster_throughput<{body}><<<2, 1024, cluster=2>>>({trips}, out: u32[1024])"
+        )
+    )
 
 
 def has_clusters(chip: Chip) -> bool:
@@ -54,19 +60,24 @@ BANDWIDTH = on("B", v100=126, a100=125, rtx3090=(64, "B, A40"), rtx4090=(64, "B,
 
 FIGURES = [
     Figure("shared load latency", "cycles", shared_latency, LATENCY),
-    *(Figure(f"shared load, {n}-way bank conflict", "cycles/warp", shared_stride(n), conflicts(n)) for n in (1, 2, 4, 8, 16, 32)),
-    Figure("load of another block's shared memory", "cycles", of_another_block, on("C", hopper=191), where=has_clusters),
-    Figure("shared memory of another block", "B/clk/SM", between_blocks, on("L, H800", hopper=16.4), where=has_clusters),
+    *(Figure(f"shared load, {n}-way bank "
+        "conflict", "cycles/warp", shared_stride(n), conflicts(n)) for n in (1, 2, 4, 8, 16, 32)),
+    Figure("load of another block's shared "
+        "memory", "cycles", of_another_block, on("C", hopper=191), where=has_clusters),
+    Figure("shared memory of another "
+        "block", "B/clk/SM", between_blocks, on("L, H800", hopper=16.4), where=has_clusters),
     Figure("L1 bandwidth", "B/clk/SM", l1_bandwidth, BANDWIDTH),
     *(
         Figure(f"L1 hit, stride {n} words", "cycles/warp", l1_stride(n), strides(*values))
         for n, *values in (
-            (2, 2.00, 2.01), (3, 1.63, 1.63), (4, 4.00, 4.01), (5, 2.20, 2.00), (8, 8.0, 8.0), (9, 3.03, 3.00), (15, 4.45, 4.60),
+            (2, 2.00, 2.01), (3, 1.63, 1.63), (4, 4.00, 4.01), (5, 2.20, 2.00), (8, 8.0, 8.0), (9, 3.03, 3.00),
+            (15, 4.45, 4.60),
             (33, 8.8, None), (40, 9.8, None), (53, 11.1, None),
         )
     ),
     *(
-        Figure(f"L1 hit, stride {n} doubles", "cycles/warp", l1_stride(n, "stride64_throughput", "u64"), strides(*values))
+        Figure(f"L1 hit, stride {n} doubles", "cycles/warp", l1_stride(n, "stride64_throughput", "u64"),
+            strides(*values))
         for n, *values in ((1, 2.01, 2.01), (8, 16.0, 16.0), (40, 16.0, None))
     ),
 ]  # fmt: skip

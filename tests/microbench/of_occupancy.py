@@ -21,6 +21,7 @@ KNOWN = (
 )
 
 FIGURES = [
-    Figure(f"blocks of {threads} threads, {registers} registers, {nbytes} B", "per SM", blocks(threads, registers, nbytes), by_generation("O", *values), follows=True)
+    Figure(f"blocks of {threads} threads, {registers} registers, {nbytes} "
+        "B", "per SM", blocks(threads, registers, nbytes), by_generation("O", *values), follows=True)
     for (threads, registers, nbytes), values in KNOWN
 ]  # fmt: skip

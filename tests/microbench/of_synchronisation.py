@@ -29,7 +29,9 @@ def empty_launch(chip: str) -> float:
 
 
 def waves(chip: str) -> float:
-    """Cycles that one more wave of blocks that do nothing adds: what the start of a block costs where all SMs are full."""
+    """Cycles that one more wave of blocks that do nothing adds: what the start of a block costs where all SMs are
+    full.
+    """
     from gpuprof.chips import load_chip
 
     sms = load_chip(chip).sms
@@ -41,7 +43,12 @@ BARRIERS = ((1, 5), (2, 7), (4, 11), (8, 14), (16, 15.3), (32, 15.3))
 
 FIGURES = [
     *(
-        Figure(f"__syncthreads, warps: {n}", "cycles", synchronising("barrier_latency", 32 * n, "out: u32[1024]"), everywhere(value, "G"))
+        Figure(
+            f"__syncthreads, warps: {n}",
+            "cycles",
+            synchronising("barrier_latency", 32 * n, "out: u32[1024]"),
+            everywhere(value, "G"),
+        )
         for n, value in BARRIERS
     ),
     Figure("atomicAdd on global memory, waiting", "cycles", synchronising("atomic_latency", 32, "data: u32[32]")),

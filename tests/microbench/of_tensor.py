@@ -7,7 +7,9 @@ PRODUCTS = {"f16": 16 * 8 * 16, "bf16": 16 * 8 * 16, "tf32": 16 * 8 * 8, "s8": 1
 
 
 def matrix_latency(kind: str) -> Measure:
-    return lambda chip: per_instruction(chip, "tensor.cu", f"{kind}_latency<{{body}}><<<1, 32>>>({{trips}}, out: u32[32])")
+    return lambda chip: per_instruction(
+        chip, "tensor.cu", f"{kind}_latency<{{body}}><<<1, 32>>>({{trips}}, out: u32[32])"
+    )
 
 
 def matrix_throughput(kind: str) -> Measure:

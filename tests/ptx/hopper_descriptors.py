@@ -1,4 +1,5 @@
-"""The kernel that hopper_descriptors.ptx was made from, with Triton 3.9: `python hopper_descriptors.py > hopper_descriptors.ptx`.
+"""The kernel that hopper_descriptors.ptx was made from, with Triton 3.9: `python hopper_descriptors.py >
+hopper_descriptors.ptx`.
 
 The debug sections are left out.
 """

@@ -1,4 +1,6 @@
-"""Makes tests/ptx/nvcc again: `python -m tests.ptx.regenerate`, where nvcc is installed. Each file's first line holds the digest of its source."""
+"""Makes tests/ptx/nvcc again: `python -m tests.ptx.regenerate`, where nvcc is installed. Each file's first line holds
+the digest of its source.
+"""
 
 import hashlib
 from pathlib import Path
@@ -23,7 +25,11 @@ def main():
         for source in (*(KERNELS / f"{file}.cu" for file in FILES), TOOLKIT):
             ptx = nvcc(source, Path(folder), "-fmad=false").read_text()
             # Places of the machine that made it say nothing to others.
-            lines = [line for line in ptx.splitlines() if not line.lstrip().startswith((".file\t", ".file ", ".loc\t", ".loc "))]
+            lines = [
+                line
+                for line in ptx.splitlines()
+                if not line.lstrip().startswith((".file\t", ".file ", ".loc\t", ".loc "))
+            ]
             (STORED / f"{source.stem}.ptx").write_text(heading(source) + "\n".join(lines) + "\n")
 
 

@@ -13,4 +13,6 @@ def rows() -> Iterator[Opcode]:
         if space != "global":  # its addresses are generic ones
             yield row(f"CVTA.{space}".upper(), "D=D", "alu", "alu", "to_generic", space, slots=2)
             yield row(f"CVTA.TO.{space}".upper(), "D=D", "alu", "alu", "from_generic", space, slots=2)
-        yield row(f"ISSPACEP.{space}".upper(), "P=D", "alu", "alu", "isspacep", space, slots=SLOTS_OF_TEST.get(space, 3))
+        yield row(
+            f"ISSPACEP.{space}".upper(), "P=D", "alu", "alu", "isspacep", space, slots=SLOTS_OF_TEST.get(space, 3)
+        )

@@ -16,7 +16,11 @@ VECTOR_TYPES = {"ADD": ("f32", *PAIRS), "MIN": PAIRS, "MAX": PAIRS}
 
 # Shared-memory atomics the hardware does in one instruction; the others are compare-and-swap loops.
 NATIVE_SHARED_ATOMICS = frozenset(
-    [(op, t) for op in ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS") for t in ("u32", "s32", "b32")]
+    [
+        (op, t)
+        for op in ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS")
+        for t in ("u32", "s32", "b32")
+    ]
     + [("EXCH", "b64"), ("CAS", "b64")]
 )
 # One turn of such a loop (ptxas 13.0 for sm_80); 7 for those that were not measured.
@@ -38,12 +42,18 @@ def rows() -> Iterator[Opcode]:
             for t in types:
                 r = type_atom_file(t)
                 form = f"A,{r},{r}" if op == "CAS" else f"A,{r}"
-                slots = SLOTS_OF_LOOP.get((op, t), 7) if space == "shared" and (op, t) not in NATIVE_SHARED_ATOMICS else 1
+                slots = (
+                    SLOTS_OF_LOOP.get((op, t), 7) if space == "shared" and (op, t) not in NATIVE_SHARED_ATOMICS else 1
+                )
                 latency = "atomic_shared" if space == "shared" else "atomic"
                 common = {"fields": ("sem", "scope"), "slots": slots, "space": space, "nbytes": _nbytes(t)}
-                yield row(f"ATOM{letter}.{op}.{t}".upper(), f"{r}={form}", "lsu", latency, "atom_" + op.lower(), t, **common)
+                yield row(
+                    f"ATOM{letter}.{op}.{t}".upper(), f"{r}={form}", "lsu", latency, "atom_" + op.lower(), t, **common
+                )
                 if op not in ("EXCH", "CAS"):
-                    yield row(f"RED{letter}.{op}.{t}".upper(), f"={form}", "lsu", "store", "red_" + op.lower(), t, **common)
+                    yield row(
+                        f"RED{letter}.{op}.{t}".upper(), f"={form}", "lsu", "store", "red_" + op.lower(), t, **common
+                    )
         if space != "shared":
             yield from _vectors(space, letter)
 

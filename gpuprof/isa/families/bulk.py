@@ -3,7 +3,8 @@
 Operands that do not fit into slots stand in consecutive registers, as the hardware has them in uniform registers:
 
     BULK.*  b = destination or source in shared memory, bytes, mbarrier in shared memory, block mask or byte mask
-    TMA.*   b = shared memory, mbarrier, block mask, coordinates 0 to 4; a = address of the tensor map; c = im2col offsets
+    TMA.*   b = shared memory, mbarrier, block mask, coordinates 0 to 4; a = address of the tensor map; c = im2col
+    offsets
 
 Slots are estimates: the instruction itself and what fills the uniform registers.
 """
@@ -19,9 +20,12 @@ def rows() -> Iterator[Opcode]:
     yield row("BULK.LOAD", "=A,R4", "lsu", "memory", "bulk_load", "b8", **to_global)
     yield row("BULK.STORE", "=A,R4", "lsu", "store", "bulk_store", "b8", **to_global)
     yield row("BULK.PREFETCH", "=A,R", "lsu", "store", "bulk_prefetch", "b8", **to_global)
-    yield row("BULK.COPY", "=A,R4", "lsu", "store", "bulk_copy", "b8", **between_blocks)  # a: source in this block's shared memory
+    # a: source in this block's shared memory
+    yield row("BULK.COPY", "=A,R4", "lsu", "store", "bulk_copy", "b8", **between_blocks)
     yield row("BULK.RED", "=A,R4", "lsu", "store", "bulk_red", "b8", ("redop", "redtype"), **to_global)
-    yield row("BULK.RED.SHARED", "=A,R4", "lsu", "store", "bulk_red_shared", "b8", ("redop", "redtype"), **between_blocks)
+    yield row(
+        "BULK.RED.SHARED", "=A,R4", "lsu", "store", "bulk_red_shared", "b8", ("redop", "redtype"), **between_blocks
+    )
     tensor = {"space": "global", "nbytes": 16, "slots": 8}
     yield row("TMA.LOAD", "=A,R8,D", "lsu", "memory", "bulk_tensor_load", "b8", ("dim", "im2col"), **tensor)
     yield row("TMA.STORE", "=A,R8", "lsu", "store", "bulk_tensor_store", "b8", ("dim", "im2col"), **tensor)

@@ -7,7 +7,8 @@ from gpuprof.isa.row import Opcode, row
 
 def rows() -> Iterator[Opcode]:
     yield row("NOP", "", "none", "alu", "nop")
-    # What kernels begin with: the stack pointer, and the descriptor of global memory. Nothing reads either; each takes its slot.
+    # What kernels begin with: the stack pointer, and the descriptor of global memory. Nothing reads either; each takes
+    # its slot.
     yield row("LOAD.SP", "", "alu", "alu", "nop")
     yield row("LOAD.DESC", "", "uniform", "alu", "nop")
     # Where lanes that part will meet, and do; a turn for other warps. They change nothing: see `assemble.convergence`.
@@ -20,11 +21,13 @@ def rows() -> Iterator[Opcode]:
     yield row("CALL", "", "cbu", "branch", "call")  # imm: bytes from the next instruction
     yield row("CALL.IND", "=D", "cbu", "branch", "call_indirect")
     yield row("RET", "", "cbu", "branch", "return")
-    # Local memory taken while the function runs: the lane's stack grows by a bytes, rounded up to 16 (imm: alignment), and is set back. mods: as for CALL.
+    # Local memory taken while the function runs: the lane's stack grows by a bytes, rounded up to 16 (imm: alignment),
+    # and is set back. mods: as for CALL.
     yield row("ALLOCA", "D=D", "alu", "alu", "alloca", "b64", slots=4)
     yield row("STACKSAVE", "D=", "alu", "alu", "stack_save", "b64")
     yield row("STACKRESTORE", "=D", "alu", "alu", "stack_restore", "b64")
-    yield row("SYSCALL", "R=D,D", "cbu", "branch", "syscall", slots=8)  # imm: the service (see emulate); a, b: its arguments
+    # imm: the service (see emulate); a, b: its arguments
+    yield row("SYSCALL", "R=D,D", "cbu", "branch", "syscall", slots=8)
     yield row("SYSCALL.64", "D=D,D", "cbu", "branch", "syscall", "b64", slots=8)  # for services with a 64-bit result
     yield row("TRAP", "", "cbu", "branch", "trap")
     yield row("BRKPT", "", "cbu", "branch", "breakpoint")
@@ -36,7 +39,8 @@ def rows() -> Iterator[Opcode]:
     yield row("BAR.RED.AND", "P=R,R,P", "lsu", "barrier", "bar_red", "and", slots=2, space="barrier")
     yield row("BAR.RED.OR", "P=R,R,P", "lsu", "barrier", "bar_red", "or", slots=2, space="barrier")
     yield row("WARPSYNC", "=,R", "cbu", "branch", "warpsync")  # mask: imm, or R when b is not 255
-    # Programmatic dependent launch: the block lets launches start that depend on its own; wait for the launches that let its own start.
+    # Programmatic dependent launch: the block lets launches start that depend on its own; wait for the launches that
+    # let its own start.
     yield row("GRIDDEP.LAUNCH", "", "none", "alu", "grid_launch")
     yield row("GRIDDEP.WAIT", "", "none", "alu", "grid_wait")
     yield row("MEMBAR", "", "lsu", "membar", "membar", fields=("scope",), slots=1)

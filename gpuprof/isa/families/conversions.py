@@ -14,11 +14,27 @@ def rows() -> Iterator[Opcode]:
             half_float = {to, source} in ({"f16", "f32"}, {"bf16", "f32"})
             pipe, latency = ("alu", "alu") if both_integer or half_float else ("xu", "conversion")
             fields = ("sat",) if both_integer else ("rnd", "ftz", "sat")
-            yield row(f"CVT.{to}.{source}".upper(), f"{type_file(to)}={type_file(source)}", pipe, latency, "cvt", f"{to} {source}", fields)
+            yield row(
+                f"CVT.{to}.{source}".upper(),
+                f"{type_file(to)}={type_file(source)}",
+                pipe,
+                latency,
+                "cvt",
+                f"{to} {source}",
+                fields,
+            )
     for to in ("f16x2", "bf16x2"):
         # Two f32 rounded and packed: a to the upper half, b to the lower (PTX order).
         yield row(f"CVT.{to}.F32".upper(), "R=R,R", "alu", "alu", "cvt_pack", f"{to} f32", ("rnd", "relu", "satfinite"))
     # cvt to an integral value of the same float type (rni, rzi, rmi, rpi).
     for t in FLOAT_TYPES:
-        yield row(f"FRND.{t}".upper(), f"{type_file(t)}={type_file(t)}", "xu", "conversion", "round_integral", t, ("rnd", "ftz", "sat"))
+        yield row(
+            f"FRND.{t}".upper(),
+            f"{type_file(t)}={type_file(t)}",
+            "xu",
+            "conversion",
+            "round_integral",
+            t,
+            ("rnd", "ftz", "sat"),
+        )
     yield row("CVT.TF32.F32", "R=R", "alu", "alu", "cvt", "tf32 f32", ("rnd", "relu", "satfinite"), slots=4)

@@ -23,7 +23,9 @@ def rows() -> Iterator[Opcode]:
                 slots=1 if r == "R" else 7,
             )
         for name in ("NEG", "ABS"):
-            yield row(f"{letter}{name}", f"{r}={r}", cheap_pipe, cheap_latency, "f" + name.lower(), t, ("ftz",), slots=1)
+            yield row(
+                f"{letter}{name}", f"{r}={r}", cheap_pipe, cheap_latency, "f" + name.lower(), t, ("ftz",), slots=1
+            )
         yield row(
             f"{letter}SETP",
             f"P={r},{r},>P,P",
@@ -33,8 +35,10 @@ def rows() -> Iterator[Opcode]:
             t,
             ("cmp", "bool", "ftz"),
         )
-        yield row(f"{letter}COPYSIGN", f"{r}={r},{r}", "alu", "alu", "copysign", t)  # the sign of a on the magnitude of b
-        yield row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2 if r == "R" else 3)  # lut: index into TESTP
+        # the sign of a on the magnitude of b
+        yield row(f"{letter}COPYSIGN", f"{r}={r},{r}", "alu", "alu", "copysign", t)
+        # lut: index into TESTP
+        yield row(f"{letter}TESTP", f"P={r}", "alu", "alu", "testp", t, ("lut",), slots=2 if r == "R" else 3)
         for name, slots32, slots64 in (("DIV", 10, 16), ("RCP", 10, 11), ("SQRT", 10, 18)):
             form = f"{r}={r},{r}" if name == "DIV" else f"{r}={r}"
             yield row(
@@ -49,7 +53,9 @@ def rows() -> Iterator[Opcode]:
             )
     # Two single-precision operations side by side, in the halves of D, and the smallest or largest of three (sm_100).
     for name, form in (("ADD", "D=D,D"), ("MUL", "D=D,D"), ("FMA", "D=D,D,D")):
-        yield row(f"F{name}2", form, "fma", "fma", "ffma" if name == "FMA" else "f" + name.lower(), "f32x2", ("rnd", "ftz"))
+        yield row(
+            f"F{name}2", form, "fma", "fma", "ffma" if name == "FMA" else "f" + name.lower(), "f32x2", ("rnd", "ftz")
+        )
     for name in ("MIN", "MAX"):
         yield row(f"F{name}3", "R=R,R,R", "alu", "alu", f"f{name.lower()}3", "f32", ("ftz", "nan", "abs"))
     yield row("FDIV.FULL", "R=R,R", "fma", "xu", "fdiv_full", "f32", ("ftz",), slots=8)

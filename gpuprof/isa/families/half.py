@@ -12,10 +12,27 @@ def rows() -> Iterator[Opcode]:
                 yield row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, FLOAT)
             yield row(f"{letter}FMA{suffix}", "R=R,R,R", "half", "half", "ffma", t, (*FLOAT, "nan"))  # nan: relu
             for name in ("MIN", "MAX"):
-                yield row(f"{letter}{name}{suffix}", "R=R,R", "half", "half", "f" + name.lower(), t, ("ftz", "nan", "xorsign", "abs"))
+                yield row(
+                    f"{letter}{name}{suffix}",
+                    "R=R,R",
+                    "half",
+                    "half",
+                    "f" + name.lower(),
+                    t,
+                    ("ftz", "nan", "xorsign", "abs"),
+                )
             for name in ("NEG", "ABS"):
                 yield row(f"{letter}{name}{suffix}", "R=R", "half", "half", "f" + name.lower(), t, ("ftz",))
             for name in ("EX2", "TANH"):
-                yield row(f"MUFU.{name}.{t.upper()}", "R=R", "xu", "xu", "approx_" + name.lower(), t, ("ftz",), slots=2 if suffix else 1)
+                yield row(
+                    f"MUFU.{name}.{t.upper()}",
+                    "R=R",
+                    "xu",
+                    "xu",
+                    "approx_" + name.lower(),
+                    t,
+                    ("ftz",),
+                    slots=2 if suffix else 1,
+                )
         yield row(f"{letter}SETP", "P=R,R,>P,P", "half", "half", "fsetp", scalar, ("cmp", "bool", "ftz"))
         yield row(f"{letter}SETP2", "P=R,R,>P,P", "half", "half", "fsetp", packed, ("cmp", "bool", "ftz"))

@@ -26,20 +26,46 @@ def _both_widths(bits: int) -> Iterator[Opcode]:
     yield row(f"IMAD{sfx}", f"{r}={r},{r},{r}", "fma", "imad", "mad", u, slots=1 if bits == 32 else 4)
     for t in (s, u):
         sign = t[0].upper()
-        yield row(f"IMULHI.{sign}{bits}", f"{r}={r},{r}", "fma", "imad_hi", "mul_high", t, slots=1 if bits == 32 else 7 if t == u else 17)
         yield row(
-            f"IMADHI.{sign}{bits}", f"{r}={r},{r},{r}", "fma", "imad_hi", "mad_high", t, slots=1 if bits == 32 else 9 if t == u else 19
+            f"IMULHI.{sign}{bits}",
+            f"{r}={r},{r}",
+            "fma",
+            "imad_hi",
+            "mul_high",
+            t,
+            slots=1 if bits == 32 else 7 if t == u else 17,
+        )
+        yield row(
+            f"IMADHI.{sign}{bits}",
+            f"{r}={r},{r},{r}",
+            "fma",
+            "imad_hi",
+            "mad_high",
+            t,
+            slots=1 if bits == 32 else 9 if t == u else 19,
         )
         for name in ("MIN", "MAX"):
-            yield row(f"I{name}.{sign}{bits}", f"{r}={r},{r}", "alu", "alu", name.lower(), t, slots=1 if bits == 32 else 4)
+            yield row(
+                f"I{name}.{sign}{bits}", f"{r}={r},{r}", "alu", "alu", name.lower(), t, slots=1 if bits == 32 else 4
+            )
         division = {("s", 32): (24, 22), ("u", 32): (18, 17), ("s", 64): (88, 82), ("u", 64): (72, 68)}[t[0], bits]
         yield row(f"IDIV.{sign}{bits}", f"{r}={r},{r}", "alu", "division", "div", t, slots=division[0])
         yield row(f"IREM.{sign}{bits}", f"{r}={r},{r}", "alu", "division", "rem", t, slots=division[1])
         yield row(f"SHR.{sign}{bits}", f"{r}={r},R", "alu", "alu", "shr", t, slots=two)
         yield row(f"ISETP.{sign}{bits}", f"P={r},{r},>P,P", "alu", "alu", "setp", t, ("cmp", "bool"), slots=two)
-        yield row(f"BFE.{sign}{bits}", f"{r}={r},R,R", "alu", "alu", "bfe", t, slots=5 if bits == 32 else 9 if t == u else 18)
+        yield row(
+            f"BFE.{sign}{bits}", f"{r}={r},R,R", "alu", "alu", "bfe", t, slots=5 if bits == 32 else 9 if t == u else 18
+        )
         yield row(f"FLO.{sign}{bits}", f"R={r}", "xu", "xu", "bfind", t, slots=1 if bits == 32 else 7 if t == u else 13)
-        yield row(f"FLO.SH.{sign}{bits}", f"R={r}", "xu", "xu", "bfind_shift", t, slots=1 if bits == 32 else 7 if t == u else 13)
+        yield row(
+            f"FLO.SH.{sign}{bits}",
+            f"R={r}",
+            "xu",
+            "xu",
+            "bfind_shift",
+            t,
+            slots=1 if bits == 32 else 7 if t == u else 13,
+        )
     yield row(f"SHL{sfx}", f"{r}={r},R", "alu", "alu", "shl", b, slots=two)
     for name in ("AND", "OR", "XOR"):
         yield row(f"{name}{sfx}", f"{r}={r},{r}", "alu", "alu", name.lower(), b, slots=two)
@@ -62,14 +88,21 @@ def _only_32() -> Iterator[Opcode]:
         yield row(f"SZEXT.{sign}32", "R=R,R", "alu", "alu", "szext", t, ("wrap",))
         for name in ("MIN", "MAX"):
             yield row(
-                f"I{name}.{sign}16X2", "R=R,R", "alu", "alu", name.lower() + "_halves", f"{t[0]}16x2", ("relu",) if t == "s32" else ()
+                f"I{name}.{sign}16X2",
+                "R=R,R",
+                "alu",
+                "alu",
+                name.lower() + "_halves",
+                f"{t[0]}16x2",
+                ("relu",) if t == "s32" else (),
             )
     yield row("IADD.16X2", "R=R,R", "alu", "alu", "add_halves", "u16x2")
     # FNS: measured as the code of its loop; how often that runs depends on the operands.
     yield row("FNS", "R=R,R,R", "alu", "alu", "fns", "b32", slots=53)
     yield row("IADD3", "R=R,R,R", "alu", "alu", "add3", "u32")
     yield row("LEA", "R=R,R", "alu", "alu", "shift_add", "u32", ("by",))  # (a << by) + b
-    yield row("TEST", "P=R,R,>P", "alu", "alu", "test", "b32")  # dst: a & b is not zero, c: it is; a LOP3 whose result is a predicate
+    # dst: a & b is not zero, c: it is; a LOP3 whose result is a predicate
+    yield row("TEST", "P=R,R,>P", "alu", "alu", "test", "b32")
     yield row("LOP3", "R=R,R,R", "alu", "alu", "lop3", "b32", ("lut",))
     yield row("PRMT", "R=R,R,R", "alu", "alu", "prmt", "b32", ("prmt",))
     yield row("SHF.L", "R=R,R,R", "alu", "alu", "shf_left", "b32", ("wrap",))

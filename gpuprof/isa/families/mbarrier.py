@@ -1,6 +1,7 @@
 """Memory barriers in shared memory (sm_80 and later; transactions since sm_90).
 
-The hardware has one unit (SYNCS) for them beside shared memory; slots and latency are estimates, those of a shared-memory atomic.
+The hardware has one unit (SYNCS) for them beside shared memory; slots and latency are estimates, those of a
+shared-memory atomic.
 """
 
 from collections.abc import Iterator
@@ -20,5 +21,6 @@ def rows() -> Iterator[Opcode]:
         yield row(f"MBAR.{name}", "=A,R", "lsu", "store", f"mbar_{name.lower()}", "b64", **common)
     # Others must be able to run while a warp waits here, so a basic block ends, as at a barrier.
     for name in ("TEST_WAIT", "TRY_WAIT"):
-        yield row(f"MBAR.{name}", "P=A,D", "lsu", "shared", "mbar_wait", "b64", space="barrier")  # b: what an arrival gave
+        # b: what an arrival gave
+        yield row(f"MBAR.{name}", "P=A,D", "lsu", "shared", "mbar_wait", "b64", space="barrier")
         yield row(f"MBAR.{name}.PARITY", "P=A,R", "lsu", "shared", "mbar_wait", "parity", space="barrier")

@@ -19,13 +19,22 @@ def accesses(space: str) -> list[tuple[str, str, int]]:
 
 
 def rows() -> Iterator[Opcode]:
-    latency = {"global": "memory", "generic": "memory", "local": "memory", "shared": "shared", "const": "constant", "param": "constant"}
+    latency = {
+        "global": "memory",
+        "generic": "memory",
+        "local": "memory",
+        "shared": "shared",
+        "const": "constant",
+        "param": "constant",
+    }
     for space in SPACES:
         for access, register, nbytes in accesses(space):
-            yield row(f"LD{LETTER_OF_SPACE[space]}.{access}", f"{register}=A", "lsu", latency[space], "load", access.lower(),
+            yield row(f"LD{LETTER_OF_SPACE[space]}.{access}", f"{register}=A", "lsu", latency[space], "load",
+                access.lower(),
                  ("cache", "sem", "scope"), space=space, nbytes=nbytes)  # fmt: skip
     for space in ("global", "shared", "local", "generic"):
         for access, register, nbytes in accesses(space):
             if access not in ("S8", "S16"):
-                yield row(f"ST{LETTER_OF_SPACE[space]}.{access}", f"=A,{register}", "lsu", "store", "store", access.lower(),
+                yield row(f"ST{LETTER_OF_SPACE[space]}.{access}", f"=A,{register}", "lsu", "store", "store",
+                    access.lower(),
                      ("cache", "sem", "scope"), space=space, nbytes=nbytes)  # fmt: skip

@@ -14,7 +14,8 @@ def rows() -> Iterator[Opcode]:
     yield row("HI.64", "R=D", "alu", "alu", "high", "b64", slots=0)
     yield row("S2R", "R=", "xu", "s2r", "special", "b32")  # imm: index into SPECIAL
     yield row("S2R.64", "D=", "xu", "s2r", "special", "b64")
-    # imm: `localbase`, where a function's frame begins. Hardware keeps it in a register (R1), so it costs what a move costs.
+    # imm: `localbase`, where a function's frame begins. Hardware keeps it in a register (R1), so it costs what a move
+    # costs.
     yield row("FRAME", "R=", "alu", "alu", "special", "b32")
     yield row("FRAME.64", "D=", "alu", "alu", "special", "b64")
     yield row("SEL", "R=R,R,,P", "alu", "alu", "select", "b32")

@@ -1,8 +1,8 @@
 """Matrix multiplication of a warp, and the loads, stores and transpositions of its fragments.
 
-One row for each shape, width of the elements and pair of accumulator types; which elements they are (f16 or bf16, signed or not) is
-in `ta` and `tb`. All fragments are laid out alike (PTX ISA, "matrix fragments for mma"): with group = lane / 4, place = lane % 4
-and E elements in a register,
+One row for each shape, width of the elements and pair of accumulator types; which elements they are (f16 or bf16,
+signed or not) is in `ta` and `tb`. All fragments are laid out alike (PTX ISA, "matrix fragments for mma"): with group =
+lane / 4, place = lane % 4 and E elements in a register,
 
     A register r, element i:  row group + 8 * (r % 2), column E * place + i + 4 * E * (r / 2)
     B register r, element i:  row E * place + i + 4 * E * r, column group
@@ -18,17 +18,21 @@ from gpuprof.isa.row import Opcode, row
 
 # Element types by the unit that multiplies them.
 TYPES_OF_UNIT = {
-    "f16": ("f16", "bf16"), "tf32": ("tf32",), "f8": ("e4m3", "e5m2"), "s8": ("s8", "u8"), "s4": ("s4", "u4"), "b1": ("b1",), "f64": ("f64",),
+    "f16": ("f16", "bf16"), "tf32": ("tf32",), "f8": ("e4m3", "e5m2"), "s8": ("s8", "u8"), "s4": ("s4", "u4"),
+    "b1": ("b1",), "f64": ("f64",),
 }  # fmt: skip
 NBITS = {"f16": 16, "tf32": 32, "f8": 8, "s8": 8, "s4": 4, "b1": 1, "f64": 64}
 LETTER = {"f16": "H", "tf32": "H", "f8": "Q", "s8": "I", "s4": "I", "b1": "B", "f64": "D"}
 FIELDS_OF_UNIT = {
-    "f16": ("ta", "tb"), "tf32": (), "f8": ("ta", "tb"), "s8": ("ta", "tb", "satfinite"), "s4": ("ta", "tb", "satfinite"), "b1": ("logic",), "f64": ("rnd",),
+    "f16": ("ta", "tb"), "tf32": (), "f8": ("ta", "tb"), "s8": ("ta", "tb", "satfinite"),
+    "s4": ("ta", "tb", "satfinite"), "b1": ("logic",), "f64": ("rnd",),
 }  # fmt: skip
 
 
 class Form(NamedTuple):
-    """A shape as the table has it. `wgmma` is "", "RS" (A in registers) or "SS"; then n is 8 of the instruction's columns."""
+    """A shape as the table has it. `wgmma` is "", "RS" (A in registers) or "SS"; then n is 8 of the instruction's
+    columns.
+    """
 
     unit: str
     m: int
@@ -50,7 +54,9 @@ class Form(NamedTuple):
 
     @property
     def name(self) -> str:
-        accumulators = {"f32": ".F32", "f16": ".F16"}.get(self.d, "") + (f"_{self.c.upper()}" if self.c != self.d else "")
+        accumulators = {"f32": ".F32", "f16": ".F16"}.get(self.d, "") + (
+            f"_{self.c.upper()}" if self.c != self.d else ""
+        )
         kind = (".SP" if self.sparse else "") + (f".{self.unit.upper()}" if self.unit in ("tf32", "s4") else "")
         if self.wgmma:
             return f"{LETTER[self.unit]}GMMA{kind}.64x8x{self.k}{accumulators}.{self.wgmma}"
@@ -125,13 +131,36 @@ def rows() -> Iterator[Opcode]:
         for count in (1, 2, 4):
             group = f"R{count}" if count > 1 else "R"
             latency = "shared" if space == "shared" else "memory"
-            yield row(f"LD{letter}M.{count}", f"{group}=A", "lsu", latency, "load_matrix", str(count), ("trans",), space=space, nbytes=16)
-            yield row(f"ST{letter}M.{count}", f"=A,{group}", "lsu", "store", "store_matrix", str(count), ("trans",), space=space, nbytes=16)
+            yield row(
+                f"LD{letter}M.{count}",
+                f"{group}=A",
+                "lsu",
+                latency,
+                "load_matrix",
+                str(count),
+                ("trans",),
+                space=space,
+                nbytes=16,
+            )
+            yield row(
+                f"ST{letter}M.{count}",
+                f"=A,{group}",
+                "lsu",
+                "store",
+                "store_matrix",
+                str(count),
+                ("trans",),
+                space=space,
+                nbytes=16,
+            )
     yield row("MOVM", "R=R", "lsu", "shuffle", "transpose_matrix", "b16")
-    # A warp group's fences and groups order what is asynchronous; here every multiplication is done when the next instruction runs.
+    # A warp group's fences and groups order what is asynchronous; here every multiplication is done when the next
+    # instruction runs.
     yield row("WARPGROUP.ARRIVE", "=", "none", "branch", "nop")
-    yield row("WARPGROUP.COMMIT", "=", "none", "branch", "group_commit")  # the multiplications since the last one are a group
-    yield row("WARPGROUP.DEPBAR", "=", "none", "branch", "group_wait")  # until only the imm newest groups are being multiplied
+    # the multiplications since the last one are a group
+    yield row("WARPGROUP.COMMIT", "=", "none", "branch", "group_commit")
+    # until only the imm newest groups are being multiplied
+    yield row("WARPGROUP.DEPBAR", "=", "none", "branch", "group_wait")
 
 
 def _row(form: Form) -> Opcode:
@@ -150,7 +179,9 @@ def _row(form: Form) -> Opcode:
 
 
 def _latency(form: Form) -> str:
-    """A class of chip's latency table: of f64; of what passes the unit once (1688), and twice (16816, 16832 of s8, 1688 of tf32)."""
+    """A class of chip's latency table: of f64; of what passes the unit once (1688), and twice (16816, 16832 of s8, 1688
+    of tf32).
+    """
     if form.unit == "f64":
         return "tensor64"
     stored_nbytes = form.a_elements * NBITS[form.unit] // 8

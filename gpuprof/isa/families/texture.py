@@ -1,11 +1,13 @@
 """Textures and surfaces. A handle is 64 bits (see `isa.handles`); coordinates are consecutive registers in source b.
 
-TEX and TLD4: a the texture, b coordinates (then the level, or the derivatives along x and y), c a sampler or DZ for the texture's own.
+TEX and TLD4: a the texture, b coordinates (then the level, or the derivatives along x and y), c a sampler or DZ for the
+texture's own.
 They write as many of the four result registers as `channels` says.
-SULD, SUST, SURED: a the surface, b coordinates, c the value. With `layered`, a layer's number stands before the coordinates.
+SULD, SUST, SURED: a the surface, b coordinates, c the value. With `layered`, a layer's number stands before the
+coordinates.
 
-Slots: one, as the real assembler makes one TEX, TLD, SULD or SUST of a fetch (estimated; moves that put coordinates side by side are rows
-of their own).
+Slots: one, as the real assembler makes one TEX, TLD, SULD or SUST of a fetch (estimated; moves that put coordinates
+side by side are rows of their own).
 """
 
 from collections.abc import Iterator
@@ -13,12 +15,21 @@ from collections.abc import Iterator
 from gpuprof.isa.row import Opcode, row
 
 # Geometry -> coordinates, layers included, and dimensions that derivatives are given for.
-TEXTURE_GEOMETRIES = {"1d": (1, 1), "2d": (2, 2), "3d": (3, 3), "a1d": (2, 1), "a2d": (3, 2), "cube": (3, 3), "acube": (4, 3)}
+TEXTURE_GEOMETRIES = {
+    "1d": (1, 1),
+    "2d": (2, 2),
+    "3d": (3, 3),
+    "a1d": (2, 1),
+    "a2d": (3, 2),
+    "cube": (3, 3),
+    "acube": (4, 3),
+}
 GATHER_GEOMETRIES = ("2d", "a2d", "cube", "acube")
 SURFACE_DIMENSIONS = (1, 2, 3)
 SURFACE_ACCESSES = (
     # access, register operand, bytes per lane
-    ("U8", "R", 1), ("U16", "R", 2), ("32", "R", 4), ("64", "D", 8), ("V2.32", "R2", 8), ("V4.32", "R4", 16), ("V2.64", "D2", 16),
+    ("U8", "R", 1), ("U16", "R", 2), ("32", "R", 4), ("64", "D", 8), ("V2.32", "R2", 8), ("V4.32", "R4", 16),
+    ("V2.64", "D2", 16),
 )  # fmt: skip
 REDUCTION_TYPES = {
     "ADD": ("u32", "u64"),
@@ -39,7 +50,17 @@ def rows() -> Iterator[Opcode]:
     for geometry, (n_coordinates, n_dimensions) in TEXTURE_GEOMETRIES.items():
         for form, extra in (("", 0), (".LEVEL", 1), (".GRAD", 2 * n_dimensions)):
             operands = f"R4=D,{group(n_coordinates + extra)},D"
-            yield row(f"TEX.{geometry}{form}".upper(), operands, "tex", "texture", "texture", geometry, FETCH, space="texture", nbytes=16)
+            yield row(
+                f"TEX.{geometry}{form}".upper(),
+                operands,
+                "tex",
+                "texture",
+                "texture",
+                geometry,
+                FETCH,
+                space="texture",
+                nbytes=16,
+            )
     for geometry in GATHER_GEOMETRIES:
         n_coordinates, _ = TEXTURE_GEOMETRIES[geometry]
         operands = f"R4=D,{group(n_coordinates)},D"
@@ -64,9 +85,12 @@ def rows() -> Iterator[Opcode]:
             yield row(f"SULD.{n}D.{access}", f"{register}=D,{b}", "tex", "texture", "surface_load", **common)
             yield row(f"SUST.{n}D.{access}", f"=D,{b},{register}", "tex", "store", "surface_store", **common)
         # Formatted: the value is converted to the surface's elements; the first coordinate counts elements, not bytes.
-        yield row(f"SUST.P.{n}D", f"=D,{b},R4", "tex", "store", "surface_put", "b32", SURFACE, space="surface", nbytes=16)
+        yield row(
+            f"SUST.P.{n}D", f"=D,{b},R4", "tex", "store", "surface_put", "b32", SURFACE, space="surface", nbytes=16
+        )
         for operation, types in REDUCTION_TYPES.items():
             for t in types:
                 wide = t.endswith("64")
-                yield row(f"SURED.{operation}.{n}D.{t}".upper(), f"=D,{b},{'D' if wide else 'R'}", "tex", "store", f"red_surface_{operation.lower()}",
+                yield row(f"SURED.{operation}.{n}D.{t}".upper(), f"=D,{b},{'D' if wide else 'R'}", "tex", "store",
+                    f"red_surface_{operation.lower()}",
                           t, ("bounds", "sample"), space="surface", nbytes=8 if wide else 4)  # fmt: skip

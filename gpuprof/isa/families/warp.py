@@ -6,7 +6,8 @@ from gpuprof.isa.row import Opcode, row
 
 
 def rows() -> Iterator[Opcode]:
-    # SHFL: a value; lane and clamp are register b and c, or immediates in mods; e is the member mask's register, 255 = imm.
+    # SHFL: a value; lane and clamp are register b and c, or immediates in mods; e is the member mask's register, 255 =
+    # imm.
     shuffle = ("shfl", "has_lane", "lane", "has_clamp", "clamp")
     yield row("SHFL", "R=R,R,R,R", "lsu", "shuffle", "shuffle", "b32", shuffle)
     yield row("SHFL.P", "P=R,R,R,R", "lsu", "shuffle", "shuffle_valid", "b32", shuffle)
@@ -31,4 +32,6 @@ def rows() -> Iterator[Opcode]:
         for t in types:
             yield row(f"REDUX.{op}.{t}".upper(), "R=R,R", "alu", "shuffle", "redux_" + op.lower(), t, slots=2)
     for op in ("MIN", "MAX"):
-        yield row(f"REDUX.{op}.F32", "R=R,R", "alu", "shuffle", f"redux_{op.lower()}_float", "f32", ("nan", "abs"), slots=2)
+        yield row(
+            f"REDUX.{op}.F32", "R=R,R", "alu", "shuffle", f"redux_{op.lower()}_float", "f32", ("nan", "abs"), slots=2
+        )
