@@ -284,8 +284,8 @@ class Lowering:
         if register and not agreement.register_agrees(register.type, register.nbits, kind, self.inst.opcode):
             raise self.error(f"{operand.text} is a .{register.type} register, which does not fit the type .{kind}")
 
-    def srcs(self, first: int, kind: str, n: int) -> list:
-        return [self.src(self.operand(first + i), kind) for i in range(n)]
+    def srcs(self, first: int, kind: str, count: int) -> list:
+        return [self.src(self.operand(first + i), kind) for i in range(count)]
 
     def literal(self, number: ast.Number, kind: str) -> int:
         """Bits of a literal in a type's width. 16-bit and narrower values are zero-extended."""

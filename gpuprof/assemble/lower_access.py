@@ -30,77 +30,77 @@ def access_of(elements: int, nbits: int, kind: str) -> str:
     return NARROW_ACCESS.get(kind, str(total)) if elements == 1 else {16: "U16"}.get(total, str(total))
 
 
-def load(lo, space: str, targets: tuple, kind: str, address: dict, mods: int = 0):
+def load(lowering, space: str, targets: tuple, kind: str, address: dict, mods: int = 0):
     """targets = memory: one access, then the fields of small vectors are taken apart."""
     nbits, elements = type_nbits(kind), len(targets)
     row = f"LD{LETTER_OF_SPACE[space]}.{access_of(elements, nbits, kind)}"
     address = with_mods(address, mods)
     if elements == 1:
-        return _load_scalar(lo, row, targets[0], kind, address)
+        return _load_scalar(lowering, row, targets[0], kind, address)
     if nbits >= 32:
-        group = lo.temps(type_file(kind), elements)
-        lo.emit(row, dst=group, **address)
+        group = lowering.temps(type_file(kind), elements)
+        lowering.emit(row, dst=group, **address)
         for target, value in zip(targets, group, strict=True):
-            put_loaded(lo, target, kind, value)
+            put_loaded(lowering, target, kind, value)
         return None
-    value = lo.op(row, **address)
+    value = lowering.op(row, **address)
     for target, field in zip(
-        targets, split(lo, value, nbits * elements, nbits, [ast.is_sink(t) for t in targets]), strict=True
+        targets, split(lowering, value, nbits * elements, nbits, [ast.is_sink(t) for t in targets]), strict=True
     ):
         if field is not None:
-            put_loaded(lo, target, kind, sign_field(lo, field, kind))
+            put_loaded(lowering, target, kind, sign_field(lowering, field, kind))
     return None
 
 
-def sign_field(lo, value: int, kind: str) -> int:
-    return lo.op(f"CVT.S32.{kind.upper()}", a=value) if kind in ("s8", "s16") else value
+def sign_field(lowering, value: int, kind: str) -> int:
+    return lowering.op(f"CVT.S32.{kind.upper()}", a=value) if kind in ("s8", "s16") else value
 
 
-def _load_scalar(lo, row: str, target, kind: str, address: dict):
-    lo.check_type(target, kind)
-    register = lo.find_register(target)
+def _load_scalar(lowering, row: str, target, kind: str, address: dict):
+    lowering.check_type(target, kind)
+    register = lowering.find_register(target)
     direct = (
         register
-        and lo.body.files[register.number] == type_file(kind)
+        and lowering.body.files[register.number] == type_file(kind)
         and not (kind == "s8" and register.nbits == 16)
         and kind != "s16"
     )
     if direct or (kind == "s16" and register and register.nbits == 32):
-        lo.emit(row, dst=register.number, **address)
+        lowering.emit(row, dst=register.number, **address)
     else:
-        put_loaded(lo, target, kind, lo.op(row, **address))
+        put_loaded(lowering, target, kind, lowering.op(row, **address))
 
 
-def put_loaded(lo, target, kind: str, value):
+def put_loaded(lowering, target, kind: str, value):
     """Copies a loaded value into a register that may be wider than the type: extended by the type's sign."""
     if ast.is_sink(target):
         return
-    register = lo.find_register(target)
+    register = lowering.find_register(target)
     if register is None:
-        raise lo.error("the destination must be a register")
+        raise lowering.error("the destination must be a register")
     signed = kind[0] == "s"
     if register.nbits < type_nbits(kind) and not (register.nbits == 16 and type_nbits(kind) == 8):
-        raise lo.error(f"the destination register has only {register.nbits} bits")
-    lo.check_type(target, kind)
+        raise lowering.error(f"the destination register has only {register.nbits} bits")
+    lowering.check_type(target, kind)
     if register.nbits == 64 and type_nbits(kind) < 64:
-        lo.emit("CVT.S64.S32" if signed else "CVT.U64.U32", dst=register.number, a=lo.reg(value, "R"))
+        lowering.emit("CVT.S64.S32" if signed else "CVT.U64.U32", dst=register.number, a=lowering.reg(value, "R"))
     elif register.nbits == 16 and signed:
-        lo.emit("AND", dst=register.number, a=value, b=Imm(0xFFFF))
+        lowering.emit("AND", dst=register.number, a=value, b=Imm(0xFFFF))
     else:
-        lo.copy(register.number, value)
+        lowering.copy(register.number, value)
 
 
-def store(lo, space: str, values: list, kind: str, address: dict, mods: int = 0) -> Inst:
+def store(lowering, space: str, values: list, kind: str, address: dict, mods: int = 0) -> Inst:
     if space == "const":
-        raise lo.error("constant memory cannot be written")
+        raise lowering.error("constant memory cannot be written")
     nbits, elements = type_nbits(kind), len(values)
     access = access_of(elements, nbits, kind).replace("S", "U")
     address = with_mods(address, mods)
     file = type_file(kind)
     if elements == 1:
-        b = lo.reg(values[0], file)
+        b = lowering.reg(values[0], file)
     elif nbits >= 32:
-        b = lo.group(values, file)
+        b = lowering.group(values, file)
     else:
-        b = lo.reg(join(lo, values, nbits), "D" if nbits * elements == 64 else "R")
-    return lo.emit(f"ST{LETTER_OF_SPACE[space]}.{access}", b=b, **address)
+        b = lowering.reg(join(lowering, values, nbits), "D" if nbits * elements == 64 else "R")
+    return lowering.emit(f"ST{LETTER_OF_SPACE[space]}.{access}", b=b, **address)

@@ -19,85 +19,87 @@ _RESTRICTIONS = frozenset(["sync_restrict::shared::cta", "sync_restrict::shared:
 
 
 def _atomic(reduction: bool):
-    def lower(lo):
-        m = lo.modifiers
+    def lower(lowering):
+        m = lowering.modifiers
         order, scope = m.one_of(ORDERS), SCOPES.get(m.one_of(SCOPES), "")
-        space = space_of(lo)
-        policy = take_hints(lo)
+        space = space_of(lowering)
+        policy = take_hints(lowering)
         operation = m.one_of(_OPERATIONS).upper()
         m.flag("noftz")
         elements = VECTORS.get(m.one_of(VECTORS), 1)
         kind = m.type()
         if m.rest or space not in ("global", "shared", "generic"):
             raise NoVariant(f"form .{'.'.join([space, *m.rest])} of")
-        lo.count((1 if reduction else 2) + (2 if operation == "CAS" else 1) + policy)
+        lowering.count((1 if reduction else 2) + (2 if operation == "CAS" else 1) + policy)
         mods = pack(sem=order, scope=scope)
         if elements > 1 or kind == "b128":
-            emit_vector_atomic(lo, reduction, space, operation, kind, mods, elements)
+            emit_vector_atomic(lowering, reduction, space, operation, kind, mods, elements)
         else:
-            emit_atomic(lo, reduction, space, operation, kind, mods)
+            emit_atomic(lowering, reduction, space, operation, kind, mods)
 
     return lower
 
 
-def emit_vector_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods: int, elements: int):
+def emit_vector_atomic(lowering, reduction: bool, space: str, operation: str, kind: str, mods: int, elements: int):
     """Several elements in one instruction. Halves are packed into words: four f16 are V2.F16X2."""
     first = 0 if reduction else 1
-    address = with_mods(memory_operand(lo, lo.operand(first), space), mods)
+    address = with_mods(memory_operand(lowering, lowering.operand(first), space), mods)
     halves = kind in ("f16", "bf16")
     words = elements // 2 if halves else 2 if kind == "b128" else elements
     file = "D" if kind == "b128" else "R"
     name = "b128" if kind == "b128" else kind + "x2" if halves else kind
     part = "b64" if kind == "b128" else kind
     groups = []
-    for operand in lo.inst.operands[first + 1 : first + (3 if operation == "CAS" else 2)]:
-        values = [lo.src(e, part) for e in _vector_elements(lo, operand, 2 if kind == "b128" else elements)]
-        values = [join(lo, values[i : i + 2], 16) for i in range(0, elements, 2)] if halves else values
-        groups.append(lo.group(values, file))
+    for operand in lowering.inst.operands[first + 1 : first + (3 if operation == "CAS" else 2)]:
+        values = [lowering.src(e, part) for e in _vector_elements(lowering, operand, 2 if kind == "b128" else elements)]
+        values = [join(lowering, values[i : i + 2], 16) for i in range(0, elements, 2)] if halves else values
+        groups.append(lowering.group(values, file))
     slots = dict(zip("bc", groups if words > 1 else [group[0] for group in groups], strict=False))
     vector = f"V{words}." if words > 1 and kind != "b128" else ""
     letter = LETTER_OF_SPACE[space]
     if reduction:
-        lo.emit(f"RED{letter}.{operation}.{vector}{name}".upper(), **slots, **address)
+        lowering.emit(f"RED{letter}.{operation}.{vector}{name}".upper(), **slots, **address)
         return
-    old = lo.temps(file, words)
-    lo.emit(f"ATOM{letter}.{operation}.{vector}{name}".upper(), dst=old if words > 1 else old[0], **slots, **address)
-    if ast.is_sink(lo.operand(0)):
+    old = lowering.temps(file, words)
+    lowering.emit(
+        f"ATOM{letter}.{operation}.{vector}{name}".upper(), dst=old if words > 1 else old[0], **slots, **address
+    )
+    if ast.is_sink(lowering.operand(0)):
         return
-    targets = _vector_elements(lo, lo.operand(0), 2 if kind == "b128" else elements)
+    targets = _vector_elements(lowering, lowering.operand(0), 2 if kind == "b128" else elements)
     for index, word in enumerate(old):
         if halves:
-            unpack(lo, targets[2 * index : 2 * index + 2], "b32", word)
+            unpack(lowering, targets[2 * index : 2 * index + 2], "b32", word)
         else:
-            lo.copy(lo.dst(targets[index], part), word)
+            lowering.copy(lowering.dst(targets[index], part), word)
 
 
-def _vector_elements(lo, operand, count: int) -> tuple:
+def _vector_elements(lowering, operand, count: int) -> tuple:
     if not isinstance(operand, ast.Vector) or len(operand.elements) != count:
-        raise lo.error(f"expected a vector of {count} registers")
+        raise lowering.error(f"expected a vector of {count} registers")
     return operand.elements
 
 
-def emit_atomic(lo, reduction: bool, space: str, operation: str, kind: str, mods: int):
+def emit_atomic(lowering, reduction: bool, space: str, operation: str, kind: str, mods: int):
     first = 0 if reduction else 1
     kind_of_row = _ATOMIC_TYPES.get(kind, {}).get(operation, kind)
-    address = with_mods(memory_operand(lo, lo.operand(first), space), mods)
+    address = with_mods(memory_operand(lowering, lowering.operand(first), space), mods)
     file = type_file(kind)
-    values = [lo.reg(v, file) for v in lo.srcs(first + 1, kind, 2 if operation == "CAS" else 1)]
+    values = [lowering.reg(v, file) for v in lowering.srcs(first + 1, kind, 2 if operation == "CAS" else 1)]
     slots = dict(zip("bc", values, strict=False))
-    sink = reduction or ast.is_sink(lo.operand(0))
+    sink = reduction or ast.is_sink(lowering.operand(0))
     if sink and operation not in ("EXCH", "CAS"):
-        lo.emit(f"RED{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), **slots, **address)
+        lowering.emit(f"RED{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), **slots, **address)
     else:
-        dst = None if sink else lo.dst(lo.operand(0), kind)
-        lo.emit(f"ATOM{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), dst=dst, **slots, **address)
+        dst = None if sink else lowering.dst(lowering.operand(0), kind)
+        lowering.emit(f"ATOM{LETTER_OF_SPACE[space]}.{operation}.{kind_of_row}".upper(), dst=dst, **slots, **address)
 
 
-def _membar(lo):
+def _membar(lowering):
     """All fences wait for the warp's stores. Without a scope (a fence between proxies, which no chip lets a thread
     limit) it is the block's.
     """
-    m = lo.modifiers
+    m = lowering.modifiers
     m.one_of(("sc", "acq_rel", "acquire", "release"))
     scope = ""
     if m.flag("proxy"):
@@ -107,8 +109,8 @@ def _membar(lo):
         scope = "cta"
     m.one_of(_RESTRICTIONS)
     scope = pick(SCOPES, m.one_of(SCOPES) or scope)
-    lo.count(0)
-    lo.emit("MEMBAR", mods=pack(scope=scope))
+    lowering.count(0)
+    lowering.emit("MEMBAR", mods=pack(scope=scope))
 
 
 TABLE = {"atom": _atomic(False), "red": _atomic(True), "membar": _membar, "fence": _membar}

@@ -17,53 +17,53 @@ _LINES = frozenset(["L1", "L2", "L2::evict_last", "L2::evict_normal"])
 _PRIORITIES = ("L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged")
 
 
-def take_hints(lo) -> bool:
+def take_hints(lowering) -> bool:
     """Takes eviction priorities and prefetch sizes; whether there is a cache policy as the last operand, which is then
     checked.
     """
-    while lo.modifiers.one_of(_HINTS):
+    while lowering.modifiers.one_of(_HINTS):
         pass
-    if not lo.modifiers.flag("L2::cache_hint"):
+    if not lowering.modifiers.flag("L2::cache_hint"):
         return False
-    lo.register_of(lo.operand(len(lo.inst.operands) - 1), "D")
+    lowering.register_of(lowering.operand(len(lowering.inst.operands) - 1), "D")
     return True
 
 
 def _hint(levels: frozenset, operands: int):
     """One issue slot and no result. The address must make sense all the same."""
 
-    def lower(lo):
-        space = space_of(lo)
-        if not lo.modifiers.one_of(levels) or space not in ("global", "local", "generic"):
+    def lower(lowering):
+        space = space_of(lowering)
+        if not lowering.modifiers.one_of(levels) or space not in ("global", "local", "generic"):
             raise NoVariant(f"form .{space} of")
-        lo.count(operands)
-        memory_operand(lo, lo.operand(0), space)
-        lo.emit("NOP")
+        lowering.count(operands)
+        memory_operand(lowering, lowering.operand(0), space)
+        lowering.emit("NOP")
 
     return lower
 
 
-def _createpolicy(lo):
+def _createpolicy(lowering):
     """The policy is an opaque value, and no access here asks what is in it: it holds what tells one form from
     another.
     """
-    m = lo.modifiers
+    m = lowering.modifiers
     form = m.one_of(("fractional", "range", "cvt"))
-    lo.modifiers.flag("global")
+    lowering.modifiers.flag("global")
     if form == "cvt":
         m.flag("L2")
         m.type()
-        lo.count(2)
-        return lo.copy(lo.dst(lo.operand(0), "b64"), lo.src(lo.operand(1), "b64"))
+        lowering.count(2)
+        return lowering.copy(lowering.dst(lowering.operand(0), "b64"), lowering.src(lowering.operand(1), "b64"))
     primary, secondary = m.one_of(_PRIORITIES), m.one_of(_PRIORITIES)
     m.type()
     if not form or not primary:
         raise NoVariant("form of")
-    lo.count(*((1, 2) if form == "fractional" else (4,)))
+    lowering.count(*((1, 2) if form == "fractional" else (4,)))
     if form == "range":
-        memory_operand(lo, lo.operand(1), "generic")
+        memory_operand(lowering, lowering.operand(1), "generic")
     number = 1 + _PRIORITIES.index(primary) + 8 * (1 + _PRIORITIES.index(secondary) if secondary else 0)
-    return lo.copy(lo.dst(lo.operand(0), "b64"), Imm(number))
+    return lowering.copy(lowering.dst(lowering.operand(0), "b64"), Imm(number))
 
 
 TABLE = {

@@ -35,128 +35,128 @@ def _grows_stack(block: ast.Block) -> bool:
     )
 
 
-def enter_function(lo):
+def enter_function(lowering):
     """Takes the parameters from where the convention puts them."""
-    lo.body.grows_stack = _grows_stack(lo.function.body)
-    function = lo.function
-    lo.convention = Convention({}, {}, 0) if function.is_kernel else convention(function.params, function.returns)
-    lo.parameter_values = {}
-    lo.outgoing = {}
-    for name, place in lo.convention.params.items():
+    lowering.body.grows_stack = _grows_stack(lowering.function.body)
+    function = lowering.function
+    lowering.convention = Convention({}, {}, 0) if function.is_kernel else convention(function.params, function.returns)
+    lowering.parameter_values = {}
+    lowering.outgoing = {}
+    for name, place in lowering.convention.params.items():
         if place.file == "M":
-            _check_memory_parameter(lo, name)
+            _check_memory_parameter(lowering, name)
         else:
-            value = lo.temp(place.file)
-            lo.copy(value, fixed_register(lo, place))
+            value = lowering.temp(place.file)
+            lowering.copy(value, fixed_register(lowering, place))
             if place.variadic:
-                lo.variadic[name] = value
+                lowering.variadic[name] = value
                 continue
-            lo.parameter_values[name] = value
-            declare_register_parameter(lo, name, place, value)
-    for name, place in lo.convention.returns.items():
+            lowering.parameter_values[name] = value
+            declare_register_parameter(lowering, name, place, value)
+    for name, place in lowering.convention.returns.items():
         if place.file == "M":
-            _check_memory_parameter(lo, name)
+            _check_memory_parameter(lowering, name)
         else:
-            lo.parameter_values[name] = lo.temp(place.file)
-            declare_register_parameter(lo, name, place, lo.parameter_values[name])
+            lowering.parameter_values[name] = lowering.temp(place.file)
+            declare_register_parameter(lowering, name, place, lowering.parameter_values[name])
 
 
-def _check_memory_parameter(lo, name: str):
-    if any(v.name == name and v.space == "reg" for v in (*lo.function.params, *lo.function.returns)):
+def _check_memory_parameter(lowering, name: str):
+    if any(v.name == name and v.space == "reg" for v in (*lowering.function.params, *lowering.function.returns)):
         raise PtxError(
             f"{name}: not all .reg parameters fit the registers for them; make it a .param",
-            lo.module_name,
-            lo.function.line,
+            lowering.module_name,
+            lowering.function.line,
             1,
         )
 
 
-def declare_register_parameter(lo, name: str, place: Place, value: int):
+def declare_register_parameter(lowering, name: str, place: Place, value: int):
     """`.func (.reg .b32 r) f (.reg .b32 x)`: such parameters are used as registers."""
-    variables = {v.name: v for v in (*lo.function.params, *lo.function.returns)}
+    variables = {v.name: v for v in (*lowering.function.params, *lowering.function.returns)}
     if name in variables and variables[name].space == "reg":
-        lo.declare_parameter_register(name, value, place.type)
+        lowering.declare_parameter_register(name, value, place.type)
 
 
-def fixed_register(lo, place: Place) -> int:
-    register = lo.temp(place.file)
-    lo.body.fixed[register] = place.index
+def fixed_register(lowering, place: Place) -> int:
+    register = lowering.temp(place.file)
+    lowering.body.fixed[register] = place.index
     return register
 
 
-def _ret(lo):
-    lo.modifiers.flag("uni")
-    lo.count(0)
-    if lo.body.is_kernel:
-        return lo.emit("EXIT")
+def _ret(lowering):
+    lowering.modifiers.flag("uni")
+    lowering.count(0)
+    if lowering.body.is_kernel:
+        return lowering.emit("EXIT")
     uses = []
-    for name, place in lo.convention.returns.items():
+    for name, place in lowering.convention.returns.items():
         if place.file != "M":
-            register = fixed_register(lo, place)
-            lo.copy(register, lo.parameter_values[name])
+            register = fixed_register(lowering, place)
+            lowering.copy(register, lowering.parameter_values[name])
             uses.append(register)
-    return lo.emit("RET", uses=tuple(uses))
+    return lowering.emit("RET", uses=tuple(uses))
 
 
 # -- branches --------------------------------------------------------------------------------------
 
 
-def _target(lo, operand) -> str:
-    label = lo.scope.label(operand.text) if isinstance(operand, ast.Name) else ""
+def _target(lowering, operand) -> str:
+    label = lowering.scope.label(operand.text) if isinstance(operand, ast.Name) else ""
     if not label:
-        raise lo.error(f"{getattr(operand, 'text', operand)} is not a label of this function")
+        raise lowering.error(f"{getattr(operand, 'text', operand)} is not a label of this function")
     return label
 
 
-def _bra(lo):
-    lo.modifiers.flag("uni")
-    lo.count(1)
-    lo.emit("BRA", target=_target(lo, lo.operand(0)))
+def _bra(lowering):
+    lowering.modifiers.flag("uni")
+    lowering.count(1)
+    lowering.emit("BRA", target=_target(lowering, lowering.operand(0)))
 
 
-def _brx(lo):
+def _brx(lowering):
     """A branch table becomes a balanced tree of comparisons: the targets stay visible to everything that looks for
     blocks.
     """
-    if not lo.modifiers.flag("idx"):
+    if not lowering.modifiers.flag("idx"):
         raise NoVariant("form of")
-    lo.modifiers.flag("uni")
-    lo.count(2)
-    name = lo.operand(1)
-    labels = lo.scope.find("targets", name.text) if isinstance(name, ast.Name) else None
+    lowering.modifiers.flag("uni")
+    lowering.count(2)
+    name = lowering.operand(1)
+    labels = lowering.scope.find("targets", name.text) if isinstance(name, ast.Name) else None
     if not labels:
-        raise lo.error("the second operand must be a .branchtargets label")
-    index = lo.reg(lo.src(lo.operand(0), "u32"), "R")
-    skip = _branch_past(lo)
-    _branch_tree(lo, index, [_target(lo, ast.Name(label)) for label in labels], 0)
+        raise lowering.error("the second operand must be a .branchtargets label")
+    index = lowering.reg(lowering.src(lowering.operand(0), "u32"), "R")
+    skip = _branch_past(lowering)
+    _branch_tree(lowering, index, [_target(lowering, ast.Name(label)) for label in labels], 0)
     if skip:
-        lo.start_block(skip)
+        lowering.start_block(skip)
 
 
-def _branch_past(lo) -> str:
+def _branch_past(lowering) -> str:
     """Where lanes go whose guard does not hold; "" for an instruction without one. What follows has none."""
-    if lo.guard[0] is None:
+    if lowering.guard[0] is None:
         return ""
-    skip = lo.new_label()
-    guard, negated = lo.guard
-    lo.guard = (guard, not negated)
-    lo.emit("BRA", target=skip)
-    lo.guard = (None, False)
+    skip = lowering.new_label()
+    guard, negated = lowering.guard
+    lowering.guard = (guard, not negated)
+    lowering.emit("BRA", target=skip)
+    lowering.guard = (None, False)
     return skip
 
 
-def _branch_tree(lo, index: int, targets: list[str], first: int):
+def _branch_tree(lowering, index: int, targets: list[str], first: int):
     if len(set(targets)) == 1:
-        lo.emit("BRA", target=targets[0])
+        lowering.emit("BRA", target=targets[0])
         return
     middle = len(targets) // 2
-    below = lo.temp("P")
-    compare(lo, "u32", "lt", index, Imm(first + middle), dst=below)
-    left = lo.new_label()
-    lo.emit("BRA", target=left, guard=below)
-    _branch_tree(lo, index, targets[middle:], first + middle)
-    lo.start_block(left)
-    _branch_tree(lo, index, targets[:middle], first)
+    below = lowering.temp("P")
+    compare(lowering, "u32", "lt", index, Imm(first + middle), dst=below)
+    left = lowering.new_label()
+    lowering.emit("BRA", target=left, guard=below)
+    _branch_tree(lowering, index, targets[middle:], first + middle)
+    lowering.start_block(left)
+    _branch_tree(lowering, index, targets[:middle], first)
 
 
 # -- calls -----------------------------------------------------------------------------------------
@@ -171,132 +171,134 @@ def _split_call(inst: ast.Instruction) -> tuple[tuple, ast.Name, tuple, ast.Name
     return results, callee, arguments, operands[0] if operands else None
 
 
-def _convention_of_call(lo, callee, prototype) -> Convention | None:
-    function = lo.layout.functions.get(callee.text) if isinstance(callee, ast.Name) else None
+def _convention_of_call(lowering, callee, prototype) -> Convention | None:
+    function = lowering.layout.functions.get(callee.text) if isinstance(callee, ast.Name) else None
     if function:
         return convention(function.params, function.returns)
     if not isinstance(prototype, ast.Name):
         return None
-    targets = lo.scope.find("targets", prototype.text)
-    found = lo.layout.functions.get(targets[0]) if targets else lo.scope.find("prototypes", prototype.text)
+    targets = lowering.scope.find("targets", prototype.text)
+    found = lowering.layout.functions.get(targets[0]) if targets else lowering.scope.find("prototypes", prototype.text)
     return convention(found.params, found.returns) if found else None
 
 
-def prepare_calls(lo, block: ast.Block):
+def prepare_calls(lowering, block: ast.Block):
     """Before a scope's statements are lowered: where the .param variables of its calls will be."""
     for statement in block.statements:
         if isinstance(statement, ast.Instruction) and statement.opcode == "call":
             results, callee, arguments, prototype = _split_call(statement)
-            places = _convention_of_call(lo, callee, prototype)
+            places = _convention_of_call(lowering, callee, prototype)
             if places is None:
                 continue
             for names, group in ((arguments, places.params), (results, places.returns)):
                 for name, place in zip(names, group.values(), strict=False):
                     if isinstance(name, ast.Name):
-                        _declare_argument(lo, name.text, place, block)
+                        _declare_argument(lowering, name.text, place, block)
 
 
-def _own_array(lo, name: str, block: ast.Block) -> Place:
+def _own_array(lowering, name: str, block: ast.Block) -> Place:
     """An argument for an array of unknown size has room in the caller's own frame."""
-    variable = _variable(lo, name, block)
+    variable = _variable(lowering, name, block)
     if variable is None:
-        raise PtxError(f"{name} is not declared", lo.module_name, lo.function.line, 1)
-    own = replace(variable, name=f"#argument{len(lo.frame.offsets)}")
-    lo.frame.add(own)
-    return Place("F", lo.frame.offsets[own.name], variable.type)
+        raise PtxError(f"{name} is not declared", lowering.module_name, lowering.function.line, 1)
+    own = replace(variable, name=f"#argument{len(lowering.frame.offsets)}")
+    lowering.frame.add(own)
+    return Place("F", lowering.frame.offsets[own.name], variable.type)
 
 
-def _variable(lo, name: str, block: ast.Block) -> ast.Variable | None:
+def _variable(lowering, name: str, block: ast.Block) -> ast.Variable | None:
     declared = [each for each in block.statements if isinstance(each, ast.Variable) and each.name == name]
-    return declared[0] if declared else lo.scope.find("variables", name)
+    return declared[0] if declared else lowering.scope.find("variables", name)
 
 
-def _declare_argument(lo, name: str, place: Place, block: ast.Block):
-    lo.outgoing.pop(name, None)
-    lo.parameter_values.pop(name, None)
+def _declare_argument(lowering, name: str, place: Place, block: ast.Block):
+    lowering.outgoing.pop(name, None)
+    lowering.parameter_values.pop(name, None)
     if place.variadic:
-        lo.outgoing[name] = _own_array(lo, name, block)
+        lowering.outgoing[name] = _own_array(lowering, name, block)
     elif place.file == "M":
-        if _variable(lo, name, block):
-            lo.outgoing[name] = place
-    elif _variable(lo, name, block):  # and no register
-        lo.parameter_values[name] = lo.temp(place.file)
+        if _variable(lowering, name, block):
+            lowering.outgoing[name] = place
+    elif _variable(lowering, name, block):  # and no register
+        lowering.parameter_values[name] = lowering.temp(place.file)
 
 
-def _call(lo):
-    lo.modifiers.flag("uni")
-    results, callee, arguments, prototype = _split_call(lo.inst)
+def _call(lowering):
+    lowering.modifiers.flag("uni")
+    results, callee, arguments, prototype = _split_call(lowering.inst)
     if not isinstance(callee, ast.Name):
-        raise lo.error("what is called must be a function or a register")
-    if callee.text in SYSCALLS and not _has_body(lo, callee.text):
-        return _syscall(lo, callee.text, results, arguments)
-    places = _convention_of_call(lo, callee, prototype)
-    direct = callee.text in lo.layout.functions
+        raise lowering.error("what is called must be a function or a register")
+    if callee.text in SYSCALLS and not _has_body(lowering, callee.text):
+        return _syscall(lowering, callee.text, results, arguments)
+    places = _convention_of_call(lowering, callee, prototype)
+    direct = callee.text in lowering.layout.functions
     if places is None:
-        raise lo.error(
+        raise lowering.error(
             f"{callee.text} is not a function of this module"
-            if not lo.find_register(callee)
+            if not lowering.find_register(callee)
             else "the prototype is missing"
         )
-    if direct and not _has_body(lo, callee.text):
+    if direct and not _has_body(lowering, callee.text):
         raise NoVariant(f"external function {callee.text} in")
     if len(arguments) != len(places.params) or len(results) != len(places.returns):
-        raise lo.error(f"{callee.text} takes {len(places.params)} arguments and gives {len(places.returns)} results")
-    address = None if direct else lo.src(callee, "u64")
+        raise lowering.error(
+            f"{callee.text} takes {len(places.params)} arguments and gives {len(places.returns)} results"
+        )
+    address = None if direct else lowering.src(callee, "u64")
     uses = []
     for name, place in zip(arguments, places.params.values(), strict=True):
         if place.file != "M":
-            register = fixed_register(lo, place)
-            lo.copy(register, _argument_value(lo, name, place))
+            register = fixed_register(lowering, place)
+            lowering.copy(register, _argument_value(lowering, name, place))
             uses.append(register)
         # a register or number, for an argument in memory
-        elif not isinstance(name, ast.Name) or name.text not in lo.outgoing:
-            store(lo, "local", [lo.src(name, place.type)], place.type, outgoing_address(lo, place, 0))
+        elif not isinstance(name, ast.Name) or name.text not in lowering.outgoing:
+            store(lowering, "local", [lowering.src(name, place.type)], place.type, outgoing_address(lowering, place, 0))
     if any(
-        place.file == "M" and lo.find_register(name)
+        place.file == "M" and lowering.find_register(name)
         for name, place in zip(results, places.returns.values(), strict=True)
     ):
-        raise lo.error("a result in memory needs a .param variable")
+        raise lowering.error("a result in memory needs a .param variable")
     defs = [
-        (name, fixed_register(lo, place))
+        (name, fixed_register(lowering, place))
         for name, place in zip(results, places.returns.values(), strict=True)
         if place.file != "M"
     ]
     registers = tuple(register for _, register in defs)
     if direct:
-        lo.body.callees.add(callee.text)
-        lo.emit("CALL", target=callee.text, uses=tuple(uses), defs=registers)
+        lowering.body.callees.add(callee.text)
+        lowering.emit("CALL", target=callee.text, uses=tuple(uses), defs=registers)
     else:
-        lo.body.indirect_calls = True
-        lo.emit("CALL.IND", a=address, uses=tuple(uses), defs=registers)
+        lowering.body.indirect_calls = True
+        lowering.emit("CALL.IND", a=address, uses=tuple(uses), defs=registers)
     for name, register in defs:
-        lo.copy(_result_register(lo, name), register)
+        lowering.copy(_result_register(lowering, name), register)
     return None
 
 
-def _has_body(lo, name: str) -> bool:
-    function = lo.layout.functions.get(name)
+def _has_body(lowering, name: str) -> bool:
+    function = lowering.layout.functions.get(name)
     return bool(function and function.body)
 
 
-def _argument_value(lo, name, place: Place):
+def _argument_value(lowering, name, place: Place):
     if place.variadic:
-        if not isinstance(name, ast.Name) or name.text not in lo.outgoing:
-            raise lo.error("an array of unknown size takes a .param array")
-        return local_address(lo, lo.outgoing[name.text].index, "D")
-    if isinstance(name, ast.Name) and name.text in lo.parameter_values:
-        return lo.parameter_values[name.text]
-    return lo.src(name, place.type)
+        if not isinstance(name, ast.Name) or name.text not in lowering.outgoing:
+            raise lowering.error("an array of unknown size takes a .param array")
+        return local_address(lowering, lowering.outgoing[name.text].index, "D")
+    if isinstance(name, ast.Name) and name.text in lowering.parameter_values:
+        return lowering.parameter_values[name.text]
+    return lowering.src(name, place.type)
 
 
-def _result_register(lo, name) -> int:
+def _result_register(lowering, name) -> int:
     if not isinstance(name, ast.Name):
-        raise lo.error("a result is a register or a .param variable")
-    if name.text in lo.parameter_values:
-        return lo.parameter_values[name.text]
-    register = lo.find_register(name)
+        raise lowering.error("a result is a register or a .param variable")
+    if name.text in lowering.parameter_values:
+        return lowering.parameter_values[name.text]
+    register = lowering.find_register(name)
     if register is None:
-        raise lo.error(f"{name.text} is not declared")
+        raise lowering.error(f"{name.text} is not declared")
     return register.number
 
 
@@ -305,93 +307,96 @@ _ASSERT_BLOCK = ((0, "u64"), (8, "u64"), (16, "u32"), (24, "u64"), (32, "u64"))
 _ASSERT_NBYTES = 40
 
 
-def _syscall(lo, name: str, results: tuple, arguments: tuple):
+def _syscall(lowering, name: str, results: tuple, arguments: tuple):
     if len(arguments) != _N_ARGUMENTS[SYSCALLS[name]]:
-        raise lo.error(f"{name} has another number of arguments")
-    values = [lo.reg(_syscall_argument(lo, argument, "u64"), lo_file(lo, argument)) for argument in arguments]
+        raise lowering.error(f"{name} has another number of arguments")
+    values = [
+        lowering.reg(_syscall_argument(lowering, argument, "u64"), lo_file(lowering, argument))
+        for argument in arguments
+    ]
     if name == "__assertfail":
-        values = [_assert_block(lo, values)]
+        values = [_assert_block(lowering, values)]
     slots = dict(zip("ab", values, strict=False))
     row = "SYSCALL.64" if name in _GIVES_64_BITS else "SYSCALL"
-    dst = _result_register(lo, results[0]) if results else None
-    skip = _branch_past(lo) if SYSCALLS[name] == LAUNCH_SERVICE else ""  # what runs launches something
-    lo.emit(row, imm=SYSCALLS[name], dst=dst, **slots)
+    dst = _result_register(lowering, results[0]) if results else None
+    skip = _branch_past(lowering) if SYSCALLS[name] == LAUNCH_SERVICE else ""  # what runs launches something
+    lowering.emit(row, imm=SYSCALLS[name], dst=dst, **slots)
     if skip:
-        lo.start_block(skip)
+        lowering.start_block(skip)
 
 
-def _syscall_argument(lo, argument, kind: str):
-    value = lo.parameter_values.get(getattr(argument, "text", ""))
-    return value if value is not None else lo.src(argument, kind)
+def _syscall_argument(lowering, argument, kind: str):
+    value = lowering.parameter_values.get(getattr(argument, "text", ""))
+    return value if value is not None else lowering.src(argument, kind)
 
 
-def lo_file(lo, argument) -> str:
-    value = lo.parameter_values.get(getattr(argument, "text", ""))
-    return lo.body.files[value] if value is not None else "D"
+def lo_file(lowering, argument) -> str:
+    value = lowering.parameter_values.get(getattr(argument, "text", ""))
+    return lowering.body.files[value] if value is not None else "D"
 
 
-def _assert_block(lo, values: list[int]) -> int:
+def _assert_block(lowering, values: list[int]) -> int:
     """Stores the arguments in local memory; their generic address is what the service gets."""
-    block = ast.Variable("#assert", "local", "b8", _ASSERT_NBYTES, 8, lo.inst.line, True)
-    if block.name not in lo.frame.offsets:
-        lo.frame.add(block)
-    start = lo.frame.offsets[block.name]
-    base = None if lo.body.is_kernel else local_address(lo, 0, "R")
+    block = ast.Variable("#assert", "local", "b8", _ASSERT_NBYTES, 8, lowering.inst.line, True)
+    if block.name not in lowering.frame.offsets:
+        lowering.frame.add(block)
+    start = lowering.frame.offsets[block.name]
+    base = None if lowering.body.is_kernel else local_address(lowering, 0, "R")
     for (offset, kind), value in zip(_ASSERT_BLOCK, values, strict=True):
-        store(lo, "local", [value], kind, {"a": base, "imm": start + offset})
-    return lo.op("CVTA.LOCAL", a=lo.reg(local_address(lo, start, "D"), "D"))
+        store(lowering, "local", [value], kind, {"a": base, "imm": start + offset})
+    return lowering.op("CVTA.LOCAL", a=lowering.reg(local_address(lowering, start, "D"), "D"))
 
 
 # -- the rest --------------------------------------------------------------------------------------
 
 
 def _plain(row: str):
-    def lower(lo):
-        lo.count(0)
-        lo.emit(row)
+    def lower(lowering):
+        lowering.count(0)
+        lowering.emit(row)
 
     return lower
 
 
-def _nanosleep(lo):
-    lo.modifiers.type()
-    lo.count(1)
-    lo.emit("NANOSLEEP", b=lo.src(lo.operand(0), "u32"))
+def _nanosleep(lowering):
+    lowering.modifiers.type()
+    lowering.count(1)
+    lowering.emit("NANOSLEEP", b=lowering.src(lowering.operand(0), "u32"))
 
 
-def _pmevent(lo):
+def _pmevent(lowering):
     """Nobody counts events."""
-    lo.modifiers.flag("mask")
-    lo.count(1)
-    if not isinstance(lo.src(lo.operand(0), "u32"), Imm):
-        raise lo.error("the event must be a constant")
-    lo.emit("NOP")
+    lowering.modifiers.flag("mask")
+    lowering.count(1)
+    if not isinstance(lowering.src(lowering.operand(0), "u32"), Imm):
+        raise lowering.error("the event must be a constant")
+    lowering.emit("NOP")
 
 
 # -- the stack -------------------------------------------------------------------------------------
 
 
-def _alloca(lo):
+def _alloca(lowering):
     """Local memory until the function returns or the stack is restored."""
-    lo.modifiers.type()
-    n = lo.count(2, 3)
-    align = lo.src(lo.operand(2), "u32") if n == 3 else Imm(8)
+    lowering.modifiers.type()
+    n = lowering.count(2, 3)
+    align = lowering.src(lowering.operand(2), "u32") if n == 3 else Imm(8)
     if not isinstance(align, Imm) or align.bits.bit_count() != 1 or align.bits > 1 << 16:
-        raise lo.error("the alignment must be a constant power of two")
-    size = lo.reg(lo.src(lo.operand(1), "u64"), "D")
-    lo.emit("ALLOCA", dst=lo.dst(lo.operand(0), "u64"), a=size, imm=align.bits)
+        raise lowering.error("the alignment must be a constant power of two")
+    size = lowering.reg(lowering.src(lowering.operand(1), "u64"), "D")
+    lowering.emit("ALLOCA", dst=lowering.dst(lowering.operand(0), "u64"), a=size, imm=align.bits)
 
 
-def _stacksave(lo):
-    lo.modifiers.type()
-    lo.count(1)
-    lo.emit("STACKSAVE", dst=lo.dst(lo.operand(0), "u64"))
+def _stacksave(lowering):
+    lowering.modifiers.type()
+    lowering.count(1)
+    lowering.emit("STACKSAVE", dst=lowering.dst(lowering.operand(0), "u64"))
 
 
-def _stackrestore(lo):
-    lo.modifiers.type()
-    lo.count(1)
-    lo.emit("STACKRESTORE", a=lo.reg(lo.src(lo.operand(0), "u64"), "D"))
+def _stackrestore(lowering):
+    lowering.modifiers.type()
+    lowering.count(1)
+    lowering.emit("STACKRESTORE", a=lowering.reg(lowering.src(lowering.operand(0), "u64"), "D"))
 
 
 TABLE = {

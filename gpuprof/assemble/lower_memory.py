@@ -27,18 +27,18 @@ class _Access(NamedTuple):
     policy: bool
 
 
-def _access_modifiers(lo) -> _Access:
+def _access_modifiers(lowering) -> _Access:
     """Hints are taken and forgotten; .b128 is two of 64 bits."""
-    m = lo.modifiers
+    m = lowering.modifiers
     order = m.one_of(ORDERS)
     order = "mmio" if m.flag("mmio") else "" if order == "weak" else order
     scope = SCOPES.get(m.one_of(SCOPES), "")
-    space = space_of(lo)
+    space = space_of(lowering)
     cache = m.one_of(_CACHES)
     # those say where to look, which matters more than that nobody writes
     if m.flag("nc") and cache not in ("cg", "cv"):
         cache = "nc"
-    policy = take_hints(lo)
+    policy = take_hints(lowering)
     elements = VECTORS.get(m.one_of(VECTORS), 1)
     kind = m.type()
     if kind not in _MEMORY_TYPES or (kind == "b128" and elements > 1):
@@ -49,34 +49,34 @@ def _access_modifiers(lo) -> _Access:
     return _Access(space, pack(sem=order, scope=scope, cache=cache), elements, kind, policy)
 
 
-def _elements(lo, index: int, count: int) -> tuple:
-    found = ast.elements_of(lo.operand(index))
+def _elements(lowering, index: int, count: int) -> tuple:
+    found = ast.elements_of(lowering.operand(index))
     if len(found) != count:
-        raise lo.error(f"{len(found)} registers for {count} elements")
+        raise lowering.error(f"{len(found)} registers for {count} elements")
     return found
 
 
-def _ld(lo):
-    space, mods, elements, kind, policy = _access_modifiers(lo)
-    lo.count(3 if policy else 2)
-    targets = _elements(lo, 0, elements)
-    if space == "param" and load_parameter(lo, targets, lo.operand(1), kind):
+def _ld(lowering):
+    space, mods, elements, kind, policy = _access_modifiers(lowering)
+    lowering.count(3 if policy else 2)
+    targets = _elements(lowering, 0, elements)
+    if space == "param" and load_parameter(lowering, targets, lowering.operand(1), kind):
         return
-    if space == "param" and not lo.body.is_kernel:
+    if space == "param" and not lowering.body.is_kernel:
         space = "local"
-    load(lo, space, targets, kind, memory_operand(lo, lo.operand(1), space), mods)
+    load(lowering, space, targets, kind, memory_operand(lowering, lowering.operand(1), space), mods)
 
 
-def _st(lo):
-    space, mods, elements, kind, policy = _access_modifiers(lo)
-    lo.count(3 if policy else 2)
-    values = _elements(lo, 1, elements)
-    if space == "param" and store_parameter(lo, values, lo.operand(0), kind):
+def _st(lowering):
+    space, mods, elements, kind, policy = _access_modifiers(lowering)
+    lowering.count(3 if policy else 2)
+    values = _elements(lowering, 1, elements)
+    if space == "param" and store_parameter(lowering, values, lowering.operand(0), kind):
         return
     if space == "param":
         space = "local"
-    address = memory_operand(lo, lo.operand(0), space)
-    store(lo, space, [lo.src(v, kind) for v in values], kind, address, mods)
+    address = memory_operand(lowering, lowering.operand(0), space)
+    store(lowering, space, [lowering.src(v, kind) for v in values], kind, address, mods)
 
 
 TABLE = {"ld": _ld, "ldu": _ld, "st": _st}

@@ -25,111 +25,118 @@ _TYPES = frozenset(
 )
 
 
-def _mov(lo):
-    kind = lo.modifiers.type()
-    elements = {"v2": 2, "v4": 4}.get(lo.modifiers.one_of(("v2", "v4")))
+def _mov(lowering):
+    kind = lowering.modifiers.type()
+    elements = {"v2": 2, "v4": 4}.get(lowering.modifiers.one_of(("v2", "v4")))
     if elements:
-        return _mov_vector(lo, elements, kind)
+        return _mov_vector(lowering, elements, kind)
     if kind == "b128":
-        return _mov_elements(lo, lo.operand(0), lo.operand(1), 2, "b64")
+        return _mov_elements(lowering, lowering.operand(0), lowering.operand(1), 2, "b64")
     if kind not in _TYPES:
         raise NoVariant(f"type .{kind} of")
-    lo.count(2)
-    target, source = lo.operand(0), lo.operand(1)
+    lowering.count(2)
+    target, source = lowering.operand(0), lowering.operand(1)
     if isinstance(target, ast.Vector):
-        return unpack(lo, target.elements, kind, lo.reg(lo.src(source, kind), "D" if type_nbits(kind) == 64 else "R"))
-    dst = lo.dst(target, kind)
+        return unpack(
+            lowering,
+            target.elements,
+            kind,
+            lowering.reg(lowering.src(source, kind), "D" if type_nbits(kind) == 64 else "R"),
+        )
+    dst = lowering.dst(target, kind)
     if isinstance(source, ast.Vector):
-        return lo.copy(dst, pack_vector(lo, source.elements, kind))
-    return lo.copy(dst, lo.src(source, kind))
+        return lowering.copy(dst, pack_vector(lowering, source.elements, kind))
+    return lowering.copy(dst, lowering.src(source, kind))
 
 
 _VECTOR_SPECIALS = frozenset(["%tid", "%ntid", "%ctaid", "%nctaid"])
 
 
-def _mov_vector(lo, count: int, kind: str):
+def _mov_vector(lowering, count: int, kind: str):
     """Element by element; a special register such as %tid has three, and a fourth that is zero."""
     if kind not in _TYPES:
         raise NoVariant(f"type .{kind} of")
-    target, source = lo.operand(0), lo.operand(1)
+    target, source = lowering.operand(0), lowering.operand(1)
     if isinstance(source, ast.Name) and source.text in _VECTOR_SPECIALS:
         source = ast.Vector((*(ast.Name(f"{source.text}.{axis}") for axis in "xyz"), ast.Number(0))[:count])
-    _mov_elements(lo, target, source, count, kind)
+    _mov_elements(lowering, target, source, count, kind)
 
 
-def _mov_elements(lo, target, source, count: int, kind: str):
+def _mov_elements(lowering, target, source, count: int, kind: str):
     """Both sides are vectors; so is a 128-bit register, of its two halves."""
-    lo.count(2)
+    lowering.count(2)
     if not all(isinstance(side, ast.Vector) and len(side.elements) == count for side in (target, source)):
-        raise lo.error(f"both sides have {count} parts")
+        raise lowering.error(f"both sides have {count} parts")
     wide = type_nbits(kind) == 64
     # The two sides may share registers.
-    values = [lo.op("MOV.64" if wide else "MOV", a=lo.src(element, kind)) for element in source.elements]
+    values = [lowering.op("MOV.64" if wide else "MOV", a=lowering.src(element, kind)) for element in source.elements]
     for element, value in zip(target.elements, values, strict=True):
-        lo.copy(lo.dst(element, kind), value)
+        lowering.copy(lowering.dst(element, kind), value)
 
 
-def _element_nbits(lo, elements: tuple, nbits: int) -> int:
+def _element_nbits(lowering, elements: tuple, nbits: int) -> int:
     if len(elements) < 2 or nbits % len(elements) or nbits // len(elements) not in (8, 16, 32):
-        raise lo.error(f"{len(elements)} elements do not make {nbits} bits")
+        raise lowering.error(f"{len(elements)} elements do not make {nbits} bits")
     return nbits // len(elements)
 
 
-def unpack(lo, elements: tuple, kind: str, value: int | None):
+def unpack(lowering, elements: tuple, kind: str, value: int | None):
     """Registers of a vector from the bits of one value, lowest first."""
-    width = _element_nbits(lo, elements, type_nbits(kind))
-    fields = split(lo, value, type_nbits(kind), width, [ast.is_sink(e) for e in elements])
+    width = _element_nbits(lowering, elements, type_nbits(kind))
+    fields = split(lowering, value, type_nbits(kind), width, [ast.is_sink(e) for e in elements])
     for element, field in zip(elements, fields, strict=True):
         if field is not None or not ast.is_sink(element):
-            lo.copy(lo.dst(element, f"b{width}"), field)
+            lowering.copy(lowering.dst(element, f"b{width}"), field)
 
 
-def split(lo, value: int | None, nbits: int, width: int, skip: list[bool]) -> list[int | None]:
+def split(lowering, value: int | None, nbits: int, width: int, skip: list[bool]) -> list[int | None]:
     """Fields of `width` bits of a value, each in an R register, zero-extended; None where skipped."""
     words = [value] if nbits < 64 else [None, None]
     if nbits == 64:
         used = [not all(skip[i * 32 // width : (i + 1) * 32 // width]) for i in (0, 1)]
-        words = [lo.op(name, a=value) if use else None for name, use in zip(("LO.64", "HI.64"), used, strict=True)]
+        words = [
+            lowering.op(name, a=value) if use else None for name, use in zip(("LO.64", "HI.64"), used, strict=True)
+        ]
     if width == 32:
         return words
     per_word = min(nbits, 32) // width
     fields = []
     for index, skipped in enumerate(skip):
         word, position = words[index // per_word], index % per_word * width
-        fields.append(None if skipped else _field(lo, word, position, width, min(nbits, 32)))
+        fields.append(None if skipped else _field(lowering, word, position, width, min(nbits, 32)))
     return fields
 
 
-def _field(lo, word: int | None, position: int, width: int, word_nbits: int) -> int:
+def _field(lowering, word: int | None, position: int, width: int, word_nbits: int) -> int:
     if position:
-        word = lo.op("SHR.U32", a=word, b=Imm(position))
+        word = lowering.op("SHR.U32", a=word, b=Imm(position))
     if position + width == word_nbits:
         return word
-    return lo.op("AND", a=word, b=Imm((1 << width) - 1))
+    return lowering.op("AND", a=word, b=Imm((1 << width) - 1))
 
 
-def pack_vector(lo, elements: tuple, kind: str) -> int | Imm | None:
+def pack_vector(lowering, elements: tuple, kind: str) -> int | Imm | None:
     nbits = type_nbits(kind)
-    width = _element_nbits(lo, elements, nbits)
-    return join(lo, [lo.src(e, f"b{width}") for e in elements], width)
+    width = _element_nbits(lowering, elements, nbits)
+    return join(lowering, [lowering.src(e, f"b{width}") for e in elements], width)
 
 
-def join(lo, values: list, width: int) -> int | Imm | None:
+def join(lowering, values: list, width: int) -> int | Imm | None:
     """One value from fields of `width` bits, lowest first. The result is D for 64 bits, else R."""
     if all(isinstance(v, Imm) for v in values):
         mask = (1 << width) - 1
         return Imm(sum((v.bits & mask) << width * i for i, v in enumerate(values)))
     if width == 8:
         if len(values) == 2:
-            return lo.op("PRMT", a=lo.reg(values[0], "R"), b=lo.reg(values[1], "R"), c=Imm(0x7740))
-        return join(lo, [join(lo, values[i : i + 2], 8) for i in range(0, len(values), 2)], 16)
+            return lowering.op("PRMT", a=lowering.reg(values[0], "R"), b=lowering.reg(values[1], "R"), c=Imm(0x7740))
+        return join(lowering, [join(lowering, values[i : i + 2], 8) for i in range(0, len(values), 2)], 16)
     if width == 16:
         words = [
-            lo.op("PRMT", a=lo.reg(x, "R"), b=lo.reg(y, "R"), c=Imm(0x5410))
+            lowering.op("PRMT", a=lowering.reg(x, "R"), b=lowering.reg(y, "R"), c=Imm(0x5410))
             for x, y in zip(values[::2], values[1::2], strict=True)
         ]
-        return words[0] if len(words) == 1 else join(lo, words, 32)
-    return lo.op("PACK.64", a=lo.reg(values[0], "R"), b=lo.reg(values[1], "R"))
+        return words[0] if len(words) == 1 else join(lowering, words, 32)
+    return lowering.op("PACK.64", a=lowering.reg(values[0], "R"), b=lowering.reg(values[1], "R"))
 
 
 TABLE = {"mov": _mov}

@@ -40,7 +40,7 @@ def is_packed(to: str, source: str) -> bool:
     return to == "tf32" or to.endswith(("x2", "x4")) or source.endswith(("x2", "x4"))
 
 
-def convert(lo, to: str, source: str, rounding: str, relu: int, satfinite: int):
+def convert(lowering, to: str, source: str, rounding: str, relu: int, satfinite: int):
     form = pick(_FORMS, (to, source))
     if rounding not in form.roundings or (relu and not form.relu) or (rounding == "rna" and relu):
         raise NoVariant("rounding or .relu of")
@@ -50,41 +50,50 @@ def convert(lo, to: str, source: str, rounding: str, relu: int, satfinite: int):
     if form.satfinite == "may" and satfinite:
         fields["satfinite"] = 1
     if rounding == "rs":
-        return _stochastic(lo, to, form, fields)
+        return _stochastic(lowering, to, form, fields)
     if to not in _WITHOUT_ROUNDING and rounding != "rn":
         fields["rnd"] = rounding
-    lo.count(1 + len(form.sources))
-    values = [lo.reg(lo.src(lo.operand(1 + k), kind), "R") for k, kind in enumerate(form.sources)]
+    lowering.count(1 + len(form.sources))
+    values = [lowering.reg(lowering.src(lowering.operand(1 + k), kind), "R") for k, kind in enumerate(form.sources)]
     if to in ("f16", "bf16"):  # a pair whose upper half is zero
         to, values = f"{to}x2", [None, *values]
     slots = dict(zip("ab", values, strict=False))
-    return lo.emit(f"CVT.{to}.{source}".upper(), dst=lo.dst(lo.operand(0), form.result), mods=pack(**fields), **slots)
+    return lowering.emit(
+        f"CVT.{to}.{source}".upper(), dst=lowering.dst(lowering.operand(0), form.result), mods=pack(**fields), **slots
+    )
 
 
 _WITHOUT_ROUNDING = frozenset(f"{t}x2" for t in _SMALL)
 
 
-def _stochastic(lo, to: str, form: Form, fields: dict):
+def _stochastic(lowering, to: str, form: Form, fields: dict):
     if len(form.sources) == 4:
-        return _four(lo, to, form, fields)
-    lo.count(4)
-    a, b, c = (lo.reg(value, "R") for value in (*lo.srcs(1, "f32", 2), lo.src(lo.operand(3), "b32")))
-    return lo.emit(
-        f"CVT.RS.{to}.F32".upper(), dst=lo.dst(lo.operand(0), form.result), a=a, b=b, c=c, mods=pack(**fields)
+        return _four(lowering, to, form, fields)
+    lowering.count(4)
+    a, b, c = (
+        lowering.reg(value, "R") for value in (*lowering.srcs(1, "f32", 2), lowering.src(lowering.operand(3), "b32"))
+    )
+    return lowering.emit(
+        f"CVT.RS.{to}.F32".upper(),
+        dst=lowering.dst(lowering.operand(0), form.result),
+        a=a,
+        b=b,
+        c=c,
+        mods=pack(**fields),
     )
 
 
-def _four(lo, to: str, form: Form, fields: dict):
-    lo.count(3)
-    vector = lo.operand(1)
+def _four(lowering, to: str, form: Form, fields: dict):
+    lowering.count(3)
+    vector = lowering.operand(1)
     if not isinstance(vector, ast.Vector) or len(vector.elements) != 4:
-        raise lo.error("the source must be four registers")
-    a, b, e, f = (lo.reg(lo.src(element, "f32"), "R") for element in vector.elements)
-    first, second = lo.op("PACK.64", a=a, b=b), lo.op("PACK.64", a=e, b=f)
-    random = lo.reg(lo.src(lo.operand(2), "b32"), "R")
-    return lo.emit(
+        raise lowering.error("the source must be four registers")
+    a, b, e, f = (lowering.reg(lowering.src(element, "f32"), "R") for element in vector.elements)
+    first, second = lowering.op("PACK.64", a=a, b=b), lowering.op("PACK.64", a=e, b=f)
+    random = lowering.reg(lowering.src(lowering.operand(2), "b32"), "R")
+    return lowering.emit(
         f"CVT.RS.{to}.F32".upper(),
-        dst=lo.dst(lo.operand(0), form.result),
+        dst=lowering.dst(lowering.operand(0), form.result),
         a=first,
         b=second,
         c=random,
@@ -92,14 +101,14 @@ def _four(lo, to: str, form: Form, fields: dict):
     )
 
 
-def pack_integers(lo):
+def pack_integers(lowering):
     """cvt.pack.sat: two 32-bit integers to the lowest bits; narrow ones push what a third operand holds upwards."""
-    if not lo.modifiers.flag("sat"):
+    if not lowering.modifiers.flag("sat"):
         raise NoVariant("form without .sat of")
-    kinds, lo.modifiers.rest = lo.modifiers.rest, []
+    kinds, lowering.modifiers.rest = lowering.modifiers.rest, []
     wide = kinds[:1] in (["u16"], ["s16"])
     if not kinds or kinds[0] not in PACKED_INTEGERS or kinds[1:] != (["s32"] if wide else ["s32", "b32"]):
         raise NoVariant("types of")
-    lo.count(3 if wide else 4)
-    sources = dict(zip("abc", lo.srcs(1, "b32", 2 if wide else 3), strict=False))
-    lo.emit(f"CVT.PACK.{kinds[0]}.S32".upper(), dst=lo.dst(lo.operand(0), "b32"), **sources)
+    lowering.count(3 if wide else 4)
+    sources = dict(zip("abc", lowering.srcs(1, "b32", 2 if wide else 3), strict=False))
+    lowering.emit(f"CVT.PACK.{kinds[0]}.S32".upper(), dst=lowering.dst(lowering.operand(0), "b32"), **sources)

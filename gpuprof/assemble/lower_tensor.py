@@ -16,54 +16,54 @@ def file_of(spec: str) -> tuple[str, int]:
     return spec[0], int(spec[1:] or 1)
 
 
-def gather(lo, values: list, file: str):
+def gather(lowering, values: list, file: str):
     """Values in consecutive registers of their own: a register for one, a tuple for several, None when all are zero."""
     if all(isinstance(value, Imm) and value.bits == 0 for value in values):
         return None
     if len(values) == 1:
-        return lo.reg(values[0], file)
-    return lo.group(values, file)
+        return lowering.reg(values[0], file)
+    return lowering.group(values, file)
 
 
-def fresh(lo, spec: str):
+def fresh(lowering, spec: str):
     """New registers for a result."""
     file, count = file_of(spec)
-    return lo.temp(file) if count == 1 else lo.temps(file, count)
+    return lowering.temp(file) if count == 1 else lowering.temps(file, count)
 
 
 def members(group) -> tuple:
     return (group,) if isinstance(group, int) else group
 
 
-def fragment(lo, operand, spec: str, what: str) -> list:
+def fragment(lowering, operand, spec: str, what: str) -> list:
     """The values of a fragment's registers."""
     file, count = file_of(spec)
     elements = ast.elements_of(operand)
     if len(elements) != count:
-        raise lo.error(f"{len(elements)} registers for {what}, which has {count}")
-    return [lo.src(element, "b64" if file == "D" else "b32") for element in elements]
+        raise lowering.error(f"{len(elements)} registers for {what}, which has {count}")
+    return [lowering.src(element, "b64" if file == "D" else "b32") for element in elements]
 
 
-def put_fragment(lo, operand, spec: str, group):
+def put_fragment(lowering, operand, spec: str, group):
     file, count = file_of(spec)
     elements = ast.elements_of(operand)
     if len(elements) != count:
-        raise lo.error(f"{len(elements)} registers for the result, which has {count}")
+        raise lowering.error(f"{len(elements)} registers for the result, which has {count}")
     for element, value in zip(elements, members(group), strict=True):
-        lo.copy(lo.dst(element, "b64" if file == "D" else "b32"), value)
+        lowering.copy(lowering.dst(element, "b64" if file == "D" else "b32"), value)
 
 
-def emit_multiply(lo, form: Form, a, b, c, **slots):
+def emit_multiply(lowering, form: Form, a, b, c, **slots):
     """d = a * b + c on groups of registers; gives d's."""
-    d = fresh(lo, form.registers()[0])
-    lo.emit(form.name, dst=d, a=a, b=b, c=c, **slots)
+    d = fresh(lowering, form.registers()[0])
+    lowering.emit(form.name, dst=d, a=a, b=b, c=c, **slots)
     return d
 
 
 # -- mma -------------------------------------------------------------------------------------------
 
 
-def shape_of(lo, text: str) -> tuple[int, int, int]:
+def shape_of(lowering, text: str) -> tuple[int, int, int]:
     """ "m16n8k16" -> (16, 8, 16)."""
     parts = text[1:].replace("n", " ").replace("k", " ").split()
     if len(parts) != 3 or not all(part.isdigit() for part in parts):
@@ -71,24 +71,24 @@ def shape_of(lo, text: str) -> tuple[int, int, int]:
     return tuple(map(int, parts))
 
 
-def take_shape(lo) -> tuple[int, int, int]:
-    shape = lo.modifiers.one_of([m for m in lo.modifiers.rest if m[:1] == "m" and m[1:2].isdigit()])
+def take_shape(lowering) -> tuple[int, int, int]:
+    shape = lowering.modifiers.one_of([m for m in lowering.modifiers.rest if m[:1] == "m" and m[1:2].isdigit()])
     if not shape:
         raise NoVariant("form without a shape of")
-    return shape_of(lo, shape)
+    return shape_of(lowering, shape)
 
 
-def take_layouts(lo) -> tuple[str, str]:
-    return lo.modifiers.one_of(("row", "col")), lo.modifiers.one_of(("row", "col"))
+def take_layouts(lowering) -> tuple[str, str]:
+    return lowering.modifiers.one_of(("row", "col")), lowering.modifiers.one_of(("row", "col"))
 
 
-def element_mods(unit: str, ta: str, tb: str) -> dict[str, str]:
-    return {"ta": ta, "tb": tb} if len(TYPES_OF_UNIT[unit]) > 1 else {}
+def element_mods(unit: str, type_a: str, type_b: str) -> dict[str, str]:
+    return {"ta": type_a, "tb": type_b} if len(TYPES_OF_UNIT[unit]) > 1 else {}
 
 
-def take_types(lo) -> tuple[str, str, str, str]:
+def take_types(lowering) -> tuple[str, str, str, str]:
     """The last four modifiers: D, A, B, C."""
-    m = lo.modifiers
+    m = lowering.modifiers
     if len(m.rest) != 4:
         raise NoVariant(f"variant .{'.'.join(m.rest)} of")
     types = tuple(m.rest)
@@ -96,9 +96,9 @@ def take_types(lo) -> tuple[str, str, str, str]:
     return types
 
 
-def arithmetic_mods(lo) -> dict[str, str | int]:
+def arithmetic_mods(lowering) -> dict[str, str | int]:
     """.satfinite, .rnd and the operation on bits, which stand among the other modifiers."""
-    m = lo.modifiers
+    m = lowering.modifiers
     mods: dict[str, str | int] = {}
     if m.flag("satfinite"):
         mods["satfinite"] = 1
@@ -126,15 +126,15 @@ def check_mods(form: Form, mods: dict) -> None:
         raise NoVariant("form without .xor.popc or .and.popc of")
 
 
-def _mma(lo):
-    m = lo.modifiers
+def _mma(lowering):
+    m = lowering.modifiers
     sparse = m.flag("sp") or m.flag("sp::ordered_metadata")
     if not (m.flag("sync") and m.flag("aligned")):
         raise NoVariant("form without .sync.aligned of")
-    shape = take_shape(lo)
-    layouts = take_layouts(lo)
-    mods = arithmetic_mods(lo)
-    d, ta, tb, c = take_types(lo)
+    shape = take_shape(lowering)
+    layouts = take_layouts(lowering)
+    mods = arithmetic_mods(lowering)
+    d, ta, tb, c = take_types(lowering)
     unit = UNIT_OF_TYPE.get(ta, "")
     if unit != UNIT_OF_TYPE.get(tb) or (unit == "f16" and ta != tb) or (ta == "bf16" and d != "f32"):
         raise NoVariant(f"types .{ta} and .{tb} of")
@@ -147,23 +147,25 @@ def _mma(lo):
         raise NoVariant(f"layouts .{'.'.join(layouts)} of")
     mods |= element_mods(unit, ta, tb)
     check_mods(form, mods)
-    lo.count(6 if sparse else 4)
-    emit_mma(lo, form, mods)
+    lowering.count(6 if sparse else 4)
+    emit_mma(lowering, form, mods)
 
 
-def emit_mma(lo, form: Form, mods: dict):
+def emit_mma(lowering, form: Form, mods: dict):
     specs = form.registers()
     a, b, c = (
-        gather(lo, fragment(lo, lo.operand(i + 1), specs[i + 1], f"matrix {name}"), specs[i + 1][0])
+        gather(lowering, fragment(lowering, lowering.operand(i + 1), specs[i + 1], f"matrix {name}"), specs[i + 1][0])
         for i, name in enumerate("ABC")
     )
     slots = {}
     if form.sparse:
-        selector = lo.src(lo.operand(5), "u32")
+        selector = lowering.src(lowering.operand(5), "u32")
         if not isinstance(selector, Imm) or selector.bits >= selectors(form):
-            raise lo.error(f"the sparsity selector must be a constant below {selectors(form)}")
-        slots = {"e": lo.reg(lo.src(lo.operand(4), "b32"), "R"), "imm": selector.bits}
-    put_fragment(lo, lo.operand(0), specs[0], emit_multiply(lo, form, a, b, c, mods=pack(**mods), **slots))
+            raise lowering.error(f"the sparsity selector must be a constant below {selectors(form)}")
+        slots = {"e": lowering.reg(lowering.src(lowering.operand(4), "b32"), "R"), "imm": selector.bits}
+    put_fragment(
+        lowering, lowering.operand(0), specs[0], emit_multiply(lowering, form, a, b, c, mods=pack(**mods), **slots)
+    )
 
 
 def selectors(form: Form) -> int:
@@ -174,46 +176,50 @@ def selectors(form: Form) -> int:
 # -- fragments -------------------------------------------------------------------------------------
 
 
-def _matrices(lo) -> tuple[int, dict, str]:
+def _matrices(lowering) -> tuple[int, dict, str]:
     """(number of 8 x 8 matrices, modifiers, letter of the space) of ldmatrix and stmatrix."""
-    m = lo.modifiers
+    m = lowering.modifiers
     if not (m.flag("sync") and m.flag("aligned")):
         raise NoVariant("form without .sync.aligned of")
     if not m.flag("m8n8"):
         raise NoVariant("shape of")
     count = {"x1": 1, "x2": 2, "x4": 4}.get(m.one_of(("x1", "x2", "x4")), 0)
     mods = {"trans": int(m.flag("trans"))}
-    space = space_of(lo)
+    space = space_of(lowering)
     if not count or not m.flag("b16") or space not in ("shared", "generic"):
         raise NoVariant("variant of")
-    lo.count(2)
+    lowering.count(2)
     return count, mods, space
 
 
-def _ldmatrix(lo):
-    count, mods, space = _matrices(lo)
-    address = memory_operand(lo, lo.operand(1), space)
+def _ldmatrix(lowering):
+    count, mods, space = _matrices(lowering)
+    address = memory_operand(lowering, lowering.operand(1), space)
     address["mods"] = address.get("mods", 0) | pack(**mods)
     spec = f"R{count}"
-    group = fresh(lo, spec)
-    lo.emit(f"LD{'S' if space == 'shared' else ''}M.{count}", dst=group, **address)
-    put_fragment(lo, lo.operand(0), spec, group)
+    group = fresh(lowering, spec)
+    lowering.emit(f"LD{'S' if space == 'shared' else ''}M.{count}", dst=group, **address)
+    put_fragment(lowering, lowering.operand(0), spec, group)
 
 
-def _stmatrix(lo):
-    count, mods, space = _matrices(lo)
-    address = memory_operand(lo, lo.operand(0), space)
+def _stmatrix(lowering):
+    count, mods, space = _matrices(lowering)
+    address = memory_operand(lowering, lowering.operand(0), space)
     address["mods"] = address.get("mods", 0) | pack(**mods)
-    group = gather(lo, fragment(lo, lo.operand(1), f"R{count}", "the matrices"), "R")
-    lo.emit(f"ST{'S' if space == 'shared' else ''}M.{count}", b=group, **address)
+    group = gather(lowering, fragment(lowering, lowering.operand(1), f"R{count}", "the matrices"), "R")
+    lowering.emit(f"ST{'S' if space == 'shared' else ''}M.{count}", b=group, **address)
 
 
-def _movmatrix(lo):
-    m = lo.modifiers
+def _movmatrix(lowering):
+    m = lowering.modifiers
     if not all([m.flag("sync"), m.flag("aligned"), m.flag("m8n8"), m.flag("trans"), m.flag("b16")]):
         raise NoVariant("form of")
-    lo.count(2)
-    lo.emit("MOVM", dst=lo.dst(lo.operand(0), "b32"), a=lo.reg(lo.src(lo.operand(1), "b32"), "R"))
+    lowering.count(2)
+    lowering.emit(
+        "MOVM",
+        dst=lowering.dst(lowering.operand(0), "b32"),
+        a=lowering.reg(lowering.src(lowering.operand(1), "b32"), "R"),
+    )
 
 
 TABLE = {"mma": _mma, "ldmatrix": _ldmatrix, "stmatrix": _stmatrix, "movmatrix": _movmatrix}

@@ -13,17 +13,17 @@ _IN_PLACE = {2: ("10", "32"), 4: ("3210", "7654")}  # of a and b: the elements o
 COMPARISONS = FIELDS["vcmp"].names
 
 
-def _selected(lo, operand) -> tuple:
+def _selected(lowering, operand) -> tuple:
     """The operand without its selector, and the selector, "" for none."""
     match = _SELECTED.fullmatch(operand.text) if isinstance(operand, ast.Name) else None
     return (ast.Name(match[1]), match[2]) if match else (operand, "")
 
 
-def _part(lo, operand, slot: str) -> tuple:
+def _part(lowering, operand, slot: str) -> tuple:
     """Operand and selector of a scalar instruction: a byte, a half-word or the word."""
-    operand, selector = _selected(lo, operand)
+    operand, selector = _selected(lowering, operand)
     if selector and f"{slot}{selector}" not in FIELDS[f"{slot}sel"].names:
-        raise lo.error(f"there is no part .{selector} of a word")
+        raise lowering.error(f"there is no part .{selector} of a word")
     return operand, {f"{slot}sel": f"{slot}{selector}"} if selector else {}
 
 
@@ -34,72 +34,79 @@ def _signs(*kinds: str) -> dict[str, str]:
     return {"signs": signs} if "s" in signs else {}
 
 
-def _comparison(lo) -> dict[str, str]:
+def _comparison(lowering) -> dict[str, str]:
     """vset writes its comparison behind its types."""
-    name = lo.modifiers.one_of(COMPARISONS)
+    name = lowering.modifiers.one_of(COMPARISONS)
     if not name:
         raise NoVariant("form without a comparison of")
     return {"vcmp": name}
 
 
-def _types(lo, n: int) -> list[str]:
+def _types(lowering, count: int) -> list[str]:
     """Takes the types, which come first. Raises NoVariant when there are fewer."""
-    if len(lo.modifiers.rest) < n:
+    if len(lowering.modifiers.rest) < count:
         raise NoVariant("form without types of")
-    taken, lo.modifiers.rest = lo.modifiers.rest[:n], lo.modifiers.rest[n:]
+    taken, lowering.modifiers.rest = lowering.modifiers.rest[:count], lowering.modifiers.rest[count:]
     return taken
 
 
 def _scalar(name: str):
-    def lower(lo):
-        kinds = _types(lo, 2 if name == "VSET" else 3)
-        fields = _signs(*(["u32"] if name == "VSET" else []), *kinds) | {"sat": int(lo.modifiers.flag("sat"))}
+    def lower(lowering):
+        kinds = _types(lowering, 2 if name == "VSET" else 3)
+        fields = _signs(*(["u32"] if name == "VSET" else []), *kinds) | {"sat": int(lowering.modifiers.flag("sat"))}
         if name == "VSET":
-            fields |= _comparison(lo)
+            fields |= _comparison(lowering)
         if name in ("VSHL", "VSHR"):
-            fields |= _shift_mode(lo, kinds)
-        second = lo.modifiers.one_of(("add", "min", "max"))
-        target, part = _part(lo, lo.operand(0), "d")
+            fields |= _shift_mode(lowering, kinds)
+        second = lowering.modifiers.one_of(("add", "min", "max"))
+        target, part = _part(lowering, lowering.operand(0), "d")
         if second and part:
-            raise lo.error("a part of the destination and a second operation exclude each other")
-        lo.count(*((4,) if second or part else (3, 4)))
+            raise lowering.error("a part of the destination and a second operation exclude each other")
+        lowering.count(*((4,) if second or part else (3, 4)))
         fields |= part | {"op2": second}
         sources = {}
-        for slot, operand in zip("ab", lo.inst.operands[1:3], strict=True):
-            operand, selector = _part(lo, operand, slot)
-            sources[slot] = lo.src(operand, "b32")
+        for slot, operand in zip("ab", lowering.inst.operands[1:3], strict=True):
+            operand, selector = _part(lowering, operand, slot)
+            sources[slot] = lowering.src(operand, "b32")
             fields |= selector
         if second or part:
-            sources["c"] = lo.src(lo.operand(3), "b32")
-        lo.emit(name, dst=lo.dst(target, "b32"), mods=pack(**fields), **sources)
+            sources["c"] = lowering.src(lowering.operand(3), "b32")
+        lowering.emit(name, dst=lowering.dst(target, "b32"), mods=pack(**fields), **sources)
 
     return lower
 
 
-def _shift_mode(lo, kinds: list[str]) -> dict[str, str]:
-    mode = lo.modifiers.one_of(("clamp", "wrap"))
+def _shift_mode(lowering, kinds: list[str]) -> dict[str, str]:
+    mode = lowering.modifiers.one_of(("clamp", "wrap"))
     if not mode or kinds[2] != "u32":
         raise NoVariant("form of")
     return {"vwrap": mode}
 
 
-def _mad(lo):
-    fields = _signs(*_types(lo, 3)) | {name: int(lo.modifiers.flag(name)) for name in ("sat", "po")}
-    fields |= {"scale": lo.modifiers.one_of(("shr7", "shr15"))}
-    lo.count(4)
+def _mad(lowering):
+    fields = _signs(*_types(lowering, 3)) | {name: int(lowering.modifiers.flag(name)) for name in ("sat", "po")}
+    fields |= {"scale": lowering.modifiers.one_of(("shr7", "shr15"))}
+    lowering.count(4)
     values, negated = [], []
-    for slot, operand in zip("abc", lo.inst.operands[1:], strict=True):
+    for slot, operand in zip("abc", lowering.inst.operands[1:], strict=True):
         negated.append(isinstance(operand, ast.Negated))
         operand, selector = (
-            _part(lo, operand.operand if negated[-1] else operand, slot) if slot != "c" else (_inside(operand), {})
+            _part(lowering, operand.operand if negated[-1] else operand, slot)
+            if slot != "c"
+            else (_inside(operand), {})
         )
-        values.append(lo.src(operand, "b32"))
+        values.append(lowering.src(operand, "b32"))
         fields |= selector
     product = negated[0] != negated[1]
     if (product and negated[2]) or (fields["po"] and any(negated)):
-        raise lo.error("only the product or the addend can be negated, and neither with .po")
+        raise lowering.error("only the product or the addend can be negated, and neither with .po")
     fields |= {"negab": int(product), "negc": int(negated[2])}
-    lo.emit("VMAD", dst=lo.dst(lo.operand(0), "b32"), mods=pack(**fields), **dict(zip("abc", values, strict=True)))
+    lowering.emit(
+        "VMAD",
+        dst=lowering.dst(lowering.operand(0), "b32"),
+        mods=pack(**fields),
+        **dict(zip("abc", values, strict=True)),
+    )
 
 
 def _inside(operand):
@@ -109,54 +116,54 @@ def _inside(operand):
 def _lanes(name: str, count: int):
     """The elements that a selector picks from both operands are put in place by a byte permutation first."""
 
-    def lower(lo):
-        kinds = _types(lo, 2 if name == "VSET" else 3)
+    def lower(lowering):
+        kinds = _types(lowering, 2 if name == "VSET" else 3)
         fields = _signs(*(["u32"] if name == "VSET" else []), *kinds)
         if name == "VSET":
-            fields |= _comparison(lo)
-        fields |= {"sat": int(lo.modifiers.flag("sat")), "op2": lo.modifiers.one_of(("add",))}
+            fields |= _comparison(lowering)
+        fields |= {"sat": int(lowering.modifiers.flag("sat")), "op2": lowering.modifiers.one_of(("add",))}
         if fields["sat"] and (fields["op2"] or name == "VSET"):
             raise NoVariant("saturation of")
-        lo.count(4)
-        target, mask = _selected(lo, lo.operand(0))
-        operands = [_selected(lo, operand) for operand in lo.inst.operands[1:3]]
-        a, b = (lo.src(operand, "b32") for operand, _ in operands)
-        picked = [_picked(lo, a, b, selector, which, count) for which, (_, selector) in enumerate(operands)]
-        fields |= {"mask": _mask(lo, mask, count)}
+        lowering.count(4)
+        target, mask = _selected(lowering, lowering.operand(0))
+        operands = [_selected(lowering, operand) for operand in lowering.inst.operands[1:3]]
+        a, b = (lowering.src(operand, "b32") for operand, _ in operands)
+        picked = [_picked(lowering, a, b, selector, which, count) for which, (_, selector) in enumerate(operands)]
+        fields |= {"mask": _mask(lowering, mask, count)}
         row = f"{name}{count}.{'S' if 's' in fields.get('signs', '') else 'U'}"
-        lo.emit(
+        lowering.emit(
             row,
-            dst=lo.dst(target, "b32"),
+            dst=lowering.dst(target, "b32"),
             a=picked[0],
             b=picked[1],
-            c=lo.src(lo.operand(3), "b32"),
+            c=lowering.src(lowering.operand(3), "b32"),
             mods=pack(**fields),
         )
 
     return lower
 
 
-def _picked(lo, a, b, selector: str, which: int, count: int):
-    digits = _digits(lo, selector, count) or _IN_PLACE[count][which]
+def _picked(lowering, a, b, selector: str, which: int, count: int):
+    digits = _digits(lowering, selector, count) or _IN_PLACE[count][which]
     if len(digits) != count or any(int(digit) >= 2 * count for digit in digits):
-        raise lo.error(f"selector .{selector} does not name {count} elements")
+        raise lowering.error(f"selector .{selector} does not name {count} elements")
     if digits == _IN_PLACE[count][which]:
         return (a, b)[which]
     per_byte = digits if count == 4 else "".join(f"{2 * int(d) + 1}{2 * int(d)}" for d in digits)
-    return lo.op("PRMT", a=lo.reg(a, "R"), b=lo.reg(b, "R"), c=Imm(int(per_byte, 16)))
+    return lowering.op("PRMT", a=lowering.reg(a, "R"), b=lowering.reg(b, "R"), c=Imm(int(per_byte, 16)))
 
 
-def _digits(lo, selector: str, count: int) -> str:
+def _digits(lowering, selector: str, count: int) -> str:
     if selector and selector[0] != {2: "h", 4: "b"}[count]:
-        raise lo.error(f"selector .{selector} is of another size")
+        raise lowering.error(f"selector .{selector} is of another size")
     return selector[1:]
 
 
-def _mask(lo, selector: str, count: int) -> int:
+def _mask(lowering, selector: str, count: int) -> int:
     """The elements of the destination that are written: all without a selector."""
-    digits = _digits(lo, selector, count)
+    digits = _digits(lowering, selector, count)
     if any(int(digit) >= count for digit in digits):
-        raise lo.error(f"mask .{selector} names an element that is not there")
+        raise lowering.error(f"mask .{selector} names an element that is not there")
     return sum(1 << int(digit) for digit in set(digits)) if digits else (1 << count) - 1
 
 

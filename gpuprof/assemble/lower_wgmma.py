@@ -18,9 +18,9 @@ MOST_GROUPS = 7  # that wgmma.wait_group may leave on their way
 COARSE = ("s8", "b1")  # from 32 columns on only multiples of 16
 
 
-def _multiply(lo):
-    m = lo.modifiers
-    rows, columns, k = take_shape(lo)
+def _multiply(lowering):
+    m = lowering.modifiers
+    rows, columns, k = take_shape(lowering)
     mods = {"satfinite": 1} if m.flag("satfinite") else {}
     if m.flag("popc"):
         mods["logic"] = m.one_of(("and",)) or "xor"
@@ -29,7 +29,7 @@ def _multiply(lo):
     d, ta, tb = m.rest
     m.rest.clear()
     unit = UNIT_OF_TYPE.get(ta, "")
-    in_registers = len(ast.elements_of(lo.operand(1))) > 1
+    in_registers = len(ast.elements_of(lowering.operand(1))) > 1
     form = FORM_OF.get((unit, k, d, "RS" if in_registers else "SS"))
     fits = (
         rows == 64
@@ -48,65 +48,65 @@ def _multiply(lo):
         raise NoVariant(f"shape .m{rows}n{columns}k{k} with types .{d}, .{ta} and .{tb} of")
     if len(TYPES_OF_UNIT[unit]) > 1:
         mods |= {"ta": ta, "tb": tb}
-    mods |= _immediates(lo, unit, in_registers)
-    emit_columns(lo, form, columns, pack(**mods))
+    mods |= _immediates(lowering, unit, in_registers)
+    emit_columns(lowering, form, columns, pack(**mods))
 
 
-def _immediates(lo, unit: str, in_registers: bool) -> dict[str, int]:
+def _immediates(lowering, unit: str, in_registers: bool) -> dict[str, int]:
     """imm-scale-a, imm-scale-b (1 or -1), imm-trans-a, imm-trans-b (0 or 1): operands 4 on, as far as the type has
     them.
     """
     names = [("minus_a", -1), ("minus_b", -1)] if unit in SCALED else []
     names += [("trans_a", 1), ("trans_b", 1)][in_registers:] if unit in TRANSPOSED else []
-    lo.count(4 + len(names))
+    lowering.count(4 + len(names))
     mods = {}
     for index, (name, on) in enumerate(names, 4):
-        value = lo.src(lo.operand(index), "s32")
+        value = lowering.src(lowering.operand(index), "s32")
         off = 1 if on == -1 else 0
         if not isinstance(value, Imm) or value.bits not in (on & 0xFFFFFFFF, off):
-            raise lo.error(f"operand {index + 1} must be {off} or {on}")
+            raise lowering.error(f"operand {index + 1} must be {off} or {on}")
         mods[name] = int(value.bits == on & 0xFFFFFFFF)
     return mods
 
 
-def emit_columns(lo, form: Form, columns: int, mods: int):
+def emit_columns(lowering, form: Form, columns: int, mods: int):
     spec = form.registers()[0]
     per = int(spec[1:])
-    targets = ast.elements_of(lo.operand(0))
+    targets = ast.elements_of(lowering.operand(0))
     if len(targets) != columns // 8 * per:
-        raise lo.error(f"{len(targets)} registers for a result of {columns // 8 * per}")
-    numbers = [lo.dst(target, "b32") for target in targets]
-    b = lo.reg(lo.src(lo.operand(2), "b64"), "D")
+        raise lowering.error(f"{len(targets)} registers for a result of {columns // 8 * per}")
+    numbers = [lowering.dst(target, "b32") for target in targets]
+    b = lowering.reg(lowering.src(lowering.operand(2), "b64"), "D")
     if form.wgmma == "RS":
-        values = ast.elements_of(lo.operand(1))
+        values = ast.elements_of(lowering.operand(1))
         if len(values) != 4:
-            raise lo.error(f"{len(values)} registers for matrix A, which has 4")
-        a = gather(lo, [lo.src(value, "b32") for value in values], "R")
+            raise lowering.error(f"{len(values)} registers for matrix A, which has 4")
+        a = gather(lowering, [lowering.src(value, "b32") for value in values], "R")
     else:
-        a = lo.reg(lo.src(lo.operand(1), "b64"), "D")
-    keep = lo.src(lo.operand(3), "pred")
+        a = lowering.reg(lowering.src(lowering.operand(1), "b64"), "D")
+    keep = lowering.src(lowering.operand(3), "pred")
     results = []
     for first in range(0, len(numbers), per):
-        d = fresh(lo, spec)
-        c = gather(lo, numbers[first : first + per], "R")
-        lo.emit(form.name, dst=d, a=a, b=b, c=c, e=keep, imm=first // per, mods=mods)
+        d = fresh(lowering, spec)
+        c = gather(lowering, numbers[first : first + per], "R")
+        lowering.emit(form.name, dst=d, a=a, b=b, c=c, e=keep, imm=first // per, mods=mods)
         results += members(d)
     for number, value in zip(numbers, results, strict=True):
-        lo.copy(number, value)
+        lowering.copy(number, value)
 
 
-def _wgmma(lo):
-    m = lo.modifiers
+def _wgmma(lowering):
+    m = lowering.modifiers
     verb = m.one_of(("mma_async", "fence", "commit_group", "wait_group"))
     if m.rest[:1] == ["sp"] or not (m.flag("sync") and m.flag("aligned")) or not verb:
         raise NoVariant("form of")
     if verb == "mma_async":
-        return _multiply(lo)
-    lo.count(1 if verb == "wait_group" else 0)
-    newest = lo.src(lo.operand(0), "s32") if verb == "wait_group" else Imm(0)
+        return _multiply(lowering)
+    lowering.count(1 if verb == "wait_group" else 0)
+    newest = lowering.src(lowering.operand(0), "s32") if verb == "wait_group" else Imm(0)
     if not isinstance(newest, Imm) or newest.bits > MOST_GROUPS:
-        raise lo.error(f"operand 1 must be a constant from 0 to {MOST_GROUPS}")
-    lo.emit(
+        raise lowering.error(f"operand 1 must be a constant from 0 to {MOST_GROUPS}")
+    lowering.emit(
         {"fence": "WARPGROUP.ARRIVE", "commit_group": "WARPGROUP.COMMIT", "wait_group": "WARPGROUP.DEPBAR"}[verb],
         imm=newest.bits,
     )

@@ -114,10 +114,10 @@ def registers_of_b(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
     ]
 
 
-def registers_of_c(across: int, along: int, m: int, per: int) -> list[list[Element]]:
+def registers_of_c(across: int, along: int, match: int, per: int) -> list[list[Element]]:
     elements = [
         Element(Coordinate(16 * across + 8 * (i // 2), 1, 0), Coordinate(8 * along + i % 2, 0, 2))
-        for i in range(m // 4)
+        for i in range(match // 4)
     ]
     return [elements[first : first + per] for first in range(0, len(elements), per)]
 
@@ -144,40 +144,42 @@ class Access(NamedTuple):
 
 
 def open_access(
-    lo, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str
+    lowering, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str
 ) -> Access:
-    address = memory_operand(lo, operand, space)
+    address = memory_operand(lowering, operand, space)
     wide = bool(FIELDS["addr64"].get(address.get("mods", 0)))
-    stride = lo.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
+    stride = lowering.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
     access = Access(space, nbits, layout == "col", address, None, stride, {})
     strided, contiguous = access.coordinates(first)
-    offset = lo.op("IMAD", a=lane_part(lo, strided), b=lo.reg(stride, "R"), c=lane_part(lo, contiguous))
+    offset = lowering.op(
+        "IMAD", a=lane_part(lowering, strided), b=lowering.reg(stride, "R"), c=lane_part(lowering, contiguous)
+    )
     if nbits < 8:
-        offset = lo.op("SHR.U32", a=offset, b=Imm({4: 1, 1: 3}[nbits]))
+        offset = lowering.op("SHR.U32", a=offset, b=Imm({4: 1, 1: 3}[nbits]))
     scaled = "IMAD.WIDE.U32" if wide else "IMAD"
-    base = lo.op(scaled, a=offset, b=Imm(max(nbits // 8, 1)), c=address["a"])
+    base = lowering.op(scaled, a=offset, b=Imm(max(nbits // 8, 1)), c=address["a"])
     access.pointers[0] = base
     return access._replace(base=base)
 
 
-def lane_part(lo, coordinate: Coordinate) -> int:
+def lane_part(lowering, coordinate: Coordinate) -> int:
     """group * lane / 4 + place * lane % 4; one of the two factors is 0."""
-    lane = lo.special("laneid", "R")
+    lane = lowering.special("laneid", "R")
     if coordinate.group:
-        return lo.op("SHR.U32", a=lane, b=Imm(2))
-    low = lo.op("AND", a=lane, b=Imm(3))
-    return lo.op("IMUL", a=low, b=Imm(coordinate.place)) if coordinate.place > 1 else low
+        return lowering.op("SHR.U32", a=lane, b=Imm(2))
+    low = lowering.op("AND", a=lane, b=Imm(3))
+    return lowering.op("IMUL", a=low, b=Imm(coordinate.place)) if coordinate.place > 1 else low
 
 
-def slots_of(lo, access: Access, element: Element) -> dict:
+def slots_of(lowering, access: Access, element: Element) -> dict:
     """Address slots of one element."""
     strided, contiguous = access.coordinates(element)
     nbytes = max(access.nbits // 8, 1)
     if strided.constant not in access.pointers:
         wide = FIELDS["addr64"].get(access.address.get("mods", 0))
         factor = Imm(strided.constant * nbytes)
-        access.pointers[strided.constant] = lo.op(
-            "IMAD.WIDE.U32" if wide else "IMAD", a=lo.reg(access.stride, "R"), b=factor, c=access.base
+        access.pointers[strided.constant] = lowering.op(
+            "IMAD.WIDE.U32" if wide else "IMAD", a=lowering.reg(access.stride, "R"), b=factor, c=access.base
         )
     offset = access.address.get("imm", 0) + contiguous.constant * access.nbits // 8
     return {"a": access.pointers[strided.constant], "imm": offset & 0xFFFFFFFF, "mods": access.address.get("mods", 0)}
@@ -189,40 +191,44 @@ def is_one_word(access: Access, register: list[Element]) -> bool:
     return all(one[0] == other[0] and one[1].constant + 1 == other[1].constant for one, other in pairwise(places))
 
 
-def load_register(lo, access: Access, register: list[Element]) -> int:
+def load_register(lowering, access: Access, register: list[Element]) -> int:
     letter = LETTER_OF_SPACE[access.space]
     if is_one_word(access, register):
-        return lo.op(f"LD{letter}.{max(32, access.nbits)}", **slots_of(lo, access, register[0]))
+        return lowering.op(f"LD{letter}.{max(32, access.nbits)}", **slots_of(lowering, access, register[0]))
     narrow = pick({16: "U16", 8: "U8"}, access.nbits)
-    parts = [lo.op(f"LD{letter}.{narrow}", **slots_of(lo, access, element)) for element in register]
-    return lo.reg(join(lo, parts, access.nbits), "R")
+    parts = [lowering.op(f"LD{letter}.{narrow}", **slots_of(lowering, access, element)) for element in register]
+    return lowering.reg(join(lowering, parts, access.nbits), "R")
 
 
-def store_register(lo, access: Access, register: list[Element], value) -> None:
+def store_register(lowering, access: Access, register: list[Element], value) -> None:
     letter = LETTER_OF_SPACE[access.space]
     file = "D" if access.nbits == 64 else "R"
     if is_one_word(access, register):
-        lo.emit(f"ST{letter}.{max(32, access.nbits)}", b=lo.reg(value, file), **slots_of(lo, access, register[0]))
+        lowering.emit(
+            f"ST{letter}.{max(32, access.nbits)}",
+            b=lowering.reg(value, file),
+            **slots_of(lowering, access, register[0]),
+        )
         return
-    parts = split(lo, lo.reg(value, file), 32, access.nbits, [False] * len(register))
+    parts = split(lowering, lowering.reg(value, file), 32, access.nbits, [False] * len(register))
     for element, part in zip(register, parts, strict=True):
-        lo.emit(f"ST{letter}.U16", b=part, **slots_of(lo, access, element))
+        lowering.emit(f"ST{letter}.U16", b=part, **slots_of(lowering, access, element))
 
 
-def registers_in_ptx(role: str, t: str, natural: int) -> int:
-    return REGISTERS_OF_F16 if t == "f16" and role != "c" else natural
+def registers_in_ptx(role: str, type_name: str, natural: int) -> int:
+    return REGISTERS_OF_F16 if type_name == "f16" and role != "c" else natural
 
 
-def fragment_of(lo, role: str, shape: tuple[int, int, int], t: str) -> list[list[Element]]:
+def fragment_of(lowering, role: str, shape: tuple[int, int, int], type_name: str) -> list[list[Element]]:
     if role == "c":
         known = {"f16": "f16", "f32": ("f16", "bf16", "tf32"), "s32": ("s8", "s4", "b1"), "f64": "f64"}
-        types = pick(known, t)
+        types = pick(known, type_name)
         if not any(shape in SHAPES_OF_TYPE[each] for each in ((types,) if isinstance(types, str) else types)):
-            raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{t} of")
-        return fragment_elements("c", shape, ACCUMULATOR_NBITS[t])
-    if shape not in pick(SHAPES_OF_TYPE, t):
-        raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{t} of")
-    return fragment_elements(role, shape, NBITS[UNIT_OF_TYPE[t]])
+            raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{type_name} of")
+        return fragment_elements("c", shape, ACCUMULATOR_NBITS[type_name])
+    if shape not in pick(SHAPES_OF_TYPE, type_name):
+        raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{type_name} of")
+    return fragment_elements(role, shape, NBITS[UNIT_OF_TYPE[type_name]])
 
 
 def leading_dimension(role: str, shape: tuple[int, int, int], layout: str) -> int:
@@ -231,64 +237,78 @@ def leading_dimension(role: str, shape: tuple[int, int, int], layout: str) -> in
     return rows if layout == "col" else columns
 
 
-def _common(lo) -> tuple[str, tuple[int, int, int], str, str]:
+def _common(lowering) -> tuple[str, tuple[int, int, int], str, str]:
     """(layout, shape, space, type) of a load or store."""
-    m = lo.modifiers
+    m = lowering.modifiers
     if not (m.flag("sync") and m.flag("aligned")):
         raise NoVariant("form without .sync.aligned of")
-    shape = take_shape(lo)
+    shape = take_shape(lowering)
     layout = m.one_of(("row", "col"))
-    space = space_of(lo)
+    space = space_of(lowering)
     if not layout or space not in ("global", "shared", "generic"):
         raise NoVariant("form of")
     return layout, shape, space, m.type()
 
 
-def _load(lo, role: str):
-    layout, shape, space, t = _common(lo)
-    registers = fragment_of(lo, role, shape, t)
+def _load(lowering, role: str):
+    layout, shape, space, t = _common(lowering)
+    registers = fragment_of(lowering, role, shape, t)
     if UNIT_OF_TYPE.get(t) in ("s4", "b1") and layout != {"a": "row", "b": "col"}.get(role):
         raise NoVariant(f"layout .{layout} with type .{t} of")
-    n = lo.count(2, 3)
-    targets = ast.elements_of(lo.operand(0))
+    n = lowering.count(2, 3)
+    targets = ast.elements_of(lowering.operand(0))
     if len(targets) != registers_in_ptx(role, t, len(registers)):
-        raise lo.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
+        raise lowering.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
     nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
-    stride = lo.operand(2) if n == 3 else None
+    stride = lowering.operand(2) if n == 3 else None
     access = open_access(
-        lo, lo.operand(1), stride, leading_dimension(role, shape, layout), registers[0][0], nbits, layout, space
+        lowering,
+        lowering.operand(1),
+        stride,
+        leading_dimension(role, shape, layout),
+        registers[0][0],
+        nbits,
+        layout,
+        space,
     )
-    values = [load_register(lo, access, register) for register in registers]
+    values = [load_register(lowering, access, register) for register in registers]
     for index, target in enumerate(targets):
-        lo.copy(lo.dst(target, "b64" if nbits == 64 else "b32"), values[index % len(values)])
+        lowering.copy(lowering.dst(target, "b64" if nbits == 64 else "b32"), values[index % len(values)])
 
 
-def _store(lo):
-    layout, shape, space, t = _common(lo)
-    registers = fragment_of(lo, "c", shape, t)
-    n = lo.count(2, 3)
-    sources = ast.elements_of(lo.operand(1))
+def _store(lowering):
+    layout, shape, space, t = _common(lowering)
+    registers = fragment_of(lowering, "c", shape, t)
+    n = lowering.count(2, 3)
+    sources = ast.elements_of(lowering.operand(1))
     if len(sources) != len(registers):
-        raise lo.error(f"{len(sources)} registers for a fragment of {len(registers)}")
+        raise lowering.error(f"{len(sources)} registers for a fragment of {len(registers)}")
     nbits = ACCUMULATOR_NBITS[t]
-    stride = lo.operand(2) if n == 3 else None
+    stride = lowering.operand(2) if n == 3 else None
     access = open_access(
-        lo, lo.operand(0), stride, leading_dimension("c", shape, layout), registers[0][0], nbits, layout, space
+        lowering,
+        lowering.operand(0),
+        stride,
+        leading_dimension("c", shape, layout),
+        registers[0][0],
+        nbits,
+        layout,
+        space,
     )
     for source, register in zip(sources, registers, strict=True):
-        store_register(lo, access, register, lo.src(source, "b64" if nbits == 64 else "b32"))
+        store_register(lowering, access, register, lowering.src(source, "b64" if nbits == 64 else "b32"))
 
 
 # -- mma -------------------------------------------------------------------------------------------
 
 
-def _multiply(lo):
-    m = lo.modifiers
+def _multiply(lowering):
+    m = lowering.modifiers
     if not (m.flag("sync") and m.flag("aligned")):
         raise NoVariant("form without .sync.aligned of")
-    mods = arithmetic_mods(lo)
-    take_layouts(lo)  # the fragments do not depend on them
-    shape = take_shape(lo)
+    mods = arithmetic_mods(lowering)
+    take_layouts(lowering)  # the fragments do not depend on them
+    shape = take_shape(lowering)
     if len(m.rest) == 2:  # f16 goes without saying
         m.rest[1:1] = ["f16", "f16"]
     if len(m.rest) != 4:
@@ -301,57 +321,59 @@ def _multiply(lo):
     form = form_of(UNIT_OF_TYPE[ta], (tiles.m, 8, tiles.k), d, c)
     mods |= element_mods(form.unit, ta, tb)
     check_mods(form, mods)
-    lo.count(4)
-    emit_tiles(lo, form, tiles, ta, pack(**mods))
+    lowering.count(4)
+    emit_tiles(lowering, form, tiles, ta, pack(**mods))
 
 
-def emit_tiles(lo, form: Form, tiles: Tiles, t: str, mods: int):
+def emit_tiles(lowering, form: Form, tiles: Tiles, type_name: str, mods: int):
     """d = a * b + c, tile by tile. Repeated registers of A and B are not looked at."""
     file = form.registers()[0][0]
     n_d, n_a, n_b, n_c = (int(spec[1:] or 1) for spec in form.registers())
-    left, right, sums = (take_values(lo, index, file) for index in (1, 2, 3))
+    left, right, sums = (take_values(lowering, index, file) for index in (1, 2, 3))
     if tiles.transposed:
         left, right = right, left
-    full = {True: REGISTERS_OF_F16}.get(t == "f16")
+    full = {True: REGISTERS_OF_F16}.get(type_name == "f16")
     for values, count in ((left, tiles.across * n_a), (right, tiles.along * n_b)):
         if len(values) != (full or count):
-            raise lo.error(f"{len(values)} registers for a fragment of {full or count}")
+            raise lowering.error(f"{len(values)} registers for a fragment of {full or count}")
     n_tiles = tiles.across * tiles.along
-    targets = ast.elements_of(lo.operand(0))
+    targets = ast.elements_of(lowering.operand(0))
     if len(sums) != n_tiles * n_c or len(targets) != n_tiles * n_d:
-        raise lo.error(
+        raise lowering.error(
             f"{len(targets)} and {len(sums)} registers for accumulators of {n_tiles * n_d} and {n_tiles * n_c}"
         )
     results = []
     for tile in range(n_tiles):
         across, along = divmod(tile, tiles.along)
-        a = gather(lo, left[across * n_a : (across + 1) * n_a], file)
-        b = gather(lo, right[along * n_b : (along + 1) * n_b], file)
+        a = gather(lowering, left[across * n_a : (across + 1) * n_a], file)
+        b = gather(lowering, right[along * n_b : (along + 1) * n_b], file)
         results += members(
-            emit_multiply(lo, form, a, b, gather(lo, sums[tile * n_c : (tile + 1) * n_c], file), mods=mods)
+            emit_multiply(lowering, form, a, b, gather(lowering, sums[tile * n_c : (tile + 1) * n_c], file), mods=mods)
         )
     for target, value in zip(targets, results, strict=True):
-        lo.copy(lo.dst(target, "b64" if file == "D" else "b32"), value)
+        lowering.copy(lowering.dst(target, "b64" if file == "D" else "b32"), value)
 
 
-def take_values(lo, index: int, file: str) -> list:
-    return [lo.src(element, "b64" if file == "D" else "b32") for element in ast.elements_of(lo.operand(index))]
+def take_values(lowering, index: int, file: str) -> list:
+    return [
+        lowering.src(element, "b64" if file == "D" else "b32") for element in ast.elements_of(lowering.operand(index))
+    ]
 
 
-def _wmma(lo):
-    m = lo.modifiers
+def _wmma(lowering):
+    m = lowering.modifiers
     verb = m.one_of(("load", "store", "mma"))
     if verb == "load":
         role = m.one_of(("a", "b", "c"))
         if not role:
             raise NoVariant("form without a matrix of")
-        return _load(lo, role)
+        return _load(lowering, role)
     if verb == "store":
         m.flag("d")
-        return _store(lo)
+        return _store(lowering)
     if verb != "mma":
         raise NoVariant("form of")
-    return _multiply(lo)
+    return _multiply(lowering)
 
 
 TABLE = {"wmma": _wmma}

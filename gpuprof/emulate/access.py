@@ -44,15 +44,15 @@ def address_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]
     kind, index = source(inst, "a", U64 if wide else U32, env.pool)
     offset = np.int64(inst.offset)
 
-    def read(x: Lanes) -> np.ndarray:
-        row = x.v[kind][index]
+    def read(lanes: Lanes) -> np.ndarray:
+        row = lanes.v[kind][index]
         if wide:
             address = row.view(np.int64)
             address = address + offset if offset else address
         else:
             address = row.astype(np.int64)
             address = (address + offset) & 0xFFFFFFFF if offset else address
-        return address if address.ndim else np.full(x.n, address)
+        return address if address.ndim else np.full(lanes.n, address)
 
     return read
 
@@ -69,7 +69,7 @@ class Touched(NamedTuple):
 
 
 def touch(
-    x: Lanes,
+    lanes: Lanes,
     site: Site,
     space,
     address: np.ndarray,
@@ -82,24 +82,24 @@ def touch(
 
     When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
     """
-    chunk = x.chunk
-    masks = x.masks if active is x.active else pack_masks(active)
-    traced = space.traced(x, address)
+    chunk = lanes.chunk
+    masks = lanes.masks if active is lanes.active else pack_masks(active)
+    traced = space.traced(lanes, address)
     look = inspected if needs_records or chunk.log.is_wanted else counted
-    totals = look(x, site, space, traced, masks)
+    totals = look(lanes, site, space, traced, masks)
     chunk.count_access(site, space, totals)
     if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
-        check(x, site, space, address, active, totals, traced is address)
+        check(lanes, site, space, address, active, totals, traced is address)
     elif unchecked is not None and (active & ~unchecked).any():
-        check(x, site, space, address, active & ~unchecked, totals, False)
-    return Touched(space.flat(x, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
+        check(lanes, site, space, address, active & ~unchecked, totals, False)
+    return Touched(space.flat(lanes, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
 
 
-def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
     """Puts a record of each warp and its sectors in the log."""
     from gpuprof.emulate.coalesce import Totals, inspect
 
-    log = x.chunk.log
+    log = lanes.chunk.log
     pieces, stride = space.pieces(site.nbytes)
     records = log.access.room(len(masks))
     sectors = log.sectors.room(WARP * pieces * len(masks))
@@ -107,7 +107,7 @@ def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray
     totals = Totals(
         *inspect(
             traced,
-            x.masks,
+            lanes.masks,
             masks,
             site.nbytes,
             pieces,
@@ -119,22 +119,22 @@ def inspected(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray
             sectors,
         )
     )
-    if x.chunk.cluster > 1 and space is x.chunk.spaces["shared"]:
-        space.mark_remote(x, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
-    log.access_warp.append(x.step_warps)
+    if lanes.chunk.cluster > 1 and space is lanes.chunk.spaces["shared"]:
+        space.mark_remote(lanes, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
+    log.access_warp.append(lanes.step_warps)
     log.access.keep(totals.n_accesses)
     log.sectors.keep(totals.n_sectors)
     return totals
 
 
-def counted(x: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
     from gpuprof.emulate.coalesce import Totals
     from gpuprof.emulate.counting import count
 
     return Totals(*count(traced, masks, site.nbytes, *space.pieces(site.nbytes), space.has_sectors))
 
 
-def check(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:
+def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:
     """Raises KernelFault for the first active lane whose address is not aligned or not inside the space."""
     if same:
         lo, hi, low_bits = totals.lo, totals.hi, totals.low_bits
@@ -144,14 +144,14 @@ def check(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray |
     aligned = not low_bits & (site.nbytes - 1)
     if aligned and space.holds(lo, hi):
         return
-    everyone = np.ones(x.n, np.bool_) if active is None else active
+    everyone = np.ones(lanes.n, np.bool_) if active is None else active
     misaligned = everyone & (address & (site.nbytes - 1) != 0)
-    outside = everyone & ~space.inside(x, address, site.nbytes)
+    outside = everyone & ~space.inside(lanes, address, site.nbytes)
     bad = misaligned | outside
     if not bad.any():
         return
-    element = first_active(x, bad)
+    element = first_active(lanes, bad)
     value = int(address[element]) & 0xFFFFFFFFFFFFFFFF
     why = "misaligned" if misaligned[element] else "out of bounds"
     text = f"{why} {site.verb} of {site.nbytes} bytes in {site.space} memory at 0x{value:x}; {space.describe(value)}"
-    raise fault_of_element(x, site.at, element, text)
+    raise fault_of_element(lanes, site.at, element, text)

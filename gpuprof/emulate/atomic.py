@@ -18,14 +18,14 @@ NANS = {"f32": NAN32, "f64": np.float64(np.nan)}
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
 
 
-def apply_numbers(operation: str, t: str, is_global: bool, memory, index, value, other) -> np.ndarray:
+def apply_numbers(operation: str, type_name: str, is_global: bool, memory, index, value, other) -> np.ndarray:
     """Runs an integer, f32 or f64 operation; gives the old values."""
     from gpuprof.emulate import sequential
 
     old = np.empty_like(value)
-    if t in ("f32", "f64"):
-        tiny = value.dtype.type(SMALLEST_NORMAL if t == "f32" and is_global else 0)
-        sequential.add_floats(memory, index, value, tiny, NANS[t], old)
+    if type_name in ("f32", "f64"):
+        tiny = value.dtype.type(SMALLEST_NORMAL if type_name == "f32" and is_global else 0)
+        sequential.add_floats(memory, index, value, tiny, NANS[type_name], old)
     else:
         sequential.integers(sequential.CODES[operation], memory, index, value, other, old)
     return old
@@ -39,11 +39,11 @@ def of_halves(operation: str, kind: str):
     return lambda a, b: narrow(function(widen(a, kind), widen(b, kind)).astype(np.float64), kind)
 
 
-def apply_halves(operation: str, t: str, memory, index, value) -> np.ndarray:
+def apply_halves(operation: str, type_name: str, memory, index, value) -> np.ndarray:
     """Half-precision operations, address by address; `memory` has 16-bit elements, or 32-bit ones for pairs."""
     from gpuprof.emulate import sequential
 
-    total = halves(of_halves(operation, t.removesuffix("x2")), t.endswith("x2"))
+    total = halves(of_halves(operation, type_name.removesuffix("x2")), type_name.endswith("x2"))
     old = np.empty(len(index), np.uint32)
     for turn in sequential.rounds(index):
         before = memory[index[turn]].astype(np.uint32)
@@ -52,16 +52,16 @@ def apply_halves(operation: str, t: str, memory, index, value) -> np.ndarray:
     return old
 
 
-def apply(operation: str, t: str, space, is_global: bool, index, values: list) -> np.ndarray:
+def apply(operation: str, type_name: str, space, is_global: bool, index, values: list) -> np.ndarray:
     """One operation on elements of a space; gives the old values."""
-    if t in ("f16", "bf16"):
-        return apply_halves(operation, t, space.views[2], index, values[0])
-    if t in ("f16x2", "bf16x2"):
-        return apply_halves(operation, t, space.views[4], index, values[0])
-    if t == "b16":
+    if type_name in ("f16", "bf16"):
+        return apply_halves(operation, type_name, space.views[2], index, values[0])
+    if type_name in ("f16x2", "bf16x2"):
+        return apply_halves(operation, type_name, space.views[4], index, values[0])
+    if type_name == "b16":
         values = [value.astype(np.uint16) for value in values]
     view = space.views[values[0].dtype.itemsize].view(values[0].dtype)
-    return apply_numbers(operation, t, is_global, view, index, values[0], values[-1])
+    return apply_numbers(operation, type_name, is_global, view, index, values[0], values[-1])
 
 
 def apply_wide(operation: str, memory, index, values: list) -> list[np.ndarray]:
@@ -99,23 +99,23 @@ def build_vector_atomic(inst: Instruction, env: Env) -> Op:
     if t == "b128":
         env.spins.add(env.at)
 
-    def op(x: Lanes) -> None:
-        for space, touched in resolve(x, site):
+    def op(lanes: Lanes) -> None:
+        for space, touched in resolve(lanes, site):
             active = slice(None) if touched.active is None else touched.active
             index = (touched.flat >> shift)[active]
             if not len(index):
                 continue
-            given = [[np.ascontiguousarray(full_row(x, x.row(ref))[active]) for ref in group] for group in refs]
+            given = [[np.ascontiguousarray(full_row(lanes, lanes.row(ref))[active]) for ref in group] for group in refs]
             if t == "b128":
                 old = apply_wide(operation, space.views[8], index, [value for group in given for value in group])
             else:
-                is_global = space is x.chunk.spaces["global"]
+                is_global = space is lanes.chunk.spaces["global"]
                 old = [
                     apply(operation, t, space, is_global, index + k, [group[k] for group in given])
                     for k in range(count)
                 ]
             for ref, values in zip(results, old, strict=False):
-                x.row(ref)[active] = values
+                lanes.row(ref)[active] = values
 
     return op
 
@@ -136,16 +136,16 @@ def build_atomic(inst: Instruction, env: Env) -> Op:
     if returns and inst.op.space != "shared":
         env.takes.add(env.at)
 
-    def op(x: Lanes) -> None:
-        for space, touched in resolve(x, site):
+    def op(lanes: Lanes) -> None:
+        for space, touched in resolve(lanes, site):
             active = slice(None) if touched.active is None else touched.active
             index = (touched.flat >> shift)[active]
-            values = [np.ascontiguousarray(full_row(x, x.v[k][i])[active]) for k, i in refs]
+            values = [np.ascontiguousarray(full_row(lanes, lanes.v[k][i])[active]) for k, i in refs]
             if not len(index):
                 continue
-            old = apply(operation, t, space, space is x.chunk.spaces["global"], index, values)
+            old = apply(operation, t, space, space is lanes.chunk.spaces["global"], index, values)
             if returns:
-                x.v[kd][d][active] = old
+                lanes.v[kd][d][active] = old
 
     return op
 

@@ -53,25 +53,25 @@ class Barriers:
         self.warp_members = np.zeros((chunk.n_warps, WARP), np.uint32)
         self.warp_places = np.zeros((chunk.n_warps, WARP), np.int64)
 
-    def lanes_per_block(self, x: Lanes, masks: np.ndarray) -> np.ndarray:
-        return np.bincount(x.warps // self.chunk.warps_per_block, np.bitwise_count(masks), self.chunk.n_blocks).astype(
-            np.int64
-        )
+    def lanes_per_block(self, lanes: Lanes, masks: np.ndarray) -> np.ndarray:
+        return np.bincount(
+            lanes.warps // self.chunk.warps_per_block, np.bitwise_count(masks), self.chunk.n_blocks
+        ).astype(np.int64)
 
-    def arrive(self, x: Lanes, barrier: int, count: int, votes: np.ndarray | None = None) -> None:
-        """All active lanes of x arrive; `count` lanes are expected in all, 0 for the whole block."""
-        counts = self.lanes_per_block(x, x.masks)
+    def arrive(self, lanes: Lanes, barrier: int, count: int, votes: np.ndarray | None = None) -> None:
+        """All active lanes of `lanes` arrive; `count` lanes are expected in all, 0 for the whole block."""
+        counts = self.lanes_per_block(lanes, lanes.masks)
         self.arrived[:, barrier] += counts
-        live = self.chunk.live[x.warps]
+        live = self.chunk.live[lanes.warps]
         lowest = live & (~live + np.uint32(1))  # whoever brings a warp's lowest lane brings those that are not there
-        self.absent[:, barrier] += self.lanes_per_block(x, np.where(x.masks & lowest, ~live, np.uint32(0)))
+        self.absent[:, barrier] += self.lanes_per_block(lanes, np.where(lanes.masks & lowest, ~live, np.uint32(0)))
         self.expected[counts > 0, barrier] = count
         if votes is not None:
-            self.votes[:, barrier] += self.lanes_per_block(x, pack_masks(votes))
+            self.votes[:, barrier] += self.lanes_per_block(lanes, pack_masks(votes))
 
     def wait(
         self,
-        x: Lanes,
+        lanes: Lanes,
         barrier: int,
         count: int,
         after: int,
@@ -84,31 +84,31 @@ class Barriers:
             and count == 0
             and reduce is None
             and not self.arrived[:, barrier].any()
-            and self.chunk.is_everyone(x)
+            and self.chunk.is_everyone(lanes)
         ):
-            self.chunk.push(x, after)
+            self.chunk.push(lanes, after)
             return
-        self.arrive(x, barrier, count, votes)
-        self.chunk.call(x.step_warps)
-        x.flush()
-        self.waiting.append(Waiting(x, barrier, after, at, reduce))
+        self.arrive(lanes, barrier, count, votes)
+        self.chunk.call(lanes.step_warps)
+        lanes.flush()
+        self.waiting.append(Waiting(lanes, barrier, after, at, reduce))
         self.release()
 
     def waiters(self) -> list[Lanes]:
         """Who stands at a barrier of its block."""
         return [entry.lanes for entry in self.waiting if entry.barrier >= 0]
 
-    def sync_warp(self, x: Lanes, after: int, at: int, members: np.ndarray) -> None:
+    def sync_warp(self, lanes: Lanes, after: int, at: int, members: np.ndarray) -> None:
         """members: uint32, each lane's member mask, (warps, 32) or what broadcasts to it."""
-        here = unpack_masks(x.masks).reshape(-1, WARP)
-        if x.active is None or not (here & (members & lanes_outside(x)[:, None] != 0)).any():
-            self.chunk.push(x, after)
+        here = unpack_masks(lanes.masks).reshape(-1, WARP)
+        if lanes.active is None or not (here & (members & lanes_outside(lanes)[:, None] != 0)).any():
+            self.chunk.push(lanes, after)
             return
-        self.warp_arrived[x.warps] |= x.masks
-        self.warp_members[x.warps] = np.where(here, members, self.warp_members[x.warps])
-        self.warp_places[x.warps] = np.where(here, at, self.warp_places[x.warps])
-        x.flush()
-        self.waiting.append(Waiting(x, -1, after, at, None))
+        self.warp_arrived[lanes.warps] |= lanes.masks
+        self.warp_members[lanes.warps] = np.where(here, members, self.warp_members[lanes.warps])
+        self.warp_places[lanes.warps] = np.where(here, at, self.warp_places[lanes.warps])
+        lanes.flush()
+        self.waiting.append(Waiting(lanes, -1, after, at, None))
         self.release()
 
     def release(self) -> None:
@@ -204,41 +204,41 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
         vote = read_predicate(inst.c, env)
         reduce = Reduction(inst.op.types[0], *destination(inst, PRED if inst.op.dst == "P" else U32))
 
-    def act_uniform(x: Lanes, barrier: int, count: int) -> None:
+    def act_uniform(lanes: Lanes, barrier: int, count: int) -> None:
         if barrier >= N_BARRIERS or count % WARP:
             raise fault(
-                x.chunk,
+                lanes.chunk,
                 at,
                 f"barrier {barrier} with {count} threads: barriers are 0 to 15, counts multiples of 32",
-                int(x.step_warps[0]),
+                int(lanes.step_warps[0]),
             )
         if semantics == "bar_arrive":
-            x.chunk.barriers.arrive(x, barrier, count)
-            x.chunk.push(x, after)
-            x.chunk.barriers.release()
+            lanes.chunk.barriers.arrive(lanes, barrier, count)
+            lanes.chunk.push(lanes, after)
+            lanes.chunk.barriers.release()
             return
         votes = None
         if vote is not None:
-            held = full_row(x, vote(x))
-            votes = held if x.active is None else held & x.active
-        x.chunk.barriers.wait(x, barrier, count, after, at, reduce, votes)
+            held = full_row(lanes, vote(lanes))
+            votes = held if lanes.active is None else held & lanes.active
+        lanes.chunk.barriers.wait(lanes, barrier, count, after, at, reduce, votes)
 
-    def act_apart(x: Lanes, key: int) -> None:
+    def act_apart(lanes: Lanes, key: int) -> None:
         """Lanes that have just parted from others look up their predicate anew (file P is number 2)."""
         if vote is not None and inst.c & PT != PT:
-            x.prepare((2 * 256 + (inst.c & PT),), (), frozenset())
-        act_uniform(x, key >> 32, key & 0xFFFFFFFF)
+            lanes.prepare((2 * 256 + (inst.c & PT),), (), frozenset())
+        act_uniform(lanes, key >> 32, key & 0xFFFFFFFF)
 
-    def act(x: Lanes) -> None:
+    def act(lanes: Lanes) -> None:
         """The access record of each warp says where its first lane arrives."""
-        barriers = np.full(x.n, inst.imm & 0xFFFF) if inst.a == RZ else full_row(x, x.v[kind_a][a])
-        counts = np.full(x.n, inst.imm >> 16) if inst.b == RZ else full_row(x, x.v[kind_b][b])
+        barriers = np.full(lanes.n, inst.imm & 0xFFFF) if inst.a == RZ else full_row(lanes, lanes.v[kind_a][a])
+        counts = np.full(lanes.n, inst.imm >> 16) if inst.b == RZ else full_row(lanes, lanes.v[kind_b][b])
         keys = barriers.astype(np.int64) << 32 | counts
-        active = np.ones(x.n, np.bool_) if x.active is None else x.active
-        note_arrivals(x, active, barriers, counts)
+        active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
+        note_arrivals(lanes, active, barriers, counts)
         for key in np.unique(keys[active])[1:]:
-            act_apart(x.split_off(pack_masks(active & (keys == key))), int(key))
-        act_apart(x, int(np.unique(keys[active])[0]))
+            act_apart(lanes.split_off(pack_masks(active & (keys == key))), int(key))
+        act_apart(lanes, int(np.unique(keys[active])[0]))
 
     if inst.a == RZ and inst.b == RZ:
         return split_by_guard(block, env, lambda x: act_uniform(x, inst.imm & 0xFFFF, inst.imm >> 16))
@@ -248,7 +248,7 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
     return with_idle_records(inst, env, end)
 
 
-def note_arrivals(x: Lanes, active: np.ndarray, barriers: np.ndarray, counts: np.ndarray) -> None:
+def note_arrivals(group: Lanes, active: np.ndarray, barriers: np.ndarray, counts: np.ndarray) -> None:
     """A record for each warp with a lane in `active`: its first lane's barrier in `conflicts`, the warps it waits for
     in `uniform`.
     """
@@ -257,8 +257,8 @@ def note_arrivals(x: Lanes, active: np.ndarray, barriers: np.ndarray, counts: np
     records = np.zeros(len(lanes), ACCESS_DTYPE)
     records["lanes"] = 1
     records["conflicts"], records["uniform"] = barriers[lanes] & 0xFF, np.minimum(counts[lanes] // WARP, 255)
-    x.chunk.log.access_warp.append(x.step_warps)
-    x.chunk.log.access.append(records.view(np.uint64))
+    group.chunk.log.access_warp.append(group.step_warps)
+    group.chunk.log.access.append(records.view(np.uint64))
 
 
 def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
@@ -267,12 +267,12 @@ def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
     """
     guard = read_predicate(inst.guard, env)
 
-    def guarded(x: Lanes) -> None:
-        held = pack_masks(guard(x)) & x.masks
-        idle = x.step_warps[held[np.flatnonzero(x.masks)] == 0]
-        x.chunk.log.access_warp.append(idle)
-        x.chunk.log.access.append(np.zeros(len(idle), np.uint64))
-        end(x)
+    def guarded(lanes: Lanes) -> None:
+        held = pack_masks(guard(lanes)) & lanes.masks
+        idle = lanes.step_warps[held[np.flatnonzero(lanes.masks)] == 0]
+        lanes.chunk.log.access_warp.append(idle)
+        lanes.chunk.log.access.append(np.zeros(len(idle), np.uint64))
+        end(lanes)
 
     return guarded
 

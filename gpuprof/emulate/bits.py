@@ -20,8 +20,8 @@ def build_shift(function: np.ufunc):
         kd, d = destination(inst, slot_kind(inst, "dst"))
         (ka, a), (kb, b) = sources(inst, env)
 
-        def op(x: Lanes) -> None:
-            v = x.v
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
             row = v[kd][d]
             count = v[kb][b]
             function(v[ka][a], count if count.dtype == row.dtype else count.astype(row.dtype), row)
@@ -125,8 +125,8 @@ def build_test(inst: Instruction, env: Env) -> Op:
     kc, c = destination(inst, PRED, "c")
     (ka, a), (kb, b) = sources(inst, env, "ab")
 
-    def op(x: Lanes) -> None:
-        v = x.v
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
         held = np.bitwise_and(v[ka][a], v[kb][b]) != 0
         v[kd][d][:] = held
         v[kc][c][:] = ~held

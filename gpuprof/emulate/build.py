@@ -67,15 +67,15 @@ def ufunc(function: np.ufunc) -> Builder:
         if len(refs) == 1:
             ((ka, a),) = refs
 
-            def op(x: Lanes) -> None:
-                v = x.v
+            def op(lanes: Lanes) -> None:
+                v = lanes.v
                 function(v[ka][a], out=v[kd][d])
 
             return op
         (ka, a), (kb, b) = refs
 
-        def op(x: Lanes) -> None:
-            v = x.v
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
             function(v[ka][a], v[kb][b], out=v[kd][d])
 
         return op
@@ -97,8 +97,8 @@ def elementwise(function: Callable[..., np.ndarray], kind: int | None = None, ds
             if getattr(inst.op, slot)
         ]
 
-        def op(x: Lanes) -> None:
-            v = x.v
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
             np.copyto(v[kd][d], function(*[v[k][i] for k, i in refs]), casting="unsafe")
 
         return op
@@ -119,8 +119,8 @@ def read_predicate(number: int, env: Env) -> Callable[[Lanes], np.ndarray]:
     """lanes -> bool row of an encoded predicate source."""
     (kind, index), negated = predicate(number, env.pool)
     if negated:
-        return lambda x: ~x.v[kind][index]
-    return lambda x: x.v[kind][index]
+        return lambda lanes: ~lanes.v[kind][index]
+    return lambda lanes: lanes.v[kind][index]
 
 
 def guard_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray] | None:
@@ -132,15 +132,15 @@ def guard_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray] |
     read = read_predicate(inst.guard, env)
     at = env.at
 
-    def guard(x: Lanes) -> np.ndarray:
-        held = read(x)
-        held = held & x.active if x.active is not None else np.broadcast_to(held, x.n)
-        x.chunk.count_guarded(at, held)
+    def guard(lanes: Lanes) -> np.ndarray:
+        held = read(lanes)
+        held = held & lanes.active if lanes.active is not None else np.broadcast_to(held, lanes.n)
+        lanes.chunk.count_guarded(at, held)
         return held
 
     return guard
 
 
-def full_row(x: Lanes, row: np.ndarray) -> np.ndarray:
+def full_row(lanes: Lanes, row: np.ndarray) -> np.ndarray:
     """A row of n elements also where the operand is a constant."""
-    return row if row.ndim else np.broadcast_to(row, x.n)
+    return row if row.ndim else np.broadcast_to(row, lanes.n)

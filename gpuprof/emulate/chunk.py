@@ -76,14 +76,14 @@ class Chunk:
     def rank(self, block: int) -> int:
         return self.module.ranks.get(block, -1)
 
-    def push(self, x: Lanes, block: int) -> None:
-        """x goes on with `block`."""
-        key = (-x.depth, self.rank(block))
+    def push(self, lanes: Lanes, block: int) -> None:
+        """`lanes` goes on with `block`."""
+        key = (-lanes.depth, self.rank(block))
         waiting = self.ready.get(key)
         if waiting is None:
-            self.ready[key] = [x]
+            self.ready[key] = [lanes]
         else:
-            waiting.append(x)
+            waiting.append(lanes)
 
     def run(self, segment_nbytes: int) -> Iterator[None]:
         """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, or where some sleep to
@@ -167,28 +167,28 @@ class Chunk:
             self.ready.setdefault(key, []).extend(groups)
         self.asleep.clear()
 
-    def stays_awake(self, key: Key, x: Lanes) -> bool:
-        """Puts to sleep the lanes of x that do not run on; False when that is all of them."""
-        sleepy = x.masks & ~self.awake[x.warps]
+    def stays_awake(self, key: Key, lanes: Lanes) -> bool:
+        """Puts to sleep the lanes of `lanes` that do not run on; False when that is all of them."""
+        sleepy = lanes.masks & ~self.awake[lanes.warps]
         if not sleepy.any():
             return True
-        everyone = bool((sleepy == x.masks).all())
-        self.asleep.setdefault(key, []).append(x if everyone else x.split_off(sleepy))
+        everyone = bool((sleepy == lanes.masks).all())
+        self.asleep.setdefault(key, []).append(lanes if everyone else lanes.split_off(sleepy))
         return not everyone
 
     def block_at(self, key: Key) -> Block:
         return self.module.blocks[self.block_of_rank[key[1]]]
 
-    def gathered(self, key: Key, block: Block, x: Lanes) -> bool:
-        """Holds the lanes of x that wait for others of their warp; False when that is all of them."""
-        waiting = waiting_lanes(x, block.members)
+    def gathered(self, key: Key, block: Block, lanes: Lanes) -> bool:
+        """Holds the lanes of `lanes` that wait for others of their warp; False when that is all of them."""
+        waiting = waiting_lanes(lanes, block.members)
         if waiting is None:
             return True
         self.meetings.stirred = True
-        if (waiting == x.masks).all():
-            self.held[key] = [x]
+        if (waiting == lanes.masks).all():
+            self.held[key] = [lanes]
             return False
-        self.held[key] = [x.split_off(waiting)]
+        self.held[key] = [lanes.split_off(waiting)]
         return True
 
     def choose(self) -> tuple[int, int]:
@@ -219,27 +219,27 @@ class Chunk:
             return Lanes(self, np.arange(self.n_warps, dtype=np.int64), masks, depth, direct=True)
         return Lanes(self, warps, masks[warps], depth)
 
-    def is_everyone(self, x: Lanes) -> bool:
-        """Whether x holds all lanes that have not exited."""
-        return int(np.bitwise_count(self.live).sum()) == x.n_active
+    def is_everyone(self, lanes: Lanes) -> bool:
+        """Whether `lanes` holds all lanes that have not exited."""
+        return int(np.bitwise_count(self.live).sum()) == lanes.n_active
 
-    def step(self, key: Key, block: Block, x: Lanes) -> None:
+    def step(self, key: Key, block: Block, lanes: Lanes) -> None:
         """Runs one basic block."""
-        spins = block.spins and not self.crowd.admit(key, x)
-        self.count_step(block, x)
+        spins = block.spins and not self.crowd.admit(key, lanes)
+        self.count_step(block, lanes)
         self.spend(spins)
-        x.prepare(block.needs, block.fresh, block.writes)
+        lanes.prepare(block.needs, block.fresh, block.writes)
         for op in block.ops:
-            op(x)
-        block.end(x)
+            op(lanes)
+        block.end(lanes)
 
-    def count_step(self, block: Block, x: Lanes) -> None:
-        self.log.step(block.index, x.step_warps, x.step_masks)
-        self.tally.block(block.index, len(x.step_warps), x.n_active)
-        self.executed[x.step_warps] += block.n_instructions
+    def count_step(self, block: Block, lanes: Lanes) -> None:
+        self.log.step(block.index, lanes.step_warps, lanes.step_masks)
+        self.tally.block(block.index, len(lanes.step_warps), lanes.n_active)
+        self.executed[lanes.step_warps] += block.n_instructions
         self.total += block.n_instructions
         if self.total >= self.next_check:
-            self.check_watchdog(block, x)
+            self.check_watchdog(block, lanes)
 
     def spend(self, spins: bool) -> None:
         """The patience of those who wait."""
@@ -248,7 +248,7 @@ class Chunk:
         else:
             self.spent = 0
 
-    def check_watchdog(self, block: Block, x: Lanes) -> None:
+    def check_watchdog(self, block: Block, lanes: Lanes) -> None:
         most = int(self.executed.max())
         if most > self.max_cycles:
             warp = int(np.argmax(self.executed))
@@ -261,9 +261,9 @@ class Chunk:
 
     # What ops ask for
 
-    def leave(self, x: Lanes) -> None:
-        """All lanes of x exit."""
-        self.exited(x.warps, x.masks)
+    def leave(self, lanes: Lanes) -> None:
+        """All lanes of `lanes` exit."""
+        self.exited(lanes.warps, lanes.masks)
 
     def exited(self, warps: np.ndarray, masks: np.ndarray) -> None:
         self.live[warps] &= ~masks
@@ -271,14 +271,14 @@ class Chunk:
         self.barriers.release()
         self.cluster_barrier.exited()
 
-    def special(self, name: str, x: Lanes) -> np.ndarray:
+    def special(self, name: str, lanes: Lanes) -> np.ndarray:
         """The row of a special register."""
         if name in special.CHANGING:
-            return special.CHANGING[name](self, x)
+            return special.CHANGING[name](self, lanes)
         row = self.rows.get(name)
         if row is None:
             row = self.rows[name] = np.broadcast_to(special.FIXED[name](self), (self.n_warps, WARP))
-        return row.reshape(-1) if x.direct else row[x.warps].reshape(-1)
+        return row.reshape(-1) if lanes.direct else row[lanes.warps].reshape(-1)
 
     def wide_constant(self, ref, value: np.ndarray) -> np.ndarray:
         row = self.wide_rows.get(ref)

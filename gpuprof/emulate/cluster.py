@@ -34,26 +34,26 @@ class ClusterBarrier:
         self.waiting: list[tuple[Lanes, int, int]] = []  # lanes, block after, instruction
         self.used = False
 
-    def arrive(self, x: Lanes, at: int) -> None:
-        again = pack_masks((self.lane_phase[x.warps] >= 0).reshape(-1)) & x.masks
+    def arrive(self, lanes: Lanes, at: int) -> None:
+        again = pack_masks((self.lane_phase[lanes.warps] >= 0).reshape(-1)) & lanes.masks
         if again.any():
             row = int(np.flatnonzero(again)[0])
             lane = (int(again[row]) & -int(again[row])).bit_length() - 1
             raise fault(
-                self.chunk, at, "barrier.cluster.arrive for the second time without a wait", int(x.warps[row]), lane
+                self.chunk, at, "barrier.cluster.arrive for the second time without a wait", int(lanes.warps[row]), lane
             )
         self.used = True
-        self.arrived[x.warps] |= x.masks
-        self._set_phase(x, self.phase[x.warps // self.warps_per_cluster][:, None])
+        self.arrived[lanes.warps] |= lanes.masks
+        self._set_phase(lanes, self.phase[lanes.warps // self.warps_per_cluster][:, None])
         self.complete()
 
-    def _set_phase(self, x: Lanes, phase) -> None:
-        mine = self.lane_phase[x.warps]
-        np.copyto(mine, phase, where=unpack_masks(x.masks).reshape(-1, 32))
-        self.lane_phase[x.warps] = mine
+    def _set_phase(self, lanes: Lanes, phase) -> None:
+        mine = self.lane_phase[lanes.warps]
+        np.copyto(mine, phase, where=unpack_masks(lanes.masks).reshape(-1, 32))
+        self.lane_phase[lanes.warps] = mine
 
-    def _leave(self, x: Lanes) -> None:
-        self._set_phase(x, -1)
+    def _leave(self, lanes: Lanes) -> None:
+        self._set_phase(lanes, -1)
 
     def exited(self) -> None:
         if self.used:
@@ -72,50 +72,50 @@ class ClusterBarrier:
         for x, after, at in waiting:
             self._wait(x, after, at)
 
-    def free(self, x: Lanes) -> np.ndarray:
-        """uint32 per warp: the lanes of x whose phase has ended."""
-        over = self.lane_phase[x.warps] < self.phase[x.warps // self.warps_per_cluster][:, None]
-        return pack_masks(over.reshape(-1)) & x.masks
+    def free(self, lanes: Lanes) -> np.ndarray:
+        """uint32 per warp: the lanes of `lanes` whose phase has ended."""
+        over = self.lane_phase[lanes.warps] < self.phase[lanes.warps // self.warps_per_cluster][:, None]
+        return pack_masks(over.reshape(-1)) & lanes.masks
 
     def waiters(self) -> list[Lanes]:
         return [x for x, _, _ in self.waiting]
 
-    def wait(self, x: Lanes, after: int, at: int) -> None:
-        never = pack_masks((self.lane_phase[x.warps] < 0).reshape(-1)) & x.masks
+    def wait(self, lanes: Lanes, after: int, at: int) -> None:
+        never = pack_masks((self.lane_phase[lanes.warps] < 0).reshape(-1)) & lanes.masks
         if never.any():
             row = int(np.flatnonzero(never)[0])
             lane = (int(never[row]) & -int(never[row])).bit_length() - 1
-            raise fault(self.chunk, at, "barrier.cluster.wait without an arrive before it", int(x.warps[row]), lane)
-        if (self.free(x) == x.masks).all():
-            self._leave(x)
-            self.chunk.push(x, after)
+            raise fault(self.chunk, at, "barrier.cluster.wait without an arrive before it", int(lanes.warps[row]), lane)
+        if (self.free(lanes) == lanes.masks).all():
+            self._leave(lanes)
+            self.chunk.push(lanes, after)
             return
-        self.chunk.call(x.step_warps)
-        x.flush()
-        self._wait(x, after, at)
+        self.chunk.call(lanes.step_warps)
+        lanes.flush()
+        self._wait(lanes, after, at)
 
-    def _wait(self, x: Lanes, after: int, at: int) -> None:
-        going = self.free(x)
-        staying = x.masks & ~going
+    def _wait(self, lanes: Lanes, after: int, at: int) -> None:
+        going = self.free(lanes)
+        staying = lanes.masks & ~going
         if going.any():
-            group = x.part(going)
+            group = lanes.part(going)
             self._leave(group)
             self.chunk.push(group, after)
         if staying.any():
-            self.waiting.append((x.part(staying), after, at))
+            self.waiting.append((lanes.part(staying), after, at))
 
 
 def build_barrier(block: BasicBlock, env: Env) -> End:
     after, at = fall_through(block, env), block.after - 1
     arrives = block.last.op.semantics == "cluster_arrive"
 
-    def act(x: Lanes) -> None:
-        barrier = x.chunk.cluster_barrier
+    def act(lanes: Lanes) -> None:
+        barrier = lanes.chunk.cluster_barrier
         if not arrives:
-            barrier.wait(x, after, at)
+            barrier.wait(lanes, after, at)
             return
-        barrier.arrive(x, at)
-        x.chunk.push(x, after)
+        barrier.arrive(lanes, at)
+        lanes.chunk.push(lanes, after)
 
     return split_by_guard(block, env, act)
 
@@ -130,10 +130,10 @@ def build_rank(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", U32, env.pool)
 
-    def op(x: Lanes) -> None:
-        field = full_row(x, x.v[ka][a]) >> np.uint32(RANK_SHIFT)
-        own = x.chunk.special("cluster_ctarank", x).astype(np.uint32)
-        np.copyto(x.v[kd][d], np.where(field == 0, own, field - np.uint32(1)))
+    def op(lanes: Lanes) -> None:
+        field = full_row(lanes, lanes.v[ka][a]) >> np.uint32(RANK_SHIFT)
+        own = lanes.chunk.special("cluster_ctarank", lanes).astype(np.uint32)
+        np.copyto(lanes.v[kd][d], np.where(field == 0, own, field - np.uint32(1)))
 
     return op
 

@@ -22,7 +22,7 @@ def fall_through(block: BasicBlock, env: Env) -> int:
 
 def build_fall(block: BasicBlock, env: Env) -> End:
     after = fall_through(block, env)
-    return lambda x: x.chunk.push(x, after)
+    return lambda lanes: lanes.chunk.push(lanes, after)
 
 
 def split_by_guard(block: BasicBlock, env: Env, act: Callable[[Lanes], None]) -> End:
@@ -33,16 +33,16 @@ def split_by_guard(block: BasicBlock, env: Env, act: Callable[[Lanes], None]) ->
     after = fall_through(block, env)
     at = block.after - 1
 
-    def end(x: Lanes) -> None:
-        masks = pack_masks(guard(x))
+    def end(lanes: Lanes) -> None:
+        masks = pack_masks(guard(lanes))
         if not masks.any():
-            x.chunk.push(x, after)
+            lanes.chunk.push(lanes, after)
             return
-        if not (masks == x.masks).all():
-            rest = x.masks & ~masks
-            x.chunk.count_divergence(at, masks, rest)
-            x.chunk.push(x.split_off(rest), after)
-        act(x)
+        if not (masks == lanes.masks).all():
+            rest = lanes.masks & ~masks
+            lanes.chunk.count_divergence(at, masks, rest)
+            lanes.chunk.push(lanes.split_off(rest), after)
+        act(lanes)
 
     return end
 
@@ -51,27 +51,27 @@ def build_branch(block: BasicBlock, env: Env) -> End:
     target = env.graph.block_at[branch_target(block)]
     guard = guard_reader(block.last, env)
     if guard is None:
-        return lambda x: x.chunk.push(x, target)
+        return lambda lanes: lanes.chunk.push(lanes, target)
     after = fall_through(block, env)
     at = block.after - 1
 
-    def end(x: Lanes) -> None:
-        chunk = x.chunk
-        masks = pack_masks(guard(x))
+    def end(lanes: Lanes) -> None:
+        chunk = lanes.chunk
+        masks = pack_masks(guard(lanes))
         if not masks.any():
-            chunk.push(x, after)
-        elif (masks == x.masks).all():
-            chunk.push(x, target)
+            chunk.push(lanes, after)
+        elif (masks == lanes.masks).all():
+            chunk.push(lanes, target)
         else:
-            rest = x.masks & ~masks
+            rest = lanes.masks & ~masks
             chunk.count_divergence(at, masks, rest)
             # The side that runs next keeps the registers that are at hand.
             if chunk.rank(target) < chunk.rank(after):
-                chunk.push(x.split_off(rest), after)
-                chunk.push(x, target)
+                chunk.push(lanes.split_off(rest), after)
+                chunk.push(lanes, target)
             else:
-                chunk.push(x.split_off(masks), target)
-                chunk.push(x, after)
+                chunk.push(lanes.split_off(masks), target)
+                chunk.push(lanes, after)
 
     return end
 
@@ -79,22 +79,22 @@ def build_branch(block: BasicBlock, env: Env) -> End:
 def build_exit(block: BasicBlock, env: Env) -> End:
     guard = guard_reader(block.last, env)
     if guard is None:
-        return lambda x: x.chunk.leave(x)
+        return lambda lanes: lanes.chunk.leave(lanes)
     after = fall_through(block, env)
     at = block.after - 1
 
-    def end(x: Lanes) -> None:
-        chunk = x.chunk
-        masks = pack_masks(guard(x))
+    def end(lanes: Lanes) -> None:
+        chunk = lanes.chunk
+        masks = pack_masks(guard(lanes))
         if not masks.any():
-            chunk.push(x, after)
-        elif (masks == x.masks).all():
-            chunk.leave(x)
+            chunk.push(lanes, after)
+        elif (masks == lanes.masks).all():
+            chunk.leave(lanes)
         else:
-            chunk.count_divergence(at, masks, x.masks & ~masks)
-            warps = x.warps
-            x.drop(masks)
-            chunk.push(x, after)
+            chunk.count_divergence(at, masks, lanes.masks & ~masks)
+            warps = lanes.warps
+            lanes.drop(masks)
+            chunk.push(lanes, after)
             chunk.exited(warps, masks)
 
     return end
@@ -104,43 +104,46 @@ def build_call(block: BasicBlock, env: Env) -> End:
     target = env.graph.block_at[branch_target(block)]
     after, frame_nbytes = fall_through(block, env), block.last.mods
 
-    def act(x: Lanes) -> None:
-        x.chunk.calls.enter(x, after, frame_nbytes)
-        x.chunk.push(x, target)
+    def act(lanes: Lanes) -> None:
+        lanes.chunk.calls.enter(lanes, after, frame_nbytes)
+        lanes.chunk.push(lanes, target)
 
     return split_by_guard(block, env, act)
 
 
 def build_return(block: BasicBlock, env: Env) -> End:
-    def act(x: Lanes) -> None:
-        if x.depth == 0:
-            x.chunk.leave(x)
+    def act(lanes: Lanes) -> None:
+        if lanes.depth == 0:
+            lanes.chunk.leave(lanes)
             return
-        go_to_each(x, x.chunk.calls.leave(x))
+        go_to_each(lanes, lanes.chunk.calls.leave(lanes))
 
     return split_by_guard(block, env, act)
 
 
-def go_to_each(x: Lanes, blocks: np.ndarray) -> None:
+def go_to_each(lanes: Lanes, blocks: np.ndarray) -> None:
     """Active lane i goes to block blocks[i]."""
-    active = np.ones(x.n, np.bool_) if x.active is None else x.active
+    active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
     targets = np.unique(blocks[active])
     for target in targets[1:]:
-        x.chunk.push(x.split_off(pack_masks(active & (blocks == target))), int(target))
-    x.chunk.push(x, int(targets[0]))
+        lanes.chunk.push(lanes.split_off(pack_masks(active & (blocks == target))), int(target))
+    lanes.chunk.push(lanes, int(targets[0]))
 
 
-def code_blocks(x: Lanes, block: BasicBlock, env: Env, address: np.ndarray) -> np.ndarray:
+def code_blocks(group: Lanes, block: BasicBlock, env: Env, address: np.ndarray) -> np.ndarray:
     """Block index of each lane's code address; raises KernelFault when one is not the start of a block."""
-    blocks = np.full(x.n, -1, np.int64)
-    for value in np.unique(address if x.active is None else address[x.active]):
+    blocks = np.full(group.n, -1, np.int64)
+    for value in np.unique(address if group.active is None else address[group.active]):
         index, rest = divmod(int(value) - env.load_base, INSTRUCTION_NBYTES)
         found = env.graph.block_at.get(index, -1) if rest == 0 else -1
         lanes = address == value
         if found < 0:
-            element = first_active(x, lanes if x.active is None else lanes & x.active)
+            element = first_active(group, lanes if group.active is None else lanes & group.active)
             raise fault_of_element(
-                x, block.after - 1, element, f"jump to 0x{int(value):x}, which is not the start of a function or label"
+                group,
+                block.after - 1,
+                element,
+                f"jump to 0x{int(value):x}, which is not the start of a function or label",
             )
         blocks[lanes] = found
     return blocks
@@ -152,12 +155,12 @@ def build_indirect(block: BasicBlock, env: Env) -> End:
     after, frame_nbytes = fall_through(block, env), block.last.mods
     is_call = block.last.op.semantics == "call_indirect"
 
-    def act(x: Lanes) -> None:
-        row = x.v[kind][index]
-        blocks = code_blocks(x, block, env, row if row.ndim else np.full(x.n, row))
+    def act(lanes: Lanes) -> None:
+        row = lanes.v[kind][index]
+        blocks = code_blocks(lanes, block, env, row if row.ndim else np.full(lanes.n, row))
         if is_call:
-            x.chunk.calls.enter(x, after, frame_nbytes)
-        go_to_each(x, blocks)
+            lanes.chunk.calls.enter(lanes, after, frame_nbytes)
+        go_to_each(lanes, blocks)
 
     return split_by_guard(block, env, act)
 
@@ -165,9 +168,9 @@ def build_indirect(block: BasicBlock, env: Env) -> End:
 def build_trap(block: BasicBlock, env: Env) -> End:
     text = {"trap": "trap executed", "breakpoint": "breakpoint executed; there is no debugger"}[block.last.op.semantics]
 
-    def act(x: Lanes) -> None:
-        element = 0 if x.active is None else first_active(x, x.active)
-        raise fault_of_element(x, block.after - 1, element, text)
+    def act(lanes: Lanes) -> None:
+        element = 0 if lanes.active is None else first_active(lanes, lanes.active)
+        raise fault_of_element(lanes, block.after - 1, element, text)
 
     return split_by_guard(block, env, act)
 
@@ -179,11 +182,11 @@ def build_warpsync(block: BasicBlock, env: Env) -> End:
     kind, index = source(inst, "b", U32, env.pool)
     has_register = inst.b != RZ
 
-    def act(x: Lanes) -> None:
+    def act(lanes: Lanes) -> None:
         if has_register:  # those that have just parted from others fetch it anew
-            x.prepare((index,), (), frozenset())
-        members = x.v[kind][index].reshape(-1, WARP) if has_register else np.uint32(inst.imm)
-        x.chunk.barriers.sync_warp(x, after, at, members)
+            lanes.prepare((index,), (), frozenset())
+        members = lanes.v[kind][index].reshape(-1, WARP) if has_register else np.uint32(inst.imm)
+        lanes.chunk.barriers.sync_warp(lanes, after, at, members)
 
     return split_by_guard(block, env, act)
 

@@ -20,20 +20,20 @@ LARGEST_TF32 = np.uint32(0x7F7FE000).view(np.float32)
 INTEGRAL = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
 
 
-def read_integer(row: np.ndarray, t: str) -> np.ndarray:
+def read_integer(row: np.ndarray, type_name: str) -> np.ndarray:
     """The low bits of a row as an integer of type t."""
-    nbytes = type_nbits(t) // 8
-    return row.astype(f"u{nbytes}").view(f"{'i' if t[0] == 's' else 'u'}{nbytes}")
+    nbytes = type_nbits(type_name) // 8
+    return row.astype(f"u{nbytes}").view(f"{'i' if type_name[0] == 's' else 'u'}{nbytes}")
 
 
-def limits(t: str) -> tuple[int, int]:
-    nbits = type_nbits(t)
-    return (-(1 << nbits - 1), (1 << nbits - 1) - 1) if t[0] == "s" else (0, (1 << nbits) - 1)
+def limits(type_name: str) -> tuple[int, int]:
+    nbits = type_nbits(type_name)
+    return (-(1 << nbits - 1), (1 << nbits - 1) - 1) if type_name[0] == "s" else (0, (1 << nbits) - 1)
 
 
-def as_row(value: np.ndarray, t: str) -> np.ndarray:
-    """An integer of type t, zero-extended to the register's width."""
-    return value.view(f"u{type_nbits(t) // 8}")
+def as_row(value: np.ndarray, type_name: str) -> np.ndarray:
+    """An integer of the type, zero-extended to the register's width."""
+    return value.view(f"u{type_nbits(type_name) // 8}")
 
 
 def clamp_integer(value: np.ndarray, source_type: str, to: str) -> np.ndarray:
@@ -57,9 +57,9 @@ def integer_to_integer(to: str, source_type: str, mods: int):
     return compute
 
 
-def read_float(row: np.ndarray, t: str) -> np.ndarray:
+def read_float(row: np.ndarray, type_name: str) -> np.ndarray:
     """f32 and f64 rows as they are, half precision widened to f32."""
-    return widen(row & np.uint32(0xFFFF), t) if t in FORMATS else row
+    return widen(row & np.uint32(0xFFFF), type_name) if type_name in FORMATS else row
 
 
 def float_to_integer(to: str, source_type: str, mods: int):
@@ -146,12 +146,12 @@ def float_to_float(to: str, source_type: str, mods: int):
     return compute
 
 
-def float_kind(t: str) -> int:
-    return {"f32": F32, "f64": F64, "f16": U32, "bf16": U32}[t]
+def float_kind(type_name: str) -> int:
+    return {"f32": F32, "f64": F64, "f16": U32, "bf16": U32}[type_name]
 
 
-def integer_kind(t: str) -> int:
-    return U64 if type_nbits(t) == 64 else U32
+def integer_kind(type_name: str) -> int:
+    return U64 if type_nbits(type_name) == 64 else U32
 
 
 def build_convert(inst: Instruction, env: Env) -> Op:
@@ -164,8 +164,8 @@ def build_convert(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, float_kind(to) if to_float else integer_kind(to))
     ka, a = source(inst, "a", float_kind(source_type) if from_float else integer_kind(source_type), env.pool)
 
-    def op(x) -> None:
-        x.v[kd][d][:] = compute(x.v[ka][a])
+    def op(lanes) -> None:
+        lanes.v[kd][d][:] = compute(lanes.v[ka][a])
 
     return op
 
@@ -204,8 +204,8 @@ def build_pack(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     (ka, a), (kb, b) = (source(inst, slot, F32, env.pool) for slot in "ab")
 
-    def op(x) -> None:
-        x.v[kd][d][:] = half(x.v[ka][a]) << np.uint32(16) | half(x.v[kb][b])
+    def op(lanes) -> None:
+        lanes.v[kd][d][:] = half(lanes.v[ka][a]) << np.uint32(16) | half(lanes.v[kb][b])
 
     return op
 

@@ -24,85 +24,87 @@ def build_copy(inst: Instruction, env: Env) -> Op:
     kind, to = source(inst, "b", U32, env.pool)
     taken = source(inst, "c", U32, env.pool) if inst.op.c else None
 
-    def op(x: Lanes) -> None:
-        active = x.active if site.guard is None else site.guard(x)
-        target = full_row(x, x.v[kind][to]).astype(np.int64)
+    def op(lanes: Lanes) -> None:
+        active = lanes.active if site.guard is None else site.guard(lanes)
+        target = full_row(lanes, lanes.v[kind][to]).astype(np.int64)
         sizes = None
         if taken is not None:
-            sizes = np.minimum(full_row(x, x.row(taken)), nbytes).astype(np.int64)
+            sizes = np.minimum(full_row(lanes, lanes.row(taken)), nbytes).astype(np.int64)
             if ((sizes == nbytes) if active is None else (sizes == nbytes) | ~active).all():
                 sizes = None
         if sizes is None:
-            copy_whole(x, site, writing, target, active)
+            copy_whole(lanes, site, writing, target, active)
         else:
-            copy_parts(x, site, writing, target, np.ones(x.n, np.bool_) if active is None else active, sizes)
+            copy_parts(lanes, site, writing, target, np.ones(lanes.n, np.bool_) if active is None else active, sizes)
 
     return op
 
 
-def copy_whole(x: Lanes, site: Site, writing: Site, target: np.ndarray, active: np.ndarray | None) -> None:
+def copy_whole(lanes: Lanes, site: Site, writing: Site, target: np.ndarray, active: np.ndarray | None) -> None:
     """All active lanes take all their bytes: whole words."""
-    space, shared = x.chunk.spaces["global"], x.chunk.spaces["shared"]
-    touched = touch(x, site, space, site.address(x), active)
+    space, shared = lanes.chunk.spaces["global"], lanes.chunk.spaces["shared"]
+    touched = touch(lanes, site, space, site.address(lanes), active)
     if active is not None and not active.any():
         return
-    check(x, writing, shared, target, active, None, False)
-    note_banks(x, writing, target, x.masks if active is None else pack_masks(active))
+    check(lanes, writing, shared, target, active, None, False)
+    note_banks(lanes, writing, target, lanes.masks if active is None else pack_masks(active))
     width = min(site.nbytes, 8)
-    origin, place = touched.flat // width, shared.flat(x, target) // width
+    origin, place = touched.flat // width, shared.flat(lanes, target) // width
     if active is not None:
         origin, place = origin[active], place[active]
     for k in range(site.nbytes // width):
         shared.views[width][place + k] = space.views[width][origin + k]
 
 
-def copy_parts(x: Lanes, site: Site, writing: Site, target: np.ndarray, where: np.ndarray, sizes: np.ndarray) -> None:
+def copy_parts(
+    lanes: Lanes, site: Site, writing: Site, target: np.ndarray, where: np.ndarray, sizes: np.ndarray
+) -> None:
     """Some lanes take less: words where they take all or nothing, else bytes; zeros follow."""
     nbytes = site.nbytes
     width = WORD if ((sizes == nbytes) | (sizes == 0) | ~where).all() else 1
-    data = read(x, site, site.address(x), where & (sizes > 0), sizes, width)
+    data = read(lanes, site, site.address(lanes), where & (sizes > 0), sizes, width)
     offsets = np.arange(0, nbytes, width)
     data[offsets >= sizes[:, None]] = 0
     if not where.any():
         return
-    shared = x.chunk.spaces["shared"]
-    check(x, writing, shared, target, where, None, False)
-    note_banks(x, writing, target, pack_masks(where))
-    flat = shared.flat(x, target)[where]
+    shared = lanes.chunk.spaces["shared"]
+    check(lanes, writing, shared, target, where, None, False)
+    note_banks(lanes, writing, target, pack_masks(where))
+    flat = shared.flat(lanes, target)[where]
     shared.views[width][(flat[:, None] + offsets) // width] = data[where]
 
 
-def note_banks(x: Lanes, writing: Site, target: np.ndarray, masks: np.ndarray) -> None:
+def note_banks(lanes: Lanes, writing: Site, target: np.ndarray, masks: np.ndarray) -> None:
     """Counts the passes through the banks of shared memory, and adds them to the access's records, as `conflicts`."""
     from gpuprof.emulate.coalesce import Totals, inspect
 
     passes = np.empty(len(masks), np.uint64)
     totals = Totals(
-        *inspect(target, x.masks, masks, writing.nbytes, 1, 0, False, False, False, passes, np.empty(1, np.int64))
+        *inspect(target, lanes.masks, masks, writing.nbytes, 1, 0, False, False, False, passes, np.empty(1, np.int64))
     )
-    records_of(x)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
-    x.chunk.count_access(writing, x.chunk.spaces["shared"], totals)
+    records_of(lanes)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
+    lanes.chunk.count_access(writing, lanes.chunk.spaces["shared"], totals)
 
 
-def read(x: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:
+def read(lanes: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:
     """(n, nbytes / width) elements of `width` bytes: what the lanes of `where` take from global memory, undefined past
     their sizes.
 
     Raises KernelFault.
     """
-    space = x.chunk.spaces["global"]
+    space = lanes.chunk.spaces["global"]
     part = where & (sizes < site.nbytes)
     if part.any():  # what is past the size need not be there
-        outside = part & ~(space.inside(x, address, sizes) & (address % site.nbytes == 0))
+        outside = part & ~(space.inside(lanes, address, sizes) & (address % site.nbytes == 0))
         if outside.any():
-            element = first_active(x, outside)
+            element = first_active(lanes, outside)
             value = int(address[element])
             what = "misaligned" if value % site.nbytes else "out of bounds"
             text = (
                 f"{what} read of {int(sizes[element])} bytes in global memory at 0x{value:x}; {space.describe(value)}"
             )
-            raise fault_of_element(x, site.at, element, text)
-    flat = touch(x, site, space, address, where, unchecked=part).flat
+            raise fault_of_element(lanes, site.at, element, text)
+    flat = touch(lanes, site, space, address, where, unchecked=part).flat
     return space.views[width].take((flat[:, None] + np.arange(0, site.nbytes, width)) // width, mode="clip")
 
 

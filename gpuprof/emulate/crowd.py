@@ -24,17 +24,17 @@ class Crowd:
         self.rounds: dict[Key, int] = {}
         self.last_active: dict[Key, int] = {}
 
-    def admit(self, key: Key, x: Lanes) -> bool:
-        """Parks all but the first warps of x when it has gone round often. Gives whether fewer lanes came than the last
-        time.
+    def admit(self, key: Key, lanes: Lanes) -> bool:
+        """Parks all but the first warps of `lanes` when it has gone round often. Gives whether fewer lanes came than
+        the last time.
         """
-        if len(x.step_warps) > TURN_WARPS:
+        if len(lanes.step_warps) > TURN_WARPS:
             self.rounds[key] = self.rounds.get(key, 0) + 1
             if self.rounds[key] > FREE_ROUNDS:
-                _, rest = first_warps(x.masks)
-                self.parked.setdefault(key, []).append(x.split_off(rest))
-        fewer = x.n_active < self.last_active.get(key, 0)
-        self.last_active[key] = x.n_active
+                _, rest = first_warps(lanes.masks)
+                self.parked.setdefault(key, []).append(lanes.split_off(rest))
+        fewer = lanes.n_active < self.last_active.get(key, 0)
+        self.last_active[key] = lanes.n_active
         return fewer
 
     def release(self, ready: dict[Key, list[Lanes]], everyone: bool) -> None:

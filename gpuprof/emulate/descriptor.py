@@ -59,7 +59,7 @@ def addresses(descriptor: np.ndarray, mn: np.ndarray, k: np.ndarray, nbits: int,
     return np.where(mode == 0, plain, swizzled ^ pattern << 4)
 
 
-def read_fragment(x: Lanes, descriptors: np.ndarray, operand: Operand, at: int) -> np.ndarray:
+def read_fragment(lanes: Lanes, descriptors: np.ndarray, operand: Operand, at: int) -> np.ndarray:
     """Registers (R, n) of the fragment, laid out as for mma (see isa.families.tensor). descriptors: uint64 (n,), lane
     0's count.
 
@@ -69,7 +69,7 @@ def read_fragment(x: Lanes, descriptors: np.ndarray, operand: Operand, at: int) 
     lead = descriptors.reshape(-1, WARP)[:, 0].view(np.int64)[:, None, None]
     if operand.is_a:
         register = np.arange(4)[:, None]
-        rank = x.warps.astype(np.int64) % x.chunk.spaces["shared"].warps_per_block % GROUP_WARPS
+        rank = lanes.warps.astype(np.int64) % lanes.chunk.spaces["shared"].warps_per_block % GROUP_WARPS
         mn = 16 * rank[:, None, None] + LANE // 4 + 8 * (register % 2)
         k = per_word * (LANE % 4 + 4 * (register // 2))
     else:
@@ -78,23 +78,23 @@ def read_fragment(x: Lanes, descriptors: np.ndarray, operand: Operand, at: int) 
         k = per_word * (LANE % 4 + 4 * register)
     if operand.trans:  # 16-bit elements whose neighbours in k are apart
         low, high = (
-            _fetch(x, addresses(lead, mn, k + i, operand.nbits, True), 2, at).astype(np.uint32) for i in (0, 1)
+            _fetch(lanes, addresses(lead, mn, k + i, operand.nbits, True), 2, at).astype(np.uint32) for i in (0, 1)
         )
         words = low | high << np.uint32(16)
     else:
-        words = _fetch(x, addresses(lead, mn, k, operand.nbits, False), 4, at)
+        words = _fetch(lanes, addresses(lead, mn, k, operand.nbits, False), 4, at)
     return words.transpose(1, 0, 2).reshape(words.shape[1], -1)
 
 
-def _fetch(x: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarray:
+def _fetch(lanes: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarray:
     """What is at addresses (warps, registers, 32) of each warp's own block."""
-    space = x.chunk.spaces["shared"]
-    outside = ((address < 0) | (address + nbytes > space.nbytes)) & (x.masks != 0)[:, None, None]
+    space = lanes.chunk.spaces["shared"]
+    outside = ((address < 0) | (address + nbytes > space.nbytes)) & (lanes.masks != 0)[:, None, None]
     if outside.any():
         warp, _, lane = (int(index[0]) for index in np.nonzero(outside))
         place = int(address[outside][0])
         text = f"a matrix descriptor leads to 0x{place:x} in shared memory; {space.describe(place)}"
-        raise fault_of_element(x, at, WARP * warp + lane, text)
-    base = x.warps.astype(np.int64) // space.warps_per_block * space.stride
+        raise fault_of_element(lanes, at, WARP * warp + lane, text)
+    base = lanes.warps.astype(np.int64) // space.warps_per_block * space.stride
     view = space.views[nbytes]
     return view.take((address + base[:, None, None]) // nbytes, mode="clip")

@@ -65,11 +65,15 @@ def reduced(x):
 
 
 @part
-def circular(n, r):
-    """sin(n * pi/2 + r)."""
-    square = r * r
-    value = 1.0 + square * horner(COSINES, square) if n & np.uint64(1) else r + r * square * horner(SINES, square)
-    return -value if n & np.uint64(2) else value
+def circular(quarters, rest):
+    """sin(quarters * pi/2 + rest)."""
+    square = rest * rest
+    value = (
+        1.0 + square * horner(COSINES, square)
+        if quarters & np.uint64(1)
+        else rest + rest * square * horner(SINES, square)
+    )
+    return -value if quarters & np.uint64(2) else value
 
 
 @kept_ufunc("float64(float32)")
@@ -90,15 +94,15 @@ def cos(x):
 
 
 @part
-def power_of_two(n):
-    """2^n for n between -1022 and 1023."""
-    return np.uint64(np.int64(n) + 1023 << 52).view(np.float64)
+def power_of_two(exponent):
+    """2^exponent for an exponent between -1022 and 1023."""
+    return np.uint64(np.int64(exponent) + 1023 << 52).view(np.float64)
 
 
 @part
-def less_one(t):
-    """e^t - 1."""
-    return t * horner(POWERS, t)
+def less_one(exponent):
+    """e^exponent - 1."""
+    return exponent * horner(POWERS, exponent)
 
 
 @kept_ufunc("float64(float32)")

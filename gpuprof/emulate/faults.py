@@ -32,11 +32,11 @@ def fault(chunk, at: int, text: str, warp: int | None = None, lane: int = 0) -> 
     return KernelFault(f"{chunk.launch.function.display}: {place_of(chunk, at)}{who}: {text}")
 
 
-def fault_of_element(x: Lanes, at: int, element: int, text: str) -> KernelFault:
+def fault_of_element(lanes: Lanes, at: int, element: int, text: str) -> KernelFault:
     """As `fault`, for element `element` of the rows of x."""
-    return fault(x.chunk, at, text, int(x.warps[element // WARP]), element % WARP)
+    return fault(lanes.chunk, at, text, int(lanes.warps[element // WARP]), element % WARP)
 
 
-def first_active(x: Lanes, where: np.ndarray) -> int:
+def first_active(lanes: Lanes, where: np.ndarray) -> int:
     """The first element for which `where` holds."""
     return int(np.flatnonzero(where)[0])

@@ -72,15 +72,15 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
         return plain_arithmetic(function, (kd, d), refs)
     directed = rounded(mode, function)
 
-    def op(x: Lanes) -> None:
-        rows = [x.wide(ref) for ref in refs]
+    def op(lanes: Lanes) -> None:
+        rows = [lanes.wide(ref) for ref in refs]
         if ftz:
             rows = [flush(row) for row in rows]
         rows = [np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]
         result = directed(*rows)
         if ftz:
             result = flush(result)
-        x.v[kd][d][:] = saturate(result) if sat else result
+        lanes.v[kd][d][:] = saturate(result) if sat else result
 
     return op
 
@@ -110,14 +110,14 @@ def plain_arithmetic(function, dst, refs) -> Op:
     if len(refs) == 2:
         first, second = refs
 
-        def op(x: Lanes) -> None:
-            function(x.wide(first), x.wide(second), x.v[kd][d])
+        def op(lanes: Lanes) -> None:
+            function(lanes.wide(first), lanes.wide(second), lanes.v[kd][d])
 
         return op
     first, second, third = refs
 
-    def op(x: Lanes) -> None:
-        function(x.wide(first), x.wide(second), x.wide(third), x.v[kd][d])
+    def op(lanes: Lanes) -> None:
+        function(lanes.wide(first), lanes.wide(second), lanes.wide(third), lanes.v[kd][d])
 
     return op
 
@@ -209,8 +209,8 @@ def build_setp(inst: Instruction, env: Env) -> Op:
     function = COMPARE[unpack_name(inst.mods, "cmp")]
     ftz = unpack(inst.mods, "ftz")
 
-    def compare(x: Lanes):
-        rows = [x.row(ref) for ref in refs]
+    def compare(lanes: Lanes):
+        rows = [lanes.row(ref) for ref in refs]
         rows = [flush(row) for row in rows] if ftz else rows
         rows = [np.negative(row) if minus else row for row, minus in zip(rows, negated, strict=True)]
         return function(*rows)

@@ -28,9 +28,9 @@ def make_matrix_site(inst: Instruction, env: Env, verb: str) -> Site:
     givers = np.uint32((1 << 8 * int(inst.op.types[0])) - 1)
     guard = site.guard
 
-    def giving(x: Lanes) -> np.ndarray:
-        lanes = unpack_masks(x.masks & givers)
-        return lanes if guard is None else lanes & guard(x)
+    def giving(group: Lanes) -> np.ndarray:
+        lanes = unpack_masks(group.masks & givers)
+        return lanes if guard is None else lanes & guard(group)
 
     return site._replace(guard=giving)
 
@@ -50,15 +50,15 @@ def build_load(inst: Instruction, env: Env) -> Op:
     count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
     site = make_matrix_site(inst, env, "read")
 
-    def op(x: Lanes) -> None:
-        parts = resolve(x, site)
+    def op(group: Lanes) -> None:
+        parts = resolve(group, site)
         masked = inst.guard != PT or len(parts) > 1
         for space, touched in parts:
             words = space.views[4].take(row_words(np.where(touched.active, touched.flat, 0), count), mode="clip")
             words = transposed(words) if trans else words
             lanes = np.repeat(warps_of(touched.active), WARP) if masked else True
             for i in range(count if inst.dst != RZ else 0):
-                np.copyto(x.v[U32][inst.dst + i], words[:, i].reshape(-1), where=lanes)
+                np.copyto(group.v[U32][inst.dst + i], words[:, i].reshape(-1), where=lanes)
 
     return op
 
@@ -67,13 +67,13 @@ def build_store(inst: Instruction, env: Env) -> Op:
     count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
     site = make_matrix_site(inst, env, "write")
 
-    def op(x: Lanes) -> None:
-        for space, touched in resolve(x, site):
+    def op(lanes: Lanes) -> None:
+        for space, touched in resolve(lanes, site):
             warps = warps_of(touched.active)
             index = row_words(touched.flat, count)[warps]
             given = np.repeat(touched.active.reshape(-1, WARP)[warps, : 8 * count].reshape(-1, count, 8), 4, axis=2)
             for i in range(count):
-                row = np.zeros(x.n, np.uint32) if inst.b == RZ else x.of_active(x.v[U32][inst.b + i])
+                row = np.zeros(lanes.n, np.uint32) if inst.b == RZ else lanes.of_active(lanes.v[U32][inst.b + i])
                 words = row.reshape(-1, WARP)[warps]
                 words = transposed(words) if trans else words
                 space.views[4][index[:, i][given[:, i]]] = words[given[:, i]]
@@ -84,9 +84,9 @@ def build_store(inst: Instruction, env: Env) -> Op:
 def build_transpose(inst: Instruction, env: Env) -> Op:
     (kd, d), (ka, a) = destination(inst, U32), source(inst, "a", U32, env.pool)
 
-    def op(x: Lanes) -> None:
-        row = x.of_active(np.broadcast_to(x.v[ka][a], x.n)).reshape(-1, WARP)
-        x.v[kd][d][:] = transposed(row).reshape(-1)
+    def op(lanes: Lanes) -> None:
+        row = lanes.of_active(np.broadcast_to(lanes.v[ka][a], lanes.n)).reshape(-1, WARP)
+        lanes.v[kd][d][:] = transposed(row).reshape(-1)
 
     return op
 

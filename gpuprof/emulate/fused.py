@@ -80,6 +80,6 @@ def fma64(a, b, c):
 
 
 @kept_ufunc("float64(float64, float64, float64)")
-def settled64(r, a, b):
-    """A result r of operands a and b, with the NaN that they make where r is one."""
-    return r if r == r else nan64(a, b, b)
+def settled64(result, a, b):
+    """`result` of operands a and b, with the NaN that they make where it is one."""
+    return result if result == result else nan64(a, b, b)

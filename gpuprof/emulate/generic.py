@@ -12,47 +12,52 @@ SPLIT_SPACES = frozenset(["generic"])
 WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
 
 
-def touch_generic(x: Lanes, site: Site, address: np.ndarray, active: np.ndarray | None) -> list[tuple[object, Touched]]:
+def touch_generic(
+    lanes: Lanes, site: Site, address: np.ndarray, active: np.ndarray | None
+) -> list[tuple[object, Touched]]:
     """As `access.touch`, for each space that some active lane's address lies in."""
-    spaces = x.chunk.spaces
-    everyone = np.ones(x.n, np.bool_) if active is None else active
+    spaces = lanes.chunk.spaces
+    everyone = np.ones(lanes.n, np.bool_) if active is None else active
     found = []
     rest = everyone
     for name, base in WINDOWS:
         inside = everyone & (address >= base) & (address < base + WINDOW_NBYTES)
         if inside.any():
             if name == "param" and site.verb != "read":
-                element = first_active(x, inside)
+                element = first_active(lanes, inside)
                 raise fault_of_element(
-                    x, site.at, element, f"{site.verb} at 0x{int(address[element]):x}: kernel parameters are read only"
+                    lanes,
+                    site.at,
+                    element,
+                    f"{site.verb} at 0x{int(address[element]):x}: kernel parameters are read only",
                 )
             found.append((spaces[name], address - base, inside))
             rest = rest & ~inside
     if not found:
-        return [(spaces["global"], touch(x, site, spaces["global"], address, active, needs_records=False))]
+        return [(spaces["global"], touch(lanes, site, spaces["global"], address, active, needs_records=False))]
     if rest.any():
         found.append((spaces["global"], address, rest))
     if len(found) == 1:
         space, offset, _ = found[0]
-        return [(space, touch(x, site, space, offset, active, needs_records=False))]
-    return touch_mixed(x, site, found)
+        return [(space, touch(lanes, site, space, offset, active, needs_records=False))]
+    return touch_mixed(lanes, site, found)
 
 
-def touch_mixed(x: Lanes, site: Site, found: list) -> list[tuple[object, Touched]]:
+def touch_mixed(lanes: Lanes, site: Site, found: list) -> list[tuple[object, Touched]]:
     """Lanes of several spaces in one instruction: each space's part is traced apart, then every warp's parts become one
     record.
     """
-    log = x.chunk.log
+    log = lanes.chunk.log
     parts, touched = [], []
     for space, offset, inside in found:
-        x.chunk.log = TraceLog(log.n_warps)
+        lanes.chunk.log = TraceLog(log.n_warps)
         try:
-            touched.append((space, touch(x, site, space, offset, inside)))
+            touched.append((space, touch(lanes, site, space, offset, inside)))
             if not space.has_sectors:  # the record is one of global memory
-                x.chunk.log.access.values.view(ACCESS_DTYPE)["n_lookups"] = 0
-            parts.append(x.chunk.log)
+                lanes.chunk.log.access.values.view(ACCESS_DTYPE)["n_lookups"] = 0
+            parts.append(lanes.chunk.log)
         finally:
-            x.chunk.log = log
+            lanes.chunk.log = log
     append_merged(log, parts)
     return touched
 

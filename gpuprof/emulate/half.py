@@ -16,8 +16,8 @@ LOW = np.uint32(0xFFFF)
 UPPER = np.uint32(16)
 
 
-def scalar_type(t: str) -> str:
-    return t.removesuffix("x2")
+def scalar_type(type_name: str) -> str:
+    return type_name.removesuffix("x2")
 
 
 def halves(function, packed: bool):
@@ -27,22 +27,22 @@ def halves(function, packed: bool):
     return lambda *rows: function(*[row & LOW for row in rows]) | function(*[row >> UPPER for row in rows]) << UPPER
 
 
-def flush_bits(bits: np.ndarray, t: str) -> np.ndarray:
+def flush_bits(bits: np.ndarray, type_name: str) -> np.ndarray:
     """Subnormal patterns become zeros of the same sign."""
-    exponent = np.uint32(FORMATS[t].infinity)
+    exponent = np.uint32(FORMATS[type_name].infinity)
     return np.where(bits & exponent == 0, bits & SIGN, bits)
 
 
-def clamp_bits(bits: np.ndarray, t: str) -> np.ndarray:
+def clamp_bits(bits: np.ndarray, type_name: str) -> np.ndarray:
     """Patterns to [0, 1]; NaN becomes +0."""
-    one, infinity = np.uint32(FORMATS[t].one), np.uint32(FORMATS[t].infinity)
+    one, infinity = np.uint32(FORMATS[type_name].one), np.uint32(FORMATS[type_name].infinity)
     magnitude = bits & np.uint32(0x7FFF)
     return np.where((bits & SIGN != 0) | (magnitude > infinity), np.uint32(0), np.minimum(magnitude, one))
 
 
-def relu_bits(bits: np.ndarray, t: str) -> np.ndarray:
+def relu_bits(bits: np.ndarray, type_name: str) -> np.ndarray:
     """Negative patterns become +0; NaN stays."""
-    return np.where((bits & SIGN != 0) & (bits & np.uint32(0x7FFF) <= FORMATS[t].infinity), np.uint32(0), bits)
+    return np.where((bits & SIGN != 0) & (bits & np.uint32(0x7FFF) <= FORMATS[type_name].infinity), np.uint32(0), bits)
 
 
 EXACT = {"fadd": add, "fmul": multiply, "ffma": fused}
@@ -110,8 +110,8 @@ def build_setp(inst: Instruction, env: Env) -> Op:
     ftz = unpack(inst.mods, "ftz")
     signs = [SIGN if unpack(inst.mods, f"neg_{slot}") else np.uint32(0) for slot in "ab"]
 
-    def half(x: Lanes, shift: int):
-        rows = [(x.row(ref) >> np.uint32(shift) & LOW) ^ sign for ref, sign in zip(refs, signs, strict=True)]
+    def half(lanes: Lanes, shift: int):
+        rows = [(lanes.row(ref) >> np.uint32(shift) & LOW) ^ sign for ref, sign in zip(refs, signs, strict=True)]
         return compare(*[widen(flush_bits(row, t) if ftz else row, t) for row in rows])
 
     if not packed:
@@ -124,13 +124,13 @@ def build_packed_setp(inst: Instruction, env: Env, half) -> Op:
     name = unpack_name(inst.mods, "bool")
     third = read_predicate(inst.e, env)
 
-    def op(x: Lanes) -> None:
-        low, high = half(x, 0), half(x, 16)
+    def op(lanes: Lanes) -> None:
+        low, high = half(lanes, 0), half(lanes, 16)
         if name:
-            other = third(x)
+            other = third(lanes)
             low, high = BOOL[name](low, other), BOOL[name](high, other)
-        x.v[kc][c][:] = high
-        x.v[kd][d][:] = low
+        lanes.v[kc][c][:] = high
+        lanes.v[kd][d][:] = low
 
     return op
 

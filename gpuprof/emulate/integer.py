@@ -28,15 +28,15 @@ def build_mad(inst: Instruction, env: Env) -> Op:
     (ka, a), (kb, b), (kc, c) = sources(inst, env)
     if (kc, c) == (kd, d):
 
-        def op(x: Lanes) -> None:
-            v = x.v
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
             row = v[kd][d]
             np.add(np.multiply(v[ka][a], v[kb][b]), row, row)
 
         return op
 
-    def op(x: Lanes) -> None:
-        v = x.v
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
         row = v[kd][d]
         np.multiply(v[ka][a], v[kb][b], row)
         np.add(row, v[kc][c], row)
@@ -55,8 +55,8 @@ def build_wide(inst: Instruction, env: Env) -> Op:
     addend = source(inst, "c", kind, env.pool) if inst.op.c else None
     in_place = addend is not None and addend == (kd, d)
 
-    def op(x: Lanes) -> None:
-        v = x.v
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
         row = v[kd][d]
         if in_place:
             np.add(np.multiply(v[ka][a], v[kb][b], dtype=dtype), row, row)
@@ -79,10 +79,10 @@ def build_carry(inst: Instruction, env: Env) -> Op:
     carry_in = read_predicate(inst.e, env)
     subtract = inst.op.semantics == "sub_carry"
 
-    def op(x: Lanes) -> None:
-        v = x.v
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
         first, second = v[ka][a], v[kb][b]
-        carry = carry_in(x)
+        carry = carry_in(lanes)
         if subtract:
             borrow = ~carry
             part = first - second
@@ -106,9 +106,9 @@ def finish_setp(inst: Instruction, env: Env, compare) -> Op:
     name = unpack_name(inst.mods, "bool")
     if not name:
 
-        def op(x: Lanes) -> None:
-            v = x.v
-            held = compare(x)
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
+            held = compare(lanes)
             if has_second:
                 np.logical_not(held, v[kc][c])
             v[kd][d][:] = held
@@ -116,9 +116,9 @@ def finish_setp(inst: Instruction, env: Env, compare) -> Op:
         return op
     combine, third = BOOL[name], read_predicate(inst.e, env)
 
-    def op(x: Lanes) -> None:
-        v = x.v
-        held, other = compare(x), third(x)
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
+        held, other = compare(lanes), third(lanes)
         first = combine(held, other)
         if has_second:
             combine(~held, other, v[kc][c])
@@ -133,12 +133,12 @@ def build_setp(inst: Instruction, env: Env) -> Op:
     if inst.c & 0x7F == 0x7F and not unpack_name(inst.mods, "bool"):
         kd, d = destination(inst, PRED)
 
-        def op(x: Lanes) -> None:
-            v = x.v
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
             function(v[ka][a], v[kb][b], v[kd][d])
 
         return op
-    return finish_setp(inst, env, lambda x: function(x.v[ka][a], x.v[kb][b]))
+    return finish_setp(inst, env, lambda lanes: function(lanes.v[ka][a], lanes.v[kb][b]))
 
 
 def unsigned(row):
@@ -169,12 +169,12 @@ def remainder_signed(a, b):
     return np.where((b != 0) & (a < 0), -rest, rest)
 
 
-def multiply_high(t: str):
+def multiply_high(type_name: str):
     """Upper half of the double-width product."""
-    if t in ("s32", "u32"):
-        wide = np.int64 if t == "s32" else np.uint64
+    if type_name in ("s32", "u32"):
+        wide = np.int64 if type_name == "s32" else np.uint64
         return lambda a, b: (np.multiply(a, b, dtype=wide) >> wide(32)).astype(a.dtype)
-    if t == "u64":
+    if type_name == "u64":
         return multiply_high_u64
 
     def signed(a, b):
@@ -193,8 +193,8 @@ def multiply_high_u64(a, b):
     return a1 * b1 + (middle >> half) + (cross >> half)
 
 
-def multiply_add_high(t: str):
-    high = multiply_high(t)
+def multiply_add_high(type_name: str):
+    high = multiply_high(type_name)
     return lambda a, b, c: high(a, b) + c
 
 
@@ -223,9 +223,11 @@ def dot_product(type_a: str, type_b: str, first_b: int, count: int):
     return function
 
 
-def read_halves(row, t: str) -> list[np.ndarray]:
+def read_halves(row, type_name: str) -> list[np.ndarray]:
     """The two 16-bit integers of a register, low half first."""
-    return [(row >> np.uint32(shift)).astype(np.uint16).view("i2" if t[0] == "s" else "u2") for shift in (0, 16)]
+    return [
+        (row >> np.uint32(shift)).astype(np.uint16).view("i2" if type_name[0] == "s" else "u2") for shift in (0, 16)
+    ]
 
 
 def join_halves(low, high):

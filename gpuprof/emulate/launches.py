@@ -58,78 +58,78 @@ class Launched:
     n_streams: int = 0
 
 
-def parameter_buffer(x: Lanes, at: int, element: int, raw: bytes) -> int:
+def parameter_buffer(lanes: Lanes, at: int, element: int, raw: bytes) -> int:
     """The address of room for a kernel's parameters; null when there is none. `raw` is a REQUEST."""
-    buffer = _described(x, at, element, raw)
-    return parameter_room(x, buffer.nbytes, buffer)
+    buffer = _described(lanes, at, element, raw)
+    return parameter_room(lanes, buffer.nbytes, buffer)
 
 
-def parameter_room(x: Lanes, nbytes: int, buffer: Buffer | None = None) -> int:
+def parameter_room(lanes: Lanes, nbytes: int, buffer: Buffer | None = None) -> int:
     """The same, for a kernel that is named later."""
-    space = x.chunk.spaces["global"]
+    space = lanes.chunk.spaces["global"]
     try:
         place = space.memory.allocate(max(nbytes, 1), "the parameters of a launch").address
     except DeviceMemoryError:
         return 0
     space.refresh()
-    x.chunk.tally.counters.launched.buffers[place] = buffer
+    lanes.chunk.tally.counters.launched.buffers[place] = buffer
     return place
 
 
-def describe_launch(x: Lanes, at: int, element: int, raw: bytes, address: int) -> None:
+def describe_launch(lanes: Lanes, at: int, element: int, raw: bytes, address: int) -> None:
     """Says what the parameters at `address` are for."""
-    x.chunk.tally.counters.launched.buffers[address] = _described(x, at, element, raw)
+    lanes.chunk.tally.counters.launched.buffers[address] = _described(lanes, at, element, raw)
 
 
-def _described(x: Lanes, at: int, element: int, raw: bytes) -> Buffer:
+def _described(lanes: Lanes, at: int, element: int, raw: bytes) -> Buffer:
     address, *numbers = REQUEST.unpack(raw)
-    module = x.chunk.launch.module
+    module = lanes.chunk.launch.module
     kernels = {module.address_of(function): function for function in module.program.functions if function.is_kernel}
     if address not in kernels:
         raise fault_of_element(
-            x, at, element, f"it launches what is at 0x{address:x}, which is no kernel of its module"
+            lanes, at, element, f"it launches what is at 0x{address:x}, which is no kernel of its module"
         )
     return Buffer(kernels[address], tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6])
 
 
-def launch_device(x: Lanes, at: int, element: int, address: int, stream: int) -> int:
+def launch_device(lanes: Lanes, at: int, element: int, address: int, stream: int) -> int:
     """Takes over a buffer's parameters and notes the launch. Gives cudaSuccess."""
-    launched, chunk = x.chunk.tally.counters.launched, x.chunk
+    launched, chunk = lanes.chunk.tally.counters.launched, lanes.chunk
     buffer = launched.buffers.pop(address, None)
     if buffer is None:
         raise fault_of_element(
-            x, at, element, f"it launches 0x{address:x}, which is no parameter buffer, or was launched before"
+            lanes, at, element, f"it launches 0x{address:x}, which is no parameter buffer, or was launched before"
         )
     if not (
         stream in (BLOCK_STREAM, TAIL_LAUNCH, FIRE_AND_FORGET)
         or FIRST_STREAM <= stream < FIRST_STREAM + launched.n_streams
     ):
         raise fault_of_element(
-            x, at, element, f"it launches {buffer.function.display} on stream 0x{stream:x}, which it has not made"
+            lanes, at, element, f"it launches {buffer.function.display} on stream 0x{stream:x}, which it has not made"
         )
     if len(launched.grids) == MOST_PENDING:
         text = (
             f"it launches more than {MOST_PENDING} grids, of which a GPU may refuse any "
             "(cudaLimitDevRuntimePendingLaunchCount)"
         )
-        raise fault_of_element(x, at, element, text)
+        raise fault_of_element(lanes, at, element, text)
     try:
         check_limits(buffer.function, buffer.grid, buffer.block, buffer.dynamic_shared_nbytes, chunk.chip)
         cluster = cluster_of(buffer.function, buffer.grid, None, chunk.chip)
     except UsageError as error:
-        raise fault_of_element(x, at, element, f"it launches {error}") from None
+        raise fault_of_element(lanes, at, element, f"it launches {error}") from None
     space = chunk.spaces["global"]
     params = space.memory.read(address, buffer.nbytes) if buffer.nbytes else b""
     space.memory.free(address)
     space.refresh()
-    warp = int(x.warps[element // WARP])
+    warp = int(lanes.warps[element // WARP])
     number = chunk.first_block * chunk.warps_per_block + warp
     block, turn = number // chunk.warps_per_block, int(chunk.executed[warp])
     launched.grids.append(GridRequest(*buffer, cluster, params, stream, block, number, turn))
     return 0
 
 
-def new_stream(x: Lanes) -> int:
-    launched = x.chunk.tally.counters.launched
+def new_stream(lanes: Lanes) -> int:
+    launched = lanes.chunk.tally.counters.launched
     launched.n_streams += 1
     return FIRST_STREAM + launched.n_streams - 1

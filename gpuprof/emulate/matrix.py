@@ -81,25 +81,25 @@ def single_bits(value):
 
 
 @part
-def integer_element(word, i, t):
-    if t == S8:
-        return np.int64(np.int8(word >> np.uint32(8 * i) & np.uint32(255)))
-    if t == U8:
-        return np.int64(word >> np.uint32(8 * i) & np.uint32(255))
-    nibble = np.int64(word >> np.uint32(4 * i) & np.uint32(15))
-    return nibble - 16 if t == S4 and nibble >= 8 else nibble
+def integer_element(word, index, type_name):
+    if type_name == S8:
+        return np.int64(np.int8(word >> np.uint32(8 * index) & np.uint32(255)))
+    if type_name == U8:
+        return np.int64(word >> np.uint32(8 * index) & np.uint32(255))
+    nibble = np.int64(word >> np.uint32(4 * index) & np.uint32(15))
+    return nibble - 16 if type_name == S4 and nibble >= 8 else nibble
 
 
 @part
-def float_element(word, i, t):
-    if t == F16:
-        return half_value(word >> np.uint32(16 * i) & np.uint32(0xFFFF))
-    if t == BF16:
-        return single_value((word >> np.uint32(16 * i)) << np.uint32(16))
-    if t == TF32:  # the 13 low bits are not looked at
+def float_element(word, index, type_name):
+    if type_name == F16:
+        return half_value(word >> np.uint32(16 * index) & np.uint32(0xFFFF))
+    if type_name == BF16:
+        return single_value((word >> np.uint32(16 * index)) << np.uint32(16))
+    if type_name == TF32:  # the 13 low bits are not looked at
         return single_value(word & np.uint32(0xFFFFE000))
-    byte = word >> np.uint32(8 * i) & np.uint32(255)
-    return E4M3_VALUES[byte] if t == E4M3 else half_value(byte << np.uint32(8))
+    byte = word >> np.uint32(8 * index) & np.uint32(255)
+    return E4M3_VALUES[byte] if type_name == E4M3 else half_value(byte << np.uint32(8))
 
 
 @part
@@ -112,43 +112,47 @@ def take_halves(words, first, low, high):
 
 
 @part
-def take_a(words, first, t, floating, a, low, high):
+def take_a(words, first, type_name, floating, a, low, high):
     """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a
     row); low, high: scratch (32,)."""
-    if t == F16:  # the usual one
+    if type_name == F16:  # the usual one
         for r in range(words.shape[0]):
             take_halves(words[r], first, low, high)
             for lane in range(32):
                 row, column = (lane >> 2) + 8 * (r & 1), 2 * (lane & 3) + 8 * (r >> 1)
                 a[row, column], a[row, column + 1] = low[lane], high[lane]
         return
-    per_word = 32 // NBITS[t]
+    per_word = 32 // NBITS[type_name]
     for r in range(words.shape[0]):
         for lane in range(32):
             row = (lane >> 2) + 8 * (r & 1)
             column = per_word * ((lane & 3) + 4 * (r >> 1))
             word = words[r, first + lane]
             for i in range(per_word):
-                a[row, column + i] = float_element(word, i, t) if floating else np.float64(integer_element(word, i, t))
+                a[row, column + i] = (
+                    float_element(word, i, type_name) if floating else np.float64(integer_element(word, i, type_name))
+                )
 
 
 @part
-def take_b(words, first, t, floating, b, low, high):
+def take_b(words, first, type_name, floating, b, low, high):
     """As take_a; b: float64 (>= k, 8)."""
-    if t == F16:
+    if type_name == F16:
         for r in range(words.shape[0]):
             take_halves(words[r], first, low, high)
             for lane in range(32):
                 k = 2 * (lane & 3) + 8 * r
                 b[k, lane >> 2], b[k + 1, lane >> 2] = low[lane], high[lane]
         return
-    per_word = 32 // NBITS[t]
+    per_word = 32 // NBITS[type_name]
     for r in range(words.shape[0]):
         for lane in range(32):
             k = per_word * ((lane & 3) + 4 * r)
             word = words[r, first + lane]
             for i in range(per_word):
-                b[k + i, lane >> 2] = float_element(word, i, t) if floating else np.float64(integer_element(word, i, t))
+                b[k + i, lane >> 2] = (
+                    float_element(word, i, type_name) if floating else np.float64(integer_element(word, i, type_name))
+                )
 
 
 @part
@@ -243,7 +247,7 @@ def add_chosen_products(a, b, places, c, k):
 
 
 @part
-def find_places(metadata, first, selector, t, elements, places):
+def find_places(metadata, first, selector, type_name, elements, places):
     """Where the stored elements of each row of a sparse A stand: int64 (16, elements).
 
     A row's metadata is 2 bits for each stored element of 16 or 8 bits, 4 for each of tf32, 2 for each pair of 4-bit
@@ -254,9 +258,9 @@ def find_places(metadata, first, selector, t, elements, places):
     `group + 8`.
     The selector says which of the four lanes has the first word.
     """
-    wide = NBITS[t] >= 16
-    nbits = 4 if t == TF32 else 2
-    pack = 2 if NBITS[t] == 4 else 1
+    wide = NBITS[type_name] >= 16
+    nbits = 4 if type_name == TF32 else 2
+    pack = 2 if NBITS[type_name] == 4 else 1
     per_row = elements // pack * nbits  # bits
     words = max(1, per_row // 16) if wide else 2 * (per_row // 32)
     for row in range(16):
@@ -269,14 +273,14 @@ def find_places(metadata, first, selector, t, elements, places):
                 word = metadata[first + 4 * (row & 7) + selector * words + 2 * (bit // 32) + (row >> 3)]
                 bit = bit % 32
             index = np.int64(word >> np.uint32(bit) & np.uint32(3))
-            if t == TF32:
+            if type_name == TF32:
                 places[row, e] = 2 * e + (index >> 1)
             else:
                 places[row, e] = pack * (4 * (e // pack // 2) + index) + e % pack
 
 
 @kept
-def multiply_floats(a, b, c, d, ta, tb, c_half, d_half, k, metadata, selector):
+def multiply_floats(a, b, c, d, type_a, type_b, c_half, d_half, k, metadata, selector):
     """d = a @ b + c on fragments, uint32 (registers, 32 * warps). k counts A's stored elements; `metadata` is empty
     when A is dense.
     """
@@ -284,11 +288,11 @@ def multiply_floats(a, b, c, d, ta, tb, c_half, d_half, k, metadata, selector):
     sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
     places = np.zeros((16, 64), np.int64)
     for first in range(0, d.shape[1], 32):
-        take_a(a, first, ta, True, rows, low, high)
-        take_b(b, first, tb, True, columns, low, high)
+        take_a(a, first, type_a, True, rows, low, high)
+        take_b(b, first, type_b, True, columns, low, high)
         take_c(c, first, c_half, sums)
         if len(metadata):
-            find_places(metadata, first, selector, ta, k, places)
+            find_places(metadata, first, selector, type_a, k, places)
             add_chosen_products(rows, columns, places, sums, k)
         else:
             add_products(rows, columns, sums, 16, k)
@@ -315,18 +319,18 @@ def take_integers(words, first, sums):
 
 
 @kept
-def multiply_integers(a, b, c, d, ta, tb, clamp, k, metadata, selector):
+def multiply_integers(a, b, c, d, type_a, type_b, clamp, k, metadata, selector):
     """As multiply_floats. The sums are below 2**33 (2**31 + 128 * 255 * 255), so double precision has them exactly."""
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
     sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
     places = np.zeros((16, 64), np.int64)
     m = 8 * min(2, a.shape[0])
     for first in range(0, d.shape[1], 32):
-        take_a(a, first, ta, False, rows, low, high)
-        take_b(b, first, tb, False, columns, low, high)
+        take_a(a, first, type_a, False, rows, low, high)
+        take_b(b, first, type_b, False, columns, low, high)
         take_integers(c, first, sums)
         if len(metadata):
-            find_places(metadata, first, selector, ta, k, places)
+            find_places(metadata, first, selector, type_a, k, places)
             add_chosen_products(rows, columns, places, sums, k)
         else:
             add_products(rows, columns, sums, m, k)

@@ -181,21 +181,21 @@ def _part(entry: Waiting, chosen: np.ndarray) -> Waiting:
 # -- instructions ----------------------------------------------------------------------------------
 
 
-def shared_address(site: Site, x: Lanes) -> np.ndarray:
+def shared_address(site: Site, lanes: Lanes) -> np.ndarray:
     """Addresses in shared memory; generic ones lose their window. What lies elsewhere stays as it is, and is out of
     bounds.
     """
-    address = site.address(x)
+    address = site.address(lanes)
     is_generic = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + WINDOW_NBYTES)
     return np.where(is_generic, address - SHARED_WINDOW, address)
 
 
-def objects_of(x: Lanes, site: Site) -> tuple[np.ndarray, np.ndarray]:
+def objects_of(lanes: Lanes, site: Site) -> tuple[np.ndarray, np.ndarray]:
     """(elements, word index in shared memory) of the active lanes; traced as one access."""
-    active = x.active if site.guard is None else site.guard(x)
-    touched = touch(x, site, x.chunk.spaces["shared"], shared_address(site, x), active)
-    records_of(x)["uniform"] = 0  # means something else here: see `note_ends`
-    elements = np.arange(x.n) if touched.active is None else np.flatnonzero(touched.active)
+    active = lanes.active if site.guard is None else site.guard(lanes)
+    touched = touch(lanes, site, lanes.chunk.spaces["shared"], shared_address(site, lanes), active)
+    records_of(lanes)["uniform"] = 0  # means something else here: see `note_ends`
+    elements = np.arange(lanes.n) if touched.active is None else np.flatnonzero(touched.active)
     return elements, touched.flat[elements] >> 3
 
 
@@ -203,16 +203,19 @@ def build_init(inst: Instruction, env: Env) -> Op:
     site = make_site(inst, env, "mbarrier.init")
     kind, count = source(inst, "b", U32, env.pool)
 
-    def op(x: Lanes) -> None:
-        elements, index = objects_of(x, site)
-        counts = full_row(x, x.v[kind][count])[elements].astype(np.uint64)
+    def op(lanes: Lanes) -> None:
+        elements, index = objects_of(lanes, site)
+        counts = full_row(lanes, lanes.v[kind][count])[elements].astype(np.uint64)
         wrong = (counts == 0) | (counts > COUNT)
         if wrong.any():
             element = int(elements[np.flatnonzero(wrong)[0]])
             raise fault_of_element(
-                x, site.at, element, f"mbarrier.init with a count of {int(counts[wrong][0])}; it must be 1 to {COUNT}"
+                lanes,
+                site.at,
+                element,
+                f"mbarrier.init with a count of {int(counts[wrong][0])}; it must be 1 to {COUNT}",
             )
-        x.chunk.spaces["shared"].views[8][index] = (
+        lanes.chunk.spaces["shared"].views[8][index] = (
             counts | counts << np.uint64(20) | np.uint64(BYTES_BIAS << 40 | VALID)
         )
 
@@ -222,9 +225,9 @@ def build_init(inst: Instruction, env: Env) -> Op:
 def build_inval(inst: Instruction, env: Env) -> Op:
     site = make_site(inst, env, "mbarrier.inval")
 
-    def op(x: Lanes) -> None:
-        _, index = objects_of(x, site)
-        x.chunk.spaces["shared"].views[8][index] = 0
+    def op(lanes: Lanes) -> None:
+        _, index = objects_of(lanes, site)
+        lanes.chunk.spaces["shared"].views[8][index] = 0
 
     return op
 
@@ -242,79 +245,81 @@ def build_update(inst: Instruction, env: Env) -> Op:
     kind, given = source(inst, "b", U32, env.pool)
     effects = EFFECTS[inst.op.semantics]
 
-    def op(x: Lanes) -> None:
-        elements, index = objects_of(x, site)
+    def op(lanes: Lanes) -> None:
+        elements, index = objects_of(lanes, site)
         if not len(elements):
             return
-        b = full_row(x, x.v[kind][given])[elements].astype(np.int64)
+        b = full_row(lanes, lanes.v[kind][given])[elements].astype(np.int64)
         columns = [
             b if effect is None else -b if effect == "-" else np.full(len(b), effect, np.int64) for effect in effects
         ]
         old = np.empty(len(elements), np.int64)
-        ended = change(x, site.at, elements, index, *columns, old)
+        ended = change(lanes, site.at, elements, index, *columns, old)
         if ended.any():
-            note_ends(x, elements[ended > 0], index[ended > 0])
+            note_ends(lanes, elements[ended > 0], index[ended > 0])
         if inst.op.dst and inst.dst != RZ:
-            x.v[U64][inst.dst][elements] = old.view(np.uint64)
+            lanes.v[U64][inst.dst][elements] = old.view(np.uint64)
 
     return op
 
 
 def change(
-    x: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray
+    lanes: Lanes, at: int, elements: np.ndarray, index: np.ndarray, arrivals, transactions, drops, old: np.ndarray
 ) -> np.ndarray:
     """`update` on the chunk's shared memory; raises KernelFault. Gives which operations ended a phase, 0 or 1 each."""
-    barriers = x.chunk.mbarriers
+    barriers = lanes.chunk.mbarriers
     ended = np.zeros(len(index), np.int64)
     wrong, problem = update(barriers.objects.view(np.int64), index, arrivals, transactions, drops, old, ended)
     if wrong >= 0:
-        raise fault_of_element(x, at, int(elements[wrong]), PROBLEMS[problem])
+        raise fault_of_element(lanes, at, int(elements[wrong]), PROBLEMS[problem])
     barriers.changed = True
     if ended.any():
         np.add.at(barriers.ended, barriers.key_of(index), ended)
     return ended
 
 
-def complete(x: Lanes, at: int, element: int, index: int, nbytes: int) -> bool:
+def complete(lanes: Lanes, at: int, element: int, index: int, nbytes: int) -> bool:
     """A copy of nbytes reports to the object at word `index` of shared memory; gives whether that ends a phase."""
     none = np.zeros(1, np.int64)
     return bool(
-        change(x, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64))[0]
+        change(
+            lanes, at, np.array([element]), np.array([index]), none, np.array([-nbytes]), none, np.empty(1, np.int64)
+        )[0]
     )
 
 
-def note_ends(x: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
+def note_ends(lanes: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
     """Adds to the warps' last records what their operations ended: the key in `conflicts`, the number of phases in
     `uniform`.
     """
-    if x.chunk.cluster > 1:  # it may be another block's, which timing cannot find
+    if lanes.chunk.cluster > 1:  # it may be another block's, which timing cannot find
         return
     rows = elements // WARP
-    _, keys = x.chunk.mbarriers.key_of(index)
-    place = np.cumsum(x.masks != 0) - 1  # of each row's record among those of this instruction
-    records = records_of(x)
+    _, keys = lanes.chunk.mbarriers.key_of(index)
+    place = np.cumsum(lanes.masks != 0) - 1  # of each row's record among those of this instruction
+    records = records_of(lanes)
     for row in np.unique(rows).tolist():
         first = int(np.flatnonzero(rows == row)[0])
         records["conflicts"][place[row]] = keys[first]
         records["uniform"][place[row]] = min(int(np.count_nonzero((rows == row) & (keys == keys[first]))), 255)
 
 
-def note_waits(x: Lanes, active: np.ndarray, index: np.ndarray, over: np.ndarray) -> None:
+def note_waits(lanes: Lanes, active: np.ndarray, index: np.ndarray, over: np.ndarray) -> None:
     """A record for each warp: the key of its first lane's object, and how many phases must have ended, modulo 256, in
     `uniform`.
 
     In clusters nothing is said (no lanes): what ends a phase may be in another block.
     """
-    barriers = x.chunk.mbarriers
+    barriers = lanes.chunk.mbarriers
     rows = np.flatnonzero(active) // WARP
     blocks, keys = barriers.key_of(index)
     needed = barriers.ended[blocks, keys] + ~over
     _, first = np.unique(rows, return_index=True)
     records = np.zeros(len(first), ACCESS_DTYPE)
     records["conflicts"], records["uniform"] = keys[first], needed[first] & 0xFF
-    records["lanes"] = int(x.chunk.cluster == 1)
-    x.chunk.log.access_warp.append(x.step_warps)
-    x.chunk.log.access.append(records.view(np.uint64))
+    records["lanes"] = int(lanes.chunk.cluster == 1)
+    lanes.chunk.log.access_warp.append(lanes.step_warps)
+    lanes.chunk.log.access.append(records.view(np.uint64))
 
 
 def build_wait(block: BasicBlock, env: Env) -> End:
@@ -328,50 +333,50 @@ def build_wait(block: BasicBlock, env: Env) -> End:
     kind, given = source(inst, "b", U32 if parity else U64, env.pool)
     dst = destination(inst, PRED).index
 
-    def act(x: Lanes) -> None:
-        barriers = x.chunk.mbarriers
-        space = x.chunk.spaces["shared"]
-        address = shared_address(site, x)
-        active = np.ones(x.n, np.bool_) if x.active is None else x.active
-        check_places(x, site, space, address, active)
-        index = space.flat(x, address)[active] >> 3
+    def act(lanes: Lanes) -> None:
+        barriers = lanes.chunk.mbarriers
+        space = lanes.chunk.spaces["shared"]
+        address = shared_address(site, lanes)
+        active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
+        check_places(lanes, site, space, address, active)
+        index = space.flat(lanes, address)[active] >> 3
         words = barriers.objects[index]
         if (words >> np.uint64(61) & np.uint64(3) != 1).any():
             element = int(np.flatnonzero(active)[np.flatnonzero(words >> np.uint64(61) & np.uint64(3) != 1)[0]])
-            raise fault_of_element(x, at, element, PROBLEMS[NOT_THERE])
-        value = full_row(x, x.v[kind][given])[active]
+            raise fault_of_element(lanes, at, element, PROBLEMS[NOT_THERE])
+        value = full_row(lanes, lanes.v[kind][given])[active]
         wanted = (value & 1).astype(np.uint64) if parity else value >> np.uint64(63)
         over = barriers.over(index, wanted)
-        note_waits(x, active, index, over)
-        x.v[PRED][dst][active] = True
+        note_waits(lanes, active, index, over)
+        lanes.v[PRED][dst][active] = True
         if over.any():
             barriers.in_vain = 0
         if over.all():
-            x.chunk.push(x, after)
+            lanes.chunk.push(lanes, after)
             return
-        late = np.zeros(x.n, np.bool_)
+        late = np.zeros(lanes.n, np.bool_)
         late[active] = ~over
         if over.any():
-            waiting = x.split_off(pack_masks(late))
-            x.chunk.push(x, after)
+            waiting = lanes.split_off(pack_masks(late))
+            lanes.chunk.push(lanes, after)
         else:
-            x.flush()
-            waiting = x.part(x.masks)
-        x.chunk.call(waiting.step_warps)
+            lanes.flush()
+            waiting = lanes.part(lanes.masks)
+        lanes.chunk.call(waiting.step_warps)
         barriers.waiting.append(Waiting(waiting, index[~over], wanted[~over], dst, after, at))
 
     end = split_by_guard(block, env, act)
     return end if inst.guard == PT else with_idle_records(inst, env, end)
 
 
-def check_places(x: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray) -> None:
+def check_places(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray) -> None:
     """Raises KernelFault for the first active lane whose place is not aligned or not in shared memory."""
-    bad = active & ((address & (site.nbytes - 1) != 0) | ~space.inside(x, address, site.nbytes))
+    bad = active & ((address & (site.nbytes - 1) != 0) | ~space.inside(lanes, address, site.nbytes))
     if bad.any():
-        element = first_active(x, bad)
+        element = first_active(lanes, bad)
         value = int(address[element])
         raise fault_of_element(
-            x, site.at, element, f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}"
+            lanes, site.at, element, f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}"
         )
 
 

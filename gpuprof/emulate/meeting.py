@@ -116,46 +116,46 @@ class Meetings:
 
     # Running a block in parts
 
-    def begin(self, x: Lanes, block) -> None:
-        self.go_on(x, block, 0, TraceLog(self.chunk.n_warps, LOG_CAPACITY))
+    def begin(self, lanes: Lanes, block) -> None:
+        self.go_on(lanes, block, 0, TraceLog(self.chunk.n_warps, LOG_CAPACITY))
 
-    def go_on(self, x: Lanes, block, at: int, log: TraceLog) -> None:
+    def go_on(self, lanes: Lanes, block, at: int, log: TraceLog) -> None:
         """Runs a block from operation `at` on."""
         chunk, main = self.chunk, self.chunk.log
         chunk.log = log
         try:
-            fetch(x, block)
+            fetch(lanes, block)
             for k in range(at, len(block.ops)):
                 if k in block.sites:
-                    waiting = self.waiting(x, block.sites[k])
+                    waiting = self.waiting(lanes, block.sites[k])
                     if waiting.any():
-                        if not self.put_aside(x, waiting, Pause(x, block, k, log)):
+                        if not self.put_aside(lanes, waiting, Pause(lanes, block, k, log)):
                             return
-                        fetch(x, block)
-                block.ops[k](x)
+                        fetch(lanes, block)
+                block.ops[k](lanes)
         finally:
             chunk.log = main
         chunk.log.extend(log)
-        chunk.count_step(block, x)
+        chunk.count_step(block, lanes)
         chunk.spend(block.spins)
-        block.end(x)
+        block.end(lanes)
 
-    def waiting(self, x: Lanes, site: Site) -> np.ndarray:
+    def waiting(self, lanes: Lanes, site: Site) -> np.ndarray:
         """uint32 (warps,): the active lanes that take part and miss others."""
-        taking = x.masks
+        taking = lanes.masks
         if site.guard is not None:
-            taking = pack_masks(np.broadcast_to(site.guard(x), x.n)) & x.masks
-        return taking & ~complete(taking, site.members.rows(x), self.chunk.live[x.warps])
+            taking = pack_masks(np.broadcast_to(site.guard(lanes), lanes.n)) & lanes.masks
+        return taking & ~complete(taking, site.members.rows(lanes), self.chunk.live[lanes.warps])
 
-    def put_aside(self, x: Lanes, waiting: np.ndarray, pause: Pause) -> bool:
-        """Whether lanes of x are left."""
+    def put_aside(self, lanes: Lanes, waiting: np.ndarray, pause: Pause) -> bool:
+        """Whether lanes of `lanes` are left."""
         self.stirred = True
-        if (waiting == x.masks).all():
-            x.flush()
+        if (waiting == lanes.masks).all():
+            lanes.flush()
             self.paused.append(pause)
             return False
-        other = x.split_off(waiting)
-        self.paused.append(pause._replace(lanes=other, log=pause.log.split(other.step_warps, x.step_warps)))
+        other = lanes.split_off(waiting)
+        self.paused.append(pause._replace(lanes=other, log=pause.log.split(other.step_warps, lanes.step_warps)))
         return True
 
     # Meeting
@@ -194,11 +194,11 @@ class Meetings:
         return True
 
     @staticmethod
-    def fill(rows: np.ndarray, x: Lanes, values: np.ndarray) -> None:
+    def fill(rows: np.ndarray, lanes: Lanes, values: np.ndarray) -> None:
         """rows (all warps, 32): `values` for the active lanes of x."""
-        merged = rows[x.warps]
-        np.copyto(merged, values, where=unpack_masks(x.masks).reshape(-1, WARP))
-        rows[x.warps] = merged
+        merged = rows[lanes.warps]
+        np.copyto(merged, values, where=unpack_masks(lanes.masks).reshape(-1, WARP))
+        rows[lanes.warps] = merged
 
     def divide(self, pause: Pause, going: np.ndarray) -> list[Pause]:
         """The lanes of `going`, in a list; the others wait on."""
@@ -297,15 +297,15 @@ class Meetings:
         raise AssertionError("lanes wait for each other and have not met")
 
 
-def fetch(x: Lanes, block) -> None:
-    """Makes rows of all registers of a block, wherever in it x is."""
-    x.prepare((*block.needs, *(code for code in block.fresh if code not in SCRATCH)), SCRATCH, block.writes)
+def fetch(lanes: Lanes, block) -> None:
+    """Makes rows of all registers of a block, wherever in it `lanes` is."""
+    lanes.prepare((*block.needs, *(code for code in block.fresh if code not in SCRATCH)), SCRATCH, block.writes)
 
 
-def scattered(x: Lanes, n_warps: int) -> np.ndarray:
+def scattered(lanes: Lanes, n_warps: int) -> np.ndarray:
     """Its masks by warp of the chunk."""
     masks = np.zeros(n_warps, np.uint32)
-    masks[x.warps] = x.masks
+    masks[lanes.warps] = lanes.masks
     return masks
 
 

@@ -32,21 +32,21 @@ ELEMENTS = {
 }  # fmt: skip
 
 
-def resolve(x: Lanes, site: Site):
+def resolve(lanes: Lanes, site: Site):
     """(space, Touched) of each state space the lanes' addresses lie in; all but generic ones lie in one."""
-    address = site.address(x)
-    active = x.active if site.guard is None else site.guard(x)
+    address = site.address(lanes)
+    active = lanes.active if site.guard is None else site.guard(lanes)
     if site.space in SPLIT_SPACES:
-        return touch_generic(x, site, address, active)
-    space = x.chunk.spaces[site.space]
-    return [(space, touch(x, site, space, address, active, needs_records=False))]
+        return touch_generic(lanes, site, address, active)
+    space = lanes.chunk.spaces[site.space]
+    return [(space, touch(lanes, site, space, address, active, needs_records=False))]
 
 
-def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, n: int, row: np.ndarray, masked: bool) -> None:
+def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, count: int, row: np.ndarray, masked: bool) -> None:
     """row = view[index] on the active lanes; on the others too unless `masked`."""
     if touched.contiguous:
         start = int(index[0])
-        row[:] = view[start : start + n]
+        row[:] = view[start : start + count]
     elif masked:
         np.copyto(row, view.take(index, mode="clip"), where=touched.active, casting="unsafe")
     elif view.dtype == row.dtype:
@@ -63,8 +63,8 @@ def build_load(inst: Instruction, env: Env) -> Op:
     if unpack_name(inst.mods, "sem"):
         env.spins.add(env.at)
 
-    def op(x: Lanes) -> None:
-        parts = resolve(x, site)
+    def op(lanes: Lanes) -> None:
+        parts = resolve(lanes, site)
         if inst.dst == RZ:
             return
         masked = site.guard is not None or len(parts) > 1
@@ -74,7 +74,7 @@ def build_load(inst: Instruction, env: Env) -> Op:
             index = touched.flat >> element.shift
             for k, ref in enumerate(rows):
                 part = touched if single else touched._replace(contiguous=False)
-                fetch(view, index + k if k else index, part, x.n, x.v[ref.kind][ref.index], masked)
+                fetch(view, index + k if k else index, part, lanes.n, lanes.v[ref.kind][ref.index], masked)
 
     return op
 
@@ -87,26 +87,26 @@ def build_store(inst: Instruction, env: Env) -> Op:
     else:
         rows = [Ref(element.kind, inst.b + k) for k in range(element.count)]
 
-    def op(x: Lanes) -> None:
-        for space, touched in resolve(x, site):
+    def op(lanes: Lanes) -> None:
+        for space, touched in resolve(lanes, site):
             view = space.views[element.nbytes]
             index = touched.flat >> element.shift
             for k, ref in enumerate(rows):
-                put(view, index + k if k else index, x, x.v[ref.kind][ref.index], touched, element.count == 1)
+                put(view, index + k if k else index, lanes, lanes.v[ref.kind][ref.index], touched, element.count == 1)
 
     return op
 
 
-def put(view: np.ndarray, index: np.ndarray, x: Lanes, values: np.ndarray, touched: Touched, single: bool) -> None:
+def put(view: np.ndarray, index: np.ndarray, lanes: Lanes, values: np.ndarray, touched: Touched, single: bool) -> None:
     """view[index] = values on the active lanes, the last one winning."""
     active = touched.active
     if touched.contiguous and single:
         start = int(index[0])
-        view[start : start + x.n] = values
+        view[start : start + lanes.n] = values
     elif active is None:
         view[index] = values
     else:
-        view[index[active]] = full_row(x, values)[active]
+        view[index[active]] = full_row(lanes, values)[active]
 
 
 SEMANTICS = {"load": build_load, "store": build_store}

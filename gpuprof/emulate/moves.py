@@ -14,8 +14,8 @@ def build_mov(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, slot_kind(inst, "dst"))
     ((ka, a),) = sources(inst, env)
 
-    def op(x: Lanes) -> None:
-        v = x.v
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
         v[kd][d][:] = v[ka][a]
 
     return op
@@ -25,8 +25,8 @@ def build_mov_imm64(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U64)
     value = np.uint64(inst.imm64)
 
-    def op(x: Lanes) -> None:
-        x.v[kd][d][:] = value
+    def op(lanes: Lanes) -> None:
+        lanes.v[kd][d][:] = value
 
     return op
 
@@ -36,8 +36,8 @@ def build_pack(inst: Instruction, env: Env) -> Op:
     ka, a = source(inst, "a", U32, env.pool)
     kb, b = source(inst, "b", U32, env.pool)
 
-    def op(x: Lanes) -> None:
-        v = x.v
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
         words = v[kd][d].view(np.uint32).reshape(-1, 2)
         words[:, 0] = v[ka][a]
         words[:, 1] = v[kb][b]
@@ -50,8 +50,8 @@ def build_half_of(word: int):
         kd, d = destination(inst, U32)
         ka, a = source(inst, "a", U64, env.pool)
 
-        def op(x: Lanes) -> None:
-            v = x.v
+        def op(lanes: Lanes) -> None:
+            v = lanes.v
             row = v[ka][a]
             v[kd][d][:] = (
                 row.view(np.uint32).reshape(-1, 2)[:, word]
@@ -69,9 +69,9 @@ def build_select(inst: Instruction, env: Env) -> Op:
     (ka, a), (kb, b) = sources(inst, env, "ab")
     chooses_a = read_predicate(inst.e, env)
 
-    def op(x: Lanes) -> None:
-        v = x.v
-        v[kd][d][:] = np.where(chooses_a(x), v[ka][a], v[kb][b])
+    def op(lanes: Lanes) -> None:
+        v = lanes.v
+        v[kd][d][:] = np.where(chooses_a(lanes), v[ka][a], v[kb][b])
 
     return op
 
@@ -80,8 +80,8 @@ def build_special(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U64 if inst.op.dst == "D" else U32)
     name = SPECIAL[inst.imm]
 
-    def op(x: Lanes) -> None:
-        np.copyto(x.v[kd][d], x.chunk.special(name, x), casting="unsafe")
+    def op(lanes: Lanes) -> None:
+        np.copyto(lanes.v[kd][d], lanes.chunk.special(name, lanes), casting="unsafe")
 
     return op
 
@@ -91,8 +91,8 @@ def build_predicate(function):
         kd, d = destination(inst, PRED)
         reads = [read_predicate(getattr(inst, slot), env) for slot in "ab" if getattr(inst.op, slot)]
 
-        def op(x: Lanes) -> None:
-            x.v[kd][d][:] = function(*[read(x) for read in reads])
+        def op(lanes: Lanes) -> None:
+            lanes.v[kd][d][:] = function(*[read(lanes) for read in reads])
 
         return op
 
@@ -119,8 +119,8 @@ def build_window(sign: int):
         ka, a = source(inst, "a", U64, env.pool)
         base = np.uint64(sign * window_base(inst.op.types[0], env) & 0xFFFFFFFFFFFFFFFF)
 
-        def op(x: Lanes) -> None:
-            np.add(x.v[ka][a], base, x.v[kd][d])
+        def op(lanes: Lanes) -> None:
+            np.add(lanes.v[ka][a], base, lanes.v[kd][d])
 
         return op
 
@@ -138,12 +138,12 @@ def build_isspacep(inst: Instruction, env: Env) -> Op:
         for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
     }
 
-    def op(x: Lanes) -> None:
-        address = x.v[ka][a]
+    def op(lanes: Lanes) -> None:
+        address = lanes.v[ka][a]
         inside = {name: address - base < WINDOW for name, base in windows.items()}
-        inside["const"] = address - const_base < np.uint64(x.chunk.spaces["const"].nbytes)
+        inside["const"] = address - const_base < np.uint64(lanes.chunk.spaces["const"].nbytes)
         inside["global"] = ~np.logical_or.reduce(list(inside.values()))
-        x.v[kd][d][:] = inside[space]
+        lanes.v[kd][d][:] = inside[space]
 
     return op
 

@@ -16,9 +16,9 @@ class Format(NamedTuple):
 FORMATS = {"f16": Format(0x7FFF, 0x7C00, 0x3C00), "bf16": Format(0x7FFF, 0x7F80, 0x3F80)}
 
 
-def widen(bits: np.ndarray, t: str) -> np.ndarray:
+def widen(bits: np.ndarray, type_name: str) -> np.ndarray:
     """16-bit patterns (in uint32 or uint16) to float32, exactly."""
-    if t == "f16":
+    if type_name == "f16":
         return bits.astype(np.uint16).view(np.float16).astype(np.float32)
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
@@ -51,19 +51,19 @@ def single_to_odd(value: np.ndarray) -> np.ndarray:
     return np.where((back != value) & even & np.isfinite(value), toward, near)
 
 
-def _nearest(value: np.ndarray, t: str) -> np.ndarray:
+def _nearest(value: np.ndarray, type_name: str) -> np.ndarray:
     """float64 to 16-bit patterns, to nearest even."""
-    if t == "f16":
+    if type_name == "f16":
         return value.astype(np.float16).view(np.uint16).astype(np.uint32)
     bits = single_to_odd(value).view(np.uint32)
     return (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
 
 
-def narrow(value: np.ndarray, t: str, mode: str = "rn") -> np.ndarray:
+def narrow(value: np.ndarray, type_name: str, mode: str = "rn") -> np.ndarray:
     """float64 to 16-bit patterns, uint32, in rounding mode rn, rz, rm or rp; NaNs become the canonical one."""
-    bits = _nearest(value, t)
+    bits = _nearest(value, type_name)
     if mode != "rn":
-        back = widen(bits, t).astype(np.float64)
+        back = widen(bits, type_name).astype(np.float64)
         negative = np.signbit(value)
         too_high, too_low = back > value, back < value
         away = np.where(negative, too_low, too_high)  # the magnitude was rounded up
@@ -71,7 +71,7 @@ def narrow(value: np.ndarray, t: str, mode: str = "rn") -> np.ndarray:
         down = {"rz": away, "rm": away & ~negative, "rp": away & negative}[mode]
         up = {"rz": np.zeros_like(away), "rm": toward & negative, "rp": toward & ~negative}[mode]
         bits = bits - down.astype(np.uint32) + up.astype(np.uint32)
-    return np.where(np.isnan(value), np.uint32(FORMATS[t].nan), bits)
+    return np.where(np.isnan(value), np.uint32(FORMATS[type_name].nan), bits)
 
 
 def exact_sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:

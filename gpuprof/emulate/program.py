@@ -230,15 +230,15 @@ def build_op(inst: Instruction, env: Env) -> Op:
     # the others' operands must not be looked at
     only_held = semantics in warp.SEMANTICS or semantics in texture.SEMANTICS
 
-    def op(x: Lanes) -> None:
-        held = guard(x)
+    def op(lanes: Lanes) -> None:
+        held = guard(lanes)
         if only_held:
-            with x.only(held):
-                run(x)
+            with lanes.only(held):
+                run(lanes)
         else:
-            run(x)
+            run(lanes)
         for (kind, to), (_, scratch) in copies:
-            np.copyto(x.v[kind][to], x.v[kind][scratch], where=held)
+            np.copyto(lanes.v[kind][to], lanes.v[kind][scratch], where=held)
 
     return op
 

@@ -14,20 +14,20 @@ NONE = np.empty(0, np.int64)
 
 
 def record(
-    x: Lanes,
+    group: Lanes,
     site: Site,
     sectors: dict[int, list[np.ndarray]],
     shared_nbytes: dict[int, int],
     lanes: dict[int, int],
     ended: dict[int, tuple[int, int]],
 ) -> None:
-    """Logs and counts one access of each warp of x. The dicts go by the warp's row in x: sectors of global memory,
-    bytes of shared memory, lanes, and the mbarrier's key and how many of its phases ended (see `mbarrier`).
+    """Logs and counts one access of each warp of `group`. The dicts go by the warp's row in `group`: sectors of global
+    memory, bytes of shared memory, lanes, and the mbarrier's key and how many of its phases ended (see `mbarrier`).
 
     Raises KernelFault when a warp touches more sectors than a record can hold.
     """
-    chunk = x.chunk
-    rows = np.flatnonzero(x.masks)
+    chunk = group.chunk
+    rows = np.flatnonzero(group.masks)
     total = np.zeros(5, np.int64)
     words = np.zeros(len(rows), np.uint64)
     found = []
@@ -43,7 +43,7 @@ def record(
         )
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
-    chunk.log.access_warp.append(x.warps[rows])
+    chunk.log.access_warp.append(group.warps[rows])
     chunk.log.access.append(words)
     chunk.log.sectors.append(np.concatenate([*found, NONE]))
     n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
@@ -64,8 +64,8 @@ def _word(sectors: int, lines: int, passes: int, tags: int, lanes: int, key: int
     )
 
 
-def records_of(x: Lanes) -> np.ndarray:
+def records_of(lanes: Lanes) -> np.ndarray:
     """The records that the instruction has just written, ACCESS_DTYPE: one for each warp that runs it."""
-    n = int(np.count_nonzero(x.masks))
-    values = x.chunk.log.access.values
+    n = int(np.count_nonzero(lanes.masks))
+    values = lanes.chunk.log.access.values
     return values[len(values) - n :].view(ACCESS_DTYPE)

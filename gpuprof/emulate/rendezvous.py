@@ -25,11 +25,11 @@ class Members(NamedTuple):
     register: int
     mask: int
 
-    def rows(self, x: Lanes) -> np.ndarray:
+    def rows(self, lanes: Lanes) -> np.ndarray:
         """uint32, (warps, 32) or a scalar."""
         if self.register == RZ:
             return np.uint32(self.mask)
-        return x.v[U32][self.register].reshape(-1, WARP)
+        return lanes.v[U32][self.register].reshape(-1, WARP)
 
 
 def members_of(inst: Instruction) -> Members:
@@ -65,26 +65,26 @@ def members_of_block(instructions: tuple[Instruction, ...], operations) -> tuple
     return tuple(found), uncertain
 
 
-def lanes_outside(x: Lanes) -> np.ndarray:
-    """uint32 (warps,): lanes of the warps of x that have not exited and are not in x."""
-    return np.where(x.masks != 0, x.chunk.live[x.warps] & ~x.masks, np.uint32(0))
+def lanes_outside(lanes: Lanes) -> np.ndarray:
+    """uint32 (warps,): lanes of the warps of `lanes` that have not exited and are not in `lanes`."""
+    return np.where(lanes.masks != 0, lanes.chunk.live[lanes.warps] & ~lanes.masks, np.uint32(0))
 
 
-def waiting_lanes(x: Lanes, members: tuple[Members, ...]) -> np.ndarray | None:
-    """uint32 (warps,): the active lanes whose masks name live lanes that are not in x, or that wait; None when there
-    are none.
+def waiting_lanes(lanes: Lanes, members: tuple[Members, ...]) -> np.ndarray | None:
+    """uint32 (warps,): the active lanes whose masks name live lanes that are not in `lanes`, or that wait; None when
+    there are none.
     """
-    if x.active is None:
+    if lanes.active is None:
         return None
-    outside = lanes_outside(x)
+    outside = lanes_outside(lanes)
     if not outside.any():
         return None
     registers = tuple(m.register for m in members if m.register != RZ)
-    x.prepare(registers, (), frozenset())
-    going = x.masks
+    lanes.prepare(registers, (), frozenset())
+    going = lanes.masks
     for each in members:
-        going = complete(going, each.rows(x), x.chunk.live[x.warps])
-    waiting = x.masks & ~going
+        going = complete(going, each.rows(lanes), lanes.chunk.live[lanes.warps])
+    waiting = lanes.masks & ~going
     return waiting if waiting.any() else None
 
 

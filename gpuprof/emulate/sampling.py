@@ -40,31 +40,31 @@ def integer_axis(index: np.ndarray, extent: int, borders: bool) -> list[Tap]:
     return [Tap(np.clip(index, 0, extent - 1), inside, np.ones(len(index)))]
 
 
-def float_axis(u: np.ndarray, extent: int, mode: str, normalized: bool, linear: bool) -> list[Tap]:
+def float_axis(coordinate: np.ndarray, extent: int, mode: str, normalized: bool, linear: bool) -> list[Tap]:
     """float64 coordinates (n,) to one tap, or two of linear filtering."""
     if not normalized and mode in ("wrap", "mirror"):
         mode = "clamp_to_edge"
-    position = place(np.where(np.isnan(u), 0.0, u), extent, mode, normalized)
+    position = place(np.where(np.isnan(coordinate), 0.0, coordinate), extent, mode, normalized)
     if not linear:
         index = np.floor(position).astype(np.int64)
         if mode in ("wrap", "clamp_ogl"):
             mode = "clamp_to_edge"  # the position is inside, or just at the end
-        return [resolve(index, np.ones(len(u)), extent, mode)]
+        return [resolve(index, np.ones(len(coordinate)), extent, mode)]
     index = np.floor(position - 0.5)
     weight = np.floor((position - 0.5 - index) * WEIGHT_STEPS + 0.5) / WEIGHT_STEPS
     index = index.astype(np.int64)
     return [resolve(index, 1 - weight, extent, mode), resolve(index + 1, weight, extent, mode)]
 
 
-def place(u: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
+def place(coordinate: np.ndarray, extent: int, mode: str, normalized: bool) -> np.ndarray:
     """Coordinates in texels, in [0, extent] where the mode says so, else not far outside."""
     if mode in ("wrap", "mirror"):
-        whole = np.floor(u)
-        part = u - whole
+        whole = np.floor(coordinate)
+        part = coordinate - whole
         if mode == "mirror":
             part = np.where(np.fmod(whole, 2) != 0, 1 - part, part)
         return np.nan_to_num(part, nan=0.0) * extent
-    position = u * extent if normalized else u
+    position = coordinate * extent if normalized else coordinate
     return np.clip(position, 0, extent) if mode == "clamp_ogl" else np.clip(position, -FAR, extent + FAR)
 
 
@@ -167,36 +167,36 @@ FACE_AXES = (
 )  # fmt: skip
 
 
-def faces_of(p: np.ndarray) -> np.ndarray:
+def faces_of(direction: np.ndarray) -> np.ndarray:
     """The face, int64 (n,), each direction (3, n) points at. The x axis wins a tie, then y."""
-    size = np.abs(np.nan_to_num(p))
+    size = np.abs(np.nan_to_num(direction))
     x, y, z = size
     axis = np.where((x >= y) & (x >= z), 0, np.where(y >= z, 1, 2))
-    return 2 * axis + (np.take_along_axis(p, axis[None], axis=0)[0] < 0)
+    return 2 * axis + (np.take_along_axis(direction, axis[None], axis=0)[0] < 0)
 
 
-def on_face(p: np.ndarray, face: np.ndarray) -> np.ndarray:
+def on_face(direction: np.ndarray, face: np.ndarray) -> np.ndarray:
     """(3, n): s, t and the major axis of each direction on its face."""
-    result = np.empty_like(p)
+    result = np.empty_like(direction)
     for number in range(FACES):
         where = face == number
         for row, (sign, coordinate) in enumerate(FACE_AXES[number]):
-            result[row, where] = sign * p[coordinate, where]
+            result[row, where] = sign * direction[coordinate, where]
     return result
 
 
-def cube_coordinates(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def cube_coordinates(direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(face, coordinates (2, n) in [0, 1]) of directions (3, n)."""
-    face = faces_of(p)
-    s, t, major = on_face(p, face)
+    face = faces_of(direction)
+    s, t, major = on_face(direction, face)
     return face, np.stack([(s / major + 1) / 2, (t / major + 1) / 2])
 
 
-def cube_derivative(p: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """(2, n): derivative of the face's coordinates where the direction p changes by d."""
-    face = faces_of(p)
-    s, t, major = on_face(p, face)
-    ds, dt, dm = on_face(d, face)
+def cube_derivative(direction: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """(2, n): derivative of the face's coordinates where `direction` changes by `change`."""
+    face = faces_of(direction)
+    s, t, major = on_face(direction, face)
+    ds, dt, dm = on_face(change, face)
     return np.stack([(ds * major - s * dm), (dt * major - t * dm)]) / (2 * major * major)
 
 

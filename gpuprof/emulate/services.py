@@ -32,29 +32,29 @@ LONGEST_TEXT = 4096
 DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%])")
 
 
-def read_bytes(x: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes:
+def read_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes:
     """Memory at a generic address as the thread of `element` sees it; raises KernelFault outside of what there is."""
     for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW), ("global", 0)):
         if name == "global" or base <= address < base + WINDOW_NBYTES:
             break
-    space = x.chunk.spaces[name]
-    offset = np.full(x.n, address - base, np.int64)
-    if not space.inside(x, offset, nbytes)[element]:
+    space = lanes.chunk.spaces[name]
+    offset = np.full(lanes.n, address - base, np.int64)
+    if not space.inside(lanes, offset, nbytes)[element]:
         raise fault_of_element(
-            x,
+            lanes,
             at,
             element,
             f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}",
         )
-    start = int(space.flat(x, offset)[element])
+    start = int(space.flat(lanes, offset)[element])
     return space.views[1][start : start + nbytes].tobytes()
 
 
-def read_text(x: Lanes, at: int, element: int, address: int) -> str:
+def read_text(lanes: Lanes, at: int, element: int, address: int) -> str:
     """A string up to its zero byte."""
     raw = bytearray()
     while len(raw) < LONGEST_TEXT:
-        byte = read_bytes(x, at, element, address + len(raw), 1)
+        byte = read_bytes(lanes, at, element, address + len(raw), 1)
         if byte == b"\0":
             break
         raw += byte
@@ -64,8 +64,8 @@ def read_text(x: Lanes, at: int, element: int, address: int) -> str:
 class Arguments:
     """The argument block of vprintf: values in order, each at its natural alignment."""
 
-    def __init__(self, x: Lanes, at: int, element: int, address: int):
-        self.place = (x, at, element)
+    def __init__(self, lanes: Lanes, at: int, element: int, address: int):
+        self.place = (lanes, at, element)
         self.address, self.offset = address, 0
 
     def take(self, code: str):
@@ -123,16 +123,16 @@ def hexadecimal(value: float, letter: str) -> str:
     return text.upper() if letter == "A" else text
 
 
-def print_formatted(x: Lanes, at: int, element: int, a: int, b: int) -> int:
-    arguments = Arguments(x, at, element, b)
-    text = read_text(x, at, element, a)
-    x.chunk.tally.counters.output.append(DIRECTIVE.sub(lambda match: convert(match, arguments), text))
+def print_formatted(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
+    arguments = Arguments(lanes, at, element, b)
+    text = read_text(lanes, at, element, a)
+    lanes.chunk.tally.counters.output.append(DIRECTIVE.sub(lambda match: convert(match, arguments), text))
     return sum(match.group(5) != "%" for match in DIRECTIVE.finditer(text))
 
 
-def allocate(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+def allocate(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     """Device malloc: a null pointer when there is no room."""
-    space = x.chunk.spaces["global"]
+    space = lanes.chunk.spaces["global"]
     try:
         address = space.memory.allocate(a, "malloc in a kernel").address
     except DeviceMemoryError:
@@ -141,44 +141,44 @@ def allocate(x: Lanes, at: int, element: int, a: int, b: int) -> int:
     return address
 
 
-def release(x: Lanes, at: int, element: int, a: int, b: int) -> int:
-    space = x.chunk.spaces["global"]
+def release(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
+    space = lanes.chunk.spaces["global"]
     if a == 0:
         return 0
     try:
         space.memory.free(a)
     except DeviceMemoryError as error:
-        raise fault_of_element(x, at, element, str(error)) from None
+        raise fault_of_element(lanes, at, element, str(error)) from None
     space.refresh()
     return 0
 
 
-def fail_assertion(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+def fail_assertion(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     """a: address of {message, file, line, function, character size}."""
-    block = Arguments(x, at, element, a)
+    block = Arguments(lanes, at, element, a)
     message, file, line, function = block.take("Q"), block.take("Q"), block.take("I"), block.take("Q")
-    texts = [read_text(x, at, element, address) for address in (message, file, function)]
-    raise fault_of_element(x, at, element, f"assertion `{texts[0]}' failed in {texts[2]} ({texts[1]}:{line})")
+    texts = [read_text(lanes, at, element, address) for address in (message, file, function)]
+    raise fault_of_element(lanes, at, element, f"assertion `{texts[0]}' failed in {texts[2]} ({texts[1]}:{line})")
 
 
-def buffer_for_launch(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+def buffer_for_launch(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     """a: address of what is to be launched."""
-    return parameter_buffer(x, at, element, read_bytes(x, at, element, a, REQUEST.size))
+    return parameter_buffer(lanes, at, element, read_bytes(lanes, at, element, a, REQUEST.size))
 
 
-def room_for_launch(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+def room_for_launch(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     """a: bytes of parameters."""
-    return parameter_room(x, a)
+    return parameter_room(lanes, a)
 
 
-def name_launch(x: Lanes, at: int, element: int, a: int, b: int) -> int:
+def name_launch(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     """a: address of what is to be launched; b: its parameters."""
-    describe_launch(x, at, element, read_bytes(x, at, element, a, REQUEST.size), b)
+    describe_launch(lanes, at, element, read_bytes(lanes, at, element, a, REQUEST.size), b)
     return 0
 
 
-def make_stream(x: Lanes, at: int, element: int, a: int, b: int) -> int:
-    return new_stream(x)
+def make_stream(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
+    return new_stream(lanes)
 
 
 SERVICES = {
@@ -196,13 +196,13 @@ def build_service(block: BasicBlock, env: Env) -> End:
     kb, b = source(inst, "b", U64, env.pool)
     kd, d = destination(inst, U64 if inst.op.dst == "D" else U32)
 
-    def act(x: Lanes) -> None:
-        first, second = full_row(x, x.v[ka][a]), full_row(x, x.v[kb][b])
-        for element in range(x.n) if x.active is None else np.flatnonzero(x.active):
-            result = service(x, at, int(element), int(first[element]), int(second[element]))
+    def act(lanes: Lanes) -> None:
+        first, second = full_row(lanes, lanes.v[ka][a]), full_row(lanes, lanes.v[kb][b])
+        for element in range(lanes.n) if lanes.active is None else np.flatnonzero(lanes.active):
+            result = service(lanes, at, int(element), int(first[element]), int(second[element]))
             if d != TRASH:
-                x.v[kd][d][element] = result
-        x.chunk.push(x, after)
+                lanes.v[kd][d][element] = result
+        lanes.chunk.push(lanes, after)
 
     return split_by_guard(block, env, act)
 

@@ -102,9 +102,9 @@ def build_narrow(inst: Instruction, env: Env) -> Op:
     form, relu, read = SMALL[inst.op.types[0]], unpack(inst.mods, "relu"), pairs_of(inst, env)
     kd, d = destination(inst, U32)
 
-    def op(x) -> None:
-        upper, lower = (finish(encode(value, form, np.rint), form, relu, 1) for value in read(x.v))
-        x.v[kd][d][:] = upper << np.uint32(form.slot) | lower
+    def op(lanes) -> None:
+        upper, lower = (finish(encode(value, form, np.rint), form, relu, 1) for value in read(lanes.v))
+        lanes.v[kd][d][:] = upper << np.uint32(form.slot) | lower
 
     return op
 
@@ -144,9 +144,9 @@ def build_scale(inst: Instruction, env: Env) -> Op:
         limited = np.clip(power + 127, 0, 254 if satfinite else 255)
         return np.where(np.isnan(value), 255, limited).astype(np.uint32)
 
-    def op(x) -> None:
-        upper, lower = (code(value) for value in read(x.v))
-        x.v[kd][d][:] = upper << np.uint32(8) | lower
+    def op(lanes) -> None:
+        upper, lower = (code(value) for value in read(lanes.v))
+        lanes.v[kd][d][:] = upper << np.uint32(8) | lower
 
     return op
 
@@ -173,12 +173,12 @@ def build_stochastic(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     kc, c = source(inst, "c", U32, env.pool)
 
-    def op(x) -> None:
+    def op(lanes) -> None:
         codes = []
-        for value, shift in zip(read(x.v), (16, 0), strict=True):
-            random = x.v[kc][c] >> np.uint32(shift) & np.uint32((1 << nbits) - 1)
+        for value, shift in zip(read(lanes.v), (16, 0), strict=True):
+            random = lanes.v[kc][c] >> np.uint32(shift) & np.uint32((1 << nbits) - 1)
             codes.append(finish(encode(value, form, stochastic(random, nbits)), form, relu, satfinite))
-        x.v[kd][d][:] = codes[0] << np.uint32(16) | codes[1]
+        lanes.v[kd][d][:] = codes[0] << np.uint32(16) | codes[1]
 
     return op
 
@@ -195,16 +195,16 @@ def build_stochastic4(inst: Instruction, env: Env) -> Op:
     refs = [source(inst, slot, U64, env.pool) for slot in "ab"]
     kc, c = source(inst, "c", U32, env.pool)
 
-    def op(x) -> None:
+    def op(lanes) -> None:
         total = np.uint32(0)
         for (kind, index), half in zip(refs, (16, 0), strict=True):
-            straight = x.v[kc][c] >> np.uint32(half) & MASK16
-            pair = x.v[kind][index]
+            straight = lanes.v[kc][c] >> np.uint32(half) & MASK16
+            pair = lanes.v[kind][index]
             for position, random in ((0, reverse(straight) >> np.uint32(16)), (32, straight)):
                 value = (pair >> np.uint64(position)).astype(np.uint32).view(np.float32).astype(np.float64)
                 code = finish(encode(value, form, stochastic(random, 16)), form, relu, 1)
                 total = total << np.uint32(8) | code
-        x.v[kd][d][:] = total
+        lanes.v[kd][d][:] = total
 
     return op
 
@@ -219,8 +219,8 @@ def build_pack_integers(inst: Instruction, env: Env) -> Op:
     rest = source(inst, "c", U32, env.pool) if inst.op.c else None
     kd, d = destination(inst, U32)
 
-    def op(x) -> None:
-        v = x.v
+    def op(lanes) -> None:
+        v = lanes.v
         upper, lower = (
             np.clip(v[kind][index], low, high).astype(np.int32).view(np.uint32) & mask for kind, index in refs
         )

@@ -42,21 +42,21 @@ class GlobalSpace:
         self.views = typed_views(self.memory.arena)
         self.starts, self.ends = self.memory.starts, self.memory.ends
 
-    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address - GLOBAL_BASE
 
-    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address
 
     def pieces(self, nbytes: int) -> tuple[int, int]:
         return 1, 0
 
-    def holds(self, lo: int, hi: int) -> bool:
-        """Whether one allocation holds [lo, hi)."""
-        index = int(np.searchsorted(self.starts, lo, "right")) - 1
-        return index >= 0 and hi <= self.ends[index]
+    def holds(self, low: int, high: int) -> bool:
+        """Whether one allocation holds [`low`, `high`)."""
+        index = int(np.searchsorted(self.starts, low, "right")) - 1
+        return index >= 0 and high <= self.ends[index]
 
-    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
         if not len(self.starts):
             return np.zeros(len(address), np.bool_)
         index = np.searchsorted(self.starts, address, "right") - 1
@@ -90,8 +90,8 @@ class BlockSpace:
         self.views = typed_views(np.zeros(max(self.stride * n_blocks, 16), np.uint8))
         self.warps_per_block = warps_per_block
 
-    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
-        own = x.warps // self.warps_per_block
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        own = lanes.warps // self.warps_per_block
         if int(address.max(initial=0)) <= OFFSET_MASK:
             return (address.reshape(-1, WARP) + (own * self.stride)[:, None]).reshape(-1)
         block = np.repeat(own, WARP)
@@ -99,27 +99,27 @@ class BlockSpace:
         block = np.where(rank > 0, block - block % self.cluster + np.minimum(rank, self.cluster) - 1, block)
         return block * self.stride + (address & OFFSET_MASK)
 
-    def mark_remote(self, x: Lanes, address: np.ndarray, masks: np.ndarray, records: np.ndarray) -> None:
+    def mark_remote(self, lanes: Lanes, address: np.ndarray, masks: np.ndarray, records: np.ndarray) -> None:
         """Writes to the records (ACCESS_DTYPE, one a warp that runs) how many of the lanes in `masks` access another
         block's memory.
         """
         if int(address.max(initial=0)) <= OFFSET_MASK:
             return
         rank = (address >> RANK_SHIFT).reshape(-1, WARP)
-        own = x.warps // self.warps_per_block % self.cluster + 1
+        own = lanes.warps // self.warps_per_block % self.cluster + 1
         remote = unpack_masks(masks).reshape(-1, WARP) & (rank > 0) & (rank != own[:, None])
-        records["n_lookups"] = np.count_nonzero(remote, axis=1)[x.masks != 0]
+        records["n_lookups"] = np.count_nonzero(remote, axis=1)[lanes.masks != 0]
 
-    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address
 
     def pieces(self, nbytes: int) -> tuple[int, int]:
         return 1, 0
 
-    def holds(self, lo: int, hi: int) -> bool:
-        return lo >= 0 and hi <= self.nbytes
+    def holds(self, low: int, high: int) -> bool:
+        return low >= 0 and high <= self.nbytes
 
-    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
         offset = address & OFFSET_MASK
         own = offset + nbytes <= self.nbytes
         if self.system:
@@ -153,23 +153,23 @@ class LaneSpace:
         data[:, :stride] = old
         self.views = typed_views(data.reshape(-1))
 
-    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
-        return x.lane_ids() * self.stride + address
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return lanes.lane_ids() * self.stride + address
 
-    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
-        warp = (x.warps.astype(np.int64) + self.first_warp) * (WARP * padded(self.limit_nbytes)) + LOCAL_TRACE_BASE
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        warp = (lanes.warps.astype(np.int64) + self.first_warp) * (WARP * padded(self.limit_nbytes)) + LOCAL_TRACE_BASE
         words = (address >> 2 << 7) + (address & 3)
         return (words.reshape(-1, WARP) + (warp[:, None] + np.arange(0, 4 * WARP, 4))).reshape(-1)
 
     def pieces(self, nbytes: int) -> tuple[int, int]:
         return max(1, nbytes // 4), 4 * WARP
 
-    def holds(self, lo: int, hi: int) -> bool:
-        if self.nbytes < hi <= self.limit_nbytes:
-            self.grow(min(max(hi, 2 * self.nbytes), self.limit_nbytes))
-        return lo >= 0 and hi <= self.nbytes
+    def holds(self, low: int, high: int) -> bool:
+        if self.nbytes < high <= self.limit_nbytes:
+            self.grow(min(max(high, 2 * self.nbytes), self.limit_nbytes))
+        return low >= 0 and high <= self.nbytes
 
-    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
         return (address >= 0) & (address <= self.nbytes - nbytes)
 
     def describe(self, address: int) -> str:
@@ -185,19 +185,19 @@ class ReadOnlySpace:
         self.name = name
         self.has_sectors = has_sectors
 
-    def flat(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address
 
-    def traced(self, x: Lanes, address: np.ndarray) -> np.ndarray:
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address + CONST_TRACE_BASE
 
     def pieces(self, nbytes: int) -> tuple[int, int]:
         return 1, 0
 
-    def holds(self, lo: int, hi: int) -> bool:
-        return lo >= 0 and hi <= self.nbytes
+    def holds(self, low: int, high: int) -> bool:
+        return low >= 0 and high <= self.nbytes
 
-    def inside(self, x: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
         return (address >= 0) & (address <= self.nbytes - nbytes)
 
     def describe(self, address: int) -> str:

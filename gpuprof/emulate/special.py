@@ -60,16 +60,16 @@ def _of_cluster(axis: int, operation):
     return compute
 
 
-def _clock(chunk, x):
-    return np.repeat(chunk.executed[x.warps], WARP)
+def _clock(chunk, lanes):
+    return np.repeat(chunk.executed[lanes.warps], WARP)
 
 
-def _clock_high(chunk, x):
-    return _clock(chunk, x) >> 32
+def _clock_high(chunk, lanes):
+    return _clock(chunk, lanes) >> 32
 
 
-def _local_base(chunk, x):
-    return chunk.calls.base[x.warps].reshape(-1)
+def _local_base(chunk, lanes):
+    return chunk.calls.base[lanes.warps].reshape(-1)
 
 
 FIXED = {

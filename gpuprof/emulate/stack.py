@@ -19,43 +19,43 @@ def build_stack(inst: Instruction, env: Env) -> Op:
     result = destination(inst, U64) if inst.op.dst else None
     given = source(inst, "a", U64, env.pool) if inst.op.a else None
 
-    def op(x: Lanes) -> None:
-        stack = x.chunk.calls
-        top = stack.base[x.warps].reshape(-1) + frame_nbytes + stack.grown[x.warps].reshape(-1)
-        value = full_row(x, x.row(given)).astype(np.int64) if given else None
-        active = np.ones(x.n, np.bool_) if x.active is None else x.active
-        active = active if held is None else active & held(x)
+    def op(lanes: Lanes) -> None:
+        stack = lanes.chunk.calls
+        top = stack.base[lanes.warps].reshape(-1) + frame_nbytes + stack.grown[lanes.warps].reshape(-1)
+        value = full_row(lanes, lanes.row(given)).astype(np.int64) if given else None
+        active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
+        active = active if held is None else active & held(lanes)
         if semantics == "alloca":
             start = -(-top // align) * align
             end = -(-(start + value) // STACK_ALIGNMENT) * STACK_ALIGNMENT
-            check_size(x, number, active, start, value)
-            x.row(result)[:] = start
-            set_top(x, active, end, frame_nbytes)
+            check_size(lanes, number, active, start, value)
+            lanes.row(result)[:] = start
+            set_top(lanes, active, end, frame_nbytes)
         elif semantics == "stack_save":
-            x.row(result)[:] = top
+            lanes.row(result)[:] = top
         else:
-            set_top(x, active, value, frame_nbytes)
+            set_top(lanes, active, value, frame_nbytes)
 
     return op
 
 
-def set_top(x: Lanes, active: np.ndarray, top: np.ndarray, frame_nbytes: int) -> None:
-    stack = x.chunk.calls
+def set_top(group: Lanes, active: np.ndarray, top: np.ndarray, frame_nbytes: int) -> None:
+    stack = group.chunk.calls
     at = np.flatnonzero(active)
-    warps, lanes = x.warps[at // WARP], at % WARP
+    warps, lanes = group.warps[at // WARP], at % WARP
     stack.grown[warps, lanes] = top[at] - frame_nbytes - stack.base[warps, lanes]
 
 
-def check_size(x: Lanes, at: int, active: np.ndarray, start: np.ndarray, nbytes: np.ndarray) -> None:
+def check_size(lanes: Lanes, at: int, active: np.ndarray, start: np.ndarray, nbytes: np.ndarray) -> None:
     """Raises KernelFault for the first lane whose local memory cannot hold so much."""
-    limit = x.chunk.spaces["local"].limit_nbytes
+    limit = lanes.chunk.spaces["local"].limit_nbytes
     bad = active & ((nbytes < 0) | (start + nbytes > limit))
     if bad.any():
-        element = first_active(x, bad)
+        element = first_active(lanes, bad)
         text = (
             f"alloca of {int(nbytes[element]) & 0xFFFFFFFFFFFFFFFF} bytes; the thread has {limit} bytes of local memory"
         )
-        raise fault_of_element(x, at, element, text)
+        raise fault_of_element(lanes, at, element, text)
 
 
 SEMANTICS = dict.fromkeys(("alloca", "stack_save", "stack_restore"), build_stack)

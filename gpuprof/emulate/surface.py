@@ -34,18 +34,18 @@ class Site:
         else:
             self.coordinates = [Ref(U32, inst.b + k) for k in range(self.n)]
 
-    def row(self, x: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
-        return full_row(x, x.v[ref.kind][ref.index])[elements]
+    def row(self, lanes: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
+        return full_row(lanes, lanes.v[ref.kind][ref.index])[elements]
 
 
 def addresses(
-    x: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, nbytes: int, scale: int
+    lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, nbytes: int, scale: int
 ) -> np.ndarray:
     """int64 (n,): where each lane's access is, -1 for one that is outside and to be left out. Raises KernelFault."""
     if image.geometry not in GEOMETRIES[site.n, site.layered]:
         wanted = GEOMETRIES[site.n, site.layered][0]
         raise fault_of_element(
-            x,
+            lanes,
             site.at,
             int(elements[0]),
             f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one",
@@ -63,7 +63,7 @@ def addresses(
         outside |= (value < 0) | (value > limit)
     if site.bounds == "trap" and outside.any():
         fail(
-            x,
+            lanes,
             site,
             image,
             elements,
@@ -81,7 +81,7 @@ def addresses(
     misaligned &= ~outside
     if misaligned.any():
         fail(
-            x,
+            lanes,
             site,
             image,
             elements,
@@ -94,29 +94,33 @@ def addresses(
         row = row * level[1 + axis] + (position[axis] if axis < len(rest) else 0)
     flat = level.address + row * level.width * image.texel_nbytes + position[0]
     if limits[0] < 0:
-        fail(x, site, image, elements, coordinates, 0, f"access of {nbytes} bytes to a row of fewer")
+        fail(lanes, site, image, elements, coordinates, 0, f"access of {nbytes} bytes to a row of fewer")
     return np.where(outside, -1, flat) if site.bounds == "zero" else flat
 
 
-def fail(x: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, lane: int, what: str):
+def fail(lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, lane: int, what: str):
     where = ", ".join(str(int(value[lane])) for value in coordinates)
-    raise fault_of_element(x, site.at, int(elements[lane]), f"{what} at ({where}) of {image.name}")
+    raise fault_of_element(lanes, site.at, int(elements[lane]), f"{what} at ({where}) of {image.name}")
 
 
-def each_image(x: Lanes, site: Site, nbytes_of, scale_of):
+def each_image(group: Lanes, site: Site, nbytes_of, scale_of):
     """(image, elements, addresses) for the lanes of each surface; then the whole instruction is in the trace."""
-    elements = active_elements(x, site.guard)
+    elements = active_elements(group, site.guard)
     table = np.full((len(elements), 1), -1, np.int64)
     nbytes = site.nbytes
     if len(elements):
-        coordinates = np.stack([site.row(x, ref, elements).view(np.int32).astype(np.int64) for ref in site.coordinates])
-        for image, _, at in find_images(x, site.at, elements, site.row(x, site.handle, elements), is_surface=True):
+        coordinates = np.stack(
+            [site.row(group, ref, elements).view(np.int32).astype(np.int64) for ref in site.coordinates]
+        )
+        for image, _, at in find_images(
+            group, site.at, elements, site.row(group, site.handle, elements), is_surface=True
+        ):
             nbytes = nbytes_of(image)
-            found = addresses(x, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
+            found = addresses(group, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
             table[at, 0] = found
             yield image, elements[at], found
-    lanes = np.bincount(elements // WARP, minlength=len(x.masks))
-    trace(x, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), site.is_atomic)
+    lanes = np.bincount(elements // WARP, minlength=len(group.masks))
+    trace(group, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), site.is_atomic)
 
 
 def registers(inst: Instruction, slot: str, count: int, kind: int, env: Env) -> list[Ref]:
@@ -130,12 +134,12 @@ def build_load(inst: Instruction, env: Env) -> Op:
     site, element = Site(inst, env), ELEMENTS[inst.op.types[0]]
     results = registers(inst, "dst", element.count, element.kind, env)
 
-    def op(x: Lanes) -> None:
-        view = x.chunk.spaces["global"].views[element.nbytes]
-        for _, elements, address in each_image(x, site, lambda image: site.nbytes, lambda image: 1):
+    def op(lanes: Lanes) -> None:
+        view = lanes.chunk.spaces["global"].views[element.nbytes]
+        for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1):
             index = np.maximum(address - GLOBAL_BASE, 0) // element.nbytes
             for k, ref in enumerate(results):
-                x.v[ref.kind][ref.index][elements] = np.where(address < 0, 0, view[index + k])
+                lanes.v[ref.kind][ref.index][elements] = np.where(address < 0, 0, view[index + k])
 
     return op
 
@@ -144,13 +148,13 @@ def build_store(inst: Instruction, env: Env) -> Op:
     site, element = Site(inst, env), ELEMENTS[inst.op.types[0]]
     values = registers(inst, "c", element.count, element.kind, env)
 
-    def op(x: Lanes) -> None:
-        view = x.chunk.spaces["global"].views[element.nbytes]
-        for _, elements, address in each_image(x, site, lambda image: site.nbytes, lambda image: 1):
+    def op(lanes: Lanes) -> None:
+        view = lanes.chunk.spaces["global"].views[element.nbytes]
+        for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1):
             kept = address >= 0
             index = (address[kept] - GLOBAL_BASE) // element.nbytes
             for k, ref in enumerate(values):
-                view[index + k] = site.row(x, ref, elements)[kept]
+                view[index + k] = site.row(lanes, ref, elements)[kept]
 
     return op
 
@@ -168,16 +172,16 @@ def build_put(inst: Instruction, env: Env) -> Op:
     site = Site(inst, env)
     values = registers(inst, "c", 4, U32, env)
 
-    def op(x: Lanes) -> None:
-        views = x.chunk.spaces["global"].views
+    def op(lanes: Lanes) -> None:
+        views = lanes.chunk.spaces["global"].views
         for image, elements, address in each_image(
-            x, site, lambda image: image.texel_nbytes, lambda image: image.texel_nbytes
+            lanes, site, lambda image: image.texel_nbytes, lambda image: image.texel_nbytes
         ):
             dtype = IMAGE_ELEMENTS[image.element].dtype
             kept = address >= 0
             index = (address[kept] - GLOBAL_BASE) // dtype.itemsize
             for k, ref in enumerate(values[: image.channels]):
-                bits = np.ascontiguousarray(site.row(x, ref, elements)[kept])
+                bits = np.ascontiguousarray(site.row(lanes, ref, elements)[kept])
                 views[dtype.itemsize].view(dtype)[index + k] = to_element(bits, image)
 
     return op
@@ -190,12 +194,12 @@ def build_reduction(inst: Instruction, env: Env) -> Op:
     kind = KIND_OF_TYPE[t]
     value = source(inst, "c", kind, env.pool)
 
-    def op(x: Lanes) -> None:
+    def op(lanes: Lanes) -> None:
         from gpuprof.emulate import sequential
 
-        view = x.chunk.spaces["global"].views[site.nbytes]
+        view = lanes.chunk.spaces["global"].views[site.nbytes]
         for image, elements, address in each_image(
-            x, site, lambda image: site.nbytes, lambda image: image.texel_nbytes if is_sample else 1
+            lanes, site, lambda image: site.nbytes, lambda image: image.texel_nbytes if is_sample else 1
         ):
             dtype = (
                 np.dtype(("i" if image.element[0] == "i" else "u") + str(site.nbytes))
@@ -203,7 +207,7 @@ def build_reduction(inst: Instruction, env: Env) -> Op:
                 else np.dtype(_DTYPES[t])
             )
             kept = address >= 0
-            values = np.ascontiguousarray(site.row(x, value, elements)[kept]).view(dtype)
+            values = np.ascontiguousarray(site.row(lanes, value, elements)[kept]).view(dtype)
             index = (address[kept] - GLOBAL_BASE) // site.nbytes
             if len(index):
                 sequential.integers(

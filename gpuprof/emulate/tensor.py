@@ -29,8 +29,8 @@ def group_reader(inst: Instruction, slot: str, kind: int = U32) -> Callable[[Lan
     count, first = int(spec[1:] or 1), getattr(inst, slot)
     dtype = {U32: np.uint32, F64: np.float64}[kind]
     if first == RZ:
-        return lambda x: np.zeros((count, x.n), dtype)
-    return lambda x: x.of_active(np.stack([x.v[kind][first + i] for i in range(count)]))
+        return lambda lanes: np.zeros((count, lanes.n), dtype)
+    return lambda lanes: lanes.of_active(np.stack([lanes.v[kind][first + i] for i in range(count)]))
 
 
 def group_writer(inst: Instruction, env: Env, kind: int = U32) -> Callable[[Lanes, np.ndarray], None]:
@@ -38,10 +38,10 @@ def group_writer(inst: Instruction, env: Env, kind: int = U32) -> Callable[[Lane
     count, first = int(inst.op.dst[1:] or 1), inst.dst
     guard = guard_reader(inst, env)
 
-    def write(x: Lanes, values: np.ndarray) -> None:
-        held = True if guard is None else guard(x)
+    def write(lanes: Lanes, values: np.ndarray) -> None:
+        held = True if guard is None else guard(lanes)
         for i in range(count if first != RZ else 0):
-            np.copyto(x.v[kind][first + i], values[i], where=held)
+            np.copyto(lanes.v[kind][first + i], values[i], where=held)
 
     return write
 
@@ -98,9 +98,9 @@ def build_multiply(inst: Instruction, env: Env) -> Op:
     metadata = group_reader(inst, "e") if form.sparse else None
     run, write = multiplier(inst, form), group_writer(inst, env)
 
-    def op(x: Lanes) -> None:
-        extra = (metadata(x)[0],) if metadata else ()
-        write(x, run(a(x), b(x), c(x), *extra))
+    def op(lanes: Lanes) -> None:
+        extra = (metadata(lanes)[0],) if metadata else ()
+        write(lanes, run(a(lanes), b(lanes), c(lanes), *extra))
 
     return op
 
@@ -113,10 +113,10 @@ def build_doubles(inst: Instruction, env: Env) -> Op:
     run = rounded(unpack_name(inst.mods, "rnd"), multiply_doubles)
     write = group_writer(inst, env, F64)
 
-    def op(x: Lanes) -> None:
-        d = np.empty((n_d, x.n))
-        run(a(x), b(x), c(x), d)
-        write(x, d)
+    def op(lanes: Lanes) -> None:
+        d = np.empty((n_d, lanes.n))
+        run(a(lanes), b(lanes), c(lanes), d)
+        write(lanes, d)
 
     return op
 
@@ -144,10 +144,10 @@ def build_group_multiply(inst: Instruction, env: Env) -> Op:
     c, keep = group_reader(inst, "c"), read_predicate(inst.e, env)
     run, write = multiplier(inst, form), group_writer(inst, env)
 
-    def op(x: Lanes) -> None:
-        sums = c(x)
-        sums *= keep(x)
-        write(x, run(a(x) ^ minus[0], b(x) ^ minus[1], sums))
+    def op(lanes: Lanes) -> None:
+        sums = c(lanes)
+        sums *= keep(lanes)
+        write(lanes, run(a(lanes) ^ minus[0], b(lanes) ^ minus[1], sums))
 
     return op
 
@@ -156,8 +156,8 @@ def descriptor_reader(inst: Instruction, slot: str, operand: Operand, at: int) -
     """lanes -> the fragment (registers, n) of the matrix in shared memory that the slot's descriptors tell of."""
     index = getattr(inst, slot)
 
-    def read(x: Lanes) -> np.ndarray:
-        return read_fragment(x, np.zeros(x.n, np.uint64) if index == RZ else x.v[U64][index], operand, at)
+    def read(lanes: Lanes) -> np.ndarray:
+        return read_fragment(lanes, np.zeros(lanes.n, np.uint64) if index == RZ else lanes.v[U64][index], operand, at)
 
     return read
 

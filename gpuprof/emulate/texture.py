@@ -36,8 +36,8 @@ class Site:
             Ref(U32, inst.dst + k if inst.dst != RZ else RZ) for k in range(unpack(inst.mods, "channels") or 4)
         ]
 
-    def take(self, x: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
-        return full_row(x, x.v[ref.kind][ref.index])[elements]
+    def take(self, lanes: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
+        return full_row(lanes, lanes.v[ref.kind][ref.index])[elements]
 
 
 def floats(words: np.ndarray) -> np.ndarray:
@@ -91,18 +91,22 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
         fetch = prepare(image, sampler, geometry, words, is_integer, form)
         return gather(views, image, sampler, fetch, component) if is_gather else sample(views, image, sampler, fetch)
 
-    def op(x: Lanes) -> None:
-        elements = active_elements(x, site.guard)
+    def op(lanes: Lanes) -> None:
+        elements = active_elements(lanes, site.guard)
         addresses = np.full((len(elements), 1), -1, np.int64)
         if len(elements):
-            words = np.stack([site.take(x, ref, elements) for ref in site.words])
-            handles = site.take(x, site.handle, elements)
-            named = sampler_word(x, site.at, elements, site.take(x, site.sampler, elements)) if site.sampler else None
+            words = np.stack([site.take(lanes, ref, elements) for ref in site.words])
+            handles = site.take(lanes, site.handle, elements)
+            named = (
+                sampler_word(lanes, site.at, elements, site.take(lanes, site.sampler, elements))
+                if site.sampler
+                else None
+            )
             parts = []
-            for image, word, at in find_images(x, site.at, elements, handles, is_surface=False):
-                check_geometry(x, site.at, elements[at[0]], image, geometry)
+            for image, word, at in find_images(lanes, site.at, elements, handles, is_surface=False):
+                check_geometry(lanes, site.at, elements[at[0]], image, geometry)
                 texels = fetch_from(
-                    x.chunk.spaces["global"].views, image, combined(word, named), np.ascontiguousarray(words[:, at])
+                    lanes.chunk.spaces["global"].views, image, combined(word, named), np.ascontiguousarray(words[:, at])
                 )
                 value = (
                     texels.value.astype(np.float32).view(np.uint32)
@@ -110,32 +114,35 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
                     else texels.value.astype(np.uint32)
                 )
                 for k, ref in enumerate(site.results):
-                    x.v[ref.kind][ref.index][elements[at]] = value[k]
+                    lanes.v[ref.kind][ref.index][elements[at]] = value[k]
                 parts.append((at, texels.address))
             addresses = gathered(parts, len(elements))
-        trace(x, site.at, elements, addresses, 0, wavefronts(x, elements, addresses.shape[1]))
+        trace(lanes, site.at, elements, addresses, 0, wavefronts(lanes, elements, addresses.shape[1]))
 
     return op
 
 
-def gathered(parts: list[tuple[np.ndarray, np.ndarray]], n: int) -> np.ndarray:
+def gathered(parts: list[tuple[np.ndarray, np.ndarray]], count: int) -> np.ndarray:
     """The addresses of all lanes in one table, as wide as the widest."""
-    table = np.full((n, max(address.shape[1] for _, address in parts)), -1, np.int64)
+    table = np.full((count, max(address.shape[1] for _, address in parts)), -1, np.int64)
     for at, address in parts:
         table[at[:, None], np.arange(address.shape[1])] = address
     return table
 
 
-def wavefronts(x: Lanes, elements: np.ndarray, n_texels: int) -> np.ndarray:
-    """Cycles the texture units need for each warp of x, int64."""
-    quads = np.bincount(elements // WARP, minlength=len(x.masks)) * -(-n_texels // TEXELS_PER_QUAD)
+def wavefronts(lanes: Lanes, elements: np.ndarray, n_texels: int) -> np.ndarray:
+    """Cycles the texture units need for each warp of `lanes`, int64."""
+    quads = np.bincount(elements // WARP, minlength=len(lanes.masks)) * -(-n_texels // TEXELS_PER_QUAD)
     return -(-quads // QUADS_PER_CYCLE)
 
 
-def check_geometry(x: Lanes, at: int, element: int, image: Image, geometry: str) -> None:
+def check_geometry(lanes: Lanes, at: int, element: int, image: Image, geometry: str) -> None:
     if image.geometry != geometry:
         raise fault_of_element(
-            x, at, int(element), f"{image.name} is a {image.geometry} image, and the instruction reads a {geometry} one"
+            lanes,
+            at,
+            int(element),
+            f"{image.name} is a {image.geometry} image, and the instruction reads a {geometry} one",
         )
 
 
@@ -180,27 +187,27 @@ def build_query(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
     at, is_surface = env.at, inst.op.semantics == "surface_query"
 
-    def op(x: Lanes) -> None:
-        elements = active_elements(x, None)
-        handles = full_row(x, x.v[ka][a])[elements]
+    def op(lanes: Lanes) -> None:
+        elements = active_elements(lanes, None)
+        handles = full_row(lanes, lanes.v[ka][a])[elements]
         if query in SAMPLER_QUERIES:
             for handle in np.unique(handles):
                 where = elements[handles == handle]
-                word = handle_word(x, at, int(where[0]), int(handle))
+                word = handle_word(lanes, at, int(where[0]), int(handle))
                 if not word & VALID:
-                    raise fault_of_element(x, at, int(where[0]), f"no sampler at handle 0x{int(handle):x}")
-                x.v[kd][d][where] = SAMPLER_QUERIES[query](None, sampler_of(word), None)
+                    raise fault_of_element(lanes, at, int(where[0]), f"no sampler at handle 0x{int(handle):x}")
+                lanes.v[kd][d][where] = SAMPLER_QUERIES[query](None, sampler_of(word), None)
             return
-        for image, word, where in find_images(x, at, elements, handles, is_surface):
+        for image, word, where in find_images(lanes, at, elements, handles, is_surface):
             numbers = np.zeros(len(where), np.int64)
             if level is not None:
                 numbers = np.minimum(
-                    full_row(x, x.v[level.kind][level.index])[elements[where]], len(image.levels) - 1
+                    full_row(lanes, lanes.v[level.kind][level.index])[elements[where]], len(image.levels) - 1
                 ).astype(np.int64)
             answers = np.array(
                 [IMAGE_QUERIES[query](image, sampler_of(word), each) for each in image.levels], np.uint32
             )
-            x.v[kd][d][elements[where]] = answers[numbers]
+            lanes.v[kd][d][elements[where]] = answers[numbers]
 
     return op
 
@@ -211,17 +218,17 @@ def build_is_type(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, PRED)
     at = env.at
 
-    def op(x: Lanes) -> None:
-        elements = active_elements(x, None)
-        handles = full_row(x, x.v[ka][a])[elements]
+    def op(lanes: Lanes) -> None:
+        elements = active_elements(lanes, None)
+        handles = full_row(lanes, lanes.v[ka][a])[elements]
         for handle in np.unique(handles):
             where = elements[handles == handle]
-            word = handle_word(x, at, int(where[0]), int(handle))
-            image = x.chunk.spaces["global"].memory.images.get(word & IMAGE_MASK)
+            word = handle_word(lanes, at, int(where[0]), int(handle))
+            image = lanes.chunk.spaces["global"].memory.images.get(word & IMAGE_MASK)
             if kind == "samplerref":
-                x.v[kd][d][where] = bool(word & VALID) and image is None
+                lanes.v[kd][d][where] = bool(word & VALID) and image is None
             else:
-                x.v[kd][d][where] = image is not None and image.is_surface == (kind == "surfref")
+                lanes.v[kd][d][where] = image is not None and image.is_surface == (kind == "surfref")
 
     return op
 

@@ -57,11 +57,11 @@ def global_index(tile: tensormap.Tile, nbytes: int) -> np.ndarray:
     return (tile.address[tile.inside] - GLOBAL_BASE) // nbytes
 
 
-def shared_index(tensor, start: int, place: int, n: int) -> np.ndarray:
+def shared_index(tensor, start: int, place: int, count: int) -> np.ndarray:
     """Where the n elements of a tile are in the chunk's shared memory, in elements: swizzling goes by the address in
     the block.
     """
-    offset = (place & OFFSET_MASK) + np.arange(n, dtype=np.int64) * tensor.nbytes
+    offset = (place & OFFSET_MASK) + np.arange(count, dtype=np.int64) * tensor.nbytes
     return (tensormap.swizzled(offset, tensor.swizzle_nbytes) - (place & OFFSET_MASK) + start) // tensor.nbytes
 
 

@@ -23,9 +23,9 @@ UNIT = 16  # bytes: sizes and addresses are multiples
 class Transfer:
     """One instruction's copies: checks places, and notes what was touched, warp by warp."""
 
-    def __init__(self, x: Lanes, site: Site):
-        self.x, self.site = x, site
-        self.spaces = x.chunk.spaces
+    def __init__(self, lanes: Lanes, site: Site):
+        self.x, self.site = lanes, site
+        self.spaces = lanes.chunk.spaces
         self.sectors: dict[int, list[np.ndarray]] = {}
         self.shared_nbytes: dict[int, int] = {}
         self.lanes: dict[int, int] = {}
@@ -98,9 +98,9 @@ class Transfer:
         record(self.x, self.site, self.sectors, self.shared_nbytes, self.lanes, self.ended)
 
 
-def active_elements(x: Lanes, site: Site) -> np.ndarray:
-    active = x.active if site.guard is None else site.guard(x)
-    return np.arange(x.n) if active is None else np.flatnonzero(active)
+def active_elements(lanes: Lanes, site: Site) -> np.ndarray:
+    active = lanes.active if site.guard is None else site.guard(lanes)
+    return np.arange(lanes.n) if active is None else np.flatnonzero(active)
 
 
 def per_lane(verb: str, width: int):
@@ -118,13 +118,13 @@ def per_lane(verb: str, width: int):
             kc, c = source(inst, "c", U64, env.pool)
             prepared = act(inst)
 
-            def op(x: Lanes) -> None:
-                transfer = Transfer(x, site)
-                elements = active_elements(x, site)
+            def op(lanes: Lanes) -> None:
+                transfer = Transfer(lanes, site)
+                elements = active_elements(lanes, site)
                 if len(elements):
-                    address = site.address(x)
-                    columns = [full_row(x, x.v[kind][index]) for kind, index in rows]
-                    last = full_row(x, x.v[kc][c])
+                    address = site.address(lanes)
+                    columns = [full_row(lanes, lanes.v[kind][index]) for kind, index in rows]
+                    last = full_row(lanes, lanes.v[kc][c])
                     for element in elements.tolist():
                         transfer.begin(element)
                         prepared(

@@ -31,9 +31,9 @@ C_PLACES = {
 }
 
 
-def elements_of(words: np.ndarray, t: str) -> np.ndarray:
+def elements_of(words: np.ndarray, type_name: str) -> np.ndarray:
     """float64 (warps, elements, 32) of registers (R, n)."""
-    if t == "f32":
+    if type_name == "f32":
         values = words.view(np.float32)
     else:
         values = np.stack(
@@ -49,10 +49,10 @@ def matrices(elements: np.ndarray, places, shape: tuple[int, int]) -> np.ndarray
     return result
 
 
-def words_of(values: np.ndarray, t: str) -> np.ndarray:
+def words_of(values: np.ndarray, type_name: str) -> np.ndarray:
     """float64 (warps, 8, 32) to registers (R, n), each value rounded to nearest."""
     rows = values.transpose(1, 0, 2).reshape(8, -1)
-    if t == "f16":
+    if type_name == "f16":
         bits = narrow(rows, "f16")
         return bits[::2] | bits[1::2] << np.uint32(16)
     with np.errstate(over="ignore"):

@@ -23,9 +23,9 @@ def member_reader(inst: Instruction):
     return lambda x: members.rows(x) & x.masks[:, None]
 
 
-def spread(x: Lanes, values: np.ndarray) -> np.ndarray:
+def spread(lanes: Lanes, values: np.ndarray) -> np.ndarray:
     """(warps, 1) or (warps, 32) to a row."""
-    return np.broadcast_to(values, (len(x.masks), WARP)).reshape(-1)
+    return np.broadcast_to(values, (len(lanes.masks), WARP)).reshape(-1)
 
 
 # Shuffles
@@ -41,13 +41,15 @@ def shuffle_source(inst: Instruction, env: Env):
     kb, b = source(inst, "b", U32, env.pool)
     kc, c = source(inst, "c", U32, env.pool)
 
-    def rows(x: Lanes, fixed, kind, index):
+    def rows(lanes: Lanes, fixed, kind, index):
         return (
-            np.int64(fixed) if fixed is not None else full_row(x, x.v[kind][index]).reshape(-1, WARP).astype(np.int64)
+            np.int64(fixed)
+            if fixed is not None
+            else full_row(lanes, lanes.v[kind][index]).reshape(-1, WARP).astype(np.int64)
         )
 
-    def compute(x: Lanes):
-        b_value, c_value = rows(x, fixed_lane, kb, b) & 31, rows(x, fixed_clamp, kc, c)
+    def compute(lanes: Lanes):
+        b_value, c_value = rows(lanes, fixed_lane, kb, b) & 31, rows(lanes, fixed_clamp, kc, c)
         segment = c_value >> 8 & 31
         clamp = c_value & 31
         most = LANE & segment | clamp & ~segment
@@ -67,11 +69,11 @@ def build_shuffle(inst: Instruction, env: Env) -> Op:
     ka, a = source(inst, "a", U32, env.pool)
     where = shuffle_source(inst, env)
 
-    def op(x: Lanes) -> None:
-        lane, _ = where(x)
-        values = x.of_active(full_row(x, x.v[ka][a])).reshape(-1, WARP)
+    def op(lanes: Lanes) -> None:
+        lane, _ = where(lanes)
+        values = lanes.of_active(full_row(lanes, lanes.v[ka][a])).reshape(-1, WARP)
         picked = values[:, lane] if lane.ndim == 1 else np.take_along_axis(values, lane, axis=1)
-        x.v[kd][d][:] = picked.reshape(-1)
+        lanes.v[kd][d][:] = picked.reshape(-1)
 
     return op
 
@@ -80,8 +82,8 @@ def build_shuffle_valid(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, PRED)
     where = shuffle_source(inst, env)
 
-    def op(x: Lanes) -> None:
-        x.v[kd][d][:] = spread(x, where(x)[1])
+    def op(lanes: Lanes) -> None:
+        lanes.v[kd][d][:] = spread(lanes, where(lanes)[1])
 
     return op
 
@@ -89,10 +91,10 @@ def build_shuffle_valid(inst: Instruction, env: Env) -> Op:
 # Votes
 
 
-def ballot(x: Lanes, held: np.ndarray) -> np.ndarray:
+def ballot(lanes: Lanes, held: np.ndarray) -> np.ndarray:
     """uint32 (warps, 1): the active lanes for which `held`."""
-    row = full_row(x, held)
-    return (pack_masks(row) & x.masks)[:, None]
+    row = full_row(lanes, held)
+    return (pack_masks(row) & lanes.masks)[:, None]
 
 
 VOTES = {
@@ -108,8 +110,8 @@ def build_vote(inst: Instruction, env: Env) -> Op:
     held, members = read_predicate(inst.a, env), member_reader(inst)
     function = VOTES[inst.op.semantics]
 
-    def op(x: Lanes) -> None:
-        x.v[kd][d][:] = spread(x, function(ballot(x, held(x)), members(x)))
+    def op(lanes: Lanes) -> None:
+        lanes.v[kd][d][:] = spread(lanes, function(ballot(lanes, held(lanes)), members(lanes)))
 
     return op
 
@@ -117,8 +119,8 @@ def build_vote(inst: Instruction, env: Env) -> Op:
 def build_activemask(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
 
-    def op(x: Lanes) -> None:
-        x.v[kd][d][:] = np.repeat(x.masks, WARP)
+    def op(lanes: Lanes) -> None:
+        lanes.v[kd][d][:] = np.repeat(lanes.masks, WARP)
 
     return op
 
@@ -129,11 +131,11 @@ def build_elect(inst: Instruction, env: Env) -> Op:
     kc, c = destination(inst, PRED, "c")
     members = member_reader(inst)
 
-    def op(x: Lanes) -> None:
-        present = members(x)
+    def op(lanes: Lanes) -> None:
+        present = members(lanes)
         leader = np.bitwise_count((present & -present.astype(np.int64)) - 1).astype(np.uint32)
-        x.v[kd][d][:] = spread(x, leader)
-        x.v[kc][c][:] = spread(x, leader == LANE)
+        lanes.v[kd][d][:] = spread(lanes, leader)
+        lanes.v[kc][c][:] = spread(lanes, leader == LANE)
 
     return op
 
@@ -149,19 +151,19 @@ def build_match(inst: Instruction, env: Env) -> Op:
     kc, c = destination(inst, PRED, "c") if inst.op.c else (None, 0)
     members = member_reader(inst)
 
-    def op(x: Lanes) -> None:
-        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+    def op(lanes: Lanes) -> None:
+        values = full_row(lanes, lanes.v[ka][a]).reshape(-1, WARP)
         equal = np.zeros(values.shape, np.uint32)
         for lane in range(WARP):
             equal |= np.where(values == values[:, lane : lane + 1], BIT[lane], np.uint32(0))
-        present = members(x)
+        present = members(lanes)
         same = equal & present
         if kc is None:
-            x.v[kd][d][:] = spread(x, same)
+            lanes.v[kd][d][:] = spread(lanes, same)
             return
         agree = same == present
-        x.v[kd][d][:] = spread(x, np.where(agree, same, np.uint32(0)))
-        x.v[kc][c][:] = spread(x, agree)
+        lanes.v[kd][d][:] = spread(lanes, np.where(agree, same, np.uint32(0)))
+        lanes.v[kc][c][:] = spread(lanes, agree)
 
     return op
 
@@ -183,20 +185,20 @@ def build_redux(inst: Instruction, env: Env) -> Op:
     members = member_reader(inst)
     function, neutral = REDUCTIONS[inst.op.semantics]
 
-    def op(x: Lanes) -> None:
-        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+    def op(lanes: Lanes) -> None:
+        values = full_row(lanes, lanes.v[ka][a]).reshape(-1, WARP)
         if neutral is None:
             info = np.iinfo(values.dtype)
             idle = values.dtype.type(info.max if function is np.minimum else info.min)
         else:
             idle = values.dtype.type(neutral)
-        present = np.broadcast_to(members(x), values.shape)
+        present = np.broadcast_to(members(lanes), values.shape)
         out = np.empty(values.shape, values.dtype)
         for mask in np.unique(present):
             mine = present == mask
             taking_part = np.where(mask & BIT != 0, values, idle)
             np.copyto(out, function.reduce(taking_part, axis=1, dtype=values.dtype)[:, None], where=mine)
-        x.v[kd][d][:] = out.reshape(-1)
+        lanes.v[kd][d][:] = out.reshape(-1)
 
     return op
 
@@ -223,11 +225,11 @@ def build_redux_float(inst: Instruction, env: Env) -> Op:
         (np.minimum, ~np.uint32(0)) if inst.op.semantics == "redux_min_float" else (np.maximum, np.uint32(0))
     )
 
-    def op(x: Lanes) -> None:
-        values = full_row(x, x.v[ka][a]).reshape(-1, WARP)
+    def op(lanes: Lanes) -> None:
+        values = full_row(lanes, lanes.v[ka][a]).reshape(-1, WARP)
         values = values & ~SIGN if magnitudes else values
         is_nan = values & ~SIGN > np.uint32(0x7F800000)
-        present = np.broadcast_to(members(x), values.shape)
+        present = np.broadcast_to(members(lanes), values.shape)
         out = np.empty(values.shape, np.uint32)
         for mask in np.unique(present):
             mine, taking_part = present == mask, mask & BIT != 0
@@ -235,7 +237,7 @@ def build_redux_float(inst: Instruction, env: Env) -> Op:
             best = from_order(function.reduce(np.where(numbers, in_order(values), idle), axis=1))
             nan_wins = (taking_part & is_nan).any(axis=1) if keeps_nan else ~numbers.any(axis=1)
             np.copyto(out, np.where(nan_wins, NAN32, best)[:, None], where=mine)
-        x.v[kd][d][:] = out.reshape(-1)
+        lanes.v[kd][d][:] = out.reshape(-1)
 
     return op
 

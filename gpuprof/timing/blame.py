@@ -17,49 +17,49 @@ SPREAD = -7046029254386353131  # 2^64 over the golden ratio (Knuth, The Art of C
 
 
 @hot
-def seen_by(m, wi, carried):
-    """A cause with its warp, as warp `wi` sees it."""
-    other = (carried ^ warp_at(m, wi).who) >> CAUSE_WHO_SHIFT != 0
+def seen_by(machine, warp, carried):
+    """A cause with its warp, as warp `warp` sees it."""
+    other = (carried ^ warp_at(machine, warp).who) >> CAUSE_WHO_SHIFT != 0
     return (carried & CAUSE_MASK) | OTHER * other
 
 
 @hot
-def itself(m, wi, kind):
+def itself(machine, warp, kind):
     """The instruction that a warp is at, as a cause that others can see."""
-    w = warp_at(m, wi)
+    w = warp_at(machine, warp)
     return w.who | kind | w.pc
 
 
 @cold
-def latecomer(m, wi):
+def latecomer(machine, warp):
     """The cause that a barrier's last warp is: where it has stood for longest since the one before."""
-    w = warp_at(m, wi)
+    w = warp_at(machine, warp)
     return w.who | BARRIER | (w.longest_pc if w.longest else w.pc)
 
 
 @hot
-def blame(m, pc, reason, cause, cycles):
+def blame(machine, pc, reason, cause, cycles):
     """One stall of some cycles."""
     key = pc << STALLED_SHIFT | reason << REASON_SHIFT | cause
-    row = blame_at(m, blame_latest_at(m, pc, reason).value)
+    row = blame_at(machine, blame_latest_at(machine, pc, reason).value)
     if row.key != key:
-        row = blame_at(m, find_row(m, pc, reason, key))
+        row = blame_at(machine, find_row(machine, pc, reason, key))
     row.cycles += cycles
     row.stalls += 1
 
 
 @cold
-def find_row(m, pc, reason, key):
+def find_row(machine, pc, reason, key):
     """The number of the row of `key`, a new one if there is none. The next look is at it first."""
-    bucket = blame_bucket_at(m, (key * SPREAD) >> 32 & m.blame_mask)
+    bucket = blame_bucket_at(machine, (key * SPREAD) >> 32 & machine.blame_mask)
     number = np.int64(bucket.value)
-    while number and blame_at(m, number).key != key:
-        number = np.int64(blame_at(m, number).next)
+    while number and blame_at(machine, number).key != key:
+        number = np.int64(blame_at(machine, number).next)
     if number == 0:
-        number = m.n_blame
-        m.n_blame += 1
-        blame_at(m, number).key = key
-        blame_at(m, number).next = bucket.value
+        number = machine.n_blame
+        machine.n_blame += 1
+        blame_at(machine, number).key = key
+        blame_at(machine, number).next = bucket.value
         bucket.value = number
-    blame_latest_at(m, pc, reason).value = number
+    blame_latest_at(machine, pc, reason).value = number
     return number

@@ -11,9 +11,9 @@ from gpuprof.timing.tables import board_at, cause_at, maker_at, second_at, until
 
 
 @hot
-def open_group(m, wi):
+def open_group(machine, warp):
     """The scoreboard entry of the group that the warp's copies join."""
-    return m.first_group + warp_at(m, wi).groups % N_GROUPS
+    return machine.first_group + warp_at(machine, warp).groups % N_GROUPS
 
 
 @hot
@@ -30,49 +30,54 @@ def raise_both(place, maker, value, cause):
 
 
 @cold
-def add_to_group(m, wi, group, cycle, cause):
+def add_to_group(machine, warp, group, cycle, cause):
     """A copy of the group lands at `cycle`, which may be a token."""
     entry = cycle << ENTRY_SHIFT | CLASS_LONG
     if cycle >= TOKEN:
-        raise_to(second_at(m, wi, group), entry)
+        raise_to(second_at(machine, warp, group), entry)
     else:
-        raise_both(board_at(m, wi, group), maker_at(m, wi, group), entry, cause)
+        raise_both(board_at(machine, warp, group), maker_at(machine, warp, group), entry, cause)
 
 
 @cold
-def settle_copy(m, wi, group, done, cause):
+def settle_copy(machine, warp, group, done, cause):
     """The quantum is served: its copies are known."""
-    second_at(m, wi, group).value = 0
-    raise_both(board_at(m, wi, group), maker_at(m, wi, group), done << ENTRY_SHIFT | CLASS_LONG, cause)
+    second_at(machine, warp, group).value = 0
+    raise_both(board_at(machine, warp, group), maker_at(machine, warp, group), done << ENTRY_SHIFT | CLASS_LONG, cause)
 
 
 @cold
-def commit(m, wi):
+def commit(machine, warp):
     """The next group takes the entry of the oldest, which joins the older ones: unless some of its copies are not
     served yet (eight commits within a quantum), then it stays and the new group lands no sooner."""
-    warp_at(m, wi).groups += 1
-    if m.first_group < 0:
+    warp_at(machine, warp).groups += 1
+    if machine.first_group < 0:
         return
-    group = open_group(m, wi)
-    if second_at(m, wi, group).value == 0:
-        older = m.first_group + N_GROUPS
+    group = open_group(machine, warp)
+    if second_at(machine, warp, group).value == 0:
+        older = machine.first_group + N_GROUPS
         raise_both(
-            board_at(m, wi, older), maker_at(m, wi, older), board_at(m, wi, group).value, maker_at(m, wi, group).value
+            board_at(machine, warp, older),
+            maker_at(machine, warp, older),
+            board_at(machine, warp, group).value,
+            maker_at(machine, warp, group).value,
         )
-        board_at(m, wi, group).value = 0
-        maker_at(m, wi, group).value = 0
+        board_at(machine, warp, group).value = 0
+        maker_at(machine, warp, group).value = 0
 
 
 @cold
-def group_waits(m, wi, newest):
+def group_waits(machine, warp, newest):
     """Raises the end of the long-scoreboard class to where all groups but the open one and the `newest` before it have
     landed.
     """
-    if m.first_group < 0:
+    if machine.first_group < 0:
         return
-    until, cause = until_at(m, wi, CLASS_LONG), cause_at(m, wi, CLASS_LONG)
-    w = warp_at(m, wi)
+    until, cause = until_at(machine, warp, CLASS_LONG), cause_at(machine, warp, CLASS_LONG)
+    w = warp_at(machine, warp)
     for back in range(newest + 1, N_GROUPS + 1):
-        group = m.first_group + ((w.groups + N_GROUPS - back) % N_GROUPS if back < N_GROUPS else N_GROUPS)
-        raise_both(until, cause, board_at(m, wi, group).value >> ENTRY_SHIFT, maker_at(m, wi, group).value)
-        raise_to(until, second_at(m, wi, group).value >> ENTRY_SHIFT)
+        group = machine.first_group + ((w.groups + N_GROUPS - back) % N_GROUPS if back < N_GROUPS else N_GROUPS)
+        raise_both(
+            until, cause, board_at(machine, warp, group).value >> ENTRY_SHIFT, maker_at(machine, warp, group).value
+        )
+        raise_to(until, second_at(machine, warp, group).value >> ENTRY_SHIFT)

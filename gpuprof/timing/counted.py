@@ -14,25 +14,25 @@ PIPE_BIT = np.array([0 if port == "none" else 1 << PIPES.index(port) for port in
 
 
 @cold
-def write_counters(m, sm, g, t):
-    """A row of counters for cycle t, whose issues are done, beside the records of grid g's warps."""
-    r = counted_at(m, m.n_counted)
-    grid = grid_at(m, g)
-    presence = presence_at(m, g, sm)
+def write_counters(machine, sm, grid_index, cycle):
+    """A row of counters for `cycle`, whose issues are done, beside the records of the grid's warps."""
+    r = counted_at(machine, machine.n_counted)
+    grid = grid_at(machine, grid_index)
+    presence = presence_at(machine, grid_index, sm)
     issued = 0
     pipes = 0
-    for p in range(sm * m.partitions, (sm + 1) * m.partitions):
-        issued += part_at(m, p).issued == t
+    for p in range(sm * machine.partitions, (sm + 1) * machine.partitions):
+        issued += part_at(machine, p).issued == cycle
         for k in range(N_PORTS):
-            if port_at(m, p, k).issued == t or port_at(m, p, k).free > t:
+            if port_at(machine, p, k).issued == cycle or port_at(machine, p, k).free > cycle:
                 pipes |= PIPE_BIT[k]
     active = 0
     eligible = 0
-    for wi in range(sm * m.warp_slots, (sm + 1) * m.warp_slots):
-        if resident(m, wi, t):
+    for wi in range(sm * machine.warp_slots, (sm + 1) * machine.warp_slots):
+        if resident(machine, wi, cycle):
             active += 1
-            eligible += warp_at(m, wi).last == t or holding_reasons(m, wi, t) == 1 << NOT_SELECTED
-    r.cycle = t
+            eligible += warp_at(machine, wi).last == cycle or holding_reasons(machine, wi, cycle) == 1 << NOT_SELECTED
+    r.cycle = cycle
     r.launch = grid.launch
     r.pipes_busy = pipes
     r.sm = sm
@@ -44,4 +44,4 @@ def write_counters(m, sm, g, t):
     r.l2_sectors = grid.l2_sectors
     r.l2_hits = grid.l2_hits
     r.dram_nbytes = (grid.dram_read_sectors + grid.dram_write_sectors) * SECTOR_NBYTES
-    m.n_counted += 1
+    machine.n_counted += 1

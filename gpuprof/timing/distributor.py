@@ -26,34 +26,34 @@ from gpuprof.timing.tables import (
 
 
 @cold
-def start_blocks(m):
+def start_blocks(machine):
     """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet;
     else 1.
     """
-    present = m.now + QUANTUM
-    pick_head(m, present)
-    while m.head >= 0:
-        grid = grid_at(m, m.head)
-        sm = free_sm(m)
+    present = machine.now + QUANTUM
+    pick_head(machine, present)
+    while machine.head >= 0:
+        grid = grid_at(machine, machine.head)
+        sm = free_sm(machine)
         if sm < 0:
             break
         if grid.next_block % grid.cluster == 0:
-            m.cluster_since = cluster_since(m, grid) if grid.cluster > 1 else 0
-            if m.cluster_since == NEVER:
+            machine.cluster_since = cluster_since(machine, grid) if grid.cluster > 1 else 0
+            if machine.cluster_since == NEVER:
                 break
         if grid.next_block == grid.known_blocks:
             return 0
-        start_block(m, grid, sm, present)
+        start_block(machine, grid, sm, present)
         grid.next_block += 1
         if grid.next_block == grid.total_blocks:
-            pick_head(m, present)
+            pick_head(machine, present)
         else:
-            find_room(m, sm)
+            find_room(machine, sm)
     return 1
 
 
 @cold
-def cluster_since(m, grid):
+def cluster_since(machine, grid):
     """The cycle since which there is room for all blocks of a cluster, which start one after the other from then on;
     NEVER: not yet.
     """
@@ -61,10 +61,10 @@ def cluster_since(m, grid):
     while since < NEVER:
         free = 0
         later = NEVER
-        for sm in range(m.sms):
-            if sm_at(m, sm).block_free < NEVER:
-                free += blocks_that_fit_since(m, sm, since)
-                later = min(later, next_room(m, sm, since))
+        for sm in range(machine.sms):
+            if sm_at(machine, sm).block_free < NEVER:
+                free += blocks_that_fit_since(machine, sm, since)
+                later = min(later, next_room(machine, sm, since))
         if free >= grid.cluster:
             return since
         since = later
@@ -72,66 +72,68 @@ def cluster_since(m, grid):
 
 
 @hot
-def free_sm(m):
+def free_sm(machine):
     best = -1
-    for sm in range(m.sms):
-        s = sm_at(m, sm)
-        if s.block_free < NEVER and (best < 0 or sooner(s, sm_at(m, best))):
+    for sm in range(machine.sms):
+        s = sm_at(machine, sm)
+        if s.block_free < NEVER and (best < 0 or sooner(s, sm_at(machine, best))):
             best = sm
     return best
 
 
 @hot
-def sooner(a, b):
-    return a.block_free < b.block_free or (a.block_free == b.block_free and a.blocks < b.blocks)
+def sooner(first, second):
+    return first.block_free < second.block_free or (
+        first.block_free == second.block_free and first.blocks < second.blocks
+    )
 
 
 @hot
-def start_block(m, grid, sm, present):
+def start_block(machine, grid, sm, present):
     """Puts the head grid's next block on an SM, not before cycle `present`."""
-    s = sm_at(m, sm)
+    s = sm_at(machine, sm)
     slot = s.next_slot
-    block = block_at(m, slot)
-    since = max(s.block_free, m.cluster_since)
-    tick = max(max(since + m.block_launch_cycles, present) << TICK_BITS, m.distributor_tick)
-    m.distributor_tick = tick + m.distributor_ticks
+    block = block_at(machine, slot)
+    since = max(s.block_free, machine.cluster_since)
+    tick = max(max(since + machine.block_launch_cycles, present) << TICK_BITS, machine.distributor_tick)
+    machine.distributor_tick = tick + machine.distributor_ticks
     start = tick >> TICK_BITS
     if grid.next_block == 0:
         grid.start_cycle = since
-        m.max_cycle = max(m.max_cycle, since + m.longest_cycles)
+        machine.max_cycle = max(machine.max_cycle, since + machine.longest_cycles)
     block.used = 1
-    block.grid = m.head
+    block.grid = machine.head
     block.index = grid.next_block
     block.live = grid.warps_per_block
     block.waiting = 0
     block.signalled = 0
     block.copies = 0
     if grid.has_mbarriers:
-        start_mbarriers(m, slot)
+        start_mbarriers(machine, slot)
     for barrier in range(N_BARRIERS):
-        arrived_at(m, slot, barrier).value = 0
-    presence = presence_at(m, m.head, sm)
+        arrived_at(machine, slot, barrier).value = 0
+    presence = presence_at(machine, machine.head, sm)
     if presence.warps == 0:
         presence.active_since = start
-    if s.warps == 0 and m.period_cycles:
-        s.next_sample = start + (m.phase_cycles - start) % m.period_cycles
-    take(m, m.head, sm)
+    if s.warps == 0 and machine.period_cycles:
+        s.next_sample = start + (machine.phase_cycles - start) % machine.period_cycles
+    take(machine, machine.head, sm)
     s.warps += grid.warps_per_block
     presence.warps += grid.warps_per_block
     for number in range(grid.warps_per_block):
-        start_warp(m, grid, sm, slot, number, start)
+        start_warp(machine, grid, sm, slot, number, start)
 
 
 @hot
-def take_lane(m, sm):
+def take_lane(machine, sm):
     """A free warp slot in the partition that has the most of them: its number among the warps of the GPU."""
     best = -1
     most = 0
-    for p in range(sm * m.partitions, (sm + 1) * m.partitions):
+    for p in range(sm * machine.partitions, (sm + 1) * machine.partitions):
         free = 0
         first = -1
-        for wi in range(p * m.warps_per_partition, (p + 1) * m.warps_per_partition):
-            if warp_at(m, wi).state == EMPTY:
+        for wi in range(p * machine.warps_per_partition, (p + 1) * machine.warps_per_partition):
+            if warp_at(machine, wi).state == EMPTY:
                 free += 1
                 if first < 0:
                     first = wi
@@ -142,18 +144,18 @@ def take_lane(m, sm):
 
 
 @hot
-def start_warp(m, grid, sm, slot, number, start):
-    wi = take_lane(m, sm)
-    w = warp_at(m, wi)
+def start_warp(machine, grid, sm, slot, number, start):
+    wi = take_lane(machine, sm)
+    w = warp_at(machine, wi)
     w.state = STARTING
     w.pc = -1
     w.block_end = -1
-    w.partition = wi // m.warps_per_partition
-    w.lane = wi % m.warps_per_partition
+    w.partition = wi // machine.warps_per_partition
+    w.lane = wi % machine.warps_per_partition
     w.block_slot = slot
     w.in_block = number
     w.block = grid.next_block
-    w.grid = m.head
+    w.grid = machine.head
     w.alias = 0
     w.joined = 0
     w.groups = 0
@@ -166,16 +168,16 @@ def start_warp(m, grid, sm, slot, number, start):
     w.start = start
     w.last = start - 1
     w.ready = start
-    enter(m, wi, grid.piece)
-    if not w.final and w.trace_end - w.step < 2 * m.lookahead_nbytes:
-        m.hungry = 1
-    for register in range(m.n_registers):
-        board_at(m, wi, register).value = 0
-        second_at(m, wi, register).value = 0
-    lane_at(m, w.partition, w.lane).age = m.ages
-    w.who = (m.ages + 1) << CAUSE_WHO_SHIFT
+    enter(machine, wi, grid.piece)
+    if not w.final and w.trace_end - w.step < 2 * machine.lookahead_nbytes:
+        machine.hungry = 1
+    for register in range(machine.n_registers):
+        board_at(machine, wi, register).value = 0
+        second_at(machine, wi, register).value = 0
+    lane_at(machine, w.partition, w.lane).age = machine.ages
+    w.who = (machine.ages + 1) << CAUSE_WHO_SHIFT
     w.longest = 0
     w.last_store = 0
     w.last_gone = 0
-    m.ages += 1
-    sleep(m, wi, start)
+    machine.ages += 1
+    sleep(machine, wi, start)

@@ -13,47 +13,47 @@ from gpuprof.timing.tables import channel_tick_at, dram_row_at, grid_at
 
 
 @hot
-def transfer(m, line, sectors, tick):
+def transfer(machine, line, sectors, tick):
     """Takes a line's channel and bank for some sectors; returns the tick in which what is read reaches the SM that
     asked.
     """
-    channel = fold_bits(line) // 2 % m.dram_channels
-    tick = max(tick, channel_tick_at(m, channel).value)
-    channel_tick_at(m, channel).value = tick + sectors * m.dram_ticks
-    return max(tick + m.dram_hit_ticks, open_row(m, channel, line, tick) + m.dram_miss_ticks)
+    channel = fold_bits(line) // 2 % machine.dram_channels
+    tick = max(tick, channel_tick_at(machine, channel).value)
+    channel_tick_at(machine, channel).value = tick + sectors * machine.dram_ticks
+    return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
 
 
 @hot
-def open_row(m, channel, line, tick):
+def open_row(machine, channel, line, tick):
     """The tick in which a line's row was opened, or will be."""
-    number = line // m.dram_row_span
-    bank = channel * m.dram_banks + fold_bits(number) % m.dram_banks
+    number = line // machine.dram_row_span
+    bank = channel * machine.dram_banks + fold_bits(number) % machine.dram_banks
     found, oldest, newest = -1, 0, 0
     for k in range(OPEN_ROWS):
-        row = dram_row_at(m, bank, k)
+        row = dram_row_at(machine, bank, k)
         if row.number == number:
             found = k
-        if row.opened < dram_row_at(m, bank, oldest).opened:
+        if row.opened < dram_row_at(machine, bank, oldest).opened:
             oldest = k
-        if row.opened > dram_row_at(m, bank, newest).opened:
+        if row.opened > dram_row_at(machine, bank, newest).opened:
             newest = k
-    opened = dram_row_at(m, bank, newest).opened
-    if found < 0 or (found != newest and tick - dram_row_at(m, bank, found).used > m.dram_queue_ticks):
+    opened = dram_row_at(machine, bank, newest).opened
+    if found < 0 or (found != newest and tick - dram_row_at(machine, bank, found).used > machine.dram_queue_ticks):
         found = oldest if found < 0 else found
-        dram_row_at(m, bank, found).number = number
-        dram_row_at(m, bank, found).opened = max(tick, opened + m.dram_row_cycle_ticks)
-    dram_row_at(m, bank, found).used = tick
-    return dram_row_at(m, bank, found).opened
+        dram_row_at(machine, bank, found).number = number
+        dram_row_at(machine, bank, found).opened = max(tick, opened + machine.dram_row_cycle_ticks)
+    dram_row_at(machine, bank, found).used = tick
+    return dram_row_at(machine, bank, found).opened
 
 
 @hot
-def read(m, line, sectors, tick):
+def read(machine, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
-    grid_at(m, m.grid).dram_read_sectors += sectors
-    return transfer(m, line, sectors, tick) >> TICK_BITS
+    grid_at(machine, machine.grid).dram_read_sectors += sectors
+    return transfer(machine, line, sectors, tick) >> TICK_BITS
 
 
 @hot
-def write(m, line, sectors, tick):
-    grid_at(m, m.grid).dram_write_sectors += sectors
-    transfer(m, line, sectors, tick)
+def write(machine, line, sectors, tick):
+    grid_at(machine, machine.grid).dram_write_sectors += sectors
+    transfer(machine, line, sectors, tick)

@@ -26,62 +26,62 @@ DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE, CAUS
 
 
 @cold
-def run_sm(m, sm, end):
+def run_sm(machine, sm, end):
     """Runs one SM up to cycle `end`."""
-    s = sm_at(m, sm)
-    first = sm * m.partitions
-    last = first + m.partitions
+    s = sm_at(machine, sm)
+    first = sm * machine.partitions
+    last = first + machine.partitions
     t = s.next_event
     while t < end:
         for p in range(first, last):
-            if part_at(m, p).next_wake <= t:
-                wake(m, p, t)
+            if part_at(machine, p).next_wake <= t:
+                wake(machine, p, t)
         if s.next_store <= t:
-            store(m, sm, t)
+            store(machine, sm, t)
         for p in range(first, last):
-            if part_at(m, p).next_event <= t:
-                schedule(m, p, t)
+            if part_at(machine, p).next_event <= t:
+                schedule(machine, p, t)
         if t == s.next_sample:
-            sample(m, sm, t)
-            s.next_sample = t + m.period_cycles if m.period_cycles else NEVER
+            sample(machine, sm, t)
+            s.next_sample = t + machine.period_cycles if machine.period_cycles else NEVER
         t = min(s.next_store, s.next_sample if s.warps else NEVER)
         for p in range(first, last):
-            t = min(t, part_at(m, p).next_event)
+            t = min(t, part_at(machine, p).next_event)
     s.next_event = t
 
 
 @cold
-def soonest_event(m):
+def soonest_event(machine):
     soonest = NEVER
-    for sm in range(m.sms):
-        soonest = min(soonest, sm_at(m, sm).next_event)
+    for sm in range(machine.sms):
+        soonest = min(soonest, sm_at(machine, sm).next_event)
     return soonest
 
 
 @cold
-def skip_to_ready(m, t):
-    """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `t` is the soonest
+def skip_to_ready(machine, cycle):
+    """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `cycle` is the soonest
     event.
     """
-    due = m.next_ready + (m.origin - m.next_ready) % QUANTUM
-    if m.next_ready == NEVER or due > t - (t - m.origin) % QUANTUM:
+    due = machine.next_ready + (machine.origin - machine.next_ready) % QUANTUM
+    if machine.next_ready == NEVER or due > cycle - (cycle - machine.origin) % QUANTUM:
         return False
-    m.now = due - QUANTUM
+    machine.now = due - QUANTUM
     return True
 
 
 @cold
-def run_quantum(m, now):
+def run_quantum(machine, now):
     """All SMs from cycle `now`, where a quantum starts, to the next."""
-    m.now = now
-    m.quantum_number += 1
+    machine.now = now
+    machine.quantum_number += 1
     end = now + QUANTUM
-    for sm in range(m.sms):
-        if sm_at(m, sm).next_event < end:
-            run_sm(m, sm, end)
-    if m.n_requests:
-        serve_requests(m)
-    settle(m)
+    for sm in range(machine.sms):
+        if sm_at(machine, sm).next_event < end:
+            run_sm(machine, sm, end)
+    if machine.n_requests:
+        serve_requests(machine)
+    settle(machine)
 
 
 def _compiled(sources: int):

@@ -16,32 +16,32 @@ L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
 
 
 @hot
-def request_line(m, partition, sm, line, t):
-    """The cycle at which a line is in the L0 and the bit below, asking for it at cycle t when it is not there."""
-    place = line % m.l0i_lines
-    if l0_tag_at(m, partition, place).value == line:
-        return l0_ready_at(m, partition, place).value
-    place_1 = line % m.l1i_lines
-    if l1i_tag_at(m, sm, place_1).value != line:
-        l1i_tag_at(m, sm, place_1).value = line
-        l1i_ready_at(m, sm, place_1).value = t + m.l1i_miss_cycles
-    there = l1i_ready_at(m, sm, place_1).value
-    ready = (max(t, there) + m.l0i_miss_cycles) << 1 | (there > t)
-    l0_tag_at(m, partition, place).value = line
-    l0_ready_at(m, partition, place).value = ready
+def request_line(machine, partition, sm, line, cycle):
+    """The cycle at which a line is in the L0 and the bit below, asking for it at `cycle` when it is not there."""
+    place = line % machine.l0i_lines
+    if l0_tag_at(machine, partition, place).value == line:
+        return l0_ready_at(machine, partition, place).value
+    place_1 = line % machine.l1i_lines
+    if l1i_tag_at(machine, sm, place_1).value != line:
+        l1i_tag_at(machine, sm, place_1).value = line
+        l1i_ready_at(machine, sm, place_1).value = cycle + machine.l1i_miss_cycles
+    there = l1i_ready_at(machine, sm, place_1).value
+    ready = (max(cycle, there) + machine.l0i_miss_cycles) << 1 | (there > cycle)
+    l0_tag_at(machine, partition, place).value = line
+    l0_ready_at(machine, partition, place).value = ready
     return ready
 
 
 @cold
-def fetch(m, partition, line, t, last_line):
-    """The cycle from which a warp can issue from an instruction line it comes to at cycle t, and the bit below.
+def fetch(machine, partition, line, cycle, last_line):
+    """The cycle from which a warp can issue from an instruction line it comes to at `cycle`, and the bit below.
     `last_line` is the program's.
     """
-    sm = partition // m.partitions
-    ready = request_line(m, partition, sm, line, t)
-    last = min(line + m.prefetch_lines, last_line)
+    sm = partition // machine.partitions
+    ready = request_line(machine, partition, sm, line, cycle)
+    last = min(line + machine.prefetch_lines, last_line)
     for ahead in range(line + 1, last + 1):
-        request_line(m, partition, sm, ahead, t)
+        request_line(machine, partition, sm, ahead, cycle)
     return ready
 
 
@@ -52,13 +52,13 @@ def missed(found):
 
 
 @cold
-def constant_line(m, sm, grid, line, t):
+def constant_line(machine, sm, grid, line, cycle):
     """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant
     segments.
     """
-    place = line % m.constant_lines
+    place = line % machine.constant_lines
     tag = np.int64(grid) << 32 | line
-    if constant_tag_at(m, sm, place).value != tag:
-        constant_tag_at(m, sm, place).value = tag
-        constant_ready_at(m, sm, place).value = t + m.constant_miss_cycles
-    return constant_ready_at(m, sm, place).value
+    if constant_tag_at(machine, sm, place).value != tag:
+        constant_tag_at(machine, sm, place).value = tag
+        constant_ready_at(machine, sm, place).value = cycle + machine.constant_miss_cycles
+    return constant_ready_at(machine, sm, place).value

@@ -14,55 +14,63 @@ from gpuprof.timing.tables import fifo_at, leaves_at, loss_at, request_at, sm_at
 
 
 @cold
-def enter(m, sm, g, t):
-    """A record of grid g, the one that is written next, comes to the FIFO in cycle t: 1 when it finds a place. It is
-    due either way.
+def enter(machine, sm, grid_index, cycle):
+    """A record of `grid_index`, the one that is written next, comes to the FIFO in `cycle`: 1 when it finds a place. It
+    is due either way.
     """
-    s = sm_at(m, sm)
-    loss = loss_at(m, g, sm)
+    s = sm_at(machine, sm)
+    loss = loss_at(machine, grid_index, sm)
     loss.due += 1
-    place = fifo_at(m, sm, s.records % m.fifo_depth)
-    if place.leaves > t:
+    place = fifo_at(machine, sm, s.records % machine.fifo_depth)
+    if place.leaves > cycle:
         loss.dropped_fifo += 1
         return 0
-    free = max(t, fifo_at(m, sm, (s.records - 1) % m.fifo_depth).leaves) + m.drain_cycles
+    free = max(cycle, fifo_at(machine, sm, (s.records - 1) % machine.fifo_depth).leaves) + machine.drain_cycles
     place.leaves = free
-    if m.through_lsu:
+    if machine.through_lsu:
         place.leaves = NEVER
-        place.record = m.n_samples
-        place.grid = g
+        place.record = machine.n_samples
+        place.grid = grid_index
         if s.stores == s.records:
             s.next_store = free
-    leaves_at(m, m.n_samples).value = place.leaves
+    leaves_at(machine, machine.n_samples).value = place.leaves
     s.records += 1
     return 1
 
 
 @cold
-def store(m, sm, t):
-    """The oldest record goes to the load/store unit in cycle t."""
-    s = sm_at(m, sm)
-    place = fifo_at(m, sm, s.stores % m.fifo_depth)
-    tick = max(t << TICK_BITS, s.lsu_tick)
-    s.lsu_tick = tick + max(max(TICKS, m.lsu_ticks), max(m.tag_pass_ticks, m.tag_lookup_ticks))
+def store(machine, sm, cycle):
+    """The oldest record goes to the load/store unit in `cycle`."""
+    s = sm_at(machine, sm)
+    place = fifo_at(machine, sm, s.stores % machine.fifo_depth)
+    tick = max(cycle << TICK_BITS, s.lsu_tick)
+    s.lsu_tick = tick + max(max(TICKS, machine.lsu_ticks), max(machine.tag_pass_ticks, machine.tag_lookup_ticks))
     s.lsu_occupant = 0
     place.leaves = (tick + TICKS - 1) >> TICK_BITS
-    leaves_at(m, place.record).value = place.leaves
-    m.grid = place.grid
-    first = s.stores * m.record_stride % (m.buffer_lines * LINE_NBYTES)
-    sectors = (1 << m.record_sectors) - 1 << (first >> 5 & 3)
+    leaves_at(machine, place.record).value = place.leaves
+    machine.grid = place.grid
+    first = s.stores * machine.record_stride % (machine.buffer_lines * LINE_NBYTES)
+    sectors = (1 << machine.record_sectors) - 1 << (first >> 5 & 3)
     index = request(
-        m, sm, place.leaves, BUFFER_LINE + sm * m.buffer_lines + first // LINE_NBYTES, sectors, WRITE, nobody(m), -1, 0
+        machine,
+        sm,
+        place.leaves,
+        BUFFER_LINE + sm * machine.buffer_lines + first // LINE_NBYTES,
+        sectors,
+        WRITE,
+        nobody(machine),
+        -1,
+        0,
     )
-    if m.record_sectors == 1:
-        request_at(m, index).missing = (0xFF & ~((1 << (m.record_nbytes >> 2)) - 1 << (first >> 2 & 7))) << 8 * (
-            first >> 5 & 3
-        )
+    if machine.record_sectors == 1:
+        request_at(machine, index).missing = (
+            0xFF & ~((1 << (machine.record_nbytes >> 2)) - 1 << (first >> 2 & 7))
+        ) << 8 * (first >> 5 & 3)
     s.stores += 1
-    s.next_store = place.leaves + m.drain_cycles if s.stores < s.records else NEVER
+    s.next_store = place.leaves + machine.drain_cycles if s.stores < s.records else NEVER
 
 
 @hot
-def nobody(m):
+def nobody(machine):
     """Whom a store reports to that no warp asked for."""
-    return -1 - m.sms * m.warp_slots
+    return -1 - machine.sms * machine.warp_slots

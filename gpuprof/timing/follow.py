@@ -10,33 +10,33 @@ from gpuprof.timing.tables import grid_at, piece_of, warp_at, word_at
 
 
 @cold
-def enter(m, wi, address):
-    """Warp `wi` goes on in the piece whose record is at `address`."""
-    w = warp_at(m, wi)
+def enter(machine, warp, address):
+    """`warp` goes on in the piece whose record is at `address`."""
+    w = warp_at(machine, warp)
     piece = piece_of(address)
-    row = (w.block - piece.first_block) * grid_at(m, w.grid).warps_per_block + w.in_block
+    row = (w.block - piece.first_block) * grid_at(machine, w.grid).warps_per_block + w.in_block
     w.piece = address
     w.step = piece.steps + word_at(piece.step_start, row).value * STEP_NBYTES
     w.trace_end = piece.steps + word_at(piece.step_start, row + 1).value * STEP_NBYTES
     w.access = piece.accesses + word_at(piece.access_start, row).value * ACCESS_NBYTES
     w.sector = piece.sectors + word_at(piece.sector_start, row).value * SECTOR_NUMBER_NBYTES
     w.final = word_at(piece.final, row).value
-    w.step_end = w.trace_end if w.final else max(w.step, w.trace_end - m.lookahead_nbytes)
+    w.step_end = w.trace_end if w.final else max(w.step, w.trace_end - machine.lookahead_nbytes)
 
 
 @cold
-def more_steps(m, wi):
-    """Warp `wi` has come to `step_end`: gives 1 when its trace goes on."""
-    w = warp_at(m, wi)
+def more_steps(machine, warp):
+    """`warp` has come to `step_end`: gives 1 when its trace goes on."""
+    w = warp_at(machine, warp)
     while w.step == w.step_end:
         if w.step_end < w.trace_end:
             w.step_end = w.trace_end
-            m.hungry = 1
+            machine.hungry = 1
         elif w.final:
             return 0
         elif piece_of(w.piece).next == 0:
-            m.hungry = STARVED
+            machine.hungry = STARVED
             return 0
         else:
-            enter(m, wi, piece_of(w.piece).next)
+            enter(machine, warp, piece_of(w.piece).next)
     return 1

@@ -9,29 +9,29 @@ from gpuprof.timing.tables import gate_at, grid_at, warp_at, watched_at
 
 
 @hot
-def passes(m, sm, wi, t):
-    """Whether a sample of warp `wi` in cycle t is wanted."""
-    if m.filtered == 0:
+def passes(machine, sm, warp, cycle):
+    """Whether a sample of warp `warp` in `cycle` is wanted."""
+    if machine.filtered == 0:
         return True
-    w = warp_at(m, wi)
-    gate = gate_at(m, w.grid)
-    since = t - grid_at(m, w.grid).start_cycle
+    w = warp_at(machine, warp)
+    gate = gate_at(machine, w.grid)
+    since = cycle - grid_at(machine, w.grid).start_cycle
     return (
-        watched_at(m, w.grid, sm).value != 0
-        and gate.first_block <= linear_block(m, wi) <= gate.last_block
+        watched_at(machine, w.grid, sm).value != 0
+        and gate.first_block <= linear_block(machine, warp) <= gate.last_block
         and gate.first_warp <= w.in_block <= gate.last_warp
-        and gate.first_cycle <= t <= gate.last_cycle
+        and gate.first_cycle <= cycle <= gate.last_cycle
         and gate.first_launch_cycle <= since <= gate.last_launch_cycle
     )
 
 
 @cold
-def linear_block(m, wi):
+def linear_block(machine, warp):
     """The linear index in the grid of a warp's block. Blocks run cluster by cluster, which is another order where
     clusters extend along y or z.
     """
-    w = warp_at(m, wi)
-    grid = grid_at(m, w.grid)
+    w = warp_at(machine, warp)
+    grid = grid_at(machine, w.grid)
     number = np.int64(w.block)
     if grid.cluster_y == 1 and grid.cluster_z == 1:
         return number

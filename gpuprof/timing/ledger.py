@@ -39,68 +39,68 @@ def busy_cycles(port, cycle):
 
 
 @hot
-def charge_issue(m, wi, t):
-    """Accounts for warp `wi` up to and with cycle t, in which it issues."""
-    w = warp_at(m, wi)
+def charge_issue(machine, warp, cycle):
+    """Accounts for warp `warp` up to and with `cycle`, in which it issues."""
+    w = warp_at(machine, warp)
     pc = w.pc
     at = w.last + 1
-    if t > at:
+    if cycle > at:
         for c in range(N_CLASSES):
-            end = min(until_at(m, wi, c).value, t)
+            end = min(until_at(machine, warp, c).value, cycle)
             if end > at:
-                charge(m, w, REASON_OF_CLASS[c], np.int64(cause_at(m, wi, c).value), end - at)
+                charge(machine, w, REASON_OF_CLASS[c], np.int64(cause_at(machine, warp, c).value), end - at)
                 at = end
-        if t > at:
-            charge_turn(m, wi, t, t - at)
-    if t > w.last:
-        ledger_at(m, pc, SELECTED).value += 1
-    w.last = t
+        if cycle > at:
+            charge_turn(machine, warp, cycle, cycle - at)
+    if cycle > w.last:
+        ledger_at(machine, pc, SELECTED).value += 1
+    w.last = cycle
 
 
 @cold
-def charge(m, w, reason, cause, cycles):
-    """A stall of warp `w` at the instruction that it is at has ended: see `lengths` for how it is counted, `blame` for
-    its cause.
+def charge(machine, warp, reason, cause, cycles):
+    """A stall of warp `warp` at the instruction that it is at has ended: see `lengths` for how it is counted, `blame`
+    for its cause.
     """
-    ledger_at(m, w.pc, reason).value += cycles
-    place = stall_row_at(m, w.pc, reason)
+    ledger_at(machine, warp.pc, reason).value += cycles
+    place = stall_row_at(machine, warp.pc, reason)
     if place.value == 0:
-        m.n_stall_rows += 1
-        place.value = m.n_stall_rows
+        machine.n_stall_rows += 1
+        place.value = machine.n_stall_rows
     first = np.int64(place.value) * ROW
-    word_at(m.stalls_table, first + min(floor_log2(cycles), N_BINS - 1)).value += 1
-    longest = word_at(m.stalls_table, first + N_BINS)
+    word_at(machine.stalls_table, first + min(floor_log2(cycles), N_BINS - 1)).value += 1
+    longest = word_at(machine.stalls_table, first + N_BINS)
     longest.value = max(longest.value, cycles)
-    blame(m, np.int64(w.pc), reason, cause, cycles)
-    if cycles > w.longest and reason != BARRIER:
-        w.longest = cycles
-        w.longest_pc = w.pc
+    blame(machine, np.int64(warp.pc), reason, cause, cycles)
+    if cycles > warp.longest and reason != BARRIER:
+        warp.longest = cycles
+        warp.longest_pc = warp.pc
 
 
 @cold
-def charge_turn(m, wi, t, cycles):
-    """The last cycles before cycle t, in which the warp waited for the port or for its turn."""
-    w = warp_at(m, wi)
-    number = lane_at(m, w.partition, w.lane).port
-    port = port_at(m, w.partition, number)
-    busy = busy_cycles(port, t) - w.busy_mark
+def charge_turn(machine, warp, cycle, cycles):
+    """The last cycles before `cycle`, in which the warp waited for the port or for its turn."""
+    w = warp_at(machine, warp)
+    number = lane_at(machine, w.partition, w.lane).port
+    port = port_at(machine, w.partition, number)
+    busy = busy_cycles(port, cycle) - w.busy_mark
     if busy:
-        occupant = leaver(m, w.partition) if number == PORT_LSU else port.occupant
-        charge(m, w, np.int64(inst_at(m, w.pc).throttle), seen_by(m, wi, occupant), busy)
+        occupant = leaver(machine, w.partition) if number == PORT_LSU else port.occupant
+        charge(machine, w, np.int64(inst_at(machine, w.pc).throttle), seen_by(machine, warp, occupant), busy)
     if cycles > busy:
-        charge(m, w, NOT_SELECTED, seen_by(m, wi, part_at(m, w.partition).occupant), cycles - busy)
+        charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part_at(machine, w.partition).occupant), cycles - busy)
 
 
 @hot
-def leaver(m, partition):
+def leaver(machine, partition):
     """The memory instruction that made room for the next, when its queue was full."""
-    return queued_at(m, partition, part_at(m, partition).queued % m.queue_depth).value
+    return queued_at(machine, partition, part_at(machine, partition).queued % machine.queue_depth).value
 
 
 @hot
-def charge_hold(m, wi, t):
-    """Accounts for warp `wi` up to cycle t, the first one after a hold."""
-    w = warp_at(m, wi)
-    if t - 1 > w.last:
-        charge(m, w, np.int64(w.hold_reason), np.int64(w.hold_cause), t - 1 - w.last)
-    w.last = t - 1
+def charge_hold(machine, warp, cycle):
+    """Accounts for warp `warp` up to `cycle`, the first one after a hold."""
+    w = warp_at(machine, warp)
+    if cycle - 1 > w.last:
+        charge(machine, w, np.int64(w.hold_reason), np.int64(w.hold_cause), cycle - 1 - w.last)
+    w.last = cycle - 1

@@ -22,72 +22,72 @@ FEWER = 128  # numbers of phases are kept modulo 256
 
 
 @cold
-def start_mbarriers(m, slot):
+def start_mbarriers(machine, slot):
     """A new block finds no phase ended."""
     for key in range(N_MBARRIERS):
-        ended_at(m, slot, key).value = 0
-        landed_at(m, slot, key).value = 0
-        lander_at(m, slot, key).value = 0
+        ended_at(machine, slot, key).value = 0
+        landed_at(machine, slot, key).value = 0
+        lander_at(machine, slot, key).value = 0
 
 
 @cold
-def wait(m, wi, t):
+def wait(machine, warp, cycle):
     """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its
     phase.
     """
-    w = warp_at(m, wi)
+    w = warp_at(machine, warp)
     record = access_of(w.access)
     w.access += ACCESS_NBYTES
     landed = np.int64(0)
     key = np.int64(record.conflicts)
-    ahead = (ended_at(m, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF
+    ahead = (ended_at(machine, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF
     if record.lanes and ahead >= FEWER:
         w.barrier = N_BARRIERS + key
-        block_at(m, w.block_slot).waiting += 1
-        hold(m, wi, LONG_SCOREBOARD, NEVER)
+        block_at(machine, w.block_slot).waiting += 1
+        hold(machine, warp, LONG_SCOREBOARD, NEVER)
         return True
     if record.lanes and ahead == 0:
-        landed = landed_at(m, w.block_slot, key).value
-    hold(m, wi, LONG_SCOREBOARD, max(t + 1, landed))
-    if landed > t + 1:
-        w.hold_cause = seen_by(m, wi, lander_at(m, w.block_slot, key).value)
+        landed = landed_at(machine, w.block_slot, key).value
+    hold(machine, warp, LONG_SCOREBOARD, max(cycle + 1, landed))
+    if landed > cycle + 1:
+        w.hold_cause = seen_by(machine, warp, lander_at(machine, w.block_slot, key).value)
     return False
 
 
 @hot
-def waits_here(m, wi, slot):
-    w = warp_at(m, wi)
+def waits_here(machine, warp, slot):
+    w = warp_at(machine, warp)
     return w.state == HOLDING and w.hold_reason == LONG_SCOREBOARD and w.ready == NEVER and w.block_slot == slot
 
 
 @cold
-def end_phases(m, slot, key, count, t, cause):
-    """Phases end at cycle t: those who wait for the next one go on."""
-    ended_at(m, slot, key).value += count
-    if t >= landed_at(m, slot, key).value:
-        landed_at(m, slot, key).value = t
-        lander_at(m, slot, key).value = cause
-    first = slot // m.max_blocks * m.warp_slots
-    for wi in range(first, first + m.warp_slots):
-        w = warp_at(m, wi)
-        if waits_here(m, wi, slot) and w.barrier == N_BARRIERS + key:
-            w.ready = t + 1  # cycle t has had its issues
-            w.hold_cause = seen_by(m, wi, cause)
-            block_at(m, slot).waiting -= 1
-            sleep(m, wi, w.ready)
+def end_phases(machine, slot, key, count, cycle, cause):
+    """Phases end at `cycle`: those who wait for the next one go on."""
+    ended_at(machine, slot, key).value += count
+    if cycle >= landed_at(machine, slot, key).value:
+        landed_at(machine, slot, key).value = cycle
+        lander_at(machine, slot, key).value = cause
+    first = slot // machine.max_blocks * machine.warp_slots
+    for wi in range(first, first + machine.warp_slots):
+        w = warp_at(machine, wi)
+        if waits_here(machine, wi, slot) and w.barrier == N_BARRIERS + key:
+            w.ready = cycle + 1  # this cycle has had its issues
+            w.hold_cause = seen_by(machine, wi, cause)
+            block_at(machine, slot).waiting -= 1
+            sleep(machine, wi, w.ready)
 
 
 @cold
-def let_go(m, slot, t, cause):
+def let_go(machine, slot, cycle, cause):
     """Ends the phases that the block's warps wait for. Returns whether any did, or may soon because a copy is on its
     way.
     """
-    if block_at(m, slot).copies:
+    if block_at(machine, slot).copies:
         return True
     found = False
-    first = slot // m.max_blocks * m.warp_slots
-    for wi in range(first, first + m.warp_slots):
-        if waits_here(m, wi, slot):
+    first = slot // machine.max_blocks * machine.warp_slots
+    for wi in range(first, first + machine.warp_slots):
+        if waits_here(machine, wi, slot):
             found = True
-            end_phases(m, slot, warp_at(m, wi).barrier - N_BARRIERS, 1, t, cause)
+            end_phases(machine, slot, warp_at(machine, wi).barrier - N_BARRIERS, 1, cycle, cause)
     return found

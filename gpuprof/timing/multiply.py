@@ -22,51 +22,54 @@ PIPE, PRODUCT, QUEUED = KIND["pipe"], KIND["product"], KIND["queued"]
 
 
 @cold
-def multiply(m, wi, inst, t):
-    """Warp `wi` starts a multiplication in cycle t."""
-    w = warp_at(m, wi)
-    sm = sm_at(m, part_at(m, w.partition).sm)
-    port = port_at(m, w.partition, PORT_TENSOR)
-    begin = max(port.tick, t << TICK_BITS)
+def multiply(machine, warp, inst, cycle):
+    """`warp` starts a multiplication in `cycle`."""
+    w = warp_at(machine, warp)
+    sm = sm_at(machine, part_at(machine, w.partition).sm)
+    port = port_at(machine, w.partition, PORT_TENSOR)
+    begin = max(port.tick, cycle << TICK_BITS)
     end = begin + inst.port_ticks
     if inst.operand_ticks:
-        sm.lsu_tick = max(sm.lsu_tick, t << TICK_BITS) + inst.operand_ticks
-        sm.lsu_occupant = itself(m, wi, QUEUED)
+        sm.lsu_tick = max(sm.lsu_tick, cycle << TICK_BITS) + inst.operand_ticks
+        sm.lsu_occupant = itself(machine, warp, QUEUED)
         end = max(end, sm.lsu_tick)
     port.tick = end
-    port.occupant = itself(m, wi, PIPE)
-    before = max(port.free, t + 1)
+    port.occupant = itself(machine, warp, PIPE)
+    before = max(port.free, cycle + 1)
     port.free = max(before, end >> TICK_BITS)
     port.busy += port.free - before
     done = max((begin >> TICK_BITS) + inst.latency, end >> TICK_BITS)
-    cause = itself(m, wi, PRODUCT) & CAUSE_MASK
-    write_results(m, wi, inst, done, cause)
-    number = m.first_product + w.products % N_GROUPS
-    group = board_at(m, wi, number)
+    cause = itself(machine, warp, PRODUCT) & CAUSE_MASK
+    write_results(machine, warp, inst, done, cause)
+    number = machine.first_product + w.products % N_GROUPS
+    group = board_at(machine, warp, number)
     if done << ENTRY_SHIFT >= group.value:
         group.value = done << ENTRY_SHIFT
-        maker_at(m, wi, number).value = cause
+        maker_at(machine, warp, number).value = cause
 
 
 @cold
-def commit_products(m, wi):
+def commit_products(machine, warp):
     """The next group ends no sooner than this one."""
-    w = warp_at(m, wi)
+    w = warp_at(machine, warp)
     w.products += 1
-    if m.first_product >= 0:
-        closed, opened = m.first_product + (w.products - 1) % N_GROUPS, m.first_product + w.products % N_GROUPS
-        board_at(m, wi, opened).value = board_at(m, wi, closed).value
-        maker_at(m, wi, opened).value = maker_at(m, wi, closed).value
+    if machine.first_product >= 0:
+        closed, opened = (
+            machine.first_product + (w.products - 1) % N_GROUPS,
+            machine.first_product + w.products % N_GROUPS,
+        )
+        board_at(machine, warp, opened).value = board_at(machine, warp, closed).value
+        maker_at(machine, warp, opened).value = maker_at(machine, warp, closed).value
 
 
 @cold
-def wait_for_products(m, wi, newest, t):
+def wait_for_products(machine, warp, newest, cycle):
     """Holds the warp until all groups but the open one and the `newest` before it have ended."""
-    w = warp_at(m, wi)
+    w = warp_at(machine, warp)
     ended = np.int64(0)
     number = w.products - 1 - newest
-    if m.first_product >= 0 and number >= 0:
-        ended = board_at(m, wi, m.first_product + number % N_GROUPS).value >> ENTRY_SHIFT
-    hold(m, wi, WARPGROUP, max(t + 1, ended))
-    if ended > t + 1:
-        w.hold_cause = maker_at(m, wi, m.first_product + number % N_GROUPS).value
+    if machine.first_product >= 0 and number >= 0:
+        ended = board_at(machine, warp, machine.first_product + number % N_GROUPS).value >> ENTRY_SHIFT
+    hold(machine, warp, WARPGROUP, max(cycle + 1, ended))
+    if ended > cycle + 1:
+        w.hold_cause = maker_at(machine, warp, machine.first_product + number % N_GROUPS).value

@@ -7,27 +7,27 @@ from gpuprof.timing.tables import inst_at, lane_at, port_at, until_at, warp_at
 
 
 @hot
-def resident(m, wi, t):
-    """Whether a warp was there in cycle t. One that issued its last instruction in it may be gone by now."""
-    w = warp_at(m, wi)
-    return w.state != STARTING and (w.state != EMPTY or w.last == t)
+def resident(machine, warp, cycle):
+    """Whether a warp was there in `cycle`. One that issued its last instruction in it may be gone by now."""
+    w = warp_at(machine, warp)
+    return w.state != STARTING and (w.state != EMPTY or w.last == cycle)
 
 
 @hot
-def holding_reasons(m, wi, t):
-    """A bit for each reason that held a warp in cycle t, in which it did not issue; not_selected stands for one that
+def holding_reasons(machine, warp, cycle):
+    """A bit for each reason that held a warp in `cycle`, in which it did not issue; not_selected stands for one that
     could have.
 
     A port that took an instruction in this cycle was free before.
     """
-    w = warp_at(m, wi)
+    w = warp_at(machine, warp)
     if w.state == HOLDING:
         return 1 << w.hold_reason
     bits = 0
     for c in range(N_CLASSES):
-        if until_at(m, wi, c).value > t:
+        if until_at(machine, warp, c).value > cycle:
             bits |= 1 << REASON_OF_CLASS[c]
     if bits == 0:
-        port = port_at(m, w.partition, lane_at(m, w.partition, w.lane).port)
-        bits = 1 << (inst_at(m, w.pc).throttle if port.free > t and port.issued < t else NOT_SELECTED)
+        port = port_at(machine, w.partition, lane_at(machine, w.partition, w.lane).port)
+        bits = 1 << (inst_at(machine, w.pc).throttle if port.free > cycle and port.issued < cycle else NOT_SELECTED)
     return bits

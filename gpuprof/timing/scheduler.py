@@ -41,168 +41,183 @@ RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "u
 
 
 @hot
-def wake(m, p, t):
-    """Looks at the warps of partition p that asked for it by cycle t."""
-    part = part_at(m, p)
-    slots = m.warps_per_partition
+def wake(machine, partition, cycle):
+    """Looks at the warps of `partition` that asked for it by `cycle`."""
+    part = part_at(machine, partition)
+    slots = machine.warps_per_partition
     for k in range(slots):
-        if lane_at(m, p, k).wake <= t:
-            lane_at(m, p, k).wake = NEVER
-            wake_warp(m, p * slots + k, t)
+        if lane_at(machine, partition, k).wake <= cycle:
+            lane_at(machine, partition, k).wake = NEVER
+            wake_warp(machine, partition * slots + k, cycle)
     soonest = NEVER
     for k in range(slots):
-        soonest = min(soonest, lane_at(m, p, k).wake)
+        soonest = min(soonest, lane_at(machine, partition, k).wake)
     part.next_wake = soonest
 
 
 @cold
-def wake_warp(m, wi, t):
-    w = warp_at(m, wi)
+def wake_warp(machine, warp, cycle):
+    w = warp_at(machine, warp)
     if w.state == HOLDING:
-        charge_hold(m, wi, t)
+        charge_hold(machine, warp, cycle)
         if w.hold_reason == DRAIN:
-            release(m, wi, t)
+            release(machine, warp, cycle)
             return
     if w.state == HOLDING or w.state == STARTING:
-        if next_instruction(m, wi, t) == 0:
-            finish(m, wi, t)
+        if next_instruction(machine, warp, cycle) == 0:
+            finish(machine, warp, cycle)
     else:
-        become_ready(m, wi, w.ready)
+        become_ready(machine, warp, w.ready)
 
 
 @hot
-def pick(m, p, t, only_current):
-    """The slot to issue from in cycle t, or -1."""
-    current = part_at(m, p).current
-    if current >= 0 and can_issue(m, p, current, t):
+def pick(machine, partition, cycle, only_current):
+    """The slot to issue from in `cycle`, or -1."""
+    current = part_at(machine, partition).current
+    if current >= 0 and can_issue(machine, partition, current, cycle):
         return current
     best = -1
     if not only_current:
         youngest = -1
-        for k in range(m.warps_per_partition):
-            if lane_at(m, p, k).age > youngest and can_issue(m, p, k, t):
+        for k in range(machine.warps_per_partition):
+            if lane_at(machine, partition, k).age > youngest and can_issue(machine, partition, k, cycle):
                 best = k
-                youngest = lane_at(m, p, k).age
+                youngest = lane_at(machine, partition, k).age
     return best
 
 
 @hot
-def can_issue(m, p, k, t):
-    lane = lane_at(m, p, k)
+def can_issue(machine, partition, slot, cycle):
+    lane = lane_at(machine, partition, slot)
     return (
-        lane.ready != 0 and port_at(m, p, lane.port).free <= t and warp_at(m, p * m.warps_per_partition + k).ready <= t
+        lane.ready != 0
+        and port_at(machine, partition, lane.port).free <= cycle
+        and warp_at(machine, partition * machine.warps_per_partition + slot).ready <= cycle
     )
 
 
 @hot
-def schedule(m, p, t):
-    """Cycle t of partition p: issues, and works out when there is something to do next."""
-    part = part_at(m, p)
+def schedule(machine, partition, cycle):
+    """A cycle of `partition`: issues, and works out when there is something to do next."""
+    part = part_at(machine, partition)
     if part.n_ready:
-        for unit in range(m.dispatch_units):
-            k = pick(m, p, t, unit > 0)
+        for unit in range(machine.dispatch_units):
+            k = pick(machine, partition, cycle, unit > 0)
             if k < 0:
                 break
             part.current = k
-            issue(m, p, k, t)
+            issue(machine, partition, k, cycle)
     soonest = part.next_wake
     if part.n_ready:
-        for k in range(m.warps_per_partition):
-            lane = lane_at(m, p, k)
+        for k in range(machine.warps_per_partition):
+            lane = lane_at(machine, partition, k)
             if lane.ready:
-                soonest = min(soonest, max(t + 1, port_at(m, p, lane.port).free))
+                soonest = min(soonest, max(cycle + 1, port_at(machine, partition, lane.port).free))
     part.next_event = soonest
 
 
 @hot
-def issue(m, p, k, t):
-    """Warp k of partition p issues one slot of its instruction in cycle t."""
-    wi = p * m.warps_per_partition + k
-    w = warp_at(m, wi)
-    inst = inst_at(m, w.pc)
-    lane = lane_at(m, p, k)
+def issue(machine, partition, slot, cycle):
+    """Warp `slot` of `partition` issues one slot of its instruction in `cycle`."""
+    wi = partition * machine.warps_per_partition + slot
+    w = warp_at(machine, wi)
+    inst = inst_at(machine, w.pc)
+    lane = lane_at(machine, partition, slot)
     mask = w.mask
     executed = w.slots_left <= 1
-    if w.last < t:  # a sample of the cycle shows the first of two
+    if w.last < cycle:  # a sample of the cycle shows the first of two
         w.issued_pc = w.pc
         w.issued_mask = w.mask
-    charge_issue(m, wi, t)
-    port_at(m, p, lane.port).issued = t
+    charge_issue(machine, wi, cycle)
+    port_at(machine, partition, lane.port).issued = cycle
     lane.ready = 0
-    part = part_at(m, p)
+    part = part_at(machine, partition)
     part.n_ready -= 1
-    part.issued = t
-    part.occupant = itself(m, wi, ISSUED)
-    m.grid = w.grid
-    grid_at(m, w.grid).issue_slots += 1
+    part.issued = cycle
+    part.occupant = itself(machine, wi, ISSUED)
+    machine.grid = w.grid
+    grid_at(machine, w.grid).issue_slots += 1
     if lane.port not in (PORT_LSU, PORT_NONE):
-        occupy(port_at(m, p, lane.port), inst.port_ticks, t)
-        port_at(m, p, lane.port).occupant = itself(m, wi, PIPE)
-    earliest = t + 2 - m.dispatch_units
+        occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
+        port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
+    earliest = cycle + 2 - machine.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
         for c in range(N_CLASSES):
-            until_at(m, wi, c).value = 0
-        until_at(m, wi, CLASS_WAIT).value = t + inst.chain
-        cause_at(m, wi, CLASS_WAIT).value = SLOT | w.pc
-        wait_for_dependencies(m, wi, earliest)
+            until_at(machine, wi, c).value = 0
+        until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain
+        cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
+        wait_for_dependencies(machine, wi, earliest)
     else:
-        execute(m, wi, inst, t)
-        if inst.kind not in HOLDS and next_instruction(m, wi, earliest) == 0:
-            finish(m, wi, t + 1)
-    if m.trigger:
-        count_issue(m, part.sm, wi, inst, executed, mask, t)
+        execute(machine, wi, inst, cycle)
+        if inst.kind not in HOLDS and next_instruction(machine, wi, earliest) == 0:
+            finish(machine, wi, cycle + 1)
+    if machine.trigger:
+        count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
 
 
 HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 
 
 @hot
-def occupy(port, ticks, t):
-    """A pipe takes an instruction in cycle t. Pipes wider than a warp take the next one within the same cycle."""
-    port.tick = max(port.tick, t << TICK_BITS) + ticks
+def occupy(port, ticks, cycle):
+    """A pipe takes an instruction in `cycle`. Pipes wider than a warp take the next one within the same cycle."""
+    port.tick = max(port.tick, cycle << TICK_BITS) + ticks
     port.free = port.tick >> TICK_BITS
-    port.busy += max(0, port.free - t - 1)
+    port.busy += max(0, port.free - cycle - 1)
 
 
 @cold
-def execute(m, wi, inst, t):
-    """The last slot of an instruction issues in cycle t: what it sets going."""
+def execute(machine, warp, inst, cycle):
+    """The last slot of an instruction issues in `cycle`: what it sets going."""
     kind = inst.kind
     if kind == MBARRIER_WAIT:
-        wait_for_phase(m, wi, inst, t)
+        wait_for_phase(machine, warp, inst, cycle)
     elif kind == MULTIPLY:
-        multiply(m, wi, inst, t)
+        multiply(machine, warp, inst, cycle)
     elif inst.has_access and kind not in (BARRIER, ARRIVE):
-        access(m, wi, t)
+        access(machine, warp, cycle)
     elif kind == SHUFFLE:
-        shuffle(m, wi, t)
+        shuffle(machine, warp, cycle)
     else:
         write_results(
-            m, wi, inst, t + inst.latency, (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(m, wi).pc
+            machine,
+            warp,
+            inst,
+            cycle + inst.latency,
+            (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(machine, warp).pc,
         )
     if kind in (BARRIER, ARRIVE):
         if inst.has_access:
-            arrive_at_traced(m, wi, kind == BARRIER, t)
+            arrive_at_traced(machine, warp, kind == BARRIER, cycle)
         else:
-            arrive(m, wi, inst.barrier, inst.barrier_threads, kind == BARRIER, t)
+            arrive(machine, warp, inst.barrier, inst.barrier_threads, kind == BARRIER, cycle)
     elif kind == SLEEP:
-        hold(m, wi, SLEEPING, t + inst.latency)
+        hold(machine, warp, SLEEPING, cycle + inst.latency)
     elif kind == COPY_COMMIT:
-        commit(m, wi)
+        commit(machine, warp)
     elif kind == PRODUCT_COMMIT:
-        commit_products(m, wi)
+        commit_products(machine, warp)
     elif kind == PRODUCT_WAIT:
-        wait_for_products(m, wi, inst.newest, t)
+        wait_for_products(machine, warp, inst.newest, cycle)
     elif kind == GRID_SIGNAL:
-        signal(m, warp_at(m, wi).block_slot, t)
+        signal(machine, warp_at(machine, warp).block_slot, cycle)
     elif kind == GRID_WAIT:
-        wait_for_grids(m, wi, t)
+        wait_for_grids(machine, warp, cycle)
     elif kind == BULK_WAIT:
-        hold_for_stores(m, wi, LONG_SCOREBOARD, t + 1, stores_done(m, wi), warp_at(m, wi).last_store)
+        hold_for_stores(
+            machine, warp, LONG_SCOREBOARD, cycle + 1, stores_done(machine, warp), warp_at(machine, warp).last_store
+        )
     elif kind == FENCE:
-        hold(m, wi, MEMBAR_REASON, t + m.membar_cycles)
+        hold(machine, warp, MEMBAR_REASON, cycle + machine.membar_cycles)
     elif kind == MEMBAR:
-        hold_for_stores(m, wi, MEMBAR_REASON, t + m.membar_cycles, stores_done(m, wi), warp_at(m, wi).last_store)
+        hold_for_stores(
+            machine,
+            warp,
+            MEMBAR_REASON,
+            cycle + machine.membar_cycles,
+            stores_done(machine, warp),
+            warp_at(machine, warp).last_store,
+        )
     elif kind == LAUNCH:
-        launch_grids(m, wi, t)
+        launch_grids(machine, warp, cycle)

@@ -41,48 +41,48 @@ DRAIN = INDEX["drain"]
 
 
 @cold
-def settle(m):
+def settle(machine):
     """Replaces this quantum's tokens by cycles."""
-    for index in range(m.n_loads):
-        settle_load(m, index)
-    for k in range(m.n_blocked):
-        unblock(m, blocked_at(m, k).value)
-    m.n_loads = 0
-    m.n_blocked = 0
+    for index in range(machine.n_loads):
+        settle_load(machine, index)
+    for k in range(machine.n_blocked):
+        unblock(machine, blocked_at(machine, k).value)
+    machine.n_loads = 0
+    machine.n_blocked = 0
 
 
 @hot
-def settle_load(m, index):
+def settle_load(machine, index):
     """Writes a load's completion to its registers, and to those that folded instructions copied it to."""
-    load = load_at(m, index)
+    load = load_at(machine, index)
     wi = load.warp
-    inst = inst_at(m, load.pc)
+    inst = inst_at(machine, load.pc)
     end = inst.first_dep + inst.n_deps
     for k in range(end - inst.n_writes, end):
-        register = dep_at(m, k).value
-        settle_entry(board_at(m, wi, register), maker_at(m, wi, register), index, load)
+        register = dep_at(machine, k).value
+        settle_entry(board_at(machine, wi, register), maker_at(machine, wi, register), index, load)
     if load.group >= 0:
         conflict = np.int64(load.conflict) << 16
-        settle_copy(m, wi, load.group, load.done, np.int64(load.level) << CAUSE_KIND_SHIFT | conflict | load.pc)
+        settle_copy(machine, wi, load.group, load.done, np.int64(load.level) << CAUSE_KIND_SHIFT | conflict | load.pc)
     elif load.group <= BULK_LOAD:
-        settle_bulk(m, wi, BULK_LOAD - load.group, load.done, warp_at(m, wi).who | COPY | load.pc)
-    if warp_at(m, wi).alias:
-        for register in range(m.n_registers):
-            settle_entry(board_at(m, wi, register), maker_at(m, wi, register), index, load)
-            settle_entry(second_at(m, wi, register), second_maker_at(m, wi, register), index, load)
+        settle_bulk(machine, wi, BULK_LOAD - load.group, load.done, warp_at(machine, wi).who | COPY | load.pc)
+    if warp_at(machine, wi).alias:
+        for register in range(machine.n_registers):
+            settle_entry(board_at(machine, wi, register), maker_at(machine, wi, register), index, load)
+            settle_entry(second_at(machine, wi, register), second_maker_at(machine, wi, register), index, load)
 
 
 @cold
-def settle_bulk(m, wi, ended, done, cause):
+def settle_bulk(machine, warp, ended, done, cause):
     """A bulk copy lands; `ended` is its memory barrier's key and, from bit 8 on, the phases it ended."""
-    slot = warp_at(m, wi).block_slot
-    block = block_at(m, slot)
+    slot = warp_at(machine, warp).block_slot
+    block = block_at(machine, slot)
     block.copies -= 1
-    done = max(done, m.now + QUANTUM)  # nothing was to be read: what waits has been simulated up to here
+    done = max(done, machine.now + QUANTUM)  # nothing was to be read: what waits has been simulated up to here
     if ended >> 8:
-        end_phases(m, slot, ended & 0xFF, ended >> 8, done, cause)
+        end_phases(machine, slot, ended & 0xFF, ended >> 8, done, cause)
     if block.copies == 0 and block.live and block.waiting >= block.live:
-        open_all(m, slot, done, cause)
+        open_all(machine, slot, done, cause)
 
 
 @hot
@@ -94,8 +94,8 @@ def settle_entry(place, maker, index, load):
 
 
 @cold
-def unblock(m, wi):
-    w = warp_at(m, wi)
+def unblock(machine, warp):
+    w = warp_at(machine, warp)
     if w.state == HOLDING:
         drains = w.hold_reason == DRAIN
         done = w.stores_gone if drains else w.stores_done
@@ -103,11 +103,11 @@ def unblock(m, wi):
             w.ready = done
             w.hold_cause = w.last_gone if drains else w.last_store
     else:
-        inst = inst_at(m, w.pc)
+        inst = inst_at(machine, w.pc)
         for c in range(CLASS_CONSTANT):
-            until_at(m, wi, c).value = 0
-        register_waits(m, wi, inst)
+            until_at(machine, warp, c).value = 0
+        register_waits(machine, warp, inst)
         w.ready = w.last + 1
         for c in range(N_CLASSES):
-            w.ready = max(w.ready, until_at(m, wi, c).value)
-    sleep(m, wi, w.ready)
+            w.ready = max(w.ready, until_at(machine, warp, c).value)
+    sleep(machine, warp, w.ready)

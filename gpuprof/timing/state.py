@@ -410,8 +410,8 @@ def machine_record(
     return record
 
 
-def ns_ticks(chip: Chip, ns: float) -> int:
-    return round(ns * chip.clock_mhz / 1000 * TICKS)
+def ns_ticks(chip: Chip, nanoseconds: float) -> int:
+    return round(nanoseconds * chip.clock_mhz / 1000 * TICKS)
 
 
 def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:

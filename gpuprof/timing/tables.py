@@ -1,10 +1,10 @@
-"""Rows of the machine's tables, for compiled code: `warp_at(m, i)` is the record of warp i, `until_at(m, i, c).value` a
-plain number.
+"""Rows of the machine's tables, for compiled code: `warp_at(machine, i)` is the record of warp i,
+`until_at(machine, i, c).value` a plain number.
 
-`m` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call passes
-one pointer; a named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of
-compilation. There are no bounds
-checks: indexes and addresses come from records checked at the edge (`live`) or from the tables themselves.
+`machine` is the one record that every compiled function takes. It holds the addresses of all tables, so that a call
+passes one pointer; a named tuple of fifty arrays in its place costs a few hundred words per call and half a minute of
+compilation. There are no bounds checks: indexes and addresses come from records checked at the edge (`live`) or from
+the tables themselves.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from gpuprof.timing.layout import MACHINE, PIECE, TABLES
 
 
 class Row(types.Record):
-    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and `m`
+    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and `machine`
     has many fields.
     """
 
@@ -69,14 +69,14 @@ def _rows(name: str):
     if table.columns:
 
         @intrinsic
-        def at(typing_context, m, row, column):
-            return record(m, types.int64, types.int64), of_row_and_column
+        def at(typing_context, machine, row, column):
+            return record(machine, types.int64, types.int64), of_row_and_column
 
     else:
 
         @intrinsic
-        def at(typing_context, m, index):
-            return record(m, types.int64), of_index
+        def at(typing_context, machine, index):
+            return record(machine, types.int64), of_index
 
     return at
 
