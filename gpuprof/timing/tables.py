@@ -18,8 +18,8 @@ from gpuprof.timing.layout import MACHINE, PIECE, TABLES
 
 
 class Row(types.Record):
-    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and `machine`
-    has many fields.
+    """A record with a short text: Numba writes out the types of a function's arguments at every pass over it, and
+    `machine` has many fields.
     """
 
     def __repr__(self):
