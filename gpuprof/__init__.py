@@ -6,7 +6,7 @@ def __getattr__(name: str):
     stays quick.
     """
     if name == "Device":
-        from gpuprof.scripted import device_of_script
+        from gpuprof.run.script_device import device_of_script
 
         return device_of_script
     if name in ("TensorMap", "Im2col"):

@@ -5,8 +5,8 @@ value. R and D registers share the words of one file: Dn is the words 2n and 2n 
 the others held.
 """
 
-from gpuprof.assemble.allocate import Allocation
-from gpuprof.assemble.ir import Body, Inst
+from gpuprof.assemble.ir.body import Body, Inst
+from gpuprof.assemble.registers.allocate import Allocation
 
 Held = dict[tuple[str, int], frozenset[int]]
 

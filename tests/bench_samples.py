@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof import session
+from gpuprof.run import session
 from gpuprof.timing import Sampling
 from tests.running import SAMPLES, run_file
 

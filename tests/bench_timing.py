@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
+from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.timing import Sampling, power_on, simulate
 from tests.timing_support import launch

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 from conformance import Variant, every, execute, operand_rows, read_slots
 
-from gpuprof.emulate import convert, floating, half, small_floats
+from gpuprof.emulate.scalar import convert, floating, half, small_floats
 from gpuprof.isa.opcodes import TABLE, Opcode
 from gpuprof.isa.types import FLOAT_TYPES
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # where pytest looks, too
 
 from recordings import META, SAMPLES, gpuprof, launch_fields, saxpy_program, timing, write_saxpy
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.cli.main import COMMANDS
 from gpuprof.cli.report import PAGES
 from gpuprof.device import commands as cmd
@@ -32,11 +32,11 @@ from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.merge import merge
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.stream.codec import VERSION as STREAM_VERSION
-from gpuprof.stream.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
-from gpuprof.stream.pieces import pack, unpack
-from gpuprof.stream.read import read_stream
-from gpuprof.timing.sampling import Sampling
+from gpuprof.saved.codec import VERSION as STREAM_VERSION
+from gpuprof.saved.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
+from gpuprof.saved.pieces import pack, unpack
+from gpuprof.saved.read import read_stream
+from gpuprof.timing.sampling.configuration import Sampling
 
 COMMANDS_SAVED = (
     Header(STREAM_VERSION, Sampling(64), "wide"),

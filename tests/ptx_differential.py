@@ -15,24 +15,24 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.assemble import assemble as assembler
-from gpuprof.assemble import optimize
-from gpuprof.assemble.defs import remove_dead
+from gpuprof.assemble.ir.defs import remove_dead
+from gpuprof.assemble.optimize import passes
 from gpuprof.errors import GpuprofError
 from tests.ptx_mixes import THREADS, Mix, memory_image
 from tests.ptx_support import ptx_module, run_kernel
 
 
 @contextmanager
-def passes(wanted, scheduled: bool):
+def only_passes(wanted, scheduled: bool):
     """Only some of the passes between lowering and allocation."""
-    before = optimize.PASSES, assembler.schedule
-    optimize.PASSES = tuple(change for change in optimize.PASSES if wanted(change))
+    before = passes.PASSES, assembler.schedule
+    passes.PASSES = tuple(change for change in passes.PASSES if wanted(change))
     if not scheduled:
         assembler.schedule = lambda body, limit: None
     try:
         yield
     finally:
-        optimize.PASSES, assembler.schedule = before
+        passes.PASSES, assembler.schedule = before
 
 
 WAYS = {  # name -> which passes, scheduled or not, registers
@@ -47,7 +47,7 @@ WAYS = {  # name -> which passes, scheduled or not, registers
 
 def assembled(text: str, way: str, max_registers: int | None = None):
     wanted, scheduled, registers = WAYS[way]
-    with passes(wanted, scheduled):
+    with only_passes(wanted, scheduled):
         return assembler.assemble_program(ptx_module(text), max_registers=max_registers or registers)
 
 

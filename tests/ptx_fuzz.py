@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.assemble import assemble as assembler
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError, KernelFault, PtxError, UnsupportedInstruction
 from gpuprof.isa.gpubin import read_gpubin
 from tests import ptx_grammar

@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 from gpuprof.isa.program import basic_block_starts
-from gpuprof.timing.occupancy import occupancy
-from gpuprof.timing.state import carve_out
+from gpuprof.timing.state.machine import carve_out
+from gpuprof.timing.state.occupancy import occupancy
 from tests.readable_blame import Cause
 from tests.readable_timing import QUANTUM, Block, Gpu, Warp, in_ticks
 

@@ -1,5 +1,5 @@
 """The trace cells of the readable timing model: what they take, and in which order. Written independently of
-gpuprof.timing.sampler.
+gpuprof.timing.units.sampler.
 """
 
 from gpuprof.isa.row import PIPES
@@ -50,7 +50,7 @@ class AllCells:
 
 
 class Cells:
-    """One cell per SM. `sampling` is a timing.sampling.Sampling."""
+    """One cell per SM. `sampling` is a timing.sampling.configuration.Sampling."""
 
     def __init__(self, gpu, sampling, record_nbytes):
         self.gpu, self.sampling = gpu, sampling

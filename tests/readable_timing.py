@@ -10,17 +10,17 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gpuprof.emulate.trace import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.log.trace import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
-from gpuprof.timing.expansion import chain_cycles, on_architecture, slots_apart
-from gpuprof.timing.occupancy import occupancy
-from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.state import l1_sets, l2_sets
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.state.expansion import chain_cycles, on_architecture, slots_apart
+from gpuprof.timing.state.machine import l1_sets, l2_sets
+from gpuprof.timing.state.occupancy import occupancy
 from tests.readable_blame import Blame, Cause, Level
 from tests.readable_sampler import AllCells
 

@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.cli.main import main
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from gpuprof.device.launch import find_launch_comments, kernel_names, parse_launch
-from gpuprof.device.requests import LaunchArrays, run_requests
-from gpuprof.session import open_device
-from gpuprof.settings import LaunchResult, Observer, Settings
+from gpuprof.device.launching.requests import LaunchArrays, run_requests
+from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import LaunchResult, Observer, Settings
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"

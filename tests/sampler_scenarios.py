@@ -23,8 +23,8 @@ from gpuprof.isa.stalls import NAMES
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
-from gpuprof.timing.filter import Filter, filter_of_text
-from gpuprof.timing.sampling import COUNTERS, MODES
+from gpuprof.timing.sampling.configuration import COUNTERS, MODES
+from gpuprof.timing.sampling.filter import Filter, filter_of_text
 from gpuprof.timing.simulate import simulate_batch
 from tests.readable_grids import Grids, Job, time_grids
 from tests.readable_timing import recorded_stalls, stalls_of

@@ -20,14 +20,14 @@ import numpy as np
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.commands import Launch
-from gpuprof.device.launch import find_launch_comments, kernel_names, parse_launch
+from gpuprof.device.launching.requests import run_requests
+from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.device.requests import run_requests
-from gpuprof.emulate.counters import LaunchCounters
+from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.session import Session
-from gpuprof.settings import Settings
+from gpuprof.run.session import Session
+from gpuprof.run.settings import Settings
 from tests import sass_machine
 from tests.nvidia_tools import PTXAS
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from gpuprof.ahead import ahead
+from gpuprof.run.ahead import ahead
 
 
 def emulator_threads() -> int:

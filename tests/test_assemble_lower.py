@@ -3,9 +3,9 @@
 import pytest
 from ptx_support import kernel_text, ptxas
 
-from gpuprof.assemble.layout import Layout
-from gpuprof.assemble.lower import lower_functions
-from gpuprof.assemble.parse import parse
+from gpuprof.assemble.lower.lowering import lower_functions
+from gpuprof.assemble.place.layout import Layout
+from gpuprof.assemble.ptx.parse import parse
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from tests.nvidia_tools import needs_ptxas
 

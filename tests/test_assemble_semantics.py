@@ -7,7 +7,7 @@ import pytest
 from ptx_support import ptx_module, run_kernel
 
 from gpuprof.assemble import assemble as assembler
-from gpuprof.assemble.defs import remove_dead
+from gpuprof.assemble.ir.defs import remove_dead
 from gpuprof.compile.cuda import compile_cuda
 
 SOURCE = r"""

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuprof.assemble.catalogue import entries
-from gpuprof.assemble.lower import FORMS as SPECIAL_FORMS
-from gpuprof.assemble.lower import HANDLERS
+from gpuprof.assemble.lower.lowering import FORMS as SPECIAL_FORMS
+from gpuprof.assemble.lower.lowering import HANDLERS
 from gpuprof.errors import UnsupportedInstruction
 from tests import (
     ptx_forms_common,

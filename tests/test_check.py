@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import CHIP, META, gpuprof, launch_fields, timing
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.check.baseline import baseline_lines, read_baseline, write_baseline
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
 from gpuprof.check.rules import Rule, parse_rule

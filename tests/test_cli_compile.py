@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.cli.main import main
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Location

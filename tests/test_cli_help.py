@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from gpuprof.cli.grouping import GROUPS, OTHERS
+from gpuprof.cli.options.grouping import GROUPS, OTHERS
 from tests.command import gpuprof
 
 

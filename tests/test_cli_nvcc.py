@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import gpuprof
-from gpuprof.build import BuildOptions, read_source
 from gpuprof.compile import compile_cuda, nvcc, toolchain
 from gpuprof.errors import CompileError
 from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.run.build import BuildOptions, read_source
 from tests.nvidia_tools import NVCC, needs_nvcc
 from tests.test_cli_compile import HEADER, KERNEL, run
 

@@ -6,7 +6,7 @@ from socket import gethostname
 
 import pytest
 
-import gpuprof.passes
+import gpuprof.run.multipass
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
 from tests.command import SAMPLES, masked, names, write_files
@@ -203,7 +203,7 @@ def test_what_a_killed_pass_left_goes(folder):
 
 def test_an_interrupt_in_a_later_pass(folder, monkeypatch):
     """The passes before are there, and the recording says that there were to be more."""
-    replay, finished = gpuprof.passes.replay, []
+    replay, finished = gpuprof.run.multipass.replay, []
 
     def interrupted(*arguments, number, **others):
         replay(*arguments, number=number, **others)
@@ -211,7 +211,7 @@ def test_an_interrupt_in_a_later_pass(folder, monkeypatch):
         if number == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(gpuprof.passes, "replay", interrupted)
+    monkeypatch.setattr(gpuprof.run.multipass, "replay", interrupted)
     code, _, error = run(folder, "collect", "kernels.cu", "--replay", "4")
     assert (code, error.strip(), finished) == (130, "gpuprof: interrupted", [1, 2])
     recording = read_recording(folder / "kernels.gprec")
@@ -226,7 +226,7 @@ def test_an_interrupt_in_the_second_pass(folder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gpuprof.passes, "replay", interrupted)
+    monkeypatch.setattr(gpuprof.run.multipass, "replay", interrupted)
     assert run(folder, "collect", "kernels.cu", "--replay", "2")[0] == 130
     recording = read_recording(folder / "kernels.gprec")
     assert recording.marks[-1]["text"] == "interrupted in pass 2 of 2"
@@ -281,7 +281,7 @@ def test_a_run_that_was_stopped_is_not_replayed(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gpuprof.session.Session.finish", interrupted)
+    monkeypatch.setattr("gpuprof.run.session.Session.finish", interrupted)
     assert run(folder, "collect", "kernels.cu", "--save-stream")[0] == 130
     assert refused(folder, 1, "replay", "kernels.gprec") == (
         "kernels.gprec: its command stream has no end: the run was stopped; collect it again"

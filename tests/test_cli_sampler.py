@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from gpuprof.cli.sampler import FLAGS
+from gpuprof.cli.options.sampler import FLAGS
 from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.correlate import thinning
 from gpuprof.errors import UsageError
@@ -17,8 +17,8 @@ from gpuprof.records import of_time
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
 from gpuprof.report import ranking
-from gpuprof.timing import sampling, triggers
-from gpuprof.timing.registers import REGISTERS
+from gpuprof.timing.sampling import configuration, triggers
+from gpuprof.timing.sampling.control_registers import REGISTERS
 from tests.command import gpuprof, write_files
 
 KERNEL = """
@@ -79,8 +79,8 @@ def test_events_of_the_command_line(folder):
     out = told(folder, "collect", "turn.cu", *LAUNCH, "--trigger", "bank_conflict:8")
     assert "64 samples" in out  # of each warp, 2 * 8 instructions, each of which has at least one eighth event
     recording = read_recording(folder / "turn.gprec")
-    sampling = recording.meta["sampling"]
-    assert (sampling["trigger"], sampling["every"], sampling["mode"], sampling["period_cycles"]) == (
+    recorded = recording.meta["sampling"]
+    assert (recorded["trigger"], recorded["every"], recorded["mode"], recorded["period_cycles"]) == (
         "bank_conflict",
         8,
         "trigger",
@@ -150,18 +150,18 @@ def test_what_does_not_go_together(folder):
 
 def test_what_commands_know_before_they_import_the_rest_is_so():
     flags = {flag.name: flag.type for flag in FLAGS}
-    assert tuple(flags["--mode"].choices) == sampling.MODES
-    assert tuple(flags["--stall"].choices) == sampling.STALL_FIELDS
-    assert tuple(flags["--stream"].choices) == sampling.STREAMS
+    assert tuple(flags["--mode"].choices) == configuration.MODES
+    assert tuple(flags["--stall"].choices) == configuration.STALL_FIELDS
+    assert tuple(flags["--stream"].choices) == configuration.STREAMS
     for depth in (flags["--fifo"].min, flags["--fifo"].max):
-        assert sampling.Sampling(fifo_depth=depth).fifo_depth == depth
+        assert configuration.Sampling(fifo_depth=depth).fifo_depth == depth
     for depth in (flags["--fifo"].min - 1, flags["--fifo"].max + 1):
         with pytest.raises(UsageError):
-            sampling.Sampling(fifo_depth=depth)
+            configuration.Sampling(fifo_depth=depth)
     assert {flag.register for flag in FLAGS} == set(REGISTERS) - {"filter", "every", "auto_period"}
     assert tuple(VOCABULARY.choices) == tuple(VOCABULARIES)
-    assert of_time.CYCLES == triggers.CYCLES and set(of_time.MODES) < set(sampling.MODES)
-    assert ranking.MIN_PERIOD_CYCLES == thinning.MIN_PERIOD_CYCLES == sampling.MIN_PERIOD_CYCLES
+    assert of_time.CYCLES == triggers.CYCLES and set(of_time.MODES) < set(configuration.MODES)
+    assert ranking.MIN_PERIOD_CYCLES == thinning.MIN_PERIOD_CYCLES == configuration.MIN_PERIOD_CYCLES
 
 
 def test_period_auto_says_what_it_found(folder):

@@ -1,5 +1,5 @@
-"""What `assemble.combine` joins, and what it must leave alone: the instructions of short texts, and what they compute
-beside Python.
+"""What `assemble.optimize.combine` joins, and what it must leave alone: the instructions of short texts, and what they
+compute beside Python.
 """
 
 import numpy as np

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import CHIP, META, SAMPLES, launch_fields, saxpy_program, stall_word, timing, write_saxpy
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.correlate import samples as samples_module
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database

@@ -10,9 +10,9 @@ import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.elements import ELEMENTS
-from gpuprof.device.launch import find_launch_comments, parse_launch
+from gpuprof.device.launching.text import find_launch_comments, parse_launch
 from gpuprof.errors import UsageError
-from gpuprof.timing.filter import KEYS
+from gpuprof.timing.sampling.filter import KEYS
 from tests.device_support import FakeExecutor
 
 PAGE = Path(__file__).parent.parent / "docs" / "python-api.md"

@@ -11,13 +11,13 @@ from gpuprof.device import commands as cmd
 from gpuprof.errors import UsageError
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.replay import replay
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
-from gpuprof.stream.read import read_stream
+from gpuprof.run.replay import replay
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
+from gpuprof.saved.read import read_stream
 from gpuprof.timing import Sampling
-from gpuprof.timing.filter import filter_of_text
-from gpuprof.timing.registers import changed, described, registers
+from gpuprof.timing.sampling.control_registers import changed, described, registers
+from gpuprof.timing.sampling.filter import filter_of_text
 
 SPIN = """
 extern "C" __global__ void spin(float *x, int n)

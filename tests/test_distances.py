@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.modifiers import pack
-from gpuprof.timing.bypass import KEYS, KINDS
+from gpuprof.timing.state.bypass import KEYS, KINDS
 from tests.ptx_distances import ARCHITECTURES, measure, read_table
 from tests.ptx_expansion import installed
 from tests.timing_support import access, make, run, warp

@@ -11,8 +11,8 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.session import open_device
-from gpuprof.settings import Observer, Settings
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Observer, Settings
 from gpuprof.timing import Sampling
 from tests.timing_support import COUNTED, access, make, run, warp
 

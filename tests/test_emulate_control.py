@@ -8,7 +8,7 @@ from emulate_harness import ADDR64, global_index, jump, run, special
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import FIRST_LOAD_BASE
-from gpuprof.emulate.cfg import Graph
+from gpuprof.emulate.core.graph import Graph
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.modifiers import pack

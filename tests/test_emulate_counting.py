@@ -5,8 +5,8 @@ the addresses.
 import numpy as np
 import pytest
 
-from gpuprof.emulate.coalesce import Totals, inspect
-from gpuprof.emulate.counting import count
+from gpuprof.emulate.log.coalesce import Totals, inspect
+from gpuprof.emulate.log.counting import count
 
 WARPS = 64
 LANE = np.arange(32)

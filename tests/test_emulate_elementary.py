@@ -17,7 +17,8 @@ import pytest
 from conformance import execute
 from ptx_lanes import run_lanes
 
-from gpuprof.emulate import elementary, sampling
+from gpuprof.emulate.scalar import elementary
+from gpuprof.emulate.textures import texels
 
 NBITS = 420  # after the point, of everything here
 
@@ -165,7 +166,7 @@ def test_standard_rgb_is_the_formula():
     with np.errstate(all="ignore"):
         value = np.arange(256) / 255
         formula = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    np.testing.assert_allclose(sampling.srgb_levels(), formula, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(texels.srgb_levels(), formula, rtol=1e-14, atol=0)
 
 
 # -- the same on every machine and in every lane
@@ -212,7 +213,7 @@ def test_a_lane_s_result_does_not_depend_on_its_place():
 @pytest.mark.parametrize("n", [1, 5, 32, 37])
 def test_minimum_of_signalling_and_quiet_nans(t, n):
     """A NaN of either kind gives way to a number, wherever in a row of whatever length it stands."""
-    from gpuprof.emulate.floating import maximum, minimum
+    from gpuprof.emulate.scalar.floating import maximum, minimum
 
     dtype, quiet = (
         np.dtype(t.replace("f16", "f2").replace("f32", "f4").replace("f64", "f8")),

@@ -7,8 +7,8 @@ import pytest
 from emulate_harness import ADDR64, global_index, jump, run, special
 
 from gpuprof.device.memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
-from gpuprof.emulate.coalesce import Totals, inspect
-from gpuprof.emulate.trace import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.log.coalesce import Totals, inspect
+from gpuprof.emulate.log.trace import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
@@ -532,7 +532,7 @@ def test_octal_with_a_leading_zero(text, value):
     import ctypes
     from types import SimpleNamespace
 
-    from gpuprof.emulate.services import DIRECTIVE, convert
+    from gpuprof.emulate.together.services import DIRECTIVE, convert
 
     expected = ctypes.create_string_buffer(64)
     ctypes.CDLL(None).snprintf(expected, 64, text.encode(), ctypes.c_uint(value))

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gpuprof.session
-from gpuprof.emulate.counters import COUNTER_NAMES
+import gpuprof.run.session
+from gpuprof.emulate.log.counters import COUNTER_NAMES
+from gpuprof.emulate.log.trace import REST, Order
 from gpuprof.emulate.run import emulate as plain
-from gpuprof.emulate.trace import REST, Order
 from tests.running import run_source
 
 SOURCE = r"""
@@ -136,13 +136,13 @@ def launched(folder: Path, monkeypatch, kernel: str, chip: str, make_orders=None
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(gpuprof.session, "emulate", emulate)
+    monkeypatch.setattr(gpuprof.run.session, "emulate", emulate)
     counters = []
     monkeypatch.setattr(
-        gpuprof.session.LaunchCounters, "zeros", keeping(counters, gpuprof.session.LaunchCounters.zeros)
+        gpuprof.run.session.LaunchCounters, "zeros", keeping(counters, gpuprof.run.session.LaunchCounters.zeros)
     )
     memory = []
-    monkeypatch.setattr(gpuprof.session, "AddressSpace", keeping(memory, gpuprof.session.AddressSpace))
+    monkeypatch.setattr(gpuprof.run.session, "AddressSpace", keeping(memory, gpuprof.run.session.AddressSpace))
     with pytest.raises(KeyboardInterrupt):
         run_source(folder, SOURCE, LAUNCHES[kernel], chip_name=chip)
     return memory[0].arena.tobytes(), {name: getattr(counters[0], name).tolist() for name in COUNTER_NAMES}, seen

@@ -286,7 +286,7 @@ def test_handed_over_in_pieces(crowded, monkeypatch, stream, room):
     code, warps, per_block = random_kernel(5, 60, 3)
     sampling = Sampling(32, "all", fifo_depth=12, drain_cycles=11, stream=stream, buffer_nbytes=960, poll_cycles=500)
     whole, records = run(crowded, code, warps, warps_per_block=per_block, sampling=sampling)
-    monkeypatch.setattr("gpuprof.timing.state.SAMPLE_ROOM", room)
+    monkeypatch.setattr("gpuprof.timing.state.machine.SAMPLE_ROOM", room)
     pieces = []
     again = simulate(
         power_on(crowded),

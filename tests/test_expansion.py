@@ -7,7 +7,7 @@ import pytest
 from ptx_support import assemble_text
 
 from gpuprof.isa.encoding import decode, make
-from gpuprof.timing.expansion import generation_of, on_architecture
+from gpuprof.timing.state.expansion import generation_of, on_architecture
 from tests.ptx_expansion import (
     ARCHITECTURES,
     TYPES,

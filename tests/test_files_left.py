@@ -13,7 +13,7 @@ from socket import gethostname
 
 import pytest
 
-from gpuprof.files import remove_left, replacing
+from gpuprof.base.files import remove_left, replacing
 from tests.command import PROGRAM, ROOT, gpuprof, names, write_files
 from tests.test_records_writer import disk_of
 
@@ -108,7 +108,7 @@ def test_what_a_killed_run_left_goes_when_the_next_begins(tmp_path):
     script = """
         import os, signal, sys
         from pathlib import Path
-        from gpuprof.files import replacing
+        from gpuprof.base.files import replacing
         with replacing(Path(sys.argv[1])) as partial:
             partial.write_text("half")
             os.kill(os.getpid(), signal.SIGKILL)

@@ -12,7 +12,16 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
-from gpuprof.timing.filter import ALL, NOTHING, Chooser, Filter, Range, filter_of_text, filter_of_words, kernel_pattern
+from gpuprof.timing.sampling.filter import (
+    ALL,
+    NOTHING,
+    Chooser,
+    Filter,
+    Range,
+    filter_of_text,
+    filter_of_words,
+    kernel_pattern,
+)
 from gpuprof.timing.simulate import simulate_batch
 from tests.test_timing import random_kernel
 from tests.timing_support import launch, piece

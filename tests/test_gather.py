@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuprof.emulate.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
+from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
 from gpuprof.timing.gather import ARRAYS, WHOLE_PIECES, gather, link_of, standing
-from gpuprof.timing.layout import MACHINE, WARP
+from gpuprof.timing.state.layout import MACHINE, WARP
 
 ROWS, LOOKAHEAD = 6, 3
 DTYPES = {"steps": STEP_DTYPE, "accesses": ACCESS_DTYPE, "sectors": np.dtype("<i8")}

@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.gpubin import read_gpubin
@@ -142,7 +142,7 @@ def test_zero_variables_take_no_room():
 
 def test_same_bytes_with_any_hash_seed():
     script = (
-        "import hashlib; from gpuprof.assemble.elf import write_gpubin; from tests.gpubin_programs import "
+        "import hashlib; from gpuprof.assemble.object.elf import write_gpubin; from tests.gpubin_programs import "
         "small_program;"
         "print(hashlib.sha256(write_gpubin(small_program())).hexdigest())"
     )

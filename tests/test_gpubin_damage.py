@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import FileFormatError
 from gpuprof.isa import gpubin_layout as layout
 from gpuprof.isa.gpubin import read_gpubin

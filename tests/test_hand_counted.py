@@ -12,8 +12,8 @@ import pytest
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.stalls import INDEX
-from gpuprof.settings import LaunchResult
-from gpuprof.timing.sampling import Sampling
+from gpuprof.run.settings import LaunchResult
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.command import gpuprof, write_files
 from tests.running import SAMPLES, run_file, run_source
 

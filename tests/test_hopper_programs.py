@@ -5,8 +5,8 @@ import pytest
 
 import gpuprof
 from gpuprof.device.api import LaunchConfig
-from gpuprof.device.host_arguments import host_arguments
-from gpuprof.device.launch import parse_launch
+from gpuprof.device.launching.host_arguments import host_arguments
+from gpuprof.device.launching.text import parse_launch
 from gpuprof.errors import UsageError
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.stalls import INDEX
@@ -114,7 +114,7 @@ def test_tensor_maps_that_the_hardware_would_refuse(loaded, changes, text):
 
 
 def timed(gpu, launched, arguments, block: int, grid: int = 1):
-    """The launch's timing: what device.launch gives."""
+    """The launch's timing: what device.launching.text gives."""
     with host_arguments(gpu.submit, launched.function, arguments) as given:
         return gpu.launch(
             launched.module, launched.function, LaunchConfig((grid, 1, 1), (block, 1, 1)), given.values, "k"

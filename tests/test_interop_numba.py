@@ -8,8 +8,8 @@ import pytest
 
 import gpuprof.interop.numba as gpu_numba
 from gpuprof.errors import KernelFault, UsageError
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from tests.command import gpuprof, python_prints, write_files
 from tests.running import Results
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from gpuprof.kept import complaint, kept, kept_ufunc
+from gpuprof.compiled.kept import complaint, kept, kept_ufunc
 from tests.command import SAMPLES
 from tests.running import Results, run_file
 
@@ -53,6 +53,6 @@ def test_a_ufunc_too(full_disk):
 def test_the_user_is_told_after_the_launch(monkeypatch):
     told = []
     monkeypatch.setattr(Results, "notice", lambda self, text: told.append(text))
-    monkeypatch.setattr("gpuprof.kept._complaints", ["folder: compiled code cannot be kept there"])
+    monkeypatch.setattr("gpuprof.compiled.kept._complaints", ["folder: compiled code cannot be kept there"])
     run_file(SAMPLES / "saxpy.cu")
     assert told[-1:] == ["folder: compiled code cannot be kept there"]

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.build import BuildOptions
-from gpuprof.device.launch import find_launch_comments, parse_launch
-from gpuprof.device.launch_values import ArraySpec
+from gpuprof.device.launching.text import find_launch_comments, parse_launch
+from gpuprof.device.launching.values import ArraySpec
+from gpuprof.run.build import BuildOptions
 from tests.host_oracle import nvcc
 from tests.nvidia_tools import needs_nvcc
 from tests.ptx import regenerate

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuprof.device.images import TextureOptions
-from gpuprof.device.launch import find_launch_comments, kernel_names, normalised, parse_launch
-from gpuprof.device.launch_values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
+from gpuprof.device.launching.text import find_launch_comments, kernel_names, normalised, parse_launch
+from gpuprof.device.launching.values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
 from gpuprof.errors import UsageError
 
 

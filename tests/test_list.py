@@ -13,7 +13,7 @@ from gpuprof.correlate.metrics import METRICS
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import COLUMNS, NAMES
 from gpuprof.report.causes import CAUSES
-from gpuprof.timing.triggers import TRIGGERS
+from gpuprof.timing.sampling.triggers import TRIGGERS
 
 
 def run(command, *arguments):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.special import LITERALS_AT

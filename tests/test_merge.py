@@ -18,11 +18,11 @@ from gpuprof.records.passes import Passes, by_cycle, found_period, grouped
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.replay import replay
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
-from gpuprof.stream.read import read_stream
-from gpuprof.timing.sampling import Sampling
+from gpuprof.run.replay import replay
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
+from gpuprof.saved.read import read_stream
+from gpuprof.timing.sampling.configuration import Sampling
 
 SOURCE = """
 __global__ void chain(float *x, int n)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import gpuprof
-from gpuprof.build import BuildOptions
-from gpuprof.emulate.launches import FIRE_AND_FORGET, TAIL_LAUNCH
+from gpuprof.emulate.core.device_launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
-from gpuprof.nested import DEEPEST
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
+from gpuprof.run.build import BuildOptions
+from gpuprof.run.nested import DEEPEST
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from tests.command import gpuprof as gpuprof_command
 from tests.nvidia_tools import needs_nvcc
 from tests.running import Results, run_file, run_source

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.build import BuildOptions
 from gpuprof.device.api import Module
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
+from gpuprof.run.build import BuildOptions
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from tests.host_oracle import HostProgram, kernels, nvcc
 from tests.nvidia_tools import needs_nvcc
 from tests.random_kernels import random_source

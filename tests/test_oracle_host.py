@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuprof.build import BuildOptions
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
+from gpuprof.run.build import BuildOptions
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from tests.host_oracle import FOLDER, HostProgram, Kernel, Parameter, kernels
 
 FILES = ("integer", "floating", "data", "control")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.device.launch import find_launch_comments, parse_launch
-from gpuprof.device.launch_values import ArraySpec
+from gpuprof.device.launching.text import find_launch_comments, parse_launch
+from gpuprof.device.launching.values import ArraySpec
 from tests.host_oracle import nvcc
 from tests.nvidia_tools import needs_nvcc
 from tests.running import SAMPLES, run_file

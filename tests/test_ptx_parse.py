@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ptx_support import PREAMBLE, kernel_text
 
-from gpuprof.assemble import ast
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.parse import parse
-from gpuprof.assemble.tokens import tokenize
+from gpuprof.assemble.ptx import ast
+from gpuprof.assemble.ptx.parse import parse
+from gpuprof.assemble.ptx.tokens import tokenize
 from gpuprof.errors import GpuprofError, PtxError
 from gpuprof.isa.program import Location
 

@@ -5,7 +5,7 @@ programs run.
 import numpy as np
 import pytest
 
-from gpuprof.assemble.parse import parse
+from gpuprof.assemble.ptx.parse import parse
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.handles import Sampler, bind_word, pack_handle, sampler_of
 from tests.nvidia_tools import needs_ptxas

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from recordings import CHIP, LAUNCH_END, META, SAMPLES, counters, launch_fields, saxpy_program, write_saxpy
 
-from gpuprof.assemble.elf import write_gpubin
+from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.chunk_stream import read_chunks
@@ -22,7 +22,7 @@ from gpuprof.records.index import read_index
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import COMPACT_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, WIDE_DTYPE
 from gpuprof.records.writer import PIECE_CHARACTERS, PIECE_NBYTES, RecordWriter
-from gpuprof.stream.read import read_stream
+from gpuprof.saved.read import read_stream
 
 SAXPY_CHUNKS = ["META", "CHIP", "MODL", "IMAG", "SRCF", "LNCH", "SMPW", "LEDG", "CNTR", "LEND", "ENDF"]
 

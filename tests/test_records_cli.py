@@ -13,7 +13,7 @@ from recordings import META, SAMPLES, gpuprof, launch_fields, write_saxpy
 from gpuprof.correlate import describe as describe_database
 from gpuprof.records import describe as describe_records
 from gpuprof.records.writer import RecordWriter
-from gpuprof.timing.registers import REGISTERS
+from gpuprof.timing.sampling.control_registers import REGISTERS
 
 TEXT = """\
 launch=0 pc=0x00001000 sm=1 cycle=132 block=0 mask=0xffffffff warp_slot=5 issued=1 scheduler_issued=1 warp=1 resident=4 stalls=selected

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.scratch import SCRATCH_WORDS
+from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.isa.opcodes import BY_NAME
 from tests.nvidia_tools import needs_ptxas

@@ -16,11 +16,11 @@ from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.writer import RecordWriter
-from gpuprof.replay import replay
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
-from gpuprof.stream.read import read_stream
-from gpuprof.timing.sampling import Sampling
+from gpuprof.run.replay import replay
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
+from gpuprof.saved.read import read_stream
+from gpuprof.timing.sampling.configuration import Sampling
 
 SOURCE = """
 __constant__ float weights[4];

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.counters import COUNTER_NAMES
+from gpuprof.emulate.log.counters import COUNTER_NAMES
 from gpuprof.records.schema import CAUSES_DTYPE
 from gpuprof.timing.aged import FAR_SHIFT, fill
 from gpuprof.timing.extrapolate import (
@@ -22,7 +22,7 @@ from gpuprof.timing.extrapolate import (
     extrapolated,
     settled,
 )
-from gpuprof.timing.layout import L2_LINE, MACHINE, QUANTUM
+from gpuprof.timing.state.layout import L2_LINE, MACHINE, QUANTUM
 from tests.command import gpuprof as command
 from tests.running import SAMPLES, run_file
 

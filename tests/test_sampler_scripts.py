@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-import gpuprof.session
+import gpuprof.run.session
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.trace import join_sectors
+from gpuprof.emulate.log.trace import join_sectors
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from gpuprof.timing import Sampling
-from gpuprof.timing.filter import NOTHING, Filter, filter_of_text
-from gpuprof.timing.registers import registers
-from gpuprof.timing.sampling import COUNTERS
+from gpuprof.timing.sampling.configuration import COUNTERS
+from gpuprof.timing.sampling.control_registers import registers
+from gpuprof.timing.sampling.filter import NOTHING, Filter, filter_of_text
 from tests.readable_grids import Job, time_grids
 from tests.sampler_scenarios import COUNTER_NAMES, FILTERS, RECORD_NAMES, Chance, any_sampling
 
@@ -176,8 +176,8 @@ def recorded(path, program, chance: Chance, monkeypatch):
 
         return run
 
-    monkeypatch.setattr(gpuprof.session, "simulate_batch", watched(gpuprof.session.simulate_batch, 1))
-    monkeypatch.setattr(gpuprof.session, "simulate_twice", watched(gpuprof.session.simulate_twice, 2))
+    monkeypatch.setattr(gpuprof.run.session, "simulate_batch", watched(gpuprof.run.session.simulate_batch, 1))
+    monkeypatch.setattr(gpuprof.run.session, "simulate_twice", watched(gpuprof.run.session.simulate_twice, 2))
     sampling = Sampling(64, "all", fifo_depth=4096, drain_cycles=1, counters=tuple(COUNTERS))
     with RecordWriter(path) as recorder:
         gpu = open_device(Settings(chip=chip, sampling=sampling, recorder=recorder))

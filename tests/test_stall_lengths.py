@@ -13,7 +13,7 @@ from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.timing.extrapolate import Extrapolation, Rate, extrapolated
-from gpuprof.timing.lengths import N_BINS, STALLS_DTYPE
+from gpuprof.timing.state.lengths import N_BINS, STALLS_DTYPE
 from tests.readable_timing import recorded_stalls
 from tests.recordings import META, launch_fields
 from tests.test_timing import LOADS, ffma, random_kernel

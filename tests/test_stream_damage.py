@@ -14,15 +14,15 @@ from gpuprof.device import commands as cmd
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, NotComparable, UsageError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.writer import RecordWriter
-from gpuprof.replay import chip_of, replay
-from gpuprof.session import open_device
-from gpuprof.settings import Settings
-from gpuprof.stream import pieces
-from gpuprof.stream.codec import LINES, End, Header, SavedCopyIn, SavedLaunch, line_of, value_of
-from gpuprof.stream.pieces import BLOCK_NBYTES, MAX_PIECE_NBYTES, pack, unpack
-from gpuprof.stream.read import read_stream
-from gpuprof.stream.write import StreamWriter
-from gpuprof.timing.sampling import Sampling
+from gpuprof.run.replay import chip_of, replay
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
+from gpuprof.saved import pieces
+from gpuprof.saved.codec import LINES, End, Header, SavedCopyIn, SavedLaunch, line_of, value_of
+from gpuprof.saved.pieces import BLOCK_NBYTES, MAX_PIECE_NBYTES, pack, unpack
+from gpuprof.saved.read import read_stream
+from gpuprof.saved.write import StreamWriter
+from gpuprof.timing.sampling.configuration import Sampling
 
 SOURCE = "__global__ void add(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] += 1; }"
 LEAST = Settings(chip_name="t4", sampling=Sampling(64), max_cycles=20_000)

@@ -21,7 +21,7 @@ from gpuprof.sweep.plan import prepare, runs, with_values
 from gpuprof.sweep.run import Outcome
 from gpuprof.sweep.screen import lines
 from gpuprof.sweep.table import build_table
-from gpuprof.timing.version import MODEL_VERSION
+from gpuprof.timing.state.version import MODEL_VERSION
 from tests.command import SAMPLES, gpuprof, names, write_files
 from tests.sweeps import KERNEL, kernel_file, plan_of
 

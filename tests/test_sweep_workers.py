@@ -18,8 +18,8 @@ import pytest
 from distributed import Client
 
 from gpuprof.errors import GpuprofError
-from gpuprof.sweep import cluster
-from gpuprof.sweep.cluster import on_cluster
+from gpuprof.sweep import dask_cluster
+from gpuprof.sweep.dask_cluster import on_cluster
 from gpuprof.sweep.plan import prepare, runs
 from gpuprof.sweep.run import Outcome, run_one
 from gpuprof.sweep.workers import on_this_machine
@@ -164,7 +164,7 @@ def read_until(terminal: int, text: bytes) -> bytes:
 
 # --- a Dask cluster
 
-PRELOAD_OTHER_MODEL = "import gpuprof.timing.version as version\nversion.MODEL_VERSION = '0.5'\n"
+PRELOAD_OTHER_MODEL = "import gpuprof.timing.state.version as version\nversion.MODEL_VERSION = '0.5'\n"
 PRELOAD_NO_GPUPROF = "import sys\nsys.modules['gpuprof'] = None\n"
 
 
@@ -260,7 +260,7 @@ def test_a_mistake_of_ours_on_a_worker_is_told(cluster_of, tmp_path):
 
 def test_a_scheduler_that_goes_away(cluster_of, tmp_path, monkeypatch, capfd):
     """One error, and none of Dask's own messages."""
-    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
+    monkeypatch.setattr(dask_cluster, "SECONDS_TO_CONNECT", 2)
     one = cluster_of(1)
     plan = plan_of(tmp_path, "sms=1,2,3,4,5,6,7,8", "l2_mb=10,20")
     outcomes = on_cluster(prepare(plan, runs(plan)), one.address)
@@ -290,7 +290,7 @@ def test_a_worker_without_gpuprof_is_an_error(cluster_of, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr(dask_cluster, "SECONDS_TO_CONNECT", 1)
     plan = plan_of(tmp_path, "sms=1")
     with pytest.raises(GpuprofError, match=r"--scheduler tcp://127.0.0.1:1: no Dask scheduler answers there"):
         list(on_cluster(prepare(plan, runs(plan)), "tcp://127.0.0.1:1"))

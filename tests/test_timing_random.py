@@ -9,14 +9,14 @@ import pytest
 
 from gpuprof.chips import altered, list_chips, load_chip
 from gpuprof.chips.fields import BY_NAME
-from gpuprof.emulate.trace import Order
+from gpuprof.emulate.log.trace import Order
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.simulate import simulate_batch
-from gpuprof.timing.static import accesses_per_block, static_program
+from gpuprof.timing.state.static import accesses_per_block, static_program
 from tests.readable_blame import causes_of
 from tests.readable_grids import Job, time_grids
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import gpuprof.session
+import gpuprof.run.session
 from gpuprof.emulate.run import emulate
 from gpuprof.timing import gather, live
 from tests.command import gpuprof as command
@@ -55,7 +55,7 @@ def recording(
                 made.append(nbytes_of(piece))
             yield piece
 
-    monkeypatch.setattr(gpuprof.session, "emulate", watched)
+    monkeypatch.setattr(gpuprof.run.session, "emulate", watched)
     code, _, error = command(folder, "collect", str(source), "--chip", chip, "--period", "64", "-o", "it.gprec")
     assert code == 0, error
     return (folder / "it.gprec").read_bytes(), max(numbers) + 1
@@ -169,7 +169,7 @@ def test_a_look_ahead_that_is_too_short_is_noticed(tmp_path, monkeypatch):
     """Were a quantum to take more steps than it is said to, a warp would run out of trace in its midst: that is no end
     of the warp.
     """
-    monkeypatch.setattr("gpuprof.timing.state.steps_of_quantum", lambda program, dispatch_units: 1)
+    monkeypatch.setattr("gpuprof.timing.state.machine.steps_of_quantum", lambda program, dispatch_units: 1)
     (tmp_path / "uneven.cu").write_text(UNEVEN)
     (tmp_path / "small.toml").write_text(CHIP)
     with pytest.raises(AssertionError, match="ran further in a quantum"):

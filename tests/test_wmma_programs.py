@@ -84,7 +84,7 @@ def test_a_tiled_product(program):
     from gpuprof.device.commands import Launch
     from gpuprof.device.memory import AddressSpace
     from gpuprof.device.module import load
-    from gpuprof.emulate.counters import LaunchCounters
+    from gpuprof.emulate.log.counters import LaunchCounters
     from gpuprof.emulate.run import emulate
 
     m, n, k = 64, 96, 48

@@ -1,6 +1,6 @@
 import pytest
 
-from gpuprof.wording import extent_text, plural
+from gpuprof.base.wording import extent_text, plural
 
 EXTENTS = {(64, 1, 1): "64", (8, 8, 1): "(8, 8)", (1, 8, 1): "(1, 8)", (8, 1, 4): "(8, 1, 4)", (1, 1, 1): "1"}
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gpuprof.emulate.coalesce import tag_bank
-from gpuprof.emulate.trace import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE, TracePiece
+from gpuprof.emulate.log.coalesce import tag_bank
+from gpuprof.emulate.log.trace import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE, TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing import Sampling, power_on, simulate

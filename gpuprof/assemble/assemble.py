@@ -5,23 +5,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.assemble import ast, cfg
-from gpuprof.assemble.abi import align_up
-from gpuprof.assemble.allocate import LIMITS, RESERVED_WORDS, Allocation
-from gpuprof.assemble.callgraph import bottom_up, indirect_callees
-from gpuprof.assemble.cleanup import drop_branches_to_next, drop_identity_moves
-from gpuprof.assemble.device_runtime import with_device_runtime
-from gpuprof.assemble.encode import encode_body
-from gpuprof.assemble.ir import Body, Clobbers
-from gpuprof.assemble.layout import Layout
-from gpuprof.assemble.limits import check_variables
-from gpuprof.assemble.lower import lower_functions
-from gpuprof.assemble.optimize import optimize
-from gpuprof.assemble.params import kernel_params
-from gpuprof.assemble.parse import parse
-from gpuprof.assemble.schedule import schedule
-from gpuprof.assemble.spill import DoesNotFit, allocate_unspilled, allocate_within
-from gpuprof.assemble.workspace import with_workspace
+from gpuprof.assemble.ir import cfg
+from gpuprof.assemble.ir.body import Body, Clobbers
+from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
+from gpuprof.assemble.lower.lowering import lower_functions
+from gpuprof.assemble.object.encode import encode_body
+from gpuprof.assemble.optimize.passes import optimize
+from gpuprof.assemble.place.abi import align_up
+from gpuprof.assemble.place.device_runtime import with_device_runtime
+from gpuprof.assemble.place.layout import Layout
+from gpuprof.assemble.place.limits import check_variables
+from gpuprof.assemble.place.params import kernel_params
+from gpuprof.assemble.place.workspace import with_workspace
+from gpuprof.assemble.ptx import ast
+from gpuprof.assemble.ptx.parse import parse
+from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation
+from gpuprof.assemble.registers.cleanup import drop_branches_to_next, drop_identity_moves
+from gpuprof.assemble.registers.schedule import schedule
+from gpuprof.assemble.registers.spill import DoesNotFit, allocate_unspilled, allocate_within
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
 from gpuprof.isa.program import Function, Location, Program, Relocation
@@ -36,7 +37,7 @@ _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
 
 def assemble(module, *, max_registers: int | None = None) -> bytes:
     """The ELF object ("gpubin") of a `compile.PtxModule`. Raises PtxError and UnsupportedInstruction."""
-    from gpuprof.assemble.elf import write_gpubin
+    from gpuprof.assemble.object.elf import write_gpubin
 
     return write_gpubin(assemble_program(module, max_registers=max_registers))
 

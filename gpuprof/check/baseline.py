@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gpuprof.base.files import replacing, unreadable
 from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import FileFormatError, NotComparable
-from gpuprof.files import replacing, unreadable
 
 # 1: first version. A metric added to correlate.metrics needs a new one, since a count that is left out means zero.
 FORMAT = 1

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from gpuprof.base.wording import extent_text, plural
 from gpuprof.correlate.metrics import launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printable import printable
-from gpuprof.wording import extent_text, plural
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
 MAX_LINE_CHARACTERS = 120  # of a source line's text, kept to tell lines apart and to name them

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from gpuprof.base.wording import plural
 from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange
 from gpuprof.check.facts import LINE_SHARE
-from gpuprof.wording import plural
 
 JSON_VERSION = 1
 MAX_LINES = 5  # blamed for one regression

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from gpuprof.build import SOURCES, BuildOptions
-from gpuprof.cli.building import build_options
-from gpuprof.cli.grouping import GroupedCommand
+from gpuprof.cli.options.building import build_options
+from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.recording import (
     RECORDS,
     form_and_registers,
@@ -17,7 +17,7 @@ from gpuprof.cli.recording import (
     recording_flags,
     recording_options,
 )
-from gpuprof.cli.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
+from gpuprof.run.build import SOURCES, BuildOptions
 
 KINDS = (*SOURCES, ".gpubin", ".py")
 
@@ -95,17 +95,17 @@ def command(
 
     with _nothing_is_garbage():
         from gpuprof.cli.progress import Terminal
-        from gpuprof.passes import record as record_passes
-        from gpuprof.settings import Settings
-    from gpuprof.timing.registers import changed
-    from gpuprof.timing.sampling import Sampling
+        from gpuprof.run.multipass import record as record_passes
+        from gpuprof.run.settings import Settings
+    from gpuprof.timing.sampling.configuration import Sampling
+    from gpuprof.timing.sampling.control_registers import changed
 
     record, registers = form_and_registers(record, registers)
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
 
     def run(settings):
         if file.suffix == ".py":
-            from gpuprof.script import run_script
+            from gpuprof.run.script import run_script
 
             run_script(file, script_args, settings)
         else:
@@ -199,10 +199,10 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
 
 
 def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) -> None:
-    from gpuprof.device.launch import kernel_names
-    from gpuprof.device.requests import run_requests
-    from gpuprof.launches import command_line_requests, comment_requests, embedded_requests
-    from gpuprof.session import open_device
+    from gpuprof.device.launching.requests import run_requests
+    from gpuprof.device.launching.text import kernel_names
+    from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
+    from gpuprof.run.session import open_device
 
     requests = command_line_requests(launches) or comment_requests(file)
     device = open_device(settings)

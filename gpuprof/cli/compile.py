@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from gpuprof.build import DEFAULT_CHIP, BuildOptions, check_source, read_source
-from gpuprof.cli.building import build_options, flags_for_compilers
+from gpuprof.cli.options.building import build_options, flags_for_compilers
 from gpuprof.errors import UsageError
+from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, check_source, read_source
 
 
 @click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
@@ -77,7 +77,7 @@ def _refuse(why: str, flags: dict[str, object]) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    from gpuprof.files import replacing
+    from gpuprof.base.files import replacing
 
     with replacing(path) as partial:
         partial.write_bytes(data)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.files import unreadable
 from gpuprof.errors import UsageError
-from gpuprof.files import unreadable
 
 STYLES = {
     "header": {"bold": True},

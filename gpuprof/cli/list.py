@@ -73,7 +73,7 @@ def stalls_in(name: str) -> Table:
 
 def triggers() -> Table:
     """What may start the sampler."""
-    from gpuprof.timing.triggers import TRIGGERS
+    from gpuprof.timing.sampling.triggers import TRIGGERS
 
     return ("name", "text"), [(trigger.name, trigger.text) for trigger in TRIGGERS]
 

@@ -30,8 +30,8 @@ def command(recordings: tuple[Path, ...], output: Path):
     """
     from gpuprof.errors import UsageError
     from gpuprof.isa.printable import printable
-    from gpuprof.passes import passes_of
     from gpuprof.records.merge import merge
+    from gpuprof.run.multipass import passes_of
 
     if len(recordings) < 2:
         raise UsageError(f"{recordings[0]}: one recording alone; give two or more to merge")

@@ -7,10 +7,10 @@ import time
 
 import click
 
+from gpuprof.base.wording import extent_text, plural
 from gpuprof.cli.main import silence_stdout
 from gpuprof.isa.printable import printable
-from gpuprof.settings import Observer
-from gpuprof.wording import extent_text, plural
+from gpuprof.run.settings import Observer
 
 BAR_AFTER_SECONDS = 0.7
 BAR_WIDTH = 30

@@ -60,7 +60,7 @@ def form_and_registers(record: str, registers: dict) -> tuple[str, dict]:
     """What --record says: the form of samples, and the sampler's registers, with all counters where it asks for them
     and --counters does not.
     """
-    from gpuprof.timing.sampling import COUNTERS
+    from gpuprof.timing.sampling.configuration import COUNTERS
 
     return ("wide", {"counters": ",".join(COUNTERS)} | registers) if record == WITH_COUNTERS else (record, registers)
 
@@ -74,7 +74,7 @@ def load_settings(load_base: int | str | None) -> dict:
 
 def recorded_text(recorder, passes: int, output: Path) -> str:
     """The last line of a run: "1,024 samples of 3 launches in 4 passes -> saxpy.gprec"."""
-    from gpuprof.wording import plural
+    from gpuprof.base.wording import plural
 
     in_passes = f" in {passes:,} passes" if passes > 1 else ""
     return (

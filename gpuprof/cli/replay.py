@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.grouping import GroupedCommand
+from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
 from gpuprof.cli.recording import (
     RECORDS,
     form_and_registers,
@@ -15,7 +16,6 @@ from gpuprof.cli.recording import (
     recording_flags,
     recording_options,
 )
-from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
 
 
 @click.command("replay", cls=GroupedCommand, short_help="Run a saved command stream again, with other settings.")
@@ -60,12 +60,12 @@ def command(
     from gpuprof.chips import load_chip
     from gpuprof.cli.progress import Terminal
     from gpuprof.errors import UsageError
-    from gpuprof.passes import passes_of
-    from gpuprof.passes import record as record_passes
-    from gpuprof.replay import chip_of, replay
-    from gpuprof.settings import Settings
-    from gpuprof.stream.read import read_stream
-    from gpuprof.timing.registers import changed
+    from gpuprof.run.multipass import passes_of
+    from gpuprof.run.multipass import record as record_passes
+    from gpuprof.run.replay import chip_of, replay
+    from gpuprof.run.settings import Settings
+    from gpuprof.saved.read import read_stream
+    from gpuprof.timing.sampling.control_registers import changed
 
     if output.exists() and file.exists() and output.samefile(file):
         raise UsageError(
@@ -122,7 +122,7 @@ def _command_text(
 
 
 def _notice_model(terminal, stream) -> None:
-    from gpuprof.timing.version import MODEL_VERSION
+    from gpuprof.timing.state.version import MODEL_VERSION
 
     recorded = stream.meta["model_version"]
     if recorded != MODEL_VERSION:

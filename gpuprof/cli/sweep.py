@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from gpuprof.build import DEFAULT_CHIP, BuildOptions
-from gpuprof.cli.building import compiler_options
 from gpuprof.cli.collect import check_file
-from gpuprof.cli.sampler import Cycles
+from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.options.sampler import Cycles
+from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
 
 
 @click.command("sweep", short_help="Run one file on a table of chips and parameters.")
@@ -145,7 +145,7 @@ def _check_flags(
     file: Path, outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None
 ) -> None:
     from gpuprof.errors import UsageError
-    from gpuprof.sweep.cluster import check_installed
+    from gpuprof.sweep.dask_cluster import check_installed
     from gpuprof.sweep.plot import check_plot
     from gpuprof.sweep.write import check_output
 
@@ -166,7 +166,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compilin
     """Outcomes as they come; those that are known before anything runs come first."""
     import os
 
-    from gpuprof.sweep.cluster import on_cluster
+    from gpuprof.sweep.dask_cluster import on_cluster
     from gpuprof.sweep.run import Task
     from gpuprof.sweep.workers import on_this_machine
 

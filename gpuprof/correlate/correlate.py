@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpuprof.base.files import replacing
 from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.program_tables import (
     frame_rows,
@@ -20,7 +21,6 @@ from gpuprof.correlate.program_tables import (
 from gpuprof.correlate.samples import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
-from gpuprof.files import replacing
 from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.causes import KINDS as CAUSE_KINDS
 from gpuprof.isa.stalls import N_REASONS, REASONS

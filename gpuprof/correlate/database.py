@@ -5,9 +5,9 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from gpuprof.base.files import unreadable
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError
-from gpuprof.files import unreadable
 from gpuprof.records.schema import MAGIC
 
 SQLITE_MAGIC = b"SQLite format 3\0"

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from gpuprof.base.wording import extent_text
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
-from gpuprof.device.bind import Value, parameter_block
-from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
-from gpuprof.device.limits import Extent, check_dependent, check_limits, cluster_of
+from gpuprof.device.launching.bind import Value, parameter_block
+from gpuprof.device.launching.host_arguments import host_arguments
+from gpuprof.device.launching.limits import Extent, check_dependent, check_limits, cluster_of
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.sampler import Sampler
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
@@ -31,7 +32,6 @@ from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
 from gpuprof.isa.handles import bind_word
 from gpuprof.isa.program import Function, Program
-from gpuprof.wording import extent_text
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.bind import ArrayValue
 from gpuprof.device.elements import element_of
+from gpuprof.device.launching.bind import ArrayValue
 from gpuprof.device.streams import StreamLike, Submit, stream_number
 from gpuprof.errors import UsageError
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gpuprof.base.files import unreadable
 from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits
 from gpuprof.errors import DeviceMemoryError, UsageError
-from gpuprof.files import unreadable
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 CHUNK = 1 << 14  # elements made at a time: they stay in the host's cache

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.emulate import special
-from gpuprof.emulate.barriers import Barriers
-from gpuprof.emulate.calls import CallStack
-from gpuprof.emulate.cluster import ClusterBarrier
-from gpuprof.emulate.crowd import Crowd, Key
-from gpuprof.emulate.faults import fault
-from gpuprof.emulate.lanes import FULL, WARP, Lanes, RegisterFile
-from gpuprof.emulate.mbarrier import Mbarriers
+from gpuprof.emulate.blocks import Block, CompiledModule
+from gpuprof.emulate.core.calls import CallStack
+from gpuprof.emulate.core.crowd import Crowd, Key
+from gpuprof.emulate.core.faults import fault
+from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.meeting import Meetings
-from gpuprof.emulate.program import Block, CompiledModule
-from gpuprof.emulate.rendezvous import lanes_outside, waiting_lanes
+from gpuprof.emulate.scalar import special
+from gpuprof.emulate.together.barriers import Barriers
+from gpuprof.emulate.together.cluster import ClusterBarrier
+from gpuprof.emulate.together.mbarrier import Mbarriers
+from gpuprof.emulate.together.rendezvous import lanes_outside, waiting_lanes
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times,

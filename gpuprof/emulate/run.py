@@ -8,14 +8,14 @@ import numpy as np
 
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
+from gpuprof.emulate.blocks import compiled
 from gpuprof.emulate.chunk import Chunk
-from gpuprof.emulate.counters import LaunchCounters
-from gpuprof.emulate.lanes import WARP
-from gpuprof.emulate.program import compiled
-from gpuprof.emulate.rounding import usual_floats
-from gpuprof.emulate.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
-from gpuprof.emulate.tally import Tally
-from gpuprof.emulate.trace import REST, Order, TraceLog, TracePiece
+from gpuprof.emulate.core.lanes import WARP
+from gpuprof.emulate.core.rounding import usual_floats
+from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
+from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.emulate.log.tally import Tally
+from gpuprof.emulate.log.trace import REST, Order, TraceLog, TracePiece
 from gpuprof.isa.special import LAUNCH_WORDS_AT, LITERALS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster

@@ -13,7 +13,7 @@ import numpy as np
 from numba.cuda import types
 
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.bind import Value, check_count
+from gpuprof.device.launching.bind import Value, check_count
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
 from gpuprof.interop.mirror import HostArray, Mirror

@@ -25,7 +25,7 @@ from gpuprof.interop.numba_arguments import Arguments
 from gpuprof.interop.numba_runtime import linked
 from gpuprof.interop.ptx import python_module
 from gpuprof.isa.program import Function
-from gpuprof.timing.occupancy import occupancy
+from gpuprof.timing.state.occupancy import occupancy
 
 OLDEST_ARCH = (7, 0)
 THREADS_OF_FORALL = 256  # `kernel.forall(n)` leaves the block to the driver, which would ask for the best occupancy

@@ -15,9 +15,9 @@ from triton.backends.driver import DriverBase
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, LaunchConfig
-from gpuprof.device.bind import ArrayValue, Value
 from gpuprof.device.elements import bfloat16_bits
-from gpuprof.device.launch_values import Null, Raw
+from gpuprof.device.launching.bind import ArrayValue, Value
+from gpuprof.device.launching.values import Null, Raw
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.tensormap import TensorMap
 from gpuprof.errors import UsageError

@@ -1,4 +1,4 @@
-"""gpubin -> Program: the reader of the ELF that `isa.gpubin_layout` declares and `assemble.elf` writes.
+"""gpubin -> Program: the reader of the ELF that `isa.gpubin_layout` declares and `assemble.object.elf` writes.
 
 Nothing in the file is believed before its length and checksum are right, and nothing after that without a check either:
 a file made by hand can carry any content and a right checksum. No size is taken from the file without comparing it to

@@ -1,4 +1,4 @@
-"""The gpubin file, declared once: what `assemble.elf` writes and `isa.gpubin` reads.
+"""The gpubin file, declared once: what `assemble.object.elf` writes and `isa.gpubin` reads.
 
 A gpubin is an ELF64 little-endian executable, machine EM_CUDA. Code addresses are those of the unloaded program:
 instruction i is at 16 * i, so `.text.*` sections, symbols, DWARF and relocations speak of one and the same address

@@ -8,8 +8,8 @@ import os
 import stat
 from pathlib import Path
 
+from gpuprof.base.files import old_name
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.files import old_name
 
 
 class ChunkFile:

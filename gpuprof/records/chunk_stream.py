@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from gpuprof.base.files import unreadable
 from gpuprof.errors import FileFormatError
-from gpuprof.files import unreadable
 from gpuprof.records.encoding import CHUNK_HEADER, FILE_HEADER, MalformedPayload, Payload, checksum, decode
 from gpuprof.records.schema import BY_TYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, Chunk
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from gpuprof.isa.stalls import REASONS
 from gpuprof.records import schema
-from gpuprof.timing.registers import registers
-from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.sampling.control_registers import registers
 
-REGISTERS = {  # of the sampler, in the order of timing.sampling.Sampling
+REGISTERS = {  # of the sampler, in the order of timing.sampling.configuration.Sampling
     "period_cycles": "cycles from sample to sample; 0: none, as with events, with no samples, or where it is found by "
     "the run (LEND: `sampling_period_cycles`)",
     "mode": "whose records are written: random, round-robin, all, stalled, trigger",

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuprof.base.files import replacing
 from gpuprof.errors import FileFormatError, NotComparable
-from gpuprof.files import replacing
 from gpuprof.records.encoding import MalformedPayload
 from gpuprof.records.index import LOSSES, Index, read_index
 from gpuprof.records.passes import Passes, grouped

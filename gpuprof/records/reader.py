@@ -73,7 +73,7 @@ class Recording:
     sources: dict[str, str] = field(default_factory=dict)
     launches: dict[int, Launch] = field(default_factory=dict)
     marks: list[dict[str, Any]] = field(default_factory=list)
-    has_stream: bool = False  # the command stream was saved: stream.read gives it
+    has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
     damage: str | None = None
 

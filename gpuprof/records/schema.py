@@ -17,7 +17,7 @@ under the file's own name, and perhaps a part of one more; a full disk leaves th
 end, and say that it was cut off.
 
 The command stream, where it is saved, is in STRM chunks, each a zlib stream of its own that holds at most 2^20 bytes.
-Those of id 0 are lines of JSON, one for each command in the order asked; stream/codec.py says what they are. Those of
+Those of id 0 are lines of JSON, one for each command in the order asked; saved/codec.py says what they are. Those of
 id 1, 2, ... are blocks of what was copied into
 memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there once. How they are compressed is the
 zlib library's choice: another library may make other bytes of the same stream.

@@ -158,7 +158,9 @@ class RecordWriter:
         self._rows(b"LEDG", launch, rows)
 
     def stalls(self, launch: int, stalls: np.ndarray, load_base: int) -> None:
-        """The same cycles as stalls by length: timing.lengths.STALLS_DTYPE, ascending by (instruction, reason)."""
+        """The same cycles as stalls by length: timing.state.lengths.STALLS_DTYPE, ascending by (instruction,
+        reason).
+        """
         pc = load_base + INSTRUCTION_NBYTES * stalls["instruction"]
         counts = np.zeros(len(stalls), STALLS_DTYPE)
         counts["pc"], counts["reason"], counts["longest_cycles"] = pc, stalls["reason"], stalls["longest_cycles"]
@@ -190,7 +192,7 @@ class RecordWriter:
         self._rows(type_, launch, rows)
 
     def stream(self, id: int, piece: bytes) -> None:
-        """A piece of the saved command stream, as stream.pieces makes them."""
+        """A piece of the saved command stream, as saved.pieces makes them."""
         self._put(b"STRM", encode_piece(id, piece))
 
     def launch_end(self, launch: int, timing: Any) -> None:

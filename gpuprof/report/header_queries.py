@@ -4,9 +4,9 @@ import json
 import sqlite3
 from collections import Counter
 
+from gpuprof.base.wording import plural
 from gpuprof.records.of_time import CYCLES, narrowed_by
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
-from gpuprof.wording import plural
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
 # registers that the header's line of the samples tells

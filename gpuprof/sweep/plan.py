@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuprof.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
+from gpuprof.base.files import unreadable
 from gpuprof.chips import Chip, load_chip
-from gpuprof.device.launch import kernel_names
-from gpuprof.device.launch_values import Argument, ArraySpec, LaunchRequest, TextureSpec
+from gpuprof.device.launching.text import kernel_names
+from gpuprof.device.launching.values import Argument, ArraySpec, LaunchRequest, TextureSpec
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.files import unreadable
-from gpuprof.launches import command_line_requests, comment_requests, embedded_requests
+from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
+from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
 from gpuprof.sweep.parameters import Parameter, Value, check_names, chip_with, combinations
 from gpuprof.sweep.run import Kernels, Outcome, Script, Task, in_short, versions
 

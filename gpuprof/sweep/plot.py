@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 from textwrap import wrap
 
+from gpuprof.base.files import replacing
 from gpuprof.errors import UsageError
-from gpuprof.files import replacing
 from gpuprof.isa.printable import printable
 from gpuprof.sweep.series import Figure, Line, Panel
 from gpuprof.sweep.write import check_place

@@ -12,12 +12,12 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 import gpuprof
-from gpuprof.build import BuildOptions
 from gpuprof.chips import Chip
-from gpuprof.device.launch_values import LaunchRequest
+from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.errors import GpuprofError, ScriptError
 from gpuprof.isa.opcodes import ISA_VERSION
-from gpuprof.timing.version import MODEL_VERSION
+from gpuprof.run.build import BuildOptions
+from gpuprof.timing.state.version import MODEL_VERSION
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def measure(task: Task) -> Outcome:
 
 def _launches(task: Task, folder: Path) -> list[Measured]:
     from gpuprof.records.writer import RecordWriter
-    from gpuprof.settings import Observer, Settings
+    from gpuprof.run.settings import Observer, Settings
 
     errors: dict[int, float] = {}  # by launch
 
@@ -141,7 +141,7 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
             observer=Extrapolations(),
         )
         if isinstance(task.work, Script):
-            from gpuprof.script import run_script
+            from gpuprof.run.script import run_script
 
             run_script(task.work.path, task.work.arguments, settings)
         else:
@@ -150,8 +150,8 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
 
 
 def _run_kernels(work: Kernels, folder: Path, settings) -> None:
-    from gpuprof.device.requests import run_requests
-    from gpuprof.session import open_device
+    from gpuprof.device.launching.requests import run_requests
+    from gpuprof.run.session import open_device
 
     for name, data in work.arrays.items():
         (folder / name).write_bytes(data)

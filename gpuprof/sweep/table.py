@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gpuprof.base.wording import plural
 from gpuprof.correlate.metrics import METRICS
 from gpuprof.fidelity.sentence import sentence
 from gpuprof.sweep.parameters import Parameter, Value
 from gpuprof.sweep.plan import Plan, Run
 from gpuprof.sweep.run import Measured, Outcome, versions
-from gpuprof.timing.version import MODEL_VERSION
-from gpuprof.wording import plural
+from gpuprof.timing.state.version import MODEL_VERSION
 
 NOT_RUN = "not run: interrupted"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from gpuprof.base.files import replacing
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.files import replacing
 from gpuprof.isa.printable import printable
 from gpuprof.sweep.table import Column, Table
 

@@ -2,11 +2,11 @@
 launch.
 """
 
-from gpuprof.timing.occupancy import Occupancy, occupancy
-from gpuprof.timing.result import LaunchTiming
-from gpuprof.timing.sampling import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
-from gpuprof.timing.state import Machine, power_on
-from gpuprof.timing.version import MODEL_VERSION
+from gpuprof.timing.state.machine import Machine, power_on
+from gpuprof.timing.state.occupancy import Occupancy, occupancy
+from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.version import MODEL_VERSION
 
 __all__ = ["MODEL_VERSION", "LaunchTiming", "Machine", "Occupancy", "Sampling", "occupancy", "power_on", "simulate"]

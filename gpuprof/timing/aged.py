@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.timing.state import State
+from gpuprof.timing.state.machine import State
 
 FAR_SHIFT = 42  # a line so far from another is none of the memory's
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.emulate.trace import Order, TracePiece
+from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.timing import layout
-from gpuprof.timing.filter import Filter
-from gpuprof.timing.layout import N_GROUPS
-from gpuprof.timing.occupancy import Occupancy, occupancy, registers_of_warp
-from gpuprof.timing.state import Machine, carve_out
-from gpuprof.timing.static import MBARRIER_WAIT, StaticProgram, static_program
+from gpuprof.timing.sampling.filter import Filter
+from gpuprof.timing.state import layout
+from gpuprof.timing.state.layout import N_GROUPS
+from gpuprof.timing.state.machine import Machine, carve_out
+from gpuprof.timing.state.occupancy import Occupancy, occupancy, registers_of_warp
+from gpuprof.timing.state.static import MBARRIER_WAIT, StaticProgram, static_program
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch

@@ -12,9 +12,9 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.records.schema import SM_SHIFT
-from gpuprof.timing.layout import QUANTUM
-from gpuprof.timing.sampling import COUNTERS, Sampling
-from gpuprof.timing.state import State
+from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
+from gpuprof.timing.state.layout import QUANTUM
+from gpuprof.timing.state.machine import State
 
 Sink = Callable[[np.ndarray], None]
 # CUPTI's workers wake up so often, unless told otherwise:

@@ -7,9 +7,9 @@ from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import CAUSES_DTYPE
-from gpuprof.timing import layout
-from gpuprof.timing.state import Blame, State, most_causes
-from gpuprof.timing.static import StaticProgram
+from gpuprof.timing.state import layout
+from gpuprof.timing.state.machine import Blame, State, most_causes
+from gpuprof.timing.state.static import StaticProgram
 
 ROOM = 1 << 14  # rows beside those that a quantum may bring
 MOST_HASHES = 1 << 18

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 from numba import int64, typeof
 
-from gpuprof.kept import kept
-from gpuprof.parts import scalar
-from gpuprof.timing.distributor import start_blocks
-from gpuprof.timing.fifo import store
-from gpuprof.timing.jit import OPTIONS, cold
-from gpuprof.timing.l2 import serve_requests
-from gpuprof.timing.layout import MACHINE, NEVER, QUANTUM
-from gpuprof.timing.sampler import sample
-from gpuprof.timing.scheduler import schedule, wake
-from gpuprof.timing.served import settle
-from gpuprof.timing.tables import part_at, row_of, sm_at
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.options import OPTIONS, cold
+from gpuprof.compiled.parts import scalar
+from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
+from gpuprof.timing.state.tables import part_at, row_of, sm_at
+from gpuprof.timing.units.distributor import start_blocks
+from gpuprof.timing.units.fifo import store
+from gpuprof.timing.units.l2 import serve_requests
+from gpuprof.timing.units.sampler import sample
+from gpuprof.timing.units.scheduler import schedule, wake
+from gpuprof.timing.units.served import settle
 
 DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE, CAUSES_FULL = range(8)
 
@@ -116,20 +116,26 @@ def _compiled(sources: int):
     return run
 
 
+# Beside this room: the files whose numbers and layouts are constants of the compiled code.
+COMPILED_IN = (
+    "chips/fields.py",
+    "chips/model.py",
+    "compiled/options.py",
+    "compiled/parts.py",
+    "emulate/log/trace.py",
+    "isa/causes.py",
+    "isa/opcodes.py",
+    "isa/row.py",
+    "isa/stalls.py",
+    "records/schema.py",
+)
+
+
 def _checksum() -> int:
-    """Of all that is compiled in: this folder, and the files whose numbers and layouts are constants of the code."""
-    package = Path(__file__).parent.parent
-    others = (
-        "parts.py",
-        "isa/causes.py",
-        "isa/stalls.py",
-        "isa/opcodes.py",
-        "records/schema.py",
-        "emulate/trace.py",
-        "chips/fields.py",
-    )
+    """Of all that is compiled in."""
+    room = Path(__file__).parent
     value = 0
-    for path in (*sorted(Path(__file__).parent.glob("*.py")), *(package / name for name in others)):
+    for path in (*sorted(room.rglob("*.py")), *(room.parent / name for name in COMPILED_IN)):
         value = zlib.crc32(path.read_bytes(), value)
     return value
 

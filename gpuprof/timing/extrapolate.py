@@ -17,11 +17,11 @@ from gpuprof.chips import Chip
 from gpuprof.timing.aged import fill
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
-from gpuprof.timing.layout import QUANTUM
-from gpuprof.timing.lengths import scaled_stalls
-from gpuprof.timing.result import LaunchTiming
-from gpuprof.timing.state import State
-from gpuprof.timing.static import FOLDED, JOINED, static_program
+from gpuprof.timing.state.layout import QUANTUM
+from gpuprof.timing.state.lengths import scaled_stalls
+from gpuprof.timing.state.machine import State
+from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.static import FOLDED, JOINED, static_program
 
 QUARTERS = 4  # stretches of batches that a rate is told from
 LEAST_BATCHES = 6  # before one is

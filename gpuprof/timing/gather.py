@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace import TracePiece
-from gpuprof.timing.layout import ACCESS_NBYTES, PIECE, PIECE_PLACES, SECTOR_NUMBER_NBYTES, STEP_NBYTES
-from gpuprof.timing.state import State
+from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.timing.state.layout import ACCESS_NBYTES, PIECE, PIECE_PLACES, SECTOR_NUMBER_NBYTES, STEP_NBYTES
+from gpuprof.timing.state.machine import State
 
 MOST_PIECES = 4  # of a chunk's chain, before the older ones are gathered
 WHOLE_PIECES = 2  # the newest, in which most warps are

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace import Order, TracePiece, join_sectors
+from gpuprof.emulate.log.trace import Order, TracePiece, join_sectors
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.gather import MOST_PIECES, Link, gather, link_of, standing
-from gpuprof.timing.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
-from gpuprof.timing.state import State
-from gpuprof.timing.static import accesses_per_block
+from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
+from gpuprof.timing.state.machine import State
+from gpuprof.timing.state.static import accesses_per_block
 
 CHUNKS_AHEAD = 2  # of blocks that have not started yet
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuprof.emulate.trace import Order, TracePiece
+from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
@@ -14,14 +14,23 @@ from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, grow, new_blame
 from gpuprof.timing.extrapolate import Extrapolation, Settling
-from gpuprof.timing.filter import ALL
-from gpuprof.timing.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
-from gpuprof.timing.lengths import stalls_of
 from gpuprof.timing.live import LiveTrace
-from gpuprof.timing.result import LaunchTiming
-from gpuprof.timing.sampling import Sampling
-from gpuprof.timing.state import Machine, Program, State, machine_record, most_causes, new_cell, new_core, new_memory
-from gpuprof.timing.static import StaticProgram
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.sampling.filter import ALL
+from gpuprof.timing.state.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.lengths import stalls_of
+from gpuprof.timing.state.machine import (
+    Machine,
+    Program,
+    State,
+    machine_record,
+    most_causes,
+    new_cell,
+    new_core,
+    new_memory,
+)
+from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.static import StaticProgram
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch

@@ -15,7 +15,7 @@ from gpuprof.chips import list_chips
 from gpuprof.fidelity import stored
 from gpuprof.fidelity.missing import MISSING
 from gpuprof.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
-from gpuprof.timing.version import MODEL_VERSION
+from gpuprof.timing.state.version import MODEL_VERSION
 from tests.microbench.figures import BY_NAME, FIGURES
 
 PAGE = Path(__file__).parents[2] / "docs" / "model.md"

@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from gpuprof.timing.result import LaunchTiming
+from gpuprof.timing.state.result import LaunchTiming
 from tests.running import run_file
 
 FOLDER = Path(__file__).parent

@@ -11,7 +11,8 @@ def rows() -> Iterator[Opcode]:
     # its slot.
     yield row("LOAD.SP", "", "alu", "alu", "nop")
     yield row("LOAD.DESC", "", "uniform", "alu", "nop")
-    # Where lanes that part will meet, and do; a turn for other warps. They change nothing: see `assemble.convergence`.
+    # Where lanes that part will meet, and do; a turn for other warps. They change nothing: see
+    # `assemble.optimize.convergence`.
     yield row("BSSY", "", "none", "alu", "nop")
     yield row("BSYNC", "", "none", "alu", "nop")
     yield row("YIELD", "", "none", "alu", "nop")

@@ -8,7 +8,7 @@ lane / 4, place = lane % 4 and E elements in a register,
     B register r, element i:  row E * place + i + 4 * E * r, column group
     C and D, element i:       row group + 8 * (i / 2), column 2 * place + i % 2
 
-where an m of 8 has only the first half of the rows. The one exception is HMMA.884, see `emulate.volta`.
+where an m of 8 has only the first half of the rows. The one exception is HMMA.884, see `emulate.matrices.volta`.
 """
 
 from collections.abc import Iterator

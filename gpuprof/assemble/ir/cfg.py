@@ -1,0 +1,91 @@
+"""Basic blocks with edges: split after jumps, drop what cannot be reached, find loops."""
+
+from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.isa.opcodes import BY_NAME
+
+JUMPS = frozenset(["BRA", "EXIT", "RET", "TRAP"])
+
+
+def build(body: Body) -> None:
+    """Gives `body.blocks` their edges and loop depths. Control that runs off the end leaves the function."""
+    _split(body)
+    _close(body)
+    connect(body)
+
+
+def connect(body: Body) -> None:
+    """Edges, without the blocks that cannot be reached."""
+    _edges(body.blocks)
+    _drop_unreachable(body)
+    _loop_depths(body.blocks)
+
+
+def _split(body: Body) -> None:
+    """A block ends at its first jump; after an unconditional one the rest is dead until the next label."""
+    blocks: list[Block] = []
+    for block in body.blocks:
+        current = Block(block.label)
+        blocks.append(current)
+        for inst in block.insts:
+            current.insts.append(inst)
+            if inst.op.name in JUMPS:
+                if inst.guard is None:
+                    break
+                current = Block("")
+                blocks.append(current)
+    body.blocks = blocks
+
+
+def _close(body: Body) -> None:
+    last = body.blocks[-1]
+    if not last.insts or last.insts[-1].op.name not in JUMPS or last.insts[-1].guard is not None:
+        line = last.insts[-1].line if last.insts else 0
+        last.insts.append(Inst(BY_NAME["EXIT" if body.is_kernel else "RET"], line=line))
+
+
+def _edges(blocks: list[Block]) -> None:
+    index_of = {block.label: index for index, block in enumerate(blocks) if block.label}
+    for block in blocks:
+        block.successors, block.predecessors = [], []
+    for index, block in enumerate(blocks):
+        last = block.insts[-1] if block.insts else None
+        jumps = last is not None and last.op.name in JUMPS
+        if jumps and last.op.name == "BRA":
+            block.successors.append(index_of[last.target])
+        if (not jumps or last.guard is not None) and index + 1 < len(blocks) and index + 1 not in block.successors:
+            block.successors.append(index + 1)
+    for index, block in enumerate(blocks):
+        for successor in block.successors:
+            blocks[successor].predecessors.append(index)
+
+
+def _drop_unreachable(body: Body) -> None:
+    seen = {0}
+    todo = [0]
+    while todo:
+        for successor in body.blocks[todo.pop()].successors:
+            if successor not in seen:
+                seen.add(successor)
+                todo.append(successor)
+    if len(seen) == len(body.blocks):
+        return
+    body.blocks = [block for index, block in enumerate(body.blocks) if index in seen]
+    _edges(body.blocks)
+
+
+def _loop_depths(blocks: list[Block]) -> None:
+    """A backward edge i -> j makes blocks j to i one loop deeper; compilers lay loops out in one piece."""
+    loops = sorted(
+        {(target, index) for index, block in enumerate(blocks) for target in block.successors if target <= index}
+    )
+    heads: dict[int, int] = {}
+    for head, end in loops:
+        heads[head] = max(heads.get(head, head), end)
+    deeper = [0] * (len(blocks) + 1)  # than the block before
+    for head, end in heads.items():
+        deeper[head] += 1
+        deeper[end + 1] -= 1
+    depth = 0
+    for block, change in zip(blocks, deeper, strict=False):
+        depth += change
+        block.loop_depth = depth

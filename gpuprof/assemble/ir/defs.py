@@ -1,0 +1,96 @@
+"""Definitions and uses of virtual registers: what the optimisation passes look things up in."""
+
+from collections import Counter
+
+from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import BY_NAME, TABLE
+
+# Instructions without a result anybody reads that must stay.
+_EFFECTS = frozenset(
+    ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint",
+        "nanosleep", "bar_sync",
+     "bar_arrive", "bar_red", "warpsync", "membar", "store", "store_matrix", "nop", "copy_async", "copy_commit",
+     "copy_wait", "alloca", "stack_restore",
+     "group_commit", "group_wait", "grid_launch", "grid_wait", "surface_store", "surface_put"]
+)  # fmt: skip
+
+
+_EFFECT_OF_ROW = [
+    row.semantics in _EFFECTS or row.semantics.startswith(("atom_", "red_", "mbar_", "cluster_", "bulk_"))
+    for row in TABLE
+]
+_LOADS = [row.semantics == "load" for row in TABLE]
+
+
+def has_effect(inst: Inst) -> bool:
+    number = inst.op.number
+    return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
+
+
+def single_definitions(body: Body) -> dict[int, Inst]:
+    """The defining instruction of every register that is written exactly once, and always when it is reached."""
+    found: dict[int, Inst] = {}
+    others: set[int] = set(body.fixed)
+    for block in body.blocks:
+        for inst in block.insts:
+            for register in inst.writes():
+                if register in found or not (inst.guard is None or inst.fresh):
+                    others.add(register)
+                found[register] = inst
+    for register in others:
+        found.pop(register, None)
+    return found
+
+
+def use_counts(body: Body) -> Counter[int]:
+    read: list[int] = []
+    for block in body.blocks:
+        for inst in block.insts:
+            read += inst.reads()
+    return Counter(read)
+
+
+def uses_of(body: Body) -> dict[int, list[Inst]]:
+    users: dict[int, list[Inst]] = {}
+    for inst in body.instructions():
+        for register in inst.reads():
+            if register in users:
+                users[register].append(inst)
+            else:
+                users[register] = [inst]
+    return users
+
+
+def replace_reads(inst: Inst, new: dict[int, int]) -> None:
+    """Renames the registers an instruction reads. Tuples keep theirs: each member belongs to one tuple only."""
+    if inst.guard in new:
+        inst.guard = new[inst.guard]
+    for slot in READ_SLOTS[inst.op.number]:
+        value = getattr(inst, slot)
+        if value.__class__ is int and value in new:
+            setattr(inst, slot, new[value])
+    if inst.uses:
+        inst.uses = tuple(new.get(r, r) for r in inst.uses)
+
+
+def remove_dead(body: Body) -> None:
+    """Deletes instructions whose results nobody reads; an atomic whose old value nobody wants becomes a reduction."""
+    count = use_counts(body)
+    for block in reversed(body.blocks):
+        kept = []
+        for inst in reversed(block.insts):
+            wanted = False
+            for register in inst.writes():
+                if count[register]:
+                    wanted = True
+                    break
+            if not wanted and inst.dst is not None and inst.op.semantics.startswith("atom_"):
+                reduction = BY_NAME.get("RED" + inst.op.name.removeprefix("ATOM"))
+                inst.dst = None
+                inst.op = reduction or inst.op
+            if wanted or inst.defs or has_effect(inst):
+                kept.append(inst)
+            else:
+                count.subtract(inst.reads())
+        block.insts = kept[::-1]

@@ -1,0 +1,1 @@
+"""Handlers of PTX instructions that compute a lane's own value."""

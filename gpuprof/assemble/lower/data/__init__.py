@@ -1,0 +1,1 @@
+"""Handlers of PTX instructions that move values: between registers, and between registers and memory."""

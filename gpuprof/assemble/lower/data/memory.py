@@ -1,0 +1,82 @@
+"""ld and st: which space, width, order and cache their modifiers say."""
+
+from typing import NamedTuple
+
+from gpuprof.assemble.ir.values import NoVariant
+from gpuprof.assemble.lower.data.access import NARROW_ACCESS, VECTORS, load, store
+from gpuprof.assemble.lower.data.address import memory_operand, space_of
+from gpuprof.assemble.lower.data.atomic import ORDERS, SCOPES
+from gpuprof.assemble.lower.data.cache import take_hints
+from gpuprof.assemble.lower.data.parameters import load_parameter, store_parameter
+from gpuprof.assemble.ptx import ast
+from gpuprof.isa.modifiers import pack
+
+_CACHES = ("ca", "cg", "cs", "lu", "cv", "wt", "wb")
+_MEMORY_TYPES = frozenset(
+    [*NARROW_ACCESS, "b32", "u32", "s32", "f32", "f16x2", "bf16x2", "b64", "u64", "s64", "f64", "b128"]
+)
+
+
+class _Access(NamedTuple):
+    """What the modifiers of a load or store say; `policy`: an operand with a cache policy follows the others."""
+
+    space: str
+    mods: int
+    elements: int
+    kind: str
+    policy: bool
+
+
+def _access_modifiers(lowering) -> _Access:
+    """Hints are taken and forgotten; .b128 is two of 64 bits."""
+    m = lowering.modifiers
+    order = m.one_of(ORDERS)
+    order = "mmio" if m.flag("mmio") else "" if order == "weak" else order
+    scope = SCOPES.get(m.one_of(SCOPES), "")
+    space = space_of(lowering)
+    cache = m.one_of(_CACHES)
+    # those say where to look, which matters more than that nobody writes
+    if m.flag("nc") and cache not in ("cg", "cv"):
+        cache = "nc"
+    policy = take_hints(lowering)
+    elements = VECTORS.get(m.one_of(VECTORS), 1)
+    kind = m.type()
+    if kind not in _MEMORY_TYPES or (kind == "b128" and elements > 1):
+        raise NoVariant(f"type .{kind} of")
+    if kind == "b128":
+        elements, kind = 2, "b64"
+    cache = "" if cache == "wb" else cache
+    return _Access(space, pack(sem=order, scope=scope, cache=cache), elements, kind, policy)
+
+
+def _elements(lowering, index: int, count: int) -> tuple:
+    found = ast.elements_of(lowering.operand(index))
+    if len(found) != count:
+        raise lowering.error(f"{len(found)} registers for {count} elements")
+    return found
+
+
+def _ld(lowering):
+    space, mods, elements, kind, policy = _access_modifiers(lowering)
+    lowering.count(3 if policy else 2)
+    targets = _elements(lowering, 0, elements)
+    if space == "param" and load_parameter(lowering, targets, lowering.operand(1), kind):
+        return
+    if space == "param" and not lowering.body.is_kernel:
+        space = "local"
+    load(lowering, space, targets, kind, memory_operand(lowering, lowering.operand(1), space), mods)
+
+
+def _st(lowering):
+    space, mods, elements, kind, policy = _access_modifiers(lowering)
+    lowering.count(3 if policy else 2)
+    values = _elements(lowering, 1, elements)
+    if space == "param" and store_parameter(lowering, values, lowering.operand(0), kind):
+        return
+    if space == "param":
+        space = "local"
+    address = memory_operand(lowering, lowering.operand(0), space)
+    store(lowering, space, [lowering.src(v, kind) for v in values], kind, address, mods)
+
+
+TABLE = {"ld": _ld, "ldu": _ld, "st": _st}

@@ -1,0 +1,379 @@
+"""wmma: fragments whose layout PTX leaves open. Here they are those of mma, so that a multiplication is one or two of
+its rows, and loads and stores are plain ones at addresses that each lane works out.
+
+A fragment of shape m16n16k16 is two of m16n8k16 in B and C; of m32n8k16, two in A and C. m8n32k16 is multiplied as its
+transpose: B is what mma calls A, and so on. Where PTX has more registers than elements, the elements are repeated in
+the further ones; what a program does to all elements alike keeps them equal.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from gpuprof.assemble.ir.values import Imm, NoVariant, pick
+from gpuprof.assemble.lower.data.address import memory_operand, space_of
+from gpuprof.assemble.lower.data.move import join, split
+from gpuprof.assemble.lower.engines.tensor import (
+    UNIT_OF_TYPE,
+    arithmetic_mods,
+    check_mods,
+    element_mods,
+    emit_multiply,
+    form_of,
+    gather,
+    members,
+    take_layouts,
+    take_shape,
+)
+from gpuprof.assemble.ptx import ast
+from gpuprof.isa.families.memory import LETTER_OF_SPACE
+from gpuprof.isa.families.tensor import NBITS, Form
+from gpuprof.isa.modifiers import FIELDS, pack
+
+SHAPES_OF_TYPE = {
+    **dict.fromkeys(("f16", "bf16", "s8", "u8"), ((16, 16, 16), (8, 32, 16), (32, 8, 16))),
+    "tf32": ((16, 16, 8),), "f64": ((8, 8, 4),), **dict.fromkeys(("s4", "u4"), ((8, 8, 32),)), "b1": ((8, 8, 128),),
+}  # fmt: skip
+REGISTERS_OF_F16 = 8  # of A and of B in every shape
+ACCUMULATOR_NBITS = {"f16": 16, "f32": 32, "s32": 32, "f64": 64}
+
+
+class Coordinate(NamedTuple):
+    """constant + group * lane / 4 + place * lane % 4."""
+
+    constant: int
+    group: int
+    place: int
+
+
+class Element(NamedTuple):
+    row: Coordinate
+    column: Coordinate
+
+    def swapped(self) -> "Element":
+        return Element(self.column, self.row)
+
+
+class Tiles(NamedTuple):
+    """How a wmma shape is put together from mma's: `form`'s m, n and k; `across` of its A fragments and `along` of its
+    B fragments.
+    """
+
+    m: int
+    k: int
+    across: int
+    along: int
+    transposed: bool
+
+
+def tiles_of(shape: tuple[int, int, int]) -> Tiles:
+    m, n, k = shape
+    if (m, n) == (8, 8):
+        return Tiles(8, k, 1, 1, False)
+    transposed = m == 8
+    rows, columns = (n, m) if transposed else (m, n)
+    return Tiles(16, k, rows // 16, columns // 8, transposed)
+
+
+def fragment_elements(role: str, shape: tuple[int, int, int], nbits: int) -> list[list[Element]]:
+    """The elements of each register, in memory's rows and columns. role: "a", "b" or "c"."""
+    tiles = tiles_of(shape)
+    per_register = max(1, 32 // nbits)
+    if role == "c":
+        registers = [
+            registers_of_c(across, along, tiles.m, per_register)
+            for across in range(tiles.across)
+            for along in range(tiles.along)
+        ]
+    elif (role == "a") != tiles.transposed:
+        registers = [registers_of_a(tile, tiles, per_register) for tile in range(tiles.across)]
+    else:
+        registers = [registers_of_b(tile, tiles, per_register) for tile in range(tiles.along)]
+    flat = [register for tile in registers for register in tile]
+    return [[element.swapped() for element in register] for register in flat] if tiles.transposed else flat
+
+
+def registers_of_a(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
+    """Rows are mma's m, columns its k. See isa.families.tensor."""
+    high = tiles.m // 8
+    count = high * tiles.k // (4 * per)
+    return [
+        [
+            Element(Coordinate(16 * tile + 8 * (r % high), 1, 0), Coordinate(i + 4 * per * (r // high), 0, per))
+            for i in range(per)
+        ]
+        for r in range(count)
+    ]
+
+
+def registers_of_b(tile: int, tiles: Tiles, per: int) -> list[list[Element]]:
+    """Rows are mma's k, columns its n."""
+    count = tiles.k // (4 * per)
+    return [
+        [Element(Coordinate(i + 4 * per * r, 0, per), Coordinate(8 * tile, 1, 0)) for i in range(per)]
+        for r in range(count)
+    ]
+
+
+def registers_of_c(across: int, along: int, match: int, per: int) -> list[list[Element]]:
+    elements = [
+        Element(Coordinate(16 * across + 8 * (i // 2), 1, 0), Coordinate(8 * along + i % 2, 0, 2))
+        for i in range(match // 4)
+    ]
+    return [elements[first : first + per] for first in range(0, len(elements), per)]
+
+
+# -- loads and stores ------------------------------------------------------------------------------
+
+
+class Access(NamedTuple):
+    """The addresses of a fragment's elements. `pointers` gives a register for each constant part of the strided
+    coordinate.
+    """
+
+    space: str
+    nbits: int
+    by_column: bool
+    address: dict
+    base: object
+    stride: object
+    pointers: dict
+
+    def coordinates(self, element: Element) -> tuple[Coordinate, Coordinate]:
+        """(the one that the stride multiplies, the contiguous one)."""
+        return (element.column, element.row) if self.by_column else (element.row, element.column)
+
+
+def open_access(
+    lowering, operand, stride_operand, leading: int, first: Element, nbits: int, layout: str, space: str
+) -> Access:
+    address = memory_operand(lowering, operand, space)
+    wide = bool(FIELDS["addr64"].get(address.get("mods", 0)))
+    stride = lowering.src(stride_operand, "u32") if stride_operand is not None else Imm(leading)
+    access = Access(space, nbits, layout == "col", address, None, stride, {})
+    strided, contiguous = access.coordinates(first)
+    offset = lowering.op(
+        "IMAD", a=lane_part(lowering, strided), b=lowering.reg(stride, "R"), c=lane_part(lowering, contiguous)
+    )
+    if nbits < 8:
+        offset = lowering.op("SHR.U32", a=offset, b=Imm({4: 1, 1: 3}[nbits]))
+    scaled = "IMAD.WIDE.U32" if wide else "IMAD"
+    base = lowering.op(scaled, a=offset, b=Imm(max(nbits // 8, 1)), c=address["a"])
+    access.pointers[0] = base
+    return access._replace(base=base)
+
+
+def lane_part(lowering, coordinate: Coordinate) -> int:
+    """group * lane / 4 + place * lane % 4; one of the two factors is 0."""
+    lane = lowering.special("laneid", "R")
+    if coordinate.group:
+        return lowering.op("SHR.U32", a=lane, b=Imm(2))
+    low = lowering.op("AND", a=lane, b=Imm(3))
+    return lowering.op("IMUL", a=low, b=Imm(coordinate.place)) if coordinate.place > 1 else low
+
+
+def slots_of(lowering, access: Access, element: Element) -> dict:
+    """Address slots of one element."""
+    strided, contiguous = access.coordinates(element)
+    nbytes = max(access.nbits // 8, 1)
+    if strided.constant not in access.pointers:
+        wide = FIELDS["addr64"].get(access.address.get("mods", 0))
+        factor = Imm(strided.constant * nbytes)
+        access.pointers[strided.constant] = lowering.op(
+            "IMAD.WIDE.U32" if wide else "IMAD", a=lowering.reg(access.stride, "R"), b=factor, c=access.base
+        )
+    offset = access.address.get("imm", 0) + contiguous.constant * access.nbits // 8
+    return {"a": access.pointers[strided.constant], "imm": offset & 0xFFFFFFFF, "mods": access.address.get("mods", 0)}
+
+
+def is_one_word(access: Access, register: list[Element]) -> bool:
+    """Whether the register's elements follow each other in memory."""
+    places = [access.coordinates(element) for element in register]
+    return all(one[0] == other[0] and one[1].constant + 1 == other[1].constant for one, other in pairwise(places))
+
+
+def load_register(lowering, access: Access, register: list[Element]) -> int:
+    letter = LETTER_OF_SPACE[access.space]
+    if is_one_word(access, register):
+        return lowering.op(f"LD{letter}.{max(32, access.nbits)}", **slots_of(lowering, access, register[0]))
+    narrow = pick({16: "U16", 8: "U8"}, access.nbits)
+    parts = [lowering.op(f"LD{letter}.{narrow}", **slots_of(lowering, access, element)) for element in register]
+    return lowering.reg(join(lowering, parts, access.nbits), "R")
+
+
+def store_register(lowering, access: Access, register: list[Element], value) -> None:
+    letter = LETTER_OF_SPACE[access.space]
+    file = "D" if access.nbits == 64 else "R"
+    if is_one_word(access, register):
+        lowering.emit(
+            f"ST{letter}.{max(32, access.nbits)}",
+            b=lowering.reg(value, file),
+            **slots_of(lowering, access, register[0]),
+        )
+        return
+    parts = split(lowering, lowering.reg(value, file), 32, access.nbits, [False] * len(register))
+    for element, part in zip(register, parts, strict=True):
+        lowering.emit(f"ST{letter}.U16", b=part, **slots_of(lowering, access, element))
+
+
+def registers_in_ptx(role: str, type_name: str, natural: int) -> int:
+    return REGISTERS_OF_F16 if type_name == "f16" and role != "c" else natural
+
+
+def fragment_of(lowering, role: str, shape: tuple[int, int, int], type_name: str) -> list[list[Element]]:
+    if role == "c":
+        known = {"f16": "f16", "f32": ("f16", "bf16", "tf32"), "s32": ("s8", "s4", "b1"), "f64": "f64"}
+        types = pick(known, type_name)
+        if not any(shape in SHAPES_OF_TYPE[each] for each in ((types,) if isinstance(types, str) else types)):
+            raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{type_name} of")
+        return fragment_elements("c", shape, ACCUMULATOR_NBITS[type_name])
+    if shape not in pick(SHAPES_OF_TYPE, type_name):
+        raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with type .{type_name} of")
+    return fragment_elements(role, shape, NBITS[UNIT_OF_TYPE[type_name]])
+
+
+def leading_dimension(role: str, shape: tuple[int, int, int], layout: str) -> int:
+    m, n, k = shape
+    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n)}[role]
+    return rows if layout == "col" else columns
+
+
+def _common(lowering) -> tuple[str, tuple[int, int, int], str, str]:
+    """(layout, shape, space, type) of a load or store."""
+    m = lowering.modifiers
+    if not (m.flag("sync") and m.flag("aligned")):
+        raise NoVariant("form without .sync.aligned of")
+    shape = take_shape(lowering)
+    layout = m.one_of(("row", "col"))
+    space = space_of(lowering)
+    if not layout or space not in ("global", "shared", "generic"):
+        raise NoVariant("form of")
+    return layout, shape, space, m.type()
+
+
+def _load(lowering, role: str):
+    layout, shape, space, t = _common(lowering)
+    registers = fragment_of(lowering, role, shape, t)
+    if UNIT_OF_TYPE.get(t) in ("s4", "b1") and layout != {"a": "row", "b": "col"}.get(role):
+        raise NoVariant(f"layout .{layout} with type .{t} of")
+    n = lowering.count(2, 3)
+    targets = ast.elements_of(lowering.operand(0))
+    if len(targets) != registers_in_ptx(role, t, len(registers)):
+        raise lowering.error(f"{len(targets)} registers for a fragment of {registers_in_ptx(role, t, len(registers))}")
+    nbits = ACCUMULATOR_NBITS[t] if role == "c" else NBITS[UNIT_OF_TYPE[t]]
+    stride = lowering.operand(2) if n == 3 else None
+    access = open_access(
+        lowering,
+        lowering.operand(1),
+        stride,
+        leading_dimension(role, shape, layout),
+        registers[0][0],
+        nbits,
+        layout,
+        space,
+    )
+    values = [load_register(lowering, access, register) for register in registers]
+    for index, target in enumerate(targets):
+        lowering.copy(lowering.dst(target, "b64" if nbits == 64 else "b32"), values[index % len(values)])
+
+
+def _store(lowering):
+    layout, shape, space, t = _common(lowering)
+    registers = fragment_of(lowering, "c", shape, t)
+    n = lowering.count(2, 3)
+    sources = ast.elements_of(lowering.operand(1))
+    if len(sources) != len(registers):
+        raise lowering.error(f"{len(sources)} registers for a fragment of {len(registers)}")
+    nbits = ACCUMULATOR_NBITS[t]
+    stride = lowering.operand(2) if n == 3 else None
+    access = open_access(
+        lowering,
+        lowering.operand(0),
+        stride,
+        leading_dimension("c", shape, layout),
+        registers[0][0],
+        nbits,
+        layout,
+        space,
+    )
+    for source, register in zip(sources, registers, strict=True):
+        store_register(lowering, access, register, lowering.src(source, "b64" if nbits == 64 else "b32"))
+
+
+# -- mma -------------------------------------------------------------------------------------------
+
+
+def _multiply(lowering):
+    m = lowering.modifiers
+    if not (m.flag("sync") and m.flag("aligned")):
+        raise NoVariant("form without .sync.aligned of")
+    mods = arithmetic_mods(lowering)
+    take_layouts(lowering)  # the fragments do not depend on them
+    shape = take_shape(lowering)
+    if len(m.rest) == 2:  # f16 goes without saying
+        m.rest[1:1] = ["f16", "f16"]
+    if len(m.rest) != 4:
+        raise NoVariant(f"variant .{'.'.join(m.rest)} of")
+    d, ta, tb, c = m.rest
+    m.rest.clear()
+    if ta != tb or shape not in pick(SHAPES_OF_TYPE, ta) or (ta == "bf16" and d != "f32"):
+        raise NoVariant(f"shape .m{shape[0]}n{shape[1]}k{shape[2]} with types .{ta} and .{tb} of")
+    tiles = tiles_of(shape)
+    form = form_of(UNIT_OF_TYPE[ta], (tiles.m, 8, tiles.k), d, c)
+    mods |= element_mods(form.unit, ta, tb)
+    check_mods(form, mods)
+    lowering.count(4)
+    emit_tiles(lowering, form, tiles, ta, pack(**mods))
+
+
+def emit_tiles(lowering, form: Form, tiles: Tiles, type_name: str, mods: int):
+    """d = a * b + c, tile by tile. Repeated registers of A and B are not looked at."""
+    file = form.registers()[0][0]
+    n_d, n_a, n_b, n_c = (int(spec[1:] or 1) for spec in form.registers())
+    left, right, sums = (take_values(lowering, index, file) for index in (1, 2, 3))
+    if tiles.transposed:
+        left, right = right, left
+    full = {True: REGISTERS_OF_F16}.get(type_name == "f16")
+    for values, count in ((left, tiles.across * n_a), (right, tiles.along * n_b)):
+        if len(values) != (full or count):
+            raise lowering.error(f"{len(values)} registers for a fragment of {full or count}")
+    n_tiles = tiles.across * tiles.along
+    targets = ast.elements_of(lowering.operand(0))
+    if len(sums) != n_tiles * n_c or len(targets) != n_tiles * n_d:
+        raise lowering.error(
+            f"{len(targets)} and {len(sums)} registers for accumulators of {n_tiles * n_d} and {n_tiles * n_c}"
+        )
+    results = []
+    for tile in range(n_tiles):
+        across, along = divmod(tile, tiles.along)
+        a = gather(lowering, left[across * n_a : (across + 1) * n_a], file)
+        b = gather(lowering, right[along * n_b : (along + 1) * n_b], file)
+        results += members(
+            emit_multiply(lowering, form, a, b, gather(lowering, sums[tile * n_c : (tile + 1) * n_c], file), mods=mods)
+        )
+    for target, value in zip(targets, results, strict=True):
+        lowering.copy(lowering.dst(target, "b64" if file == "D" else "b32"), value)
+
+
+def take_values(lowering, index: int, file: str) -> list:
+    return [
+        lowering.src(element, "b64" if file == "D" else "b32") for element in ast.elements_of(lowering.operand(index))
+    ]
+
+
+def _wmma(lowering):
+    m = lowering.modifiers
+    verb = m.one_of(("load", "store", "mma"))
+    if verb == "load":
+        role = m.one_of(("a", "b", "c"))
+        if not role:
+            raise NoVariant("form without a matrix of")
+        return _load(lowering, role)
+    if verb == "store":
+        m.flag("d")
+        return _store(lowering)
+    if verb != "mma":
+        raise NoVariant("form of")
+    return _multiply(lowering)
+
+
+TABLE = {"wmma": _wmma}

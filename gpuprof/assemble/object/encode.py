@@ -1,0 +1,59 @@
+"""Allocated instructions to encoded ones: registers by number, branch distances, the frame behind a call."""
+
+from gpuprof.assemble.ir.body import Body, Inst, mods_without_operands
+from gpuprof.assemble.registers.allocate import Allocation
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, SLOTS, Instruction
+from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
+from gpuprof.isa.opcodes import TABLE
+
+ON_THE_STACK = frozenset(["CALL", "CALL.IND", "ALLOCA", "STACKSAVE", "STACKRESTORE"])  # mods: the frame they stand in
+
+
+# What stands in a slot without a register, by row.
+_ABSENT = [
+    tuple(
+        PT if (row.dst if slot == "dst" else getattr(row, slot)).lstrip(">").startswith("P") else RZ for slot in SLOTS
+    )
+    for row in TABLE
+]
+
+
+def encode_body(body: Body, allocation: Allocation) -> list[Instruction]:
+    """The function's instructions; `imm` of CALL and of relocated instructions is filled in when the program is
+    linked.
+    """
+    starts: dict[str, int] = {}
+    count = 0
+    for block in body.blocks:
+        starts[block.label] = count
+        count += len(block.insts)
+    return [_encode(inst, index, starts, body, allocation) for index, inst in enumerate(body.instructions())]
+
+
+def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocation: Allocation) -> Instruction:
+    number = allocation.number
+    fields = []
+    for value, absent in zip((inst.dst, inst.a, inst.b, inst.c, inst.e), _ABSENT[inst.op.number], strict=True):
+        if value.__class__ is tuple:
+            value = value[0]
+        # A register nobody reads has no place: what is written to it is discarded.
+        fields.append(absent if value is None else number.get(value, absent))
+    if inst.negated:
+        fields = [field | NEGATED if slot in inst.negated else field for slot, field in zip(SLOTS, fields, strict=True)]
+    guard = PT if inst.guard is None else number[inst.guard]
+    guard |= NEGATED if "g" in inst.negated else 0
+    imm, mods = inst.imm, inst.mods
+    name = inst.op.name
+    if name == "MOVI.64":
+        imm, mods = inst.imm & 0xFFFFFFFF, inst.imm >> 32 & 0xFFFFFFFF
+    elif name == "BRA":
+        imm = (starts[inst.target] - index - 1) * INSTRUCTION_NBYTES
+    elif name in ON_THE_STACK:
+        mods = body.frame_nbytes
+    else:
+        mods = mods_without_operands(mods)
+        if inst.slot:
+            mods |= FIELDS["imm_slot"].put(IMM_SLOT_OF[inst.slot]) | FIELDS["const"].put(int(inst.const))
+        if inst.outgoing:
+            imm += body.frame_nbytes
+    return Instruction(inst.op, guard, *fields, imm & 0xFFFFFFFF, mods)

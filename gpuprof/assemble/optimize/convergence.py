@@ -1,0 +1,185 @@
+"""Where lanes that may part meet again: BSSY in front of a branch that lanes take apart, BSYNC where both ways have
+come together.
+
+Lanes meet without them, as far as what they compute goes (`emulate` runs the lowest of a warp's lanes first); on
+hardware since Volta each takes an issue slot, so they are here for their time. A loop that atomics stand in gets a
+YIELD, too, as ptxas 13.0 writes it.
+"""
+
+from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.special import SPECIAL_INDEX
+
+# What lanes of a warp have in common, though they ask for it themselves.
+_SAME_FOR_ALL = frozenset(
+    SPECIAL_INDEX[name]
+    for name in SPECIAL_INDEX
+    if name.startswith(("ntid", "ctaid", "nctaid", "smid", "nsmid", "gridid", "warpid"))
+)
+_ANSWERS_ALL = ("vote_", "bar_red", "redux_", "activemask")  # each lane that asks gets the same
+_MOST_ROUNDS = 50
+_MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the search below takes quadratic time
+
+
+def add_meetings(body: Body) -> None:
+    """Inserts BSSY, BSYNC and YIELD. The control flow graph must be connected."""
+    blocks = body.blocks
+    if len(blocks) < 3 or len(blocks) > _MOST_BLOCKS:
+        return
+    apart = _different_registers(body)
+    meeting = _immediate([block.successors for block in blocks], _exits(blocks), reverse=True)
+    ending = _ending(blocks)
+    above = _immediate([block.predecessors for block in blocks], [0], reverse=False)
+    branches: dict[int, list[int]] = {}  # where lanes meet -> the blocks where they part
+    for index, block in enumerate(blocks):
+        last = block.insts[-1] if block.insts else None
+        if last is not None and last.op.name == "BRA" and last.guard in apart and ending.issuperset(block.successors):
+            place = _behind_empty(meeting[index], blocks)
+            if place is not None:
+                branches.setdefault(place, []).append(index)
+    for place, parting in branches.items():
+        start = _above_all(parting, above, blocks, place)
+        if start is not None:
+            at = blocks[start].insts
+            _insert(at, len(at) - (at[-1].op.name == "BRA" if at else 0), "BSSY")
+            _insert(blocks[place].insts, 0, "BSYNC")
+    _yield_in_loops(blocks)
+
+
+def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
+    """Lanes that come together only to go on meet further on; none meet to leave."""
+    for _ in blocks:
+        if (
+            place is None
+            or len(blocks[place].successors) != 1
+            or any(inst.op.name != "BRA" for inst in blocks[place].insts)
+        ):
+            break
+        place = blocks[place].successors[0]
+    return None if place is None or (blocks[place].insts and blocks[place].insts[0].op.name == "EXIT") else place
+
+
+def _insert(insts: list[Inst], place: int, name: str) -> None:
+    beside = insts[min(place, len(insts) - 1)] if insts else None
+    insts.insert(
+        place, Inst(BY_NAME[name], line=beside.line if beside else 0, location=beside.location if beside else None)
+    )
+
+
+def _different_registers(body: Body) -> set[int]:
+    """Registers in which the lanes of a warp may differ, as far as what they are computed from goes."""
+    users: dict[int, list[Inst]] = {}
+    todo: list[int] = []
+    for inst in body.instructions():
+        semantics = inst.op.semantics
+        if inst.op.name.startswith("S2R"):
+            differs = inst.imm not in _SAME_FOR_ALL
+        else:
+            differs = inst.op.space not in ("", "param", "const", "barrier") or semantics.startswith(
+                ("shuffle", "match_", "call", "elect")
+            )
+        if differs:
+            todo += inst.writes()
+        elif not semantics.startswith(_ANSWERS_ALL):
+            for register in inst.reads():
+                users.setdefault(register, []).append(inst)
+    found: set[int] = set(body.fixed)
+    todo += found
+    while todo:
+        register = todo.pop()
+        found.add(register)
+        for inst in users.pop(register, ()):
+            todo += [written for written in inst.writes() if written not in found]
+    return found
+
+
+def _exits(blocks: list[Block]) -> list[int]:
+    return [index for index, block in enumerate(blocks) if not block.successors]
+
+
+def _ending(blocks: list[Block]) -> set[int]:
+    """Blocks from which some way leads to an exit. Lanes that turn for ever meet nobody, and ptxas 13.0 has no mark
+    where some may.
+    """
+    found, todo = set(), _exits(blocks)
+    while todo:
+        index = todo.pop()
+        if index not in found:
+            found.add(index)
+            todo += blocks[index].predecessors
+    return found
+
+
+def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list[int | None]:
+    """The nearest block that every way from a root to a block goes through, by `before`: of dominators, or in `reverse`
+    of those that follow.
+
+    None where there is none. Cooper, Harvey and Kennedy's iteration, over the order of the blocks.
+    """
+    n = len(before)
+    order = range(n - 1, -1, -1) if reverse else range(n)
+    nearest: list[int | None] = [None] * n
+    known = [False] * n
+    for root in roots:
+        known[root] = True
+    for _ in range(_MOST_ROUNDS):
+        changed = False
+        for index in order:
+            if index in roots:
+                continue
+            found, none = None, False
+            for other in before[index]:
+                if known[other] and not none:
+                    found = other if found is None else _common(found, other, nearest)
+                    none = found is None
+            if any(known[other] for other in before[index]) and (not known[index] or nearest[index] != found):
+                nearest[index], known[index], changed = found, True, True
+        if not changed:
+            return nearest
+    return [None] * n
+
+
+def _common(one: int, other: int, nearest: list[int | None]) -> int | None:
+    """Where the ways of two blocks, each from one to its nearest, come together."""
+    seen = set()
+    walk: int | None = one
+    while walk is not None and walk not in seen:
+        seen.add(walk)
+        walk = nearest[walk]
+    back = set()
+    walk = other
+    while walk is not None and walk not in seen and walk not in back:
+        back.add(walk)
+        walk = nearest[walk]
+    return walk if walk in seen else None
+
+
+def _above_all(parting: list[int], above: list[int | None], blocks: list[Block], place: int) -> int | None:
+    """The nearest block above all these that is in no loop but those of `place`."""
+    start: int | None = parting[0]
+    for other in parting[1:]:
+        start = None if start is None else _common(start, other, above)
+    while start is not None and blocks[start].loop_depth > blocks[place].loop_depth:
+        start = above[start]
+    return start
+
+
+def _yield_in_loops(blocks: list[Block]) -> None:
+    """Into the block with the first atomic of each innermost loop."""
+    done: set[tuple[int, int]] = set()
+    for index, block in enumerate(blocks):
+        atomic = next(
+            (n for n, inst in enumerate(block.insts) if inst.op.semantics.startswith(("atom_", "red_"))), None
+        )
+        if atomic is None or not block.loop_depth:
+            continue
+        loop = _loop_of(blocks, index)
+        if loop not in done:
+            done.add(loop)
+            _insert(block.insts, atomic, "YIELD")
+
+
+def _loop_of(blocks: list[Block], index: int) -> tuple[int, int]:
+    """The innermost backward edge around a block, as its ends: compilers lay loops out in one piece."""
+    edges = [(target, end) for end, block in enumerate(blocks) for target in block.successors if target <= index <= end]
+    return min(edges, key=lambda edge: edge[1] - edge[0], default=(index, index))

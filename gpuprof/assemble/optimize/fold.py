@@ -1,0 +1,315 @@
+"""Copies, constants, negations and address offsets move into the instructions that use them."""
+
+from typing import NamedTuple
+
+from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst, encode_immediate, immediate_slots
+from gpuprof.assemble.ir.defs import replace_reads, single_definitions, uses_of
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import BY_NAME
+
+_ADDR64 = FIELDS["addr64"].put(1)
+
+
+def propagate_copies(body: Body) -> None:
+    """Readers of a copy read what it was made from, when both are written once."""
+    single = single_definitions(body)
+    source: dict[int, int] = {}
+    for register, inst in single.items():
+        if inst.is_copy and inst.guard is None and inst.a in single:
+            source[register] = inst.a
+    for register in source:
+        seen = {register}
+        # registers that nobody sets may be copied in a circle
+        while source[register] in source and source[register] not in seen:
+            seen.add(source[register])
+            source[register] = source[source[register]]
+    if source:
+        for inst in body.instructions():
+            replace_reads(inst, source)
+
+
+def propagate_negations(body: Body) -> None:
+    """`not p` as a guard or predicate source reads p negated."""
+    single = single_definitions(body)
+    source = {
+        register: inst.a for register, inst in single.items()
+        if inst.op.name == "PMOV" and inst.negated == "a" and inst.guard is None and inst.a in single
+    }  # fmt: skip
+    for inst in body.instructions() if source else ():
+        if inst.guard in source:
+            inst.guard = source[inst.guard]
+            inst.negated = _toggled(inst.negated, "g")
+        for slot in READ_SLOTS[inst.op.number]:
+            value = getattr(inst, slot)
+            if value.__class__ is int and value in source:
+                setattr(inst, slot, source[value])
+                inst.negated = _toggled(inst.negated, slot)
+
+
+def _toggled(letters: str, letter: str) -> str:
+    return letters.replace(letter, "") if letter in letters else letters + letter
+
+
+# -- constants -------------------------------------------------------------------------------------
+
+
+class Constant(NamedTuple):
+    value: int  # unsigned bits, or the offset in the parameter block
+    is_param: bool
+
+
+def constant_of(inst: Inst) -> Constant | None:
+    """What a move of an immediate or of a kernel parameter puts into its destination."""
+    if inst.guard is not None or inst.symbol:
+        return None
+    if inst.op.name == "MOVI.64":
+        return Constant(inst.imm & 0xFFFFFFFFFFFFFFFF, False)
+    if inst.op.name not in ("MOV", "MOV.64") or inst.a is not None:
+        return None
+    if not inst.slot:
+        return Constant(0, False)
+    if inst.const:
+        return Constant(inst.imm, True)
+    wide = inst.op.name == "MOV.64"
+    return Constant((inst.imm ^ 0x80000000) - 0x80000000 & 0xFFFFFFFFFFFFFFFF if wide else inst.imm, False)
+
+
+def fold_literals(body: Body) -> None:
+    """Constants of the program text into the instructions that read them."""
+    _fold(body, False)
+
+
+def fold_parameters(body: Body) -> None:
+    """Kernel parameters as constant-bank operands; after `fuse`, which needs to see the registers."""
+    _fold(body, True)
+
+
+def _fold(body: Body, params: bool) -> None:
+    constants = {
+        r: c for r, inst in single_definitions(body).items() if (c := constant_of(inst)) and c.is_param == params
+    }
+    if not constants:
+        return
+    for inst in body.instructions():
+        for slot in READ_SLOTS[inst.op.number]:
+            register = getattr(inst, slot)
+            if register.__class__ is int and register in constants:
+                fold_operand(inst, slot, constants[register])
+
+
+def fold_operand(inst: Inst, slot: str, constant: Constant) -> bool:
+    """Puts a constant into a source operand if the instruction can hold it."""
+    if constant.is_param:
+        return _fold_immediate(inst, slot, constant.value, const=True)
+    special = _SPECIAL_FOLDS.get(inst.op.name)
+    if special:
+        return special(inst, slot, constant.value)
+    if getattr(inst.op, slot) == "A":
+        return _fold_address(inst, constant.value)
+    if getattr(inst.op, slot) not in ("R", "D"):
+        return False
+    if constant.value == 0 and inst.op.name not in _NONE_IS_SPECIAL:
+        setattr(inst, slot, None)
+        return True
+    encoded = encode_immediate(inst.op, slot, constant.value)
+    return encoded is not None and _fold_immediate(inst, slot, encoded)
+
+
+# Rows where an absent source means "the immediate", not zero.
+_NONE_IS_SPECIAL = frozenset(
+    row.name for row in BY_NAME.values() if row.semantics in ("bar_sync", "bar_arrive", "bar_red")
+)
+
+
+def _fold_immediate(inst: Inst, slot: str, imm: int, const: bool = False) -> bool:
+    if inst.slot or slot not in immediate_slots(inst.op):
+        return False
+    if inst.op.name.startswith(_MASKED) and (const or slot != "b"):
+        return False
+    setattr(inst, slot, None)
+    inst.slot, inst.imm, inst.const = slot, imm, const
+    return True
+
+
+_MASKED = ("VOTE.", "MATCH.", "REDUX.", "WARPSYNC", "ELECT")
+
+
+def _fold_address(inst: Inst, value: int) -> bool:
+    """A constant address, when it is small enough for imm (shared, local and constant memory)."""
+    wide = bool(inst.mods & _ADDR64)
+    offset = (inst.imm ^ 0x80000000) - 0x80000000
+    address = value + offset
+    if wide and not 0 <= address < 1 << 31:
+        return False
+    inst.a = None
+    inst.imm = address & 0xFFFFFFFF
+    inst.mods &= ~_ADDR64
+    return True
+
+
+def _fold_shuffle(inst: Inst, slot: str, value: int) -> bool:
+    """Lane and clamp of a shuffle have fields of their own; the member mask is imm."""
+    if slot == "e":
+        inst.e, inst.imm = None, value
+        return True
+    if slot not in ("b", "c"):
+        return False
+    name, mask = {"b": ("lane", 0x1F), "c": ("clamp", 0x1F1F)}[slot]
+    setattr(inst, slot, None)
+    inst.mods |= FIELDS[name].put(value & mask) | FIELDS["has_" + name].put(1)
+    return True
+
+
+_SPECIAL_FOLDS = {"SHFL": _fold_shuffle, "SHFL.P": _fold_shuffle}
+
+
+# -- algebra ---------------------------------------------------------------------------------------
+
+
+def simplify(body: Body) -> None:
+    """x + 0, x * 1, x << 0 and the like become moves; sums of constants become constants."""
+    for inst in body.instructions():
+        rule = _IDENTITIES.get(inst.op.name)
+        if rule:
+            rule(inst)
+
+
+def _literal(inst: Inst, slot: str) -> int | None:
+    """The value of a constant integer source as a signed number; None when it is not constant."""
+    if inst.slot == slot:
+        return None if inst.const else (inst.imm ^ 0x80000000) - 0x80000000
+    return 0 if getattr(inst, slot) is None else None
+
+
+def _become_move(inst: Inst, slot: str):
+    """inst = MOV of its source `slot`."""
+    wide = inst.op.dst == "D"
+    value = getattr(inst, slot)
+    keeps = inst.slot == slot
+    inst.op = BY_NAME["MOV.64" if wide else "MOV"]
+    inst.a, inst.b, inst.c, inst.e = value, None, None, None
+    inst.slot, inst.const, inst.imm = ("a", inst.const, inst.imm) if keeps else ("", False, 0)
+    inst.mods = 0
+
+
+def _become_constant(inst: Inst, value: int):
+    wide = inst.op.dst == "D"
+    bits = value & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
+    inst.a = inst.b = inst.c = inst.e = None
+    inst.slot, inst.const, inst.mods = "", False, 0
+    if not wide or encode_immediate(BY_NAME["MOV.64"], "a", bits) is not None:
+        inst.op = BY_NAME["MOV.64" if wide else "MOV"]
+        inst.slot, inst.imm = ("a", bits & 0xFFFFFFFF) if bits else ("", 0)
+    else:
+        inst.op, inst.imm = BY_NAME["MOVI.64"], bits
+
+
+def _sum(inst: Inst):
+    a, b = _literal(inst, "a"), _literal(inst, "b")
+    if a is not None and b is not None:
+        _become_constant(inst, a + b)
+    elif a == 0:
+        _become_move(inst, "b")
+    elif b == 0:
+        _become_move(inst, "a")
+
+
+def _right_zero(inst: Inst):
+    if _literal(inst, "b") == 0:
+        _become_move(inst, "a")
+
+
+def _shift_left(inst: Inst):
+    a, b = _literal(inst, "a"), _literal(inst, "b")
+    if a is not None and b is not None and 0 <= b < 32:
+        _become_constant(inst, a << b)
+    else:
+        _right_zero(inst)
+
+
+def _product(inst: Inst):
+    a, b = _literal(inst, "a"), _literal(inst, "b")
+    if a is not None and b is not None:
+        _become_constant(inst, a * b)
+    elif 0 in (a, b):
+        _become_constant(inst, 0)
+    elif b == 1:
+        _become_move(inst, "a")
+    elif a == 1:
+        _become_move(inst, "b")
+
+
+def _multiply_add(inst: Inst):
+    """Without an addend it is a product."""
+    if _literal(inst, "c") == 0 and inst.slot != "c":
+        inst.op = BY_NAME[inst.op.name.replace("IMAD", "IMUL", 1)]
+        inst.c = None
+
+
+_IDENTITIES = {
+    "IADD": _sum, "IADD.64": _sum, "OR": _right_zero, "OR.64": _right_zero, "XOR": _right_zero,
+    "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero,
+    "SHR.S32": _right_zero,
+    "IMUL": _product, "IMUL.64": _product, "IMAD": _multiply_add, "IMAD.WIDE.S32": _multiply_add,
+    "IMAD.WIDE.U32": _multiply_add,
+}  # fmt: skip
+
+
+# -- negation of floats
+# ------------------------------------------------------------------------------------------------------
+
+_NEGATABLE = frozenset(
+    ["FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD", "HMUL", "HFMA", "HADD2", "HMUL2", "HFMA2"]
+)
+_FTZ = FIELDS["ftz"].put(1)
+
+
+def fold_float_negations(body: Body) -> None:
+    """-x as a source of add, mul or fma is a bit of that instruction."""
+    single = single_definitions(body)
+    negations = {
+        r: i for r, i in single.items()
+        if i.op.semantics == "fneg" and i.guard is None and i.a in single and not i.slot
+    }  # fmt: skip
+    for inst in body.instructions() if negations else ():
+        if inst.op.name not in _NEGATABLE:
+            continue
+        for slot in ("a", "b", "c"):
+            negation = negations.get(getattr(inst, slot))
+            if negation and negation.op.types == inst.op.types and (not negation.mods & _FTZ or inst.mods & _FTZ):
+                setattr(inst, slot, negation.a)
+                inst.mods ^= FIELDS["neg_" + slot].put(1)
+
+
+# -- addresses -------------------------------------------------------------------------------------
+
+
+def fold_offsets(body: Body) -> None:
+    """[x + constant] where x + constant was computed before: into the instruction's own offset, if all readers can do
+    so.
+    """
+    single = single_definitions(body)
+    users = uses_of(body)
+    for register, inst in single.items():
+        if (
+            inst.op.name not in ("IADD", "IADD.64")
+            or inst.slot != "b"
+            or inst.const
+            or inst.guard is not None
+            or inst.a not in single
+        ):
+            continue
+        if inst.op.name == "IADD":  # 32-bit sums wrap around where the address unit does not
+            continue
+        addend = (inst.imm ^ 0x80000000) - 0x80000000
+        if all(_takes_offset(user, register, addend) for user in users.get(register, ())):
+            for user in users.get(register, ()):
+                user.a = inst.a
+                user.imm = user.imm + addend & 0xFFFFFFFF
+
+
+def _takes_offset(inst: Inst, register: int, addend: int) -> bool:
+    if inst.op.a != "A" or inst.a != register or list(inst.reads()).count(register) != 1:
+        return False
+    total = ((inst.imm ^ 0x80000000) - 0x80000000) + addend
+    return -(1 << 31) <= total < 1 << 31

@@ -1,0 +1,222 @@
+"""Loops that the real assembler unrolls: what they look like, found in the blocks.
+
+The rule is ptxas 13.0's for sm_80, as tests/unrolled.py asks it with one small kernel after the other
+(tests/unrolled.csv has its answers).
+"""
+
+from typing import NamedTuple
+
+from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.assemble.ir.memory_order import is_access, is_fence, is_write
+from gpuprof.isa.modifiers import FIELDS
+
+MOST_SLOTS = 50  # of a turn
+MOST_LOADS = 15  # of a turn, together with what is guarded
+# How many instructions of the turns that are left over ptxas guards rather than jumps over, by the number of 64-bit
+# pointers that each turn moves.
+# This is what is seen; why it should be so, nobody has said.
+LONGEST_REST = {0: 9, 2: 16}
+MOST_STEP = 1 << 16  # a counter that moves by more is left alone
+NUMBERS = {
+    "S32": (-(1 << 31), (1 << 31) - 1),
+    "U32": (0, (1 << 32) - 1),
+    "S64": (-(1 << 63), (1 << 63) - 1),
+    "U64": (0, (1 << 64) - 1),
+}
+_COMPARES = {"lt": 1, "le": 1, "gt": -1, "ge": -1, "ne": 0}  # the way the counter must go; 0 is either
+_SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
+_ACROSS_LANES = (
+    "shuffle",
+    "vote_",
+    "match_",
+    "redux_",
+    "elect",
+    "activemask",
+    "mma",
+    "load_matrix",
+    "store_matrix",
+    "transpose_matrix",
+)
+_PLAIN_SPACES = ("", "global", "shared", "local", "const", "param", "generic")
+_CMP, _SEM, _VOLATILE = FIELDS["cmp"], FIELDS["sem"], FIELDS["sem"].value("volatile")
+
+
+class Loop(NamedTuple):
+    """Blocks `first` to `last`. Each turn adds `step` to `counter`; the next follows while it `compares` ("lt" and so
+    on) with the bound.
+
+    `reach(turns)` says how far before the bound so many turns may begin: `lt` the bound less this.
+    """
+
+    first: int
+    last: int
+    counter: int
+    step: int
+    test: Inst  # the ISETP at the end; one source is the counter
+    bound: str  # the source that is not
+    number: int | None  # what the bound is if it is a number
+    compares: str
+
+    @property
+    def kind(self) -> str:
+        return self.test.op.name.removeprefix("ISETP.")
+
+    @property
+    def may_begin_below(self) -> bool:
+        """Whether the first turn may bring the counter from the greatest numbers around to the least, or the other
+        way.
+        """
+        return self.kind.startswith("U") and self.compares != "ne"
+
+    def reach(self, turns: int) -> int:
+        strict = 0 if self.compares in ("le", "ge") else 1  # i <= n is i < n + 1
+        return (abs(self.step) * (turns - 1) - 1 + strict) * (1 if self.step > 0 else -1)
+
+
+def find_loops(body: Body) -> list[Loop]:
+    """In the order of the blocks; no two have a block in common. Whether the result of the test is wanted behind the
+    loop is not looked at.
+    """
+    found = []
+    index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
+    for last, block in enumerate(body.blocks[:-1]):
+        branch = block.insts[-1] if block.insts else None
+        if (
+            branch is None
+            or branch.op.name != "BRA"
+            or branch.guard is None
+            or branch.negated
+            or branch.target in body.rolled
+        ):
+            continue
+        first = index_of[branch.target]
+        if first > last or not _is_closed(body.blocks, first, last):
+            continue
+        loop = _counted(body, first, last, branch)
+        if loop and _is_worth_it(body.blocks[first : last + 1], loop):
+            found.append(loop)
+    return found
+
+
+def _is_closed(blocks: list[Block], first: int, last: int) -> bool:
+    """Whether the only way in is the first block and the only way out and back is the end of the last."""
+    inside = range(first, last + 1)
+    for index in inside:
+        block = blocks[index]
+        if index != first and any(before not in inside for before in block.predecessors):
+            return False
+        if index != last and any(not index < after <= last for after in block.successors):
+            return False
+    return sorted(blocks[last].successors) == [first, last + 1]
+
+
+def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
+    always = every_turn(body.blocks[first : last + 1])
+    writers: dict[int, list[Inst]] = {}
+    for block in body.blocks[first : last + 1]:
+        for inst in block.insts:
+            if inst is not branch and branch.guard in inst.reads():
+                return None
+            for register in inst.writes():
+                writers.setdefault(register, []).append(inst)
+    tests = writers.get(branch.guard, [])
+    if len(tests) != 1 or not any(inst is tests[0] for inst in body.blocks[last].insts):
+        return None
+    test = tests[0]
+    if (
+        not test.op.name.startswith("ISETP.")
+        or test.guard is not None
+        or test.dst != branch.guard
+        or test.c is not None
+        or test.e is not None
+    ):
+        return None
+    if (
+        test.negated
+        or FIELDS["bool"].get(test.mods)
+        or FIELDS["neg_a"].get(test.mods)
+        or FIELDS["neg_b"].get(test.mods)
+    ):
+        return None
+    name = _CMP.names[_CMP.get(test.mods)]
+    for slot, bound, compares in (("a", "b", name), ("b", "a", _SWAPPED.get(name, ""))):
+        counter = getattr(test, slot)
+        if compares not in _COMPARES or counter is None or getattr(test, bound) in writers:
+            continue
+        step = increment_of(counter, writers.get(counter, []), always)
+        before = step is not None and _place(always, writers[counter][0]) < _place(always, test)
+        if before and abs(step) <= MOST_STEP and step * _COMPARES[compares] >= 0:
+            loop = Loop(first, last, counter, step, test, bound, _number(test, bound), compares)
+            return None if _is_near_an_end(loop) else loop
+    return None
+
+
+def every_turn(blocks: list[Block]) -> list[Inst]:
+    """The instructions of a loop's blocks that every turn comes through: those of the first and the last."""
+    return [inst for index in sorted({0, len(blocks) - 1}) for inst in blocks[index].insts]
+
+
+def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int | None:
+    """What one turn adds to a register, if it does so once, by `r = r + number`, in a block that every turn comes
+    through.
+    """
+    if len(writers) != 1 or not any(inst is writers[0] for inst in always):
+        return None
+    inst = writers[0]
+    if inst.op.name not in ("IADD", "IADD.64") or inst.guard is not None or inst.dst != register or inst.a != register:
+        return None
+    if inst.slot != "b" or inst.const or inst.symbol or inst.mods:
+        return None
+    return (inst.imm ^ 0x80000000) - 0x80000000 or None
+
+
+def _place(insts: list[Inst], wanted: Inst) -> int:
+    return next(place for place, inst in enumerate(insts) if inst is wanted)
+
+
+def _number(test: Inst, slot: str) -> int | None:
+    if test.slot == slot:
+        return (
+            None if test.const else test.imm if test.op.name.endswith("U32") else (test.imm ^ 0x80000000) - 0x80000000
+        )
+    return 0 if getattr(test, slot) is None else None
+
+
+def _is_near_an_end(loop: Loop) -> bool:
+    """A number as a bound whose sums pass the ends of the numbers, or that the counter itself passes."""
+    if loop.number is None:
+        return False
+    least, most = NUMBERS[loop.kind]
+    start, stop = (
+        loop.number - loop.reach(4),
+        loop.number + (loop.reach(2) if loop.compares in ("lt", "gt") else loop.step),
+    )
+    return not (least <= start <= most and (loop.compares == "ne" or least <= stop <= most))
+
+
+def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
+    slots = loads = 0
+    written = {register for block in blocks for inst in block.insts for register in inst.writes()}
+    for index, block in enumerate(blocks):
+        for inst in block.insts:
+            if not _can_copy(inst):
+                return False
+            if is_access(inst) and is_write(inst):
+                may_not_run = inst.guard is not None or 0 < index < len(blocks) - 1
+                if may_not_run or inst.a not in written:
+                    return False
+            slots += inst.op.slots
+            loads += inst.op.semantics == "load" or (inst.guard is not None and inst.op.name != "BRA")
+    return slots <= MOST_SLOTS and loads <= MOST_LOADS
+
+
+def _can_copy(inst: Inst) -> bool:
+    if inst.op.name == "BRA":
+        return True
+    if (
+        inst.op.pipe == "cbu"
+        or inst.op.space not in _PLAIN_SPACES
+        or inst.op.semantics.startswith(("atom_", "red_", *_ACROSS_LANES))
+    ):
+        return False
+    return not is_fence(inst) or _SEM.get(inst.mods) == _VOLATILE

@@ -1,0 +1,46 @@
+"""The passes between lowering and allocation, in order. Each takes a body and changes it."""
+
+from gpuprof.assemble.ir.body import Body
+from gpuprof.assemble.ir.defs import remove_dead
+from gpuprof.assemble.optimize.channels import narrow_fetches
+from gpuprof.assemble.optimize.combine import combine
+from gpuprof.assemble.optimize.convergence import add_meetings
+from gpuprof.assemble.optimize.entry import begin_kernel
+from gpuprof.assemble.optimize.fold import (
+    fold_float_negations,
+    fold_literals,
+    fold_offsets,
+    fold_parameters,
+    propagate_copies,
+    propagate_negations,
+    simplify,
+)
+from gpuprof.assemble.optimize.fuse import contract_products, fuse_multiply_add, join_halves, widen_shifts
+from gpuprof.assemble.optimize.groups import share_groups
+from gpuprof.assemble.optimize.literals import read_literals_from_bank, share_constants, turn_branches
+from gpuprof.assemble.optimize.predicate import convert_branches, guard_exits
+from gpuprof.assemble.optimize.remat import free_wide_multiplies, sink_constants
+from gpuprof.assemble.optimize.sink import sink_moves
+from gpuprof.assemble.optimize.unroll import unroll_loops
+from gpuprof.assemble.optimize.vectorize import join_shared_loads
+
+_SIMPLIFY = (propagate_copies, fold_literals, simplify)
+
+PASSES = (
+    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
+    widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
+    fold_parameters, fold_offsets, *_SIMPLIFY,
+    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads,
+    share_groups, remove_dead,
+    turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
+)  # fmt: skip
+
+
+def optimize(body: Body, contracts: bool) -> None:
+    """`contracts`: whether products and sums may be rounded once, as ptxas does unless the target says `debug`."""
+    if contracts:
+        contract_products(body)
+    for change in PASSES:
+        change(body)
+    begin_kernel(body)
+    add_meetings(body)

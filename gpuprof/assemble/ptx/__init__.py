@@ -1,0 +1,1 @@
+"""PTX text to a tree: tokens, declarations, statements, expressions, `.loc` lines."""

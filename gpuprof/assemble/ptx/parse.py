@@ -1,0 +1,191 @@
+"""PTX text to `ast` values. The grammar rule stands above each method; tokens come from `tokens`, source positions go
+to `lines`.
+
+Four levels, each on the one before: `parse_values`, `parse_variables`, `parse_body`, and here modules and functions.
+References are to the
+PTX ISA manual 9.0, chapters 4 (syntax), 5 (state spaces, types and variables), 7 (ABI) and 11 (directives).
+"""
+
+from dataclasses import replace
+
+from gpuprof.assemble.ptx import ast
+from gpuprof.assemble.ptx.parse_body import BodyParser
+from gpuprof.assemble.ptx.parse_variables import SPACES
+from gpuprof.errors import PtxError
+
+_LINKAGE = ("extern", "visible", "weak", "common")
+_FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
+    "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
+    "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
+}  # fmt: skip
+_EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
+
+
+def parse(text: str, name: str = "<ptx>") -> ast.Module:
+    """The module written in a PTX text. Raises PtxError with name, line and column when it is not valid PTX."""
+    return _Parser(text, name).module()
+
+
+class _Parser(BodyParser):
+    # module: { module_directive | variable | function }
+    def module(self) -> ast.Module:
+        while self.token.kind != "end":
+            if self.token.kind != "dot":
+                raise self.error(f"expected a directive, found {self.token.text!r}")
+            handler = _MODULE_DIRECTIVES.get(self.token.text[1:])
+            if handler:
+                self.advance()
+                handler(self)
+            else:
+                self.declaration()
+        self.resolve_aliases()
+        self.result.functions = list(self.functions.values())
+        self.result.variables = list(self.variables_by_name.values())
+        if not self.result.version:
+            raise self.error("no .version directive: this is not a PTX file")
+        return self.result
+
+    def version(self):
+        self.result.version = self.expect_kind("number", "a version number")
+
+    # .target sm_80, texmode_independent, debug
+    def target(self):
+        names = [self.expect_kind("word", "a target")]
+        while self.accept(","):
+            names.append(self.expect_kind("word", "a target"))
+        self.result.target, self.result.is_debug = names[0], "debug" in names
+
+    def address_size(self):
+        token = self.token
+        self.result.address_bits = self.integer()
+        if self.result.address_bits != 64:
+            raise self.error("only .address_size 64 is supported", token)
+
+    # .section .debug_str { ... }, which only a debugger reads; a name may have several dots
+    def section(self):
+        while self.token.text != "{" and self.token.kind in ("dot", "word"):
+            self.advance()
+        self.expect("{")
+        depth = 1
+        while depth:
+            if self.token.kind == "end":
+                raise self.error("the section is not closed")
+            depth += {"{": 1, "}": -1}.get(self.token.text, 0) if self.token.kind == "punct" else 0
+            self.advance()
+
+    def module_pragma(self):
+        self.result.keeps_loops |= self.pragma()
+
+    # .alias f, g;
+    def alias(self):
+        token = self.token
+        name = self.expect_kind("word", "a function")
+        self.expect(",")
+        target = self.expect_kind("word", "a function")
+        self.expect(";")
+        self.aliases.append((name, target, token))
+
+    def resolve_aliases(self):
+        """A function's other name gets a copy of it."""
+        for name, target, token in self.aliases:
+            found = self.functions.get(target)
+            if found is None or not found.body or found.is_kernel:
+                raise self.error(f"{name} stands for {target}, which is no function of this module", token)
+            self.add_function(replace(found, name=name))
+
+    # declaration: [linkage] ( function | variable )
+    def declaration(self):
+        linkage = self.advance().text[1:] if self.token.text[1:] in _LINKAGE else ""
+        keyword = self.token.text
+        if keyword in (".entry", ".func"):
+            self.advance()
+            self.add_function(self.function(keyword == ".entry", linkage))
+        elif self.token.kind == "dot" and keyword[1:] in SPACES:
+            for variable in self.variables(linkage):
+                self.add_variable(variable)
+        else:
+            raise self.error(f"unknown directive {keyword!r}")
+
+    def add_function(self, function: ast.Function):
+        """A definition replaces the declaration of the same function."""
+        known = self.functions.get(function.name)
+        if known and not function.body:
+            return
+        if (known and known.body) or function.name in self.variables_by_name:
+            raise PtxError(f"function {function.name} is defined twice", self.name, function.line, 1)
+        self.functions.pop(function.name, None)
+        self.functions[function.name] = function
+
+    def add_variable(self, variable: ast.Variable):
+        """A definition replaces the .extern declaration of the same variable."""
+        known = self.variables_by_name.get(variable.name)
+        if known and variable.linkage == "extern":
+            return
+        if (known and known.linkage != "extern") or variable.name in self.functions:
+            raise PtxError(f"variable {variable.name} is defined twice", self.name, variable.line, 1)
+        if variable.space in ("reg", "param", "local"):
+            raise PtxError(
+                f"variable {variable.name}: a .{variable.space} variable outside a function",
+                self.name,
+                variable.line,
+                1,
+            )
+        self.variables_by_name.pop(variable.name, None)
+        self.variables_by_name[variable.name] = variable
+
+    # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
+    def function(self, is_kernel: bool, linkage: str) -> ast.Function:
+        line = self.where.line(self.token.offset)
+        function_directives: dict[str, tuple[int, ...]] = {}
+        self.function_directives(function_directives)
+        returns = self.params() if not is_kernel and self.token.text == "(" else ()
+        name = self.expect_kind("word", "a function name")
+        params = self.params() if self.token.text == "(" else ()
+        self.function_directives(function_directives)
+        names = [param.name for param in (*returns, *params) if param.name != "_"]
+        if len(set(names)) < len(names):
+            raise PtxError(f"function {name}: two parameters have the same name", self.name, line, 1)
+        function = ast.Function(name, is_kernel, params, returns, None, line, linkage, function_directives)
+        if not self.accept(";"):
+            self.lines.start_function(name)
+            function.body = self.block()
+        return function
+
+    def function_directives(self, found: dict[str, tuple[int, ...]]):
+        while self.token.kind == "dot":
+            name = self.token.text[1:]
+            if name == "pragma":
+                self.advance()
+                if self.pragma():
+                    found["nounroll"] = ()
+                continue
+            if name == "attribute":
+                self.advance()
+                self.skip_parentheses()
+                continue
+            if name == "blocksareclusters":
+                raise self.error(
+                    f"unsupported directive {self.token.text!r}: a launch's grid counts blocks here, not clusters; "
+                    "leave the directive out"
+                )
+            if name not in _FUNCTION_DIRECTIVES:
+                raise self.error(f"unknown function directive {self.token.text!r}")
+            self.advance()
+            numbers = []
+            while self.token.kind == "number" and len(numbers) < _FUNCTION_DIRECTIVES[name]:
+                numbers.append(self.directive_number(name))
+                self.accept(",")
+            found[name] = tuple(numbers)
+
+    def directive_number(self, directive: str) -> int:
+        token = self.token
+        value = self.integer()
+        if directive in _EXTENTS and not 0 < value < 1 << 31:
+            raise self.error(f".{directive} {value}: an extent is 1 to 2147483647", token)
+        return value
+
+
+_MODULE_DIRECTIVES = {
+    "version": _Parser.version, "target": _Parser.target, "address_size": _Parser.address_size, "file": _Parser.file,
+    "section": _Parser.section, "pragma": _Parser.module_pragma, "alias": _Parser.alias, "loc": _Parser.loc,
+}  # fmt: skip

@@ -1,0 +1,235 @@
+"""What stands between the braces of a function: statements, instructions and their operands (PTX ISA 4.3)."""
+
+import re
+
+from gpuprof.assemble.ptx import ast
+from gpuprof.assemble.ptx.expressions import expression
+from gpuprof.assemble.ptx.parse_variables import SPACES, VariableParser
+
+
+class BodyParser(VariableParser):
+    """Blocks, and the directives that may stand in them."""
+
+    # block: { { statement } }
+    def block(self) -> ast.Block:
+        self.expect("{")
+        self.enter()
+        block = ast.Block()
+        statements = block.statements
+        while True:
+            kind, text, _ = self.token
+            if kind == "word":
+                self.word_statement(statements)
+            elif kind == "dot":
+                self.directive(statements)
+            elif text == "@":
+                statements.append(self.instruction())
+            elif text == "{":
+                statements.append(self.block())
+            elif text == "}":
+                break
+            elif text == ";":
+                self.advance()
+            else:
+                raise self.error(f"expected an instruction, found {text!r}")
+        self.advance()
+        self.depth -= 1
+        return block
+
+    # label: name : [ .branchtargets labels ; | .callprototype ... ; ]
+    def word_statement(self, statements: list):
+        if self.tokens[self.index + 1].text != ":":
+            statements.append(self.instruction())
+            return
+        token = self.advance()
+        self.advance()
+        if self.accept(".branchtargets"):
+            statements.append(ast.BranchTargets(token.text, self.names()))
+        elif self.accept(".callprototype"):
+            statements.append(self.prototype(token.text))
+        elif self.accept(".calltargets"):
+            statements.append(ast.BranchTargets(token.text, self.names()))
+        else:
+            statements.append(ast.Label(token.text, self.where.line(token.offset)))
+
+    def names(self) -> tuple[str, ...]:
+        names = [self.expect_kind("word", "a name")]
+        while self.accept(","):
+            names.append(self.expect_kind("word", "a name"))
+        self.expect(";")
+        return tuple(names)
+
+    def prototype(self, name: str) -> ast.CallPrototype:
+        returns = self.params() if self.token.text == "(" else ()
+        self.expect_kind("word", "'_'")
+        params = self.params() if self.token.text == "(" else ()
+        self.function_directives({})  # .noreturn, .abi_preserve N, .abi_preserve_control N
+        self.expect(";")
+        return ast.CallPrototype(name, returns, params)
+
+    def directive(self, statements: list):
+        text = self.token.text
+        if text == ".loc":
+            self.advance()
+            self.loc()
+        elif text == ".reg":
+            self.advance()
+            statements.append(self.registers())
+        elif text[1:] in SPACES:
+            statements += self.variables()
+        elif text == ".pragma":
+            self.advance()
+            statements += [ast.NoUnroll()] * self.pragma()
+        elif text == ".file":
+            self.advance()
+            self.file()
+        else:
+            raise self.error(f"unknown directive {text!r}")
+
+    # .file N "name" [, timestamp, size]
+    def file(self):
+        index = self.integer()
+        name = self.expect_kind("string", "a file name")
+        self.result.files[index] = _unescape(name)
+        while self.accept(","):
+            self.integer()
+
+    # .pragma "text"{, "text"};
+    def pragma(self) -> bool:
+        """Whether loops are not to be unrolled; the others say nothing to us."""
+        keeps_loops = False
+        while not self.accept(";"):
+            if self.token.kind not in ("string", "punct"):
+                raise self.error(f"expected a string, found {self.token.text!r}")
+            keeps_loops |= self.advance().text == '"nounroll"'
+        return keeps_loops
+
+    # .loc file line column [, function_name label [+ N]] [, inlined_at file line column]
+    def loc(self):
+        file, line, column = self.position()
+        function, call_site = "", None
+        while self.accept(","):
+            attribute = self.expect_kind("word", "function_name or inlined_at")
+            if attribute == "function_name":
+                function = self.expect_kind("word", "a label")
+                self.signed_offset()
+            elif attribute == "inlined_at":
+                call_site = self.position()
+            else:
+                raise self.error(f"unknown attribute {attribute!r} of .loc")
+        try:
+            self.lines.loc(file, line, column, function, call_site)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    # position: file line column
+    def position(self) -> tuple[int, int, int]:
+        token = self.token
+        numbers = self.integer(), self.integer(), self.integer()
+        if not all(0 <= number < 1 << 32 for number in numbers):
+            raise self.error("the numbers of a position are 0 to 4294967295", token)
+        return numbers
+
+    # .reg [.vN] .type name [<N>] {, name [<N>]} ;
+    def registers(self) -> ast.Registers:
+        token = self.token
+        vector = self.vector_length()
+        kind = self.type_name()
+        names = []
+        while True:
+            name = self.expect_kind("word", "a register name")
+            count = 0
+            if self.accept("<"):
+                count = self.integer()
+                self.expect(">")
+                if not 0 <= count <= 1 << 20:
+                    raise self.error(f"{count} registers")
+            names.append((name, count))
+            if not self.accept(","):
+                break
+        self.expect(";")
+        return ast.Registers(kind, tuple(names), vector, *self.where.place(token.offset))
+
+    # instruction: [@[!]p] opcode{.modifier} [operand {, operand}] ;
+    def instruction(self) -> ast.Instruction:
+        guard, negated = "", False
+        if self.accept("@"):
+            negated = self.accept("!")
+            guard = self.expect_kind("word", "a predicate")
+        token = self.token
+        opcode, *modifiers = self.expect_kind("word", "an instruction").split(".")
+        self.in_call = opcode == "call"
+        operands: list = []
+        if self.token.text != ";":
+            operands.append(self.operand())
+            while self.token.text == ",":
+                self.advance()
+                operands.append(self.operand())
+        self.expect(";")
+        return ast.Instruction(
+            opcode, tuple(modifiers), operands, *self.where.place(token.offset), guard, negated, self.lines.current
+        )
+
+    # operand: name [| name] | name + N | -name | !name | number | [address] | {operands} | (operands)
+    def operand(self):
+        kind, text, _ = self.token
+        if text == "WARP_SZ":
+            return expression(self)
+        if kind == "word":
+            value = self.symbol_value()
+            if self.token.text == "|":
+                self.advance()
+                return ast.Pair(value, ast.Name(self.expect_kind("word", "a register")))
+            return value
+        if kind == "number":
+            return self.constant()
+        if text == "[":
+            return self.address()
+        if text == "{":
+            vector = ast.Vector(self.operand_list("{", "}"))
+            return ast.Pair(vector, ast.Name(self.expect_kind("word", "a register"))) if self.accept("|") else vector
+        if text == "(":
+            return ast.Arguments(self.operand_list("(", ")")) if self.in_call else self.constant()
+        if text in ("!", "-") and self.tokens[self.index + 1].kind == "word":
+            self.advance()
+            return ast.Negated(ast.Name(self.expect_kind("word", "a register")))
+        if text in ("!", "-", "~"):
+            return self.constant()
+        raise self.error(f"expected an operand, found {text!r}")
+
+    def operand_list(self, opening: str, closing: str) -> tuple:
+        self.expect(opening)
+        self.enter()
+        elements = []
+        while not self.accept(closing):
+            elements.append(self.operand())
+            if self.token.text != closing:
+                self.expect(",")
+        self.depth -= 1
+        return tuple(elements)
+
+    # address: [ name [+ N] ] | [ N ] | [ name, operand, ... ] as textures and tensors have
+    def address(self) -> ast.Memory | ast.Indexed:
+        self.expect("[")
+        base = None
+        offset = 0
+        if self.token.kind == "word":
+            value = self.symbol_value()
+            base, offset = (value, 0) if isinstance(value, ast.Name) else (ast.Name(value.name), value.offset)
+        else:
+            token = self.token
+            number = self.constant()
+            if number.kind != "int":
+                raise self.error("expected an integer", token)
+            offset = number.value
+        indices = []
+        while self.accept(","):
+            indices.append(self.operand())
+        self.expect("]")
+        self.accept(".unified")  # says of which memory the address is; nothing here depends on it
+        memory = ast.Memory(base, offset)
+        return ast.Indexed(memory, tuple(indices)) if indices else memory
+
+
+def _unescape(quoted: str) -> str:
+    return re.sub(r"\\(.)", r"\1", quoted[1:-1])

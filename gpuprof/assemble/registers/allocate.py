@@ -1,0 +1,356 @@
+"""Virtual to physical registers: copies are coalesced, then a linear scan over live ranges with holes.
+
+R and D registers share one file of 32-bit words, as they do in hardware: Rn is word n, Dn the aligned pair of words 2n
+and 2n + 1.
+Word 1 is the stack pointer. A unit is what gets a place: one virtual register, or the members of a tuple that need
+consecutive ones, or several that coalescing made one. Units are placed in order of their start where nothing overlaps.
+"""
+
+from bisect import bisect_right, insort
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from gpuprof.assemble.ir.body import WORDS, Body, Inst
+from gpuprof.assemble.ir.liveness import Segment, live_segments, overlap, union
+from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
+
+RESERVED_WORDS = 2  # what a thread has besides the words it can name: its program counter (Volta and later)
+STACK_POINTER = 1
+LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127}  # words; predicates
+ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536
+GRANULE = 8  # what an SM gives a thread at least: the rest of a granule is free
+_LATE_PIPES = ("lsu", "tex", "xu")
+_MOMENT = 6  # instructions; fitted to ptxas 13.0: tests/test_registers.py
+_WIDEST_ALIGNMENT = 4  # words: the widest access reads four, and so does the widest operand of a tensor instruction
+
+
+class Allocation(NamedTuple):
+    """Physical number of each virtual register; how many of each file are used (one more than the highest), `words`
+    counts both.
+    """
+
+    number: dict[int, int]
+    used: dict[str, int]
+    words: int
+
+
+class OutOfRegisters(Exception):
+    """A unit found no place below the limits; `file` says where: "R" for the words, "P" for predicates."""
+
+    def __init__(self, file: str):
+        super().__init__(file)
+        self.file = file
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    file: str  # "R" or "P"
+    lanes: list[list[Segment]]  # live segments of each of its consecutive words
+    members: list[int]  # virtual registers; `_Units.lane` says where in the unit
+    align: int
+    fixed: int | None = None
+    base: int | None = None  # its place, once it has one
+
+    @property
+    def start(self) -> int:
+        return min(lane[0][0] for lane in self.lanes if lane)
+
+
+def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
+    """Words are saved at first. Where few are needed, more are then spent, up to what is free or `limit`: see
+    `_Spread`.
+
+    Raises OutOfRegisters when a file is not enough.
+    """
+    segments = live_segments(body)
+    units = _Units(body, segments)
+    units.coalesce()
+    order = units.in_order()
+    tight = _place(body, units, order, None)
+    free = ALWAYS_FREE - RESERVED_WORDS
+    if tight.words >= min(free, limit):
+        return tight
+    spread = _place(body, units, order, _Spread(body, units, min(free, limit)))
+    return spread if spread.words <= min(free, limit) else tight
+
+
+def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | None") -> Allocation:
+    quads = any(unit.align > 2 for unit in order)
+    files = {file: _File(limit, quads) for file, limit in LIMITS.items()}
+    n_instructions = _reserve(body, files)
+    files["R"].taken[STACK_POINTER].append((0, 2 * n_instructions))
+    number: dict[int, int] = {}
+    used = {"R": 0, "D": 0, "P": 0}
+    words = STACK_POINTER + 1
+    for unit in order:
+        base = unit.fixed
+        if base is None and spread and unit.file == "R":
+            base = spread.find(unit, files["R"])
+        if base is None:
+            base = files[unit.file].find(unit)
+        if base is None:
+            raise OutOfRegisters(unit.file)
+        files[unit.file].take(unit, base)
+        if spread and unit.file == "R":
+            spread.take(unit, base)
+        if unit.file == "R":
+            words = max(words, base + len(unit.lanes))
+        for register in unit.members:
+            file = body.files[register]
+            place = base + units.lane[register] >> (file == "D")
+            number[register] = place
+            used[file] = max(used[file], place + 1)
+    return Allocation(number, used, words)
+
+
+class _Spread:
+    """Where a value goes while registers cost nothing.
+
+    The register file has two banks, the even words and the odd ones, and an instruction reads one word of each at a
+    time (Huerta et al.,
+    MICRO 2025): what it reads together should be in both. An address in a pair is read from the even bank first. An
+    instruction of unknown latency reads its sources late: who writes them next would have to wait for it.
+    """
+
+    def __init__(self, body: Body, units: "_Units", limit: int):
+        self.limit = limit
+        self.partners: dict[int, list[Unit]] = {}
+        self.wants_odd: dict[int, int] = {}
+        self.late_reads: dict[int, list[int]] = {}  # positions, by unit
+        self.just_read: list[list[Segment]] = [[] for _ in range(LIMITS["R"])]  # of each word
+        files = body.files
+        for index, inst in enumerate(body.instructions()):
+            if inst.op.pipe in _LATE_PIPES:
+                for register in inst.reads():
+                    self.late_reads.setdefault(id(units.unit.get(register)), []).append(2 * index)
+            words = [v for v in (inst.a, inst.b, inst.c) if v.__class__ is int and files[v] == "R"]
+            if not words:
+                continue
+            if inst.a.__class__ is int and files[inst.a] == "D" and inst.op.a == "A":
+                for register in words:
+                    unit = id(units.unit.get(register))
+                    self.wants_odd[unit] = self.wants_odd.get(unit, 0) + 1
+            elif len(words) > 1:
+                together = [units.unit[r] for r in dict.fromkeys(words) if r in units.unit]
+                for unit in together:
+                    self.partners.setdefault(id(unit), []).extend(other for other in together if other is not unit)
+
+    def find(self, unit: Unit, file: "_File") -> int | None:
+        """The lowest free place in the bank where fewer of those are that are read with it, and that was not read a
+        moment ago.
+        """
+        if not unit.members:
+            return None
+        odd = 0
+        if len(unit.lanes) == 1:
+            odd = self.wants_odd.get(id(unit), 0)
+            for other in self.partners.get(id(unit), ()):
+                if other.base is not None and len(other.lanes) == 1:
+                    odd += -1 if other.base & 1 else 1
+        first, step = (odd > 0, 2) if odd else (0, unit.align)
+        start = unit.start
+        for base in range(first, self.limit - len(unit.lanes) + 1, step):
+            if file.fits(unit, base) and not any(self._was_read(base + i, start) for i in range(len(unit.lanes))):
+                return base
+        if odd:
+            return next((base for base in range(first, self.limit, 2) if file.free(base, unit.lanes[0])), None)
+        return None
+
+    def _was_read(self, word: int, position: int) -> bool:
+        return any(start < position < stop for start, stop in self.just_read[word])
+
+    def take(self, unit: Unit, base: int):
+        unit.base = base
+        just = [(position, position + 2 * _MOMENT) for position in self.late_reads.get(id(unit), ())]
+        for word in range(base, base + len(unit.lanes)) if just else ():
+            self.just_read[word] += just
+
+
+class _Units:
+    """Units by member. The lanes of two units become one's when a copy joins them; the smaller one moves."""
+
+    def __init__(self, body: Body, segments: dict[int, list[Segment]]):
+        self.body = body
+        self.unit: dict[int, Unit] = {}
+        self.lane: dict[int, int] = {}
+        self.scratch: list[Unit] = []
+        self.copies: list[tuple[int, Inst]] = []
+        index = 0
+        for block in body.blocks:
+            for inst in block.insts:
+                for group in (inst.dst, inst.a, inst.b, inst.c, inst.e):
+                    if group.__class__ is tuple and group[0] not in self.unit:
+                        self._add(group, segments)
+                        if inst.op.pipe == "tex" and group is inst.dst:
+                            self._loosen(self.unit[group[0]])
+                if inst.op.name in SCRATCH_WORDS:
+                    self.scratch += [
+                        Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.name])
+                    ]
+                elif inst.is_copy and inst.dst is not None:
+                    self.copies.append((-block.loop_depth, inst))
+                index += 1
+        for register in segments:
+            if register not in self.unit:
+                self._add((register,), segments)
+
+    def _add(self, group: tuple[int, ...], segments: dict[int, list[Segment]]):
+        file = self.body.files[group[0]]
+        words = WORDS[file] or 1
+        lanes = [segments.get(register, []) for register in group for _ in range(words)]
+        fixed = self.body.fixed.get(group[0])
+        align = min(1 << (len(lanes) - 1).bit_length(), _WIDEST_ALIGNMENT)
+        unit = Unit("P" if file == "P" else "R", lanes, list(group), align, None if fixed is None else fixed * words)
+        for index, register in enumerate(group):
+            self.unit[register] = unit
+            self.lane[register] = index * words
+
+    def _loosen(self, unit: Unit):
+        """A texture unit writes the components somebody wants, side by side; only as many need to be aligned."""
+        wanted = sum(any(stop - start > 1 for start, stop in lane) for lane in unit.lanes)
+        unit.align = min(1 << max(wanted - 1, 0).bit_length(), _WIDEST_ALIGNMENT)
+
+    def in_order(self) -> list[Unit]:
+        """Those that are ever live: pinned ones first, then by where they begin."""
+        units = [*dict.fromkeys(self.unit.values()), *self.scratch]
+        keys = [
+            (u.fixed is None, u.start, u.members[0] if u.members else -1, i)
+            for i, u in enumerate(units)
+            if any(u.lanes)
+        ]
+        return [units[key[-1]] for key in sorted(keys)]
+
+    def coalesce(self):
+        """Merges the two sides of copies whose lives do not overlap; copies of deep loops first."""
+        self.copies.sort(key=lambda pair: pair[0])
+        for _, inst in self.copies:
+            one, other = self.unit.get(inst.a), self.unit.get(inst.dst)
+            if one is not None and other is not None and one is not other:
+                self._merge(one, other, self.lane[inst.a] - self.lane[inst.dst])
+
+    def _same_value(self, one: Unit, other: Unit) -> bool:
+        """Whether two that live at once are copies of one value wherever they do: neither is written while the other
+        lives, but as its copy.
+        """
+        if len(one.lanes) != len(other.lanes) or not (self._is_one_value(one) and self._is_one_value(other)):
+            return False
+        return not (self._is_written_during(one, other) or self._is_written_during(other, one))
+
+    def _is_one_value(self, unit: Unit) -> bool:
+        return all(WORDS[self.body.files[register]] in (0, len(unit.lanes)) for register in unit.members)
+
+    def _is_written_during(self, unit: Unit, alive: Unit) -> bool:
+        for register in unit.members:
+            for position, inst in self.writes.get(register, ()):
+                is_copy = inst.is_copy and inst.guard is None and self.unit.get(inst.a) is alive
+                if not is_copy and any(start <= position < stop for start, stop in alive.lanes[0]):
+                    return True
+        return False
+
+    @cached_property
+    def writes(self) -> dict[int, list[tuple[int, Inst]]]:
+        """Where each register is written, and by what."""
+        found: dict[int, list[tuple[int, Inst]]] = {}
+        for index, inst in enumerate(self.body.instructions()):
+            for register in inst.writes():
+                found.setdefault(register, []).append((2 * index + 1, inst))
+        return found
+
+    def _merge(self, one: Unit, other: Unit, shift: int):
+        """Makes `other` part of `one`, its lane 0 on lane `shift`, where that is possible."""
+        if one.fixed is not None or other.fixed is not None:
+            return
+        if (len(other.lanes), len(other.members)) > (len(one.lanes), len(one.members)):
+            one, other, shift = other, one, -shift
+        if shift % other.align or not 0 <= shift <= len(one.lanes) - len(other.lanes):
+            return
+        together = any(overlap(one.lanes[shift + lane], segments) for lane, segments in enumerate(other.lanes))
+        if together and not self._same_value(one, other):
+            return
+        for lane, segments in enumerate(other.lanes, shift):
+            one.lanes[lane] = union(one.lanes[lane], segments)
+        one.members += other.members
+        one.align = max(one.align, other.align)
+        for register in other.members:
+            self.unit[register] = one
+            self.lane[register] += shift
+
+
+class _File:
+    """What is taken in one register file."""
+
+    def __init__(self, limit: int, quads: bool = False):
+        self.limit = limit
+        self.quads = quads  # whether some unit needs an aligned quad
+        self.taken: list[list[Segment]] = [[] for _ in range(limit)]
+        self.top = 0  # no unit was placed from here on
+
+    def find(self, unit: Unit) -> int | None:
+        """The place that leaves most aligned pairs and quads whole: beside what is taken already; else the lowest that
+        is free.
+        """
+        width = len(unit.lanes)
+        lowest = beside = None
+        taken, first = self.taken, unit.lanes[0]
+        start = first[0][0] if first else 0
+        for base in range(0, self.limit - width + 1, unit.align):
+            if lowest is not None and base >= self.top:
+                break
+            last = taken[base][-1] if taken[base] else None
+            if last is not None and last[1] > start and first and (last[0] <= start or not self.free(base, first)):
+                continue  # it is taken where this begins, or later
+            if width == 1 or self.fits(unit, base):
+                if width > 2 or unit.file == "P":
+                    return base
+                near = base ^ width
+                if near < self.top and not self.free(near, first[:1]):
+                    if width == 2 or not self.quads:
+                        return base
+                    far = base & ~3 | ~base & 2
+                    if not self.free(far, first[:1]) or not self.free(far + 1, first[:1]):
+                        return base
+                    beside = base if beside is None else beside
+                lowest = base if lowest is None else lowest
+        return lowest if beside is None else beside
+
+    def fits(self, unit: Unit, base: int) -> bool:
+        if not self.free(base, unit.lanes[0]):
+            return False
+        return all(self.free(base + i, unit.lanes[i]) for i in range(1, len(unit.lanes)))
+
+    def free(self, register: int, segments: list[Segment]) -> bool:
+        taken = self.taken[register]
+        if not taken or not segments or taken[-1][1] <= segments[0][0]:
+            return True
+        for segment in segments:
+            index = bisect_right(taken, segment)
+            if index and taken[index - 1][1] > segment[0]:
+                return False
+            if index < len(taken) and taken[index][0] < segment[1]:
+                return False
+        return True
+
+    def take(self, unit: Unit, base: int):
+        self.top = max(self.top, base + len(unit.lanes))
+        for lane, segments in enumerate(unit.lanes, base):
+            taken = self.taken[lane]
+            for segment in segments:
+                if not taken or taken[-1] < segment:
+                    taken.append(segment)
+                else:
+                    insort(taken, segment)
+
+
+def _reserve(body: Body, files: dict[str, _File]) -> int:
+    """Takes what calls overwrite; returns the number of instructions."""
+    index = 0
+    for block in body.blocks:
+        for inst in block.insts:
+            if inst.clobbers:
+                for file, count in zip("RP", inst.clobbers, strict=True):
+                    for register in range(min(count, LIMITS[file])):
+                        if register != STACK_POINTER or file == "P":
+                            insort(files[file].taken[register], (2 * index + 1, 2 * index + 2))
+            index += 1
+    return index

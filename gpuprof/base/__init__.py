@@ -1,0 +1,3 @@
+"""The ground floor: files that appear whole or not at all, phrases that several rooms write alike, and how the C
+library's heap is told to behave.
+"""

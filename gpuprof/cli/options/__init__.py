@@ -1,0 +1,1 @@
+"""Groups of flags that several commands have."""

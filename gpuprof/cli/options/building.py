@@ -1,0 +1,72 @@
+"""The flags of every command that compiles, and the build.BuildOptions they make."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+
+import click
+
+from gpuprof.run.build import BuildOptions
+
+_MAX_REGISTERS = click.option(
+    "--max-registers",
+    type=click.IntRange(min=16),
+    metavar="N",
+    help="Registers per thread at most; what does not fit is spilled.",
+)
+_COMPILER_FLAGS = (
+    click.option(
+        "--compiler",
+        metavar="NAME",
+        help="clang, which comes with gpuprof; nvcc, where installed; or the path of another of them.",
+    ),
+    click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in."),
+    click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro."),
+    click.option(
+        "-O",
+        "optimize",
+        type=click.IntRange(0, 3),
+        metavar="0..3",
+        default=3,
+        show_default=True,
+        help="How much the compiler optimizes.",
+    ),
+    click.option(
+        "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"
+    ),
+)
+
+
+def compiler_options(command: Callable) -> Callable:
+    """Gives a command the compilers' flags, and the BuildOptions they make as its argument `options`."""
+
+    @wraps(command)
+    def with_options(*, compiler, include_dirs, defines, optimize, standard, **others):
+        return command(
+            options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard), **others
+        )
+
+    for flag in reversed(_COMPILER_FLAGS):
+        with_options = flag(with_options)
+    return with_options
+
+
+def build_options(command: Callable) -> Callable:
+    """The same with --max-registers."""
+
+    @wraps(command)
+    def with_registers(*, max_registers, options, **others):
+        return command(options=replace(options, max_registers=max_registers), **others)
+
+    return _MAX_REGISTERS(compiler_options(with_registers))
+
+
+def flags_for_compilers(options: BuildOptions) -> dict[str, object]:
+    """Flag -> what was given, empty where nothing was: those that do nothing to PTX."""
+    return {
+        "-I": options.include_dirs,
+        "-D": options.defines,
+        "--compiler": options.compiler if options.compiler != BuildOptions.compiler else None,
+        "-O": options.optimize != BuildOptions.optimize,
+        "--std": options.standard,
+    }

@@ -1,0 +1,52 @@
+"""The flags that say which samples are wanted."""
+
+from collections.abc import Callable
+from functools import wraps
+
+import click
+
+_FLAGS = (
+    click.option(
+        "--filter",
+        "words",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Record only these samples: sm=0-3,7, block=0-63, warp=0, launch=2, kernel=RE, stream=1, task=RE, "
+        "cycles=1000-2000, "
+        "launch-cycles=0-4095, or off. May be repeated; all must hold. Exact numbers are always of everything.",
+    ),
+    click.option("--kernel-name", metavar="NAME", help="Sample only kernels of this name, or regex:RE, as in ncu."),
+    click.option(
+        "--launch-skip",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Sample nothing of the first N launches that would be.",
+    ),
+    click.option("--launch-count", type=click.IntRange(min=1), metavar="N", help="Sample only N launches."),
+)
+
+
+def filter_options(command: Callable) -> Callable:
+    """Gives a command these flags, and the filter they make, written as one, as its argument `filter`; None when none
+    was given.
+    """
+
+    @wraps(command)
+    def with_filter(*, words, kernel_name, launch_skip, launch_count, **others):
+        from gpuprof.timing.sampling.filter import filter_of_words, kernel_pattern
+
+        named = [f"kernel={kernel_pattern(kernel_name)}"] if kernel_name else []
+        counted = [f"{key}={number}" for key, number in (("skip", launch_skip), ("count", launch_count)) if number]
+        words = [*words, *named, *counted]
+        return command(filter=str(filter_of_words(words)) if words else None, **others)
+
+    for flag in reversed(_FLAGS):
+        with_filter = flag(with_filter)
+    return with_filter
+
+
+def filter_flags(wanted) -> list[str]:
+    """The filter as words of a command line."""
+    import shlex
+
+    return [part for word in shlex.split(str(wanted)) for part in ("--filter", word)]

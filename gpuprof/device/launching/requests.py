@@ -1,0 +1,162 @@
+"""Runs launches that were written as text. All are checked, and all their arrays made, before the first one runs."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gpuprof.device.api import Device, LaunchConfig, Module
+from gpuprof.device.array import DeviceArray
+from gpuprof.device.data import array_seed, make_array
+from gpuprof.device.elements import ELEMENTS
+from gpuprof.device.images import IMAGE_ELEMENTS
+from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
+from gpuprof.device.launching.limits import check_dependent, check_limits, cluster_of
+from gpuprof.device.launching.values import Argument, ArraySpec, HandleValue, LaunchRequest, NamedArray, TextureSpec
+from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
+from gpuprof.errors import UsageError
+
+
+class LaunchArrays:
+    """The arrays of some launches: `arrays["x"]` by name, `arrays[0, 3]` by launch and argument, both from 0."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str | tuple[int, int], DeviceArray] = {}
+
+    def __getitem__(self, key: str | tuple[int, int]) -> DeviceArray:
+        return self._arrays[key]
+
+    def __setitem__(self, key: str | tuple[int, int], array: DeviceArray) -> None:
+        self._arrays[key] = array
+
+
+def run_requests(
+    device: Device, module: Module, requests: Sequence[LaunchRequest], *, seed: int = 0, folder: Path = Path()
+) -> LaunchArrays:
+    """Launches in order, sharing named arrays. `seed` is for random data; .npy files are looked up from `folder`.
+
+    Raises UsageError, with the launch's place and text, for one that does not fit its kernel, the chip or its files,
+    before any has run.
+    """
+    check_requests(device, module, requests)
+    arrays = LaunchArrays()
+    for launch, request in enumerate(requests):
+        with _place_of(request):
+            _make_arrays(device, arrays, launch, request, seed, folder)
+    for launch, request in enumerate(requests):
+        kernel = module[request.kernel]
+        values = [
+            _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
+        ]
+        config = LaunchConfig(
+            request.grid,
+            request.block,
+            request.dynamic_shared_nbytes,
+            request.stream,
+            request.cluster,
+            request.dependent,
+        )
+        device.launch(kernel.module, kernel.function, config, values, request.text)
+    if any(request.stream for request in requests):
+        device.synchronize()
+    return arrays
+
+
+def check_requests(device: Device, module: Module, requests: Sequence[LaunchRequest]) -> None:
+    """Raises UsageError for everything that can be wrong with launches, short of making their arrays and running
+    them.
+    """
+    declared: dict[str, ArraySpec] = {}
+    for request in requests:
+        with _place_of(request):
+            _check_request(device, module, request, declared)
+
+
+@contextmanager
+def _place_of(request: LaunchRequest) -> Iterator[None]:
+    """Adds to an error where its launch was written, and how."""
+    try:
+        yield
+    except UsageError as error:
+        place = f"{request.place}: " if request.place else ""
+        raise UsageError(f"{place}{error}\n    {request.text}") from None
+
+
+def _check_request(device: Device, module: Module, request: LaunchRequest, declared: dict[str, ArraySpec]) -> None:
+    function = module[request.kernel].function
+    if request.stream < 0:
+        raise UsageError(f"{function.display}: the stream is {request.stream}; it must not be negative")
+    check_limits(function, request.grid, request.block, request.dynamic_shared_nbytes, device.chip)
+    check_dependent(function, request.dependent, request.stream, device.chip)
+    cluster_of(function, request.grid, request.cluster, device.chip)
+    check_count(function, len(request.arguments))
+    parameter_block(function, [_dry_value(argument, declared) for argument in request.arguments])
+
+
+def _dry_value(argument: Argument, declared: dict[str, ArraySpec]) -> Value:
+    """The value an argument will be, its address aside; notes the arrays that get a name."""
+    match argument:
+        case NamedArray(_, name) if name not in declared:
+            raise UsageError(
+                f"there is no array {name} yet; make it where it is first used, as in {name}: f32[1024]=random"
+            )
+        case NamedArray(_, name):
+            return ArrayValue(0, declared[name].element, declared[name].nbytes)
+        case ArraySpec(name=name) if name in declared:
+            raise UsageError(f"there is an array {name} already; write just {name} to use it again")
+        case ArraySpec(name=name):
+            if name:
+                declared[name] = argument
+            return ArrayValue(0, argument.element, argument.nbytes)
+        case TextureSpec(text=text, array=array):
+            _dry_value(array, declared)
+            _check_texture(argument, declared[array.name] if isinstance(array, NamedArray) else array)
+            return HandleValue(text, 0)
+    return argument
+
+
+def _check_texture(texture: TextureSpec, spec: ArraySpec) -> None:
+    """Raises UsageError for an array that cannot be seen so."""
+    if spec.element not in IMAGE_ELEMENTS:
+        raise UsageError(
+            f"a texture or surface cannot have elements of {spec.element}; it can of {' '.join(IMAGE_ELEMENTS)}"
+        )
+    array = DeviceArray(None, 0, spec.shape, ELEMENTS[spec.element].dtype)  # only looked at
+    image_of([array], texture.options, texture.is_surface)
+    sampler_of_options(texture.options)
+
+
+def _make_arrays(
+    device: Device, arrays: LaunchArrays, launch: int, request: LaunchRequest, seed: int, folder: Path
+) -> None:
+    for number, argument in enumerate(request.arguments):
+        argument = argument.array if isinstance(argument, TextureSpec) else argument
+        if isinstance(argument, NamedArray):
+            arrays[launch, number] = arrays[argument.name]
+        elif isinstance(argument, ArraySpec):
+            arrays[launch, number] = _make_array(device, argument, number, request.kernel, seed, folder)
+            if argument.name:
+                arrays[argument.name] = arrays[launch, number]
+
+
+def _make_array(device: Device, spec: ArraySpec, number: int, kernel: str, seed: int, folder: Path) -> DeviceArray:
+    name = spec.name or f"argument {number + 1} of {kernel}"
+    array = device.device_array(
+        spec.shape,
+        ELEMENTS[spec.element].dtype,
+        name=f"{name}, {spec.text.partition('=')[0].rpartition(':')[2].strip()}",
+    )
+    if spec.start != "zeros":  # new memory is zero already
+        array.copy_to_device(
+            make_array(spec.element, spec.shape, spec.start, array_seed(seed, spec.name or str(number)), folder)
+        )
+    return array
+
+
+def _value(device: Device, arrays: LaunchArrays, key: tuple[int, int], argument: Argument) -> Value:
+    if isinstance(argument, ArraySpec | NamedArray):
+        return ArrayValue(arrays[key].address, "", arrays[key].nbytes)  # its element type was checked before
+    if isinstance(argument, TextureSpec):
+        if argument.is_surface:
+            return make_surface(device.submit, arrays[key], argument.options.geometry).as_argument()
+        return make_texture(device.submit, [arrays[key]], argument.options).as_argument()
+    return argument

@@ -1,0 +1,242 @@
+"""A module's code as basic blocks of callables, built once per module and shared by its launches."""
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gpuprof.emulate.bulk import operations, tiles
+from gpuprof.emulate.core.build import Env, Op, guard_reader
+from gpuprof.emulate.core.graph import BasicBlock, Graph
+from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
+from gpuprof.emulate.matrices import fragments, tensor
+from gpuprof.emulate.meeting import Site, sites_of_block
+from gpuprof.emulate.memory import atomic, copies, load_store, stack
+from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, small_floats, video
+from gpuprof.emulate.textures import surface, texture  # fmt: skip
+from gpuprof.emulate.together import barriers, cluster, control, mbarrier, services, warp
+from gpuprof.emulate.together.control import End, build_fall
+from gpuprof.emulate.together.rendezvous import Members, members_of_block
+from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
+from gpuprof.isa.families.tensor import COLLECTIVE
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.special import SPECIAL
+
+FAMILIES = (
+    integer,
+    bits,
+    moves,
+    floating,
+    half,
+    convert,
+    small_floats,
+    load_store,
+    atomic,
+    copies,
+    stack,
+    video,
+    warp,
+    texture,
+    tiles,
+    surface,
+    mbarrier,
+    cluster,
+    operations,
+    tensor,
+    fragments,
+)  # fmt: skip
+# (semantics, type) -> builder where a type needs its own, else semantics -> builder.
+SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
+ENDS = control.ENDS | barriers.ENDS | services.ENDS | mbarrier.ENDS | cluster.ENDS
+FILES = "RDP"
+SYSTEM_SHARED = frozenset(name for name in SPECIAL if name.startswith("reserved_smem_offset"))
+BETWEEN_LANES = frozenset([*warp.SEMANTICS, *COLLECTIVE])
+
+
+class Block(NamedTuple):
+    """A basic block ready to run. Registers are numbered file * 256 + index."""
+
+    index: int
+    first: int
+    n_instructions: int
+    ops: tuple[Op, ...]
+    end: End
+    needs: tuple[int, ...]  # registers whose old values it uses
+    fresh: tuple[int, ...]  # registers it only writes
+    writes: frozenset[int]
+    spins: bool  # looks like part of a loop that waits for other threads
+    takes: bool  # looks like part of a loop that takes its work, by number, from what all blocks share
+    guarded: tuple[int, ...]  # instructions that count their lanes themselves
+    members: tuple[Members, ...]  # member masks of its warp operations, as far as they are known when it begins
+    uncertain: bool  # it has warp operations of which they are not
+    sites: dict[int, Site]  # warp operations by position
+
+    @property
+    def meets_guarded(self) -> bool:
+        return any(site.guard for site in self.sites.values())
+
+
+class CompiledModule:
+    """Blocks by index, each built when first asked for; `pool` grows with them."""
+
+    def __init__(self, code: np.ndarray, load_base: int, const_base: int):
+        self.graph = Graph(code)
+        self.env = Env(self.graph, Pool(), load_base, const_base)
+        self.blocks: dict[int, Block] = {}
+        self.ranks: dict[int, int] = {}
+        asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
+        self.uses_system_shared = any(
+            name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist())
+        )
+
+    def prepare(self, first_instruction: int, functions) -> None:
+        """Builds all blocks that can run from a kernel's first instruction on."""
+        entries = [self.graph.block_at[first_instruction]]
+        done: set[int] = set()
+        while entries:
+            entry = entries.pop()
+            if entry in done:
+                continue
+            done.add(entry)
+            found = self._add_function(entry, functions)
+            entries.extend(found)
+
+    def _add_function(self, entry: int, functions) -> list[int]:
+        """Builds a function's blocks; gives the entries of those it calls. With indirect jumps, that is any function
+        and label.
+        """
+        ranks = self.graph.ranks(entry)
+        callees, indirect = [], False
+        for block in ranks:
+            callees += self.graph.callees(block)
+            indirect |= self.graph.block(block).last.op.semantics in ("call_indirect", "branch_indirect")
+        base = len(self.ranks)
+        order = [block for block in ranks if block not in self.ranks]
+        if indirect:
+            callees += [
+                self.graph.block_at[function.first] for function in functions if function.first in self.graph.block_at
+            ]
+            order += [
+                block for block in range(len(self.graph.starts)) if block not in self.ranks and block not in ranks
+            ]
+        for position, block in enumerate(order):
+            self.ranks[block] = base + position
+            self.blocks[block] = build_block(self.graph.block(block), self.env)
+        return callees
+
+
+_compiled: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def compiled(module) -> CompiledModule:
+    """The compiled form of a device.module.LoadedModule, kept as long as the module is."""
+    if module not in _compiled:
+        _compiled[module] = CompiledModule(module.code, module.load_base, module.const_base)
+    return _compiled[module]
+
+
+def code_of(operand: Operand) -> list[int]:
+    base = FILES.index(operand.file) * 256
+    return [base + operand.index + k for k in range(operand.count)]
+
+
+def build_block(block: BasicBlock, env: Env) -> Block:
+    ops: list[Op] = []
+    needs: dict[int, None] = {}
+    defined: dict[int, None] = {}
+    guarded: list[int] = []
+    last_is_end = block.last.op.semantics in ENDS
+    for k, inst in enumerate(block.instructions):
+        env.at = block.first + k
+        for operand in reads(inst):
+            needs.update((code, None) for code in code_of(operand) if code not in defined)
+        for operand in writes(inst):
+            if inst.guard != PT:
+                needs.update((code, None) for code in code_of(operand) if code not in defined)
+            defined.update((code, None) for code in code_of(operand))
+        if inst.guard != PT:
+            guarded.append(env.at)
+        if not (last_is_end and inst is block.last):
+            ops.append(build_op(inst, env))
+    end = ENDS[block.last.op.semantics](block, env) if last_is_end else build_fall(block, env)
+    fresh = [code for code in defined if code not in needs] + scratch_codes(block)
+    places = range(block.first, block.after)
+    spins = any(at in env.spins for at in places)
+    takes = any(at in env.takes for at in places) and env.graph.is_in_loop(block.index)
+    return Block(
+        block.index,
+        block.first,
+        len(block.instructions),
+        tuple(ops),
+        end,
+        tuple(needs),
+        tuple(fresh),
+        frozenset(defined),
+        spins,
+        takes,
+        tuple(guarded),
+        *members_of_block(block.instructions, BETWEEN_LANES),
+        sites_of_block(block.instructions, block.first, BETWEEN_LANES, env),
+    )
+
+
+def scratch_codes(block: BasicBlock) -> list[int]:
+    """Scratch rows a block may write: for results that nobody wants and for guarded instructions."""
+    found: set[int] = set()
+    for inst in block.instructions:
+        for slot in ("dst", "c", "e"):
+            spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
+            if not spec or (slot != "dst" and not spec.startswith(">")):
+                continue
+            file = FILES.index(spec.lstrip(">")[0])
+            if inst.guard != PT or getattr(inst, slot) in (RZ, PT):
+                found.update([file * 256 + TRASH, file * 256 + TRASH_P2] if file == 2 else [file * 256 + TRASH])
+    return sorted(found)
+
+
+def build_op(inst: Instruction, env: Env) -> Op:
+    """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard
+    holds.
+    """
+    semantics, kind = inst.op.semantics, inst.op.types[0] if inst.op.types else ""
+    builder = SEMANTICS.get((semantics, kind)) or SEMANTICS[semantics]
+    if inst.guard == PT or inst.op.space or semantics in tensor.SEMANTICS:
+        return builder(inst, env)
+    aimed, later = retarget(inst)
+    run = builder(aimed, env)
+    guard = guard_reader(inst, env)
+
+    # the others' operands must not be looked at
+    only_held = semantics in warp.SEMANTICS or semantics in texture.SEMANTICS
+
+    def op(lanes: Lanes) -> None:
+        held = guard(lanes)
+        if only_held:
+            with lanes.only(held):
+                run(lanes)
+        else:
+            run(lanes)
+        for (kind, to), (_, scratch) in later:
+            np.copyto(lanes.v[kind][to], lanes.v[kind][scratch], where=held)
+
+    return op
+
+
+def retarget(inst: Instruction) -> tuple[Instruction, list[tuple[Ref, Ref]]]:
+    """The instruction with its results sent to scratch rows, and what to copy from there."""
+    later = []
+    changes = {}
+    for slot in ("dst", "c", "e"):
+        spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
+        if not spec or (slot != "dst" and not spec.startswith(">")):
+            continue
+        file = FILES.index(spec.lstrip(">")[0])
+        index = getattr(inst, slot)
+        if index == (PT if file == 2 else RZ):
+            continue
+        second = file == 2 and slot != "dst"
+        changes[slot] = SCRATCH_P2 if second else PT if file == 2 else RZ
+        kind = KINDS_OF_FILE[file][0]
+        later.append((Ref(kind, index), Ref(kind, TRASH_P2 if second else TRASH)))
+    return inst._replace(**changes), later

@@ -1,0 +1,1 @@
+"""Bulk and tensor copies between global and shared memory."""

@@ -1,0 +1,128 @@
+"""Bulk copies and reductions of arrays between global and shared memory, and between the blocks of a cluster."""
+
+import numpy as np
+
+from gpuprof.emulate.bulk.transfer import UNIT, Transfer, per_lane, targets
+from gpuprof.emulate.core.build import Env, Op
+from gpuprof.emulate.core.operands import DTYPES, KIND_OF_TYPE
+from gpuprof.emulate.memory.atomic import apply_halves, apply_numbers
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.modifiers import FIELDS, unpack_name
+from gpuprof.isa.types import type_nbits
+
+
+@per_lane("bulk read", 4)
+def build_load(inst: Instruction):
+    def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
+        place, nbytes, barrier, mask = group
+        transfer.check_units(element, source=address, size=nbytes, destination=place)
+        data = transfer.global_bytes(element, address, nbytes, "bulk read")
+        for target, reported in zip(
+            targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
+        ):
+            start = transfer.shared(element, target, nbytes, "bulk write")
+            transfer.view(start, nbytes)[:] = data
+            transfer.report(element, reported, nbytes)
+
+    return act
+
+
+@per_lane("bulk write", 4)
+def build_store(inst: Instruction):
+    def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
+        place, nbytes, _, mask = group
+        transfer.check_units(element, destination=address, size=nbytes, source=place)
+        data = transfer.global_bytes(element, address, nbytes, "bulk write")
+        start = transfer.shared(element, place, nbytes, "bulk read")
+        chosen = np.resize(np.array([mask >> k & 1 for k in range(UNIT)], np.bool_), nbytes)  # bit i: byte i of each 16
+        np.copyto(data, transfer.view(start, nbytes), where=chosen)
+
+    return act
+
+
+@per_lane("bulk prefetch", 1)
+def build_prefetch(inst: Instruction):
+    def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
+        transfer.check_units(element, source=address, size=group[0])
+        transfer.global_bytes(element, address, group[0], "bulk prefetch")
+
+    return act
+
+
+@per_lane("bulk copy", 4)
+def build_copy(inst: Instruction):
+    def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
+        place, nbytes, barrier, _ = group
+        transfer.check_units(element, source=address, size=nbytes, destination=place)
+        source_start = transfer.shared(element, address, nbytes, "bulk read")
+        start = transfer.shared(element, place, nbytes, "bulk write")
+        transfer.view(start, nbytes)[:] = transfer.view(source_start, nbytes).copy()
+        transfer.report(element, barrier, nbytes)
+
+    return act
+
+
+def reduce_into(operation: str, kind: str, memory: np.ndarray, index: np.ndarray, values: np.ndarray) -> None:
+    """memory[index] = memory[index] op values, typed views of bytes, in order; floats as global atomics do."""
+    if kind in ("f16", "bf16"):
+        apply_halves(operation, kind, memory, index, values.astype(np.uint32))
+        return
+    dtype = np.dtype(DTYPES[KIND_OF_TYPE[kind]])
+    apply_numbers(operation, kind, False, memory.view(dtype), index, values.view(dtype), values.view(dtype))
+
+
+def reduce_bytes(operation: str, kind: str, target: np.ndarray, data: np.ndarray, nbytes: int) -> None:
+    """target = target op data, both uint8, of elements of nbytes."""
+    unsigned = np.dtype(f"u{nbytes}")
+    values = np.ascontiguousarray(data).view(unsigned)
+    memory = target.view(unsigned)
+    reduce_into(operation, kind, memory, np.arange(len(values)), values)
+
+
+NBYTES_OF = {kind: type_nbits(kind) // 8 for kind in FIELDS["redtype"].names}
+
+
+def reduction(inst: Instruction) -> tuple[str, str]:
+    return unpack_name(inst.mods, "redop"), unpack_name(inst.mods, "redtype")
+
+
+@per_lane("bulk reduction", 4)
+def build_reduce(inst: Instruction):
+    operation, kind = reduction(inst)
+
+    def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
+        place, nbytes, _, _ = group
+        transfer.check_units(element, destination=address, size=nbytes, source=place)
+        target = transfer.global_bytes(element, address, nbytes, "bulk reduction")
+        start = transfer.shared(element, place, nbytes, "bulk read")
+        reduce_bytes(operation, kind, target, transfer.view(start, nbytes), NBYTES_OF[kind])
+
+    return act
+
+
+@per_lane("bulk reduction", 4)
+def build_reduce_shared(inst: Instruction):
+    operation, kind = reduction(inst)
+
+    def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
+        place, nbytes, barrier, _ = group
+        transfer.check_units(element, source=address, size=nbytes, destination=place)
+        data = transfer.view(transfer.shared(element, address, nbytes, "bulk read"), nbytes).copy()
+        start = transfer.shared(element, place, nbytes, "bulk reduction")
+        reduce_bytes(operation, kind, transfer.view(start, nbytes), data, NBYTES_OF[kind])
+        transfer.report(element, barrier, nbytes)
+
+    return act
+
+
+def build_nothing(inst: Instruction, env: Env) -> Op:
+    """Groups of copies: all are done when they have been asked for."""
+    return lambda x: None
+
+
+SEMANTICS = {
+    "bulk_load": build_load, "bulk_store": build_store, "bulk_prefetch": build_prefetch, "bulk_copy": build_copy,
+    "bulk_red": build_reduce,
+    "bulk_red_shared": build_reduce_shared, "bulk_commit": build_nothing, "bulk_wait": build_nothing,
+    "bulk_wait_read": build_nothing,
+}  # fmt: skip

@@ -1,0 +1,204 @@
+"""The state spaces as flat arrays of bytes: where a lane's address lies in them, and what is inside.
+
+Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
+`traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane), and
+`describe(address)`.
+All addresses are int64 rows of x.n elements.
+"""
+
+import numpy as np
+
+from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
+from gpuprof.emulate.core.lanes import WARP, Lanes, unpack_masks
+
+LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
+CONST_TRACE_BASE = 1 << 46
+RANK_SHIFT = 24  # of the block's rank plus one in an address of shared memory; 0 is the own block
+OFFSET_MASK = (1 << RANK_SHIFT) - 1
+SYSTEM_NBYTES = (
+    # that the system keeps of a block's shared memory from sm_80 on (CUDA C++ programming guide; chips'
+    # shared_reserved_nbytes)
+    1024
+)
+
+
+def typed_views(data: np.ndarray) -> dict[int, np.ndarray]:
+    return {1: data, 2: data.view(np.uint16), 4: data.view(np.uint32), 8: data.view(np.uint64)}
+
+
+def padded(nbytes: int, to: int = 16) -> int:
+    return -(-nbytes // to) * to
+
+
+class GlobalSpace:
+    has_sectors = True
+
+    def __init__(self, memory: AddressSpace):
+        self.memory = memory
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes the arena and the allocations as they are now."""
+        self.views = typed_views(self.memory.arena)
+        self.starts, self.ends = self.memory.starts, self.memory.ends
+
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return address - GLOBAL_BASE
+
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return address
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return 1, 0
+
+    def holds(self, low: int, high: int) -> bool:
+        """Whether one allocation holds [`low`, `high`)."""
+        index = int(np.searchsorted(self.starts, low, "right")) - 1
+        return index >= 0 and high <= self.ends[index]
+
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        if not len(self.starts):
+            return np.zeros(len(address), np.bool_)
+        index = np.searchsorted(self.starts, address, "right") - 1
+        # the sum may be too large for an int64
+        return (index >= 0) & (address <= self.ends[np.maximum(index, 0)] - nbytes)
+
+    def describe(self, address: int) -> str:
+        return self.memory.describe(address)
+
+
+def system_shared(nbytes: int) -> range:
+    """Where the system's part is in the shared memory of a block with `nbytes` of its own. Programs find it through
+    %reserved_smem_offset_*; a gap before it keeps whoever goes past the end of the block's own memory a fault."""
+    start = padded(nbytes, SYSTEM_NBYTES) + SYSTEM_NBYTES
+    return range(start, start + SYSTEM_NBYTES)
+
+
+class BlockSpace:
+    """Shared memory: `nbytes` for each block of the chunk, and the system's part for programs that ask where it is.
+
+    An address may name another block of the cluster (see `cluster`).
+    """
+
+    has_sectors = False
+
+    def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1, has_system: bool = False):
+        self.nbytes = nbytes
+        self.cluster = cluster
+        self.system = system_shared(nbytes) if has_system else range(0)
+        self.stride = padded(self.system.stop or nbytes)
+        self.views = typed_views(np.zeros(max(self.stride * n_blocks, 16), np.uint8))
+        self.warps_per_block = warps_per_block
+
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        own = lanes.warps // self.warps_per_block
+        if int(address.max(initial=0)) <= OFFSET_MASK:
+            return (address.reshape(-1, WARP) + (own * self.stride)[:, None]).reshape(-1)
+        block = np.repeat(own, WARP)
+        rank = address >> RANK_SHIFT
+        block = np.where(rank > 0, block - block % self.cluster + np.minimum(rank, self.cluster) - 1, block)
+        return block * self.stride + (address & OFFSET_MASK)
+
+    def mark_remote(self, lanes: Lanes, address: np.ndarray, masks: np.ndarray, records: np.ndarray) -> None:
+        """Writes to the records (ACCESS_DTYPE, one a warp that runs) how many of the lanes in `masks` access another
+        block's memory.
+        """
+        if int(address.max(initial=0)) <= OFFSET_MASK:
+            return
+        rank = (address >> RANK_SHIFT).reshape(-1, WARP)
+        own = lanes.warps // self.warps_per_block % self.cluster + 1
+        remote = unpack_masks(masks).reshape(-1, WARP) & (rank > 0) & (rank != own[:, None])
+        records["n_lookups"] = np.count_nonzero(remote, axis=1)[lanes.masks != 0]
+
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return address
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return 1, 0
+
+    def holds(self, low: int, high: int) -> bool:
+        return low >= 0 and high <= self.nbytes
+
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        offset = address & OFFSET_MASK
+        own = offset + nbytes <= self.nbytes
+        if self.system:
+            own |= (offset >= self.system.start) & (offset + nbytes <= self.system.stop)
+        return (address >= 0) & (address >> RANK_SHIFT <= self.cluster) & own
+
+    def describe(self, address: int) -> str:
+        return f"the block has {self.nbytes} bytes of shared memory"
+
+
+class LaneSpace:
+    """Local memory: `nbytes` for each lane, grown on demand up to `limit_nbytes`.
+
+    Caches see it as the hardware lays it out: 4-byte words of a warp's lanes side by side.
+    """
+
+    has_sectors = True
+
+    def __init__(self, n_lanes: int, nbytes: int, limit_nbytes: int, first_warp: int):
+        self.n_lanes = n_lanes
+        self.nbytes = nbytes
+        self.limit_nbytes = limit_nbytes
+        self.stride = padded(nbytes)
+        self.views = typed_views(np.zeros(max(self.stride * n_lanes, 16), np.uint8))
+        self.first_warp = first_warp
+
+    def grow(self, nbytes: int) -> None:
+        old, stride = self.views[1][: self.stride * self.n_lanes].reshape(self.n_lanes, -1), self.stride
+        self.nbytes, self.stride = nbytes, padded(nbytes)
+        data = np.zeros((self.n_lanes, self.stride), np.uint8)
+        data[:, :stride] = old
+        self.views = typed_views(data.reshape(-1))
+
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return lanes.lane_ids() * self.stride + address
+
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        warp = (lanes.warps.astype(np.int64) + self.first_warp) * (WARP * padded(self.limit_nbytes)) + LOCAL_TRACE_BASE
+        words = (address >> 2 << 7) + (address & 3)
+        return (words.reshape(-1, WARP) + (warp[:, None] + np.arange(0, 4 * WARP, 4))).reshape(-1)
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return max(1, nbytes // 4), 4 * WARP
+
+    def holds(self, low: int, high: int) -> bool:
+        if self.nbytes < high <= self.limit_nbytes:
+            self.grow(min(max(high, 2 * self.nbytes), self.limit_nbytes))
+        return low >= 0 and high <= self.nbytes
+
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        return (address >= 0) & (address <= self.nbytes - nbytes)
+
+    def describe(self, address: int) -> str:
+        return f"the thread has {self.limit_nbytes} bytes of local memory"
+
+
+class ReadOnlySpace:
+    """The constant segment, and the parameter block: one copy for all."""
+
+    def __init__(self, data: bytes, name: str, has_sectors: bool):
+        self.nbytes = len(data)
+        self.views = typed_views(np.frombuffer(data.ljust(padded(len(data)) or 16, b"\0"), np.uint8))
+        self.name = name
+        self.has_sectors = has_sectors
+
+    def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return address
+
+    def traced(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
+        return address + CONST_TRACE_BASE
+
+    def pieces(self, nbytes: int) -> tuple[int, int]:
+        return 1, 0
+
+    def holds(self, low: int, high: int) -> bool:
+        return low >= 0 and high <= self.nbytes
+
+    def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
+        return (address >= 0) & (address <= self.nbytes - nbytes)
+
+    def describe(self, address: int) -> str:
+        return f"the {self.name} has {self.nbytes} bytes"

@@ -1,0 +1,326 @@
+"""Looks at one memory instruction of many warps: bounds, alignment, sectors, lines, bank conflicts. Compiled by Numba.
+
+The record of an access (trace.ACCESS_DTYPE) as one little-endian uint64:
+
+     63..56 55..48   47..40     39..32  31..24      23..16      15..8      7..0
+    +------+--------+----------+-------+-----------+-----------+----------+-----------+
+    | +256s| uniform| conflicts| lanes | tag_passes| wavefronts| n_lookups| n_sectors |
+    +------+--------+----------+-------+-----------+-----------+----------+-----------+
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
+from gpuprof.emulate.log.trace import MISSING_SHIFT
+
+FULL = np.uint32(0xFFFFFFFF)
+GROUP = 8  # lanes whose addresses the L1 looks up together
+
+
+class Totals(NamedTuple):
+    """What `inspect` gives. `lo` and `hi`: lowest address and highest plus one; `low_bits`: the addresses, or'ed."""
+
+    n_accesses: int
+    n_sectors: int
+    lo: int
+    hi: int
+    low_bits: int
+    contiguous: int  # 1: all lanes of all warps, one after the other, no gap
+    lines: int
+    wavefronts: int
+    ideal_wavefronts: int
+    ideal_sectors: int
+
+
+@part
+def _record(sectors, lookups, wavefronts, passes, lanes, conflicts, uniform):
+    low = sectors & 255 | min(lookups, 255) << 8 | min(wavefronts, 255) << 16 | min(passes, 255) << 24
+    return np.uint64(low | lanes << 32 | conflicts << 40 | uniform << 48 | sectors >> 8 << 56)
+
+
+@part
+def tag_bank(line):
+    """Which of the L1's four tag banks has a 128-byte line: its pairs of address bits, exclusive-or'ed."""
+    for shift in (32, 16, 8, 4, 2):
+        line ^= line >> shift
+    return line & 3
+
+
+@kept
+def tag_passes(lines, count):
+    """Most of the distinct lines[:count] in one tag bank: a pass looks up one line in each."""
+    banks = np.int64(0)  # four counts of 16 bits
+    for k in range(count):
+        banks += np.int64(1) << 16 * tag_bank(lines[k])
+    return max(max(banks & 0xFFFF, banks >> 16 & 0xFFFF), max(banks >> 32 & 0xFFFF, banks >> 48 & 0xFFFF))
+
+
+@part
+def _put_sorted(values, count, value):
+    """Puts a value into values[:count], ascending and distinct; gives the new count."""
+    at = count
+    while at > 0 and values[at - 1] > value:
+        at -= 1
+    if at > 0 and values[at - 1] == value:
+        return count
+    for k in range(count, at, -1):
+        values[k] = values[k - 1]
+    values[at] = value
+    return count + 1
+
+
+@part
+def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
+    """Most distinct 4-byte words in one bank, over lanes first..last-1. banks: int64 (32,), words: int64 (32, 32)."""
+    per_lane = max(1, nbytes >> 2)
+    lowest, highest = np.int64(1) << 62, np.int64(-1)
+    for lane in range(first, last):
+        if mask >> np.uint32(lane) & np.uint32(1):
+            word = (address[lane] + offset) >> 2
+            lowest, highest = min(lowest, word), max(highest, word)
+    if highest < 0:
+        return 0
+    if highest + per_lane - lowest <= 32:  # no two different words share a bank
+        return 1
+    for bank in range(32):
+        banks[bank] = 0
+    most = 0
+    for lane in range(first, last):
+        if not mask >> np.uint32(lane) & np.uint32(1):
+            continue
+        word = (address[lane] + offset) >> 2
+        for _ in range(per_lane):
+            bank = word & 31
+            k = 0
+            while k < banks[bank] and words[bank, k] != word:
+                k += 1
+            if k == banks[bank]:
+                words[bank, k] = word
+                banks[bank] += 1
+                most = max(most, banks[bank])
+            word += 1
+    return most
+
+
+@part
+def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
+    """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte
+    accesses.
+    """
+    group = 32 if nbytes <= 4 else 128 // nbytes
+    total = 0
+    ideal = 0
+    for piece in range(pieces):
+        for first in range(0, 32, group):
+            part = _group_wavefronts(address, mask, first, first + group, nbytes, piece * piece_stride, banks, words)
+            total += part
+            ideal += part > 0
+    return total, ideal
+
+
+@part
+def _lookups(address, mask, offset):
+    """Distinct 128-byte lines of each eight lanes, summed over the warp."""
+    total = 0
+    for first in range(0, 32, GROUP):
+        previous = np.int64(-1)
+        for lane in range(first, first + GROUP):
+            line = (address[lane] + offset) >> 7
+            if not mask >> np.uint32(lane) & np.uint32(1) or line == previous:
+                continue
+            previous = line
+            seen = 0
+            for other in range(first, lane):
+                seen += (mask >> np.uint32(other) & np.uint32(1)) != 0 and (address[other] + offset) >> 7 == line
+            total += seen == 0
+    return total
+
+
+@part
+def _lines(found, count, lines):
+    """Puts the distinct lines of the ascending sectors found[:count] into `lines`; gives how many they are."""
+    n = 0
+    for s in range(count):
+        if s == 0 or found[s] >> 2 != found[s - 1] >> 2:
+            lines[n] = found[s] >> 2
+            n += 1
+    return n
+
+
+@part
+def _distinct_sectors(address, mask, pieces, piece_stride, found):
+    """Puts the distinct sectors, ascending, into `found`; gives how many they are."""
+    count = np.int64(0)  # a plain 0 is of another type, and compiles _put_sorted once more
+    for piece in range(pieces):
+        previous = np.int64(-1)
+        for lane in range(32):
+            if mask >> np.uint32(lane) & np.uint32(1):
+                sector = (address[lane] + piece * piece_stride) >> 5
+                if sector != previous:
+                    count = _put_sorted(found, count, sector)
+                    previous = sector
+    return count
+
+
+@part
+def _whole_words(mask):
+    """8 bits, one for each 4-byte word of a sector all of whose bytes are in the 32-bit mask."""
+    # every fourth bit; then they move together, two, four, eight
+    whole = mask & mask >> 1 & mask >> 2 & mask >> 3 & 0x11111111
+    whole = (whole | whole >> 3) & 0x03030303
+    whole = (whole | whole >> 6) & 0x000F000F
+    return (whole | whole >> 12) & 0xFF
+
+
+@part
+def _place(values, count, value):
+    """Where a value is among values[:count], which are ascending."""
+    first, rest = np.int64(0), np.int64(count)
+    while rest > 1:  # without branches: which way it goes is a matter of chance
+        half = rest >> 1
+        first += half * (values[first + half] <= value)
+        rest -= half
+    return first
+
+
+@part
+def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
+    """Adds to each sector that a store does not cover the words it leaves out (see trace.MISSING_SHIFT)."""
+    covered = np.zeros(count, np.int64)
+    span = (np.int64(1) << nbytes) - 1
+    place = np.int64(0)
+    for piece in range(pieces):
+        for lane in range(32):
+            if mask >> np.uint32(lane) & np.uint32(1):
+                at = address[lane] + piece * piece_stride
+                if found[place] != at >> 5:
+                    place = _place(found, count, at >> 5)
+                covered[place] |= span << (at & 31)
+    for s in range(count):
+        found[s] |= np.int64(_whole_words(covered[s]) ^ 255) << MISSING_SHIFT
+
+
+@part
+def _mark_ends(first, end, found, count):
+    """The same for a store to the bytes from `first` up to `end`: only the first and the last sector may not be
+    whole.
+    """
+    before = ((first & 31) + 3) >> 2
+    behind = (end & 31) >> 2 if end & 31 else 8
+    found[0] |= ((np.int64(1) << before) - 1) << MISSING_SHIFT
+    found[count - 1] |= (255 & -(np.int64(1) << behind)) << MISSING_SHIFT
+
+
+@part
+def _range(address, mask):
+    """(lanes, lowest address, highest address, all addresses or'ed) of a mask that is not empty."""
+    lanes = 0
+    lo, hi, bits = np.int64(1) << 62, np.int64(-1) << 62, np.int64(0)
+    for lane in range(32):
+        if mask >> np.uint32(lane) & np.uint32(1):
+            a = address[lane]
+            lanes += 1
+            lo, hi = min(lo, a), max(hi, a)
+            bits |= a
+    return lanes, lo, hi, bits
+
+
+@part
+def _is_affine(address, nbytes):
+    """Whether the 32 lanes access consecutive places."""
+    first = address[0]
+    wrong = False
+    for lane in range(32):
+        wrong |= address[lane] != first + lane * nbytes
+    return not wrong
+
+
+@part
+def _most_on_one(address, mask):
+    """Most lanes on one address."""
+    most = 0
+    for lane in range(32):
+        if (mask >> np.uint32(lane)) & np.uint32(1):
+            count = 0
+            for other in range(lane, 32):
+                if (mask >> np.uint32(other)) & np.uint32(1) and address[other] == address[lane]:
+                    count += 1
+            most = max(most, count)
+    return most
+
+
+@kept
+def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, records, sectors):
+    """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to
+    `sectors`; those of a `store` with the words that it leaves out.
+
+    address: int64 (32 * warps,), byte addresses; masks: uint32 (warps,), lanes that take part, a part of `present`;
+    nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, `piece_stride` bytes apart.
+    sectors has room for 32 * pieces * warps. Gives the fields of `Totals`.
+    """
+    banks = np.empty(32, np.int64)
+    words = np.empty((32, 32), np.int64)
+    found = np.empty(32 * pieces + 1, np.int64)
+    line = np.empty(32 * pieces + 1, np.int64)
+    piece_nbytes = nbytes if pieces == 1 else 4
+    affine_wavefronts = max(1, nbytes >> 2)
+    row, n_sectors = 0, 0
+    lo, hi, low_bits = np.int64(1) << 62, np.int64(-1), np.int64(0)
+    contiguous = True
+    lines, wavefronts, ideal_wavefronts, ideal_sectors = 0, 0, 0, 0
+    for w in range(len(masks)):
+        if present[w] == 0:
+            contiguous = False
+            continue
+        mask = masks[w]
+        here = address[32 * w : 32 * w + 32]
+        affine = mask == FULL and pieces == 1 and _is_affine(here, nbytes)
+        if affine:
+            first, end = here[0], here[0] + 32 * nbytes
+            count = ((end - 1) >> 5) - (first >> 5) + 1
+            lookups = 0
+            for group in range(first, end, GROUP * nbytes):
+                lookups += ((group + GROUP * nbytes - 1) >> 7) - (group >> 7) + 1
+            for s in range(count):
+                found[s] = (first >> 5) + s
+            lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
+            contiguous &= hi < 0 or first == hi
+            lo, hi, low_bits = min(lo, first), max(hi, end, first), low_bits | first
+        elif mask != 0:
+            contiguous = False
+            lanes, first, last, bits = _range(here, mask)
+            count, lookups = 0, 0
+            if has_sectors:
+                count = _distinct_sectors(here, mask, pieces, piece_stride, found)
+                for piece in range(pieces):
+                    lookups += _lookups(here, mask, piece * piece_stride)
+            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, banks, words)
+            uniform = 1 if first == last else 0
+            lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
+        else:
+            contiguous = False
+            count, lookups, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
+        line_count, tags = 0, 0
+        if has_sectors:
+            line_count = _lines(found, count, line)
+            tags = tag_passes(line, line_count) if line_count > 1 else line_count
+            if store and affine:
+                _mark_ends(here[0], here[0] + 32 * nbytes, found, count)
+            elif store and count:
+                _mark_missing(here, mask, piece_nbytes, pieces, piece_stride, found, count)
+            for s in range(count):
+                sectors[n_sectors + s] = found[s]
+            n_sectors += count
+            ideal_sectors += min(count, (lanes * nbytes + 31) >> 5)
+        conflicts = _most_on_one(here, mask) if atomic else 0
+        if not has_sectors:
+            count, lookups = 0, 0
+        records[row] = _record(count, lookups, passes, tags, lanes, conflicts, uniform)
+        row += 1
+        lines += line_count
+        wavefronts += passes
+        ideal_wavefronts += ideal
+    return row, n_sectors, lo, hi, low_bits, contiguous, lines, wavefronts, ideal_wavefronts, ideal_sectors

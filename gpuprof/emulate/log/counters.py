@@ -1,0 +1,33 @@
+"""Exact counters of one launch, one row per instruction of the module's code."""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from gpuprof.emulate.core.device_launches import Launched
+
+
+@dataclass
+class LaunchCounters:
+    """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched`
+    the grids that it launched (see emulate.core.device_launches), both in order."""
+
+    inst_executed: np.ndarray  # by warps
+    thread_inst_executed: np.ndarray  # by active lanes
+    thread_inst_executed_pred_on: np.ndarray  # by active lanes whose guard held
+    divergent_branches: np.ndarray  # warps whose lanes went two ways or more
+    l1_tag_requests_global: np.ndarray  # distinct 128-byte lines
+    l2_sectors_global: np.ndarray  # distinct 32-byte sectors
+    l2_sectors_global_ideal: np.ndarray  # had the lanes' bytes been packed, never more than l2_sectors_global
+    l2_sectors_local: np.ndarray
+    l1_wavefronts_shared: np.ndarray
+    l1_wavefronts_shared_ideal: np.ndarray
+    output: list[str] = field(default_factory=list)
+    launched: Launched = field(default_factory=Launched)
+
+    @classmethod
+    def zeros(cls, n_instructions: int) -> "LaunchCounters":
+        return cls(*(np.zeros(n_instructions, np.uint64) for _ in range(len(COUNTER_NAMES))))
+
+
+COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in ("output", "launched"))

@@ -1,0 +1,45 @@
+"""Counts while a launch runs, by basic block where possible, and turns them into LaunchCounters at the end."""
+
+import numpy as np
+
+from gpuprof.emulate.log.counters import LaunchCounters
+
+
+class Tally:
+    def __init__(self, counters: LaunchCounters):
+        self.counters = counters
+        self.warps: dict[int, int] = {}
+        self.threads: dict[int, int] = {}
+        self.guarded: dict[int, int] = {}  # instruction -> lanes whose guard held
+
+    def block(self, index: int, n_warps: int, n_threads: int) -> None:
+        self.warps[index] = self.warps.get(index, 0) + n_warps
+        self.threads[index] = self.threads.get(index, 0) + n_threads
+
+    def access(self, at: int, space: str, totals) -> None:
+        """What instruction `at` did to one state space (coalesce.Totals)."""
+        counters = self.counters
+        if space == "global":
+            counters.l1_tag_requests_global[at] += np.uint64(totals.lines)
+            counters.l2_sectors_global[at] += np.uint64(totals.n_sectors)
+            counters.l2_sectors_global_ideal[at] += np.uint64(totals.ideal_sectors)
+        elif space == "local":
+            counters.l2_sectors_local[at] += np.uint64(totals.n_sectors)
+        elif space == "shared":
+            counters.l1_wavefronts_shared[at] += np.uint64(totals.wavefronts)
+            counters.l1_wavefronts_shared_ideal[at] += np.uint64(totals.ideal_wavefronts)
+
+    def finish(self, blocks) -> None:
+        """Spreads the counts of each block of `blocks` (program.Block by index) over its instructions."""
+        counters = self.counters
+        for index, n_warps in self.warps.items():
+            block = blocks[index]
+            span = slice(block.first, block.first + block.n_instructions)
+            counters.inst_executed[span] += np.uint64(n_warps)
+            counters.thread_inst_executed[span] += np.uint64(self.threads[index])
+            counters.thread_inst_executed_pred_on[span] += np.uint64(self.threads[index])
+            for at in block.guarded:
+                counters.thread_inst_executed_pred_on[at] -= np.uint64(self.threads[index] - self.guarded.get(at, 0))
+        self.warps.clear()
+        self.threads.clear()
+        self.guarded.clear()

@@ -1,0 +1,212 @@
+"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see
+docs/architecture.md).
+
+A `TraceLog` takes events as they happen, each for many warps; `TraceLog.piece` sorts them by warp, in order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# One run of a basic block by a warp: `block` indexes program.basic_block_starts(code), bit l of `mask` is lane l.
+STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
+# One memory instruction executed by a warp.
+ACCESS_DTYPE = np.dtype(
+    [
+        ("n_sectors", "u1"),  # distinct 32-byte sectors
+        # distinct 128-byte lines of each eight lanes, summed; in shared memory: lanes that access another block's
+        ("n_lookups", "u1"),
+        ("wavefronts", "u1"),  # passes through the 32 four-byte banks
+        ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
+        ("lanes", "u1"),  # lanes that took part
+        ("conflicts", "u1"),  # atomics: most lanes on one address; copies to shared memory: passes through its banks
+        ("uniform", "u1"),  # 1 when all lanes' addresses agree
+        ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
+    ]
+)
+MOST_SECTORS = 0xFFFF
+
+
+def join_sectors(n_sectors, more_sectors):
+    """The sectors of an access, int64, from the two fields that count them; of arrays, and in compiled code, too."""
+    return np.int64(n_sectors) + (np.int64(more_sectors) << 8)
+
+
+# A sector that a store does not cover has a bit from here on for each of its eight 4-byte words that it leaves out,
+# wholly or in part.
+MISSING_SHIFT = 48
+SECTOR_MASK = (1 << MISSING_SHIFT) - 1
+
+
+class TracePiece(NamedTuple):
+    """A segment of the trace of `n_blocks` blocks from `first_block` on. Warp w of block b is row (b - first_block) *
+    warps_per_block + w.
+
+    step_start, access_start, sector_start: int64 (n_warps + 1,), where each warp's rows begin in
+    steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access; see
+    MISSING_SHIFT). `number` counts the segments of these blocks from 0; `final`, bool (n_warps,): the warp's trace ends
+    here.
+    """
+
+    first_block: int
+    n_blocks: int
+    warps_per_block: int
+    step_start: np.ndarray
+    steps: np.ndarray
+    access_start: np.ndarray
+    accesses: np.ndarray
+    sector_start: np.ndarray
+    sectors: np.ndarray
+    final: np.ndarray
+    number: int = 0
+
+
+REST = -2
+
+
+class Order(NamedTuple):
+    """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one
+    when that is -1.
+    REST stands for all there is: every piece to its end, one after the other.
+
+    warps: bool (n_warps,), those whose trace is wanted, or None for all. `traced` False, with REST: without trace, so
+    that no piece comes.
+    """
+
+    first_block: int = -1
+    warps: np.ndarray | None = None
+    traced: bool = True
+
+
+class Column:
+    """A growing array: `room(n)` gives the next n elements to write, `keep(n)` says that n of them were."""
+
+    def __init__(self, dtype, capacity: int = 1 << 14):
+        self.data = np.empty(capacity, dtype)
+        self.length = 0
+
+    def room(self, count: int) -> np.ndarray:
+        need = self.length + count
+        if need > len(self.data):
+            grown = np.empty(max(need, 2 * len(self.data)), self.data.dtype)
+            grown[: self.length] = self.data[: self.length]
+            self.data = grown
+        return self.data[self.length : need]
+
+    def keep(self, count: int) -> None:
+        self.length += count
+
+    def append(self, values) -> None:
+        count = len(values)
+        self.room(count)[:] = values
+        self.length += count
+
+    def fill(self, value, count: int) -> None:
+        self.room(count)[:] = value
+        self.length += count
+
+    @property
+    def values(self) -> np.ndarray:
+        return self.data[: self.length]
+
+
+class TraceLog:
+    """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the
+    chunk's warps.
+
+    Of one that is not wanted no piece will be asked: what happens may be left out of it.
+    """
+
+    def __init__(self, n_warps: int, capacity: int = 1 << 14):
+        self.n_warps = n_warps
+        self.is_wanted = True
+        self.step_warp = Column(np.uint32, capacity)
+        self.step_block = Column(np.uint32, capacity)
+        self.step_mask = Column(np.uint32, capacity)
+        self.access_warp = Column(np.uint32, capacity)
+        self.access = Column(np.uint64, capacity)
+        self.sectors = Column(np.int64, capacity)
+
+    @property
+    def nbytes(self) -> int:
+        return 12 * self.step_warp.length + 12 * self.access.length + 8 * self.sectors.length
+
+    def begin(self, n_warps: int) -> None:
+        """Nothing has happened yet, to so many warps. What has been allocated is kept."""
+        self.n_warps = n_warps
+        for column in (self.step_warp, self.step_block, self.step_mask, self.access_warp, self.access, self.sectors):
+            column.length = 0
+
+    def step(self, block: int, warps: np.ndarray, masks: np.ndarray) -> None:
+        if self.is_wanted:
+            self.step_warp.append(warps)
+            self.step_mask.append(masks)
+            self.step_block.fill(block, len(warps))
+
+    def extend(self, other: "TraceLog") -> None:
+        """Adds another's accesses."""
+        self.access_warp.append(other.access_warp.values)
+        self.access.append(other.access.values)
+        self.sectors.append(other.sectors.values)
+
+    def split(self, leaving: np.ndarray, staying: np.ndarray) -> "TraceLog":
+        """Moves the accesses of the warps `leaving` to another log. Those that are `staying`, too, keep theirs, and the
+        others' copies are of no lanes."""
+        warps, records = self.access_warp.values.copy(), self.access.values.copy()
+        goes, stays = np.isin(warps, leaving), np.isin(warps, staying)
+        views = records.view(ACCESS_DTYPE)
+        owner = np.repeat(np.arange(len(records)), join_sectors(views["n_sectors"], views["more_sectors"]))
+        sectors = self.sectors.values.copy()
+        other = TraceLog(self.n_warps, max(len(records), 1))
+        other.access_warp.append(warps[goes])
+        other.access.append(np.where(stays, np.uint64(0), records)[goes])
+        other.sectors.append(sectors[(goes & ~stays)[owner]])
+        self.access_warp.keep(-len(warps))
+        self.access.keep(-len(records))
+        self.sectors.keep(-len(sectors))
+        self.access_warp.append(warps[stays])
+        self.access.append(records[stays])
+        self.sectors.append(sectors[stays[owner]])
+        return other
+
+    def piece(
+        self, first_block: int, n_blocks: int, warps_per_block: int, final: np.ndarray, number: int
+    ) -> TracePiece:
+        from gpuprof.emulate.log import regroup
+
+        step_start = regroup.starts(self.step_warp.values, self.n_warps)
+        steps = np.empty(self.step_warp.length, STEP_DTYPE)
+        regroup.place_steps(
+            self.step_warp.values,
+            self.step_block.values,
+            self.step_mask.values,
+            step_start[:-1].copy(),
+            steps.view(np.uint32).reshape(-1, 2),
+        )
+        access_start = regroup.starts(self.access_warp.values, self.n_warps)
+        records = self.access.values
+        sector_start = regroup.sector_starts(self.access_warp.values, records, self.n_warps)
+        accesses = np.empty(len(records), np.uint64)
+        sectors = np.empty(self.sectors.length, np.int64)
+        regroup.place_accesses(
+            self.access_warp.values,
+            records,
+            self.sectors.values,
+            access_start[:-1].copy(),
+            sector_start[:-1].copy(),
+            accesses,
+            sectors,
+        )
+        return TracePiece(
+            first_block,
+            n_blocks,
+            warps_per_block,
+            step_start,
+            steps,
+            access_start,
+            accesses.view(ACCESS_DTYPE),
+            sector_start,
+            sectors,
+            final,
+            number,
+        )

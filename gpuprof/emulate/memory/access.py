@@ -1,0 +1,157 @@
+"""One memory instruction of a set of lanes: its address, the check that it is allowed, its trace and its counters."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.core.build import Env, guard_reader
+from gpuprof.emulate.core.faults import fault_of_element, first_active
+from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
+from gpuprof.emulate.core.operands import U32, U64, source
+from gpuprof.emulate.log.trace import ACCESS_DTYPE
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.modifiers import unpack
+
+if TYPE_CHECKING:
+    from gpuprof.emulate.log.coalesce import Totals
+
+
+class Site(NamedTuple):
+    """What is known of a memory instruction before it runs. `verb` is for messages: "read", "write", "atomic
+    operation".
+    """
+
+    at: int
+    space: str
+    nbytes: int
+    verb: str
+    address: Callable[[Lanes], np.ndarray]  # int64 (n,)
+    guard: Callable[[Lanes], np.ndarray] | None
+
+    @property
+    def is_atomic(self) -> bool:
+        return self.verb == "atomic operation"
+
+
+def make_site(inst: Instruction, env: Env, verb: str) -> Site:
+    return Site(env.at, inst.op.space, inst.op.nbytes, verb, address_reader(inst, env), guard_reader(inst, env))
+
+
+def address_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]:
+    """lanes -> int64 (n,): source a plus the signed offset, in 64 bits with addr64 and wrapped to 32 bits without."""
+    wide = unpack(inst.mods, "addr64")
+    kind, index = source(inst, "a", U64 if wide else U32, env.pool)
+    offset = np.int64(inst.offset)
+
+    def read(lanes: Lanes) -> np.ndarray:
+        row = lanes.v[kind][index]
+        if wide:
+            address = row.view(np.int64)
+            address = address + offset if offset else address
+        else:
+            address = row.astype(np.int64)
+            address = (address + offset) & 0xFFFFFFFF if offset else address
+        return address if address.ndim else np.full(lanes.n, address)
+
+    return read
+
+
+class Touched(NamedTuple):
+    """Where an instruction's lanes are in their space's bytes: `flat` int64 (n,), `active` bool (n,) or None for all.
+
+    `contiguous`: all lanes are active and follow each other without a gap, from flat[0] on.
+    """
+
+    flat: np.ndarray
+    active: np.ndarray | None
+    contiguous: bool
+
+
+def touch(
+    lanes: Lanes,
+    site: Site,
+    space,
+    address: np.ndarray,
+    active: np.ndarray | None,
+    unchecked: np.ndarray | None = None,
+    needs_records: bool = True,
+) -> Touched:
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises
+    KernelFault.
+
+    When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
+    """
+    chunk = lanes.chunk
+    masks = lanes.masks if active is lanes.active else pack_masks(active)
+    traced = space.traced(lanes, address)
+    look = inspected if needs_records or chunk.log.is_wanted else counted
+    totals = look(lanes, site, space, traced, masks)
+    chunk.count_access(site, space, totals)
+    if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
+        check(lanes, site, space, address, active, totals, traced is address)
+    elif unchecked is not None and (active & ~unchecked).any():
+        check(lanes, site, space, address, active & ~unchecked, totals, False)
+    return Touched(space.flat(lanes, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
+
+
+def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+    """Puts a record of each warp and its sectors in the log."""
+    from gpuprof.emulate.log.coalesce import Totals, inspect
+
+    log = lanes.chunk.log
+    pieces, stride = space.pieces(site.nbytes)
+    records = log.access.room(len(masks))
+    sectors = log.sectors.room(WARP * pieces * len(masks))
+    store = site.verb == "write"
+    totals = Totals(
+        *inspect(
+            traced,
+            lanes.masks,
+            masks,
+            site.nbytes,
+            pieces,
+            stride,
+            space.has_sectors,
+            site.is_atomic,
+            store,
+            records,
+            sectors,
+        )
+    )
+    if lanes.chunk.cluster > 1 and space is lanes.chunk.spaces["shared"]:
+        space.mark_remote(lanes, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
+    log.access_warp.append(lanes.step_warps)
+    log.access.keep(totals.n_accesses)
+    log.sectors.keep(totals.n_sectors)
+    return totals
+
+
+def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+    from gpuprof.emulate.log.coalesce import Totals
+    from gpuprof.emulate.log.counting import count
+
+    return Totals(*count(traced, masks, site.nbytes, *space.pieces(site.nbytes), space.has_sectors))
+
+
+def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:
+    """Raises KernelFault for the first active lane whose address is not aligned or not inside the space."""
+    if same:
+        lo, hi, low_bits = totals.lo, totals.hi, totals.low_bits
+    else:
+        used = address if active is None else address[active]
+        lo, hi, low_bits = int(used.min()), int(used.max()) + site.nbytes, int(np.bitwise_or.reduce(used))
+    aligned = not low_bits & (site.nbytes - 1)
+    if aligned and space.holds(lo, hi):
+        return
+    everyone = np.ones(lanes.n, np.bool_) if active is None else active
+    misaligned = everyone & (address & (site.nbytes - 1) != 0)
+    outside = everyone & ~space.inside(lanes, address, site.nbytes)
+    bad = misaligned | outside
+    if not bad.any():
+        return
+    element = first_active(lanes, bad)
+    value = int(address[element]) & 0xFFFFFFFFFFFFFFFF
+    why = "misaligned" if misaligned[element] else "out of bounds"
+    text = f"{why} {site.verb} of {site.nbytes} bytes in {site.space} memory at 0x{value:x}; {space.describe(value)}"
+    raise fault_of_element(lanes, site.at, element, text)

@@ -1,0 +1,71 @@
+"""The trace of instructions that move more than a warp's own registers: one record for each warp, as `coalesce.inspect`
+writes them.
+"""
+
+import numpy as np
+
+from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.log.coalesce import Totals, tag_passes
+from gpuprof.emulate.log.trace import ACCESS_DTYPE, MOST_SECTORS
+from gpuprof.emulate.memory.access import Site
+
+SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
+NONE = np.empty(0, np.int64)
+
+
+def record(
+    group: Lanes,
+    site: Site,
+    sectors: dict[int, list[np.ndarray]],
+    shared_nbytes: dict[int, int],
+    lanes: dict[int, int],
+    ended: dict[int, tuple[int, int]],
+) -> None:
+    """Logs and counts one access of each warp of `group`. The dicts go by the warp's row in `group`: sectors of global
+    memory, bytes of shared memory, lanes, and the mbarrier's key and how many of its phases ended (see `mbarrier`).
+
+    Raises KernelFault when a warp touches more sectors than a record can hold.
+    """
+    chunk = group.chunk
+    rows = np.flatnonzero(group.masks)
+    total = np.zeros(5, np.int64)
+    words = np.zeros(len(rows), np.uint64)
+    found = []
+    for k, row in enumerate(rows.tolist()):
+        touched = np.unique(np.concatenate(sectors.get(row, [NONE])))
+        line = np.unique(touched >> 2)
+        lines = len(line)
+        passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
+        assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
+        tags = min(int(tag_passes(line, lines)), 255)
+        words[k] = _word(
+            len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), *ended.get(row, (0, 0))
+        )
+        found.append(touched)
+        total += (len(touched), lines, passes, passes, len(touched))
+    chunk.log.access_warp.append(group.warps[rows])
+    chunk.log.access.append(words)
+    chunk.log.sectors.append(np.concatenate([*found, NONE]))
+    n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
+    totals = Totals(len(rows), n_sectors, 0, 0, 0, 0, lines, passes, ideal, ideal_sectors)
+    chunk.count_access(site, chunk.spaces[site.space], totals)
+
+
+def _word(sectors: int, lines: int, passes: int, tags: int, lanes: int, key: int, ended: int) -> int:
+    return (
+        sectors & 0xFF
+        | lines << 8
+        | passes << 16
+        | tags << 24
+        | lanes << 32
+        | key << 40
+        | min(ended, 255) << 48
+        | (sectors >> 8) << 56
+    )
+
+
+def records_of(lanes: Lanes) -> np.ndarray:
+    """The records that the instruction has just written, ACCESS_DTYPE: one for each warp that runs it."""
+    n = int(np.count_nonzero(lanes.masks))
+    values = lanes.chunk.log.access.values
+    return values[len(values) - n :].view(ACCESS_DTYPE)

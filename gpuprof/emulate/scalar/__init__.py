@@ -1,0 +1,1 @@
+"""Operations on each lane's own values: integers, bits, floats of all widths, conversions, video."""

@@ -1,0 +1,1 @@
+"""Texture fetches and surface accesses: images, coordinates to texels, filtering."""

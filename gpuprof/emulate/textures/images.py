@@ -1,0 +1,152 @@
+"""What textures and surfaces have in common: from handles to images, and the trace of what was touched."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.device.images import Image
+from gpuprof.device.memory import GLOBAL_BASE
+from gpuprof.emulate.core.faults import fault_of_element
+from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.log.trace import ACCESS_DTYPE
+from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID, sampler_of
+
+MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
+SECTOR_SHIFT, LINE_SHIFT = 5, 2
+WARP_SHIFT = 44  # of a key that holds a warp and a sector
+TAG_BANKS = 4
+
+
+class Found(NamedTuple):
+    """Lanes that fetch from one image: `at` indexes the active lanes."""
+
+    image: Image
+    word: int
+    at: np.ndarray
+
+
+def active_elements(lanes: Lanes, guard) -> np.ndarray:
+    """The elements of the rows whose lanes take part, ascending."""
+    active = lanes.active if guard is None else guard(lanes)
+    return np.arange(lanes.n) if active is None else np.flatnonzero(active)
+
+
+def handle_word(lanes: Lanes, at: int, element: int, handle: int) -> int:
+    """The word a handle stands for: itself, or what an opaque variable holds. 0 for an address outside of memory."""
+    if handle & VALID:
+        return handle
+    space = lanes.chunk.spaces["global"]
+    if not space.holds(handle, handle + HANDLE_NBYTES) or handle % HANDLE_NBYTES:
+        return 0
+    word = int(space.views[8][handle - GLOBAL_BASE >> 3])
+    return word if word == 0 or word & VALID else 0
+
+
+def find_images(lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool) -> Iterator[Found]:
+    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
+    memory any more.
+    """
+    for handle in np.unique(handles):
+        where = np.flatnonzero(handles == handle)
+        element = int(elements[where[0]])
+        word = handle_word(lanes, at, element, int(handle))
+        image = lanes.chunk.spaces["global"].memory.images.get(word & IMAGE_MASK)
+        what = "surface" if is_surface else "texture"
+        if image is None:
+            why = f"unbound {what}" if word else f"no {what}"
+            raise fault_of_element(
+                lanes, at, element, f"{why} at handle 0x{int(handle):x}; give the kernel one that the host has made"
+            )
+        if image.is_surface != is_surface:
+            raise fault_of_element(lanes, at, element, f"handle 0x{int(handle):x} is {image.name}, and no {what}")
+        check_in_memory(lanes, at, element, int(handle), image)
+        yield Found(image, word, where)
+
+
+def check_in_memory(lanes: Lanes, at: int, element: int, handle: int, image: Image) -> None:
+    space = lanes.chunk.spaces["global"]
+    for number, level in enumerate(image.levels):
+        if not space.holds(level.address, level.address + image.level_nbytes(number)):
+            text = f"the memory of {image.name} (handle 0x{handle:x}) is gone; {space.describe(level.address)}"
+            raise fault_of_element(lanes, at, element, text)
+
+
+def sampler_word(lanes: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) -> int:
+    """The word of the sampler the lanes name, uint64 like `elements`; one for all of them."""
+    element, first = int(elements[0]), int(samplers[0])
+    if (samplers != samplers[0]).any():
+        raise fault_of_element(lanes, at, element, "the lanes of one fetch name different samplers")
+    word = handle_word(lanes, at, element, first)
+    if not word & VALID:
+        raise fault_of_element(lanes, at, element, f"no sampler at handle 0x{first:x}")
+    sampler_of(word)
+    return word
+
+
+def trace(
+    group: Lanes,
+    at: int,
+    elements: np.ndarray,
+    address: np.ndarray,
+    nbytes: int,
+    wavefronts: np.ndarray,
+    is_atomic: bool = False,
+) -> None:
+    """Records one access of each warp of `group`. address: int64 (lanes that take part, texels of each), -1 where there
+    is none.
+
+    nbytes of each lane's access, for the fewest sectors there could be; 0 for fetches, which read what their neighbours
+    read anyway.
+    wavefronts: int64 (warps of `group`,).
+    """
+    warp = elements // WARP
+    touched = address >= 0
+    keys = np.unique((warp[:, None] << WARP_SHIFT | address >> SECTOR_SHIFT)[touched])
+    n_warps = len(group.masks)
+    lines_of = np.unique(keys >> LINE_SHIFT)
+    warp_of_line = lines_of >> WARP_SHIFT - LINE_SHIFT
+    lines = np.bincount(warp_of_line, minlength=n_warps)
+    owner = keys >> WARP_SHIFT
+    count = np.bincount(owner, minlength=n_warps)
+    rank = np.arange(len(keys)) - (np.cumsum(count) - count)[owner]
+    keys, count = keys[rank < MOST_SECTORS], np.minimum(count, MOST_SECTORS)
+    lanes = np.bincount(warp, minlength=n_warps)
+    records = np.zeros(n_warps, ACCESS_DTYPE)
+    records["n_sectors"], records["n_lookups"] = count, np.minimum(lines, 255)
+    records["tag_passes"] = most_in_a_bank(warp_of_line, lines_of, n_warps)
+    records["wavefronts"] = np.minimum(wavefronts, 255)
+    records["lanes"] = lanes
+    if is_atomic:
+        records["conflicts"] = most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps)
+    records = records[group.masks != 0]
+    log = group.chunk.log
+    log.access_warp.append(group.step_warps)
+    log.access.append(records.view(np.uint64))
+    log.sectors.append(keys & (1 << WARP_SHIFT) - 1)
+    counters = group.chunk.tally.counters
+    counters.l1_tag_requests_global[at] += np.uint64(np.minimum(lines, 255)[group.masks != 0].sum())
+    counters.l2_sectors_global[at] += np.uint64(count.sum())
+    ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
+    counters.l2_sectors_global_ideal[at] += np.uint64(ideal.sum())
+
+
+def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarray:
+    """Most lines of each warp in one tag bank of the L1: int64 (n_warps,). warp and line: one of each distinct line
+    (the bits above a line's are the same in all of a warp's)."""
+    banks = line & (1 << WARP_SHIFT - LINE_SHIFT) - 1
+    for shift in (32, 16, 8, 4, 2):
+        banks ^= banks >> shift
+    return (
+        np.bincount(warp * TAG_BANKS + (banks & TAG_BANKS - 1), minlength=n_warps * TAG_BANKS)
+        .reshape(-1, TAG_BANKS)
+        .max(axis=1)
+    )
+
+
+def most_on_one(warp: np.ndarray, address: np.ndarray, n_warps: int) -> np.ndarray:
+    """Most lanes of each warp on one address: uint8 (n_warps,). warp and address: one of each lane."""
+    places, counts = np.unique(np.stack([warp, address]), axis=1, return_counts=True)
+    most = np.zeros(n_warps, np.uint8)
+    np.maximum.at(most, places[0], counts.astype(np.uint8))
+    return most

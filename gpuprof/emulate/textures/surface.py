@@ -1,0 +1,225 @@
+"""Loads, stores and reductions of surfaces. The first coordinate counts bytes; formatted forms count elements."""
+
+import numpy as np
+
+from gpuprof.device.images import IMAGE_ELEMENTS, Image
+from gpuprof.device.memory import GLOBAL_BASE
+from gpuprof.emulate.core.build import Env, Op, full_row, guard_reader
+from gpuprof.emulate.core.faults import fault_of_element
+from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.operands import KIND_OF_TYPE, U32, U64, Ref, source
+from gpuprof.emulate.memory.load_store import ELEMENTS
+from gpuprof.emulate.textures.images import active_elements, find_images, trace
+from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.isa.modifiers import unpack, unpack_name
+
+LINE_NBYTES = 128
+GEOMETRIES = {(1, 0): ("1d",), (2, 0): ("2d",), (3, 0): ("3d",), (2, 1): ("a1d",), (3, 1): ("a2d", "cube", "acube")}
+
+
+class Site:
+    """Where a surface instruction finds its operands, and what it does with coordinates outside."""
+
+    def __init__(self, inst: Instruction, env: Env):
+        self.at = env.at
+        self.nbytes = inst.op.nbytes
+        self.is_atomic = inst.op.semantics.startswith("red_")
+        self.n = int(inst.op.b[1:] or 1)
+        self.layered = unpack(inst.mods, "layered") if "layered" in inst.op.fields else 0
+        self.bounds = unpack_name(inst.mods, "bounds")
+        self.guard = guard_reader(inst, env)
+        self.handle = source(inst, "a", U64, env.pool)
+        if inst.b == RZ:
+            self.coordinates = [source(inst, "b", U32, env.pool)] * self.n
+        else:
+            self.coordinates = [Ref(U32, inst.b + k) for k in range(self.n)]
+
+    def row(self, lanes: Lanes, ref: Ref, elements: np.ndarray) -> np.ndarray:
+        return full_row(lanes, lanes.v[ref.kind][ref.index])[elements]
+
+
+def addresses(
+    lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, nbytes: int, scale: int
+) -> np.ndarray:
+    """int64 (n,): where each lane's access is, -1 for one that is outside and to be left out. Raises KernelFault."""
+    if image.geometry not in GEOMETRIES[site.n, site.layered]:
+        wanted = GEOMETRIES[site.n, site.layered][0]
+        raise fault_of_element(
+            lanes,
+            site.at,
+            int(elements[0]),
+            f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one",
+        )
+    level = image.levels[0]
+    layer, *rest = coordinates if site.layered else (np.zeros(len(elements), np.int64), *coordinates)
+    position = [rest[0] * scale, *rest[1:], layer]
+    limits = [
+        level.width * image.texel_nbytes - nbytes,
+        *[extent - 1 for extent in level[2 : 1 + len(rest)]],
+        image.layers - 1,
+    ]
+    outside = np.zeros(len(elements), np.bool_)
+    for value, limit in zip(position, limits, strict=True):
+        outside |= (value < 0) | (value > limit)
+    if site.bounds == "trap" and outside.any():
+        fail(
+            lanes,
+            site,
+            image,
+            elements,
+            coordinates,
+            int(np.flatnonzero(outside)[0]),
+            f"out of range access of {nbytes} bytes",
+        )
+    position = [np.clip(value, 0, max(limit, 0)) for value, limit in zip(position, limits, strict=True)]
+    misaligned = position[0] % nbytes != 0
+    if site.bounds == "clamp":  # the nearest place an element of this size can have
+        position[0], misaligned = (
+            np.where(outside, position[0] - position[0] % nbytes, position[0]),
+            misaligned & ~outside,
+        )
+    misaligned &= ~outside
+    if misaligned.any():
+        fail(
+            lanes,
+            site,
+            image,
+            elements,
+            coordinates,
+            int(np.flatnonzero(misaligned)[0]),
+            f"misaligned access of {nbytes} bytes",
+        )
+    row = position[-1]
+    for axis in (2, 1):
+        row = row * level[1 + axis] + (position[axis] if axis < len(rest) else 0)
+    flat = level.address + row * level.width * image.texel_nbytes + position[0]
+    if limits[0] < 0:
+        fail(lanes, site, image, elements, coordinates, 0, f"access of {nbytes} bytes to a row of fewer")
+    return np.where(outside, -1, flat) if site.bounds == "zero" else flat
+
+
+def fail(lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, lane: int, what: str):
+    where = ", ".join(str(int(value[lane])) for value in coordinates)
+    raise fault_of_element(lanes, site.at, int(elements[lane]), f"{what} at ({where}) of {image.name}")
+
+
+def each_image(group: Lanes, site: Site, nbytes_of, scale_of):
+    """(image, elements, addresses) for the lanes of each surface; then the whole instruction is in the trace."""
+    elements = active_elements(group, site.guard)
+    table = np.full((len(elements), 1), -1, np.int64)
+    nbytes = site.nbytes
+    if len(elements):
+        coordinates = np.stack(
+            [site.row(group, ref, elements).view(np.int32).astype(np.int64) for ref in site.coordinates]
+        )
+        for image, _, at in find_images(
+            group, site.at, elements, site.row(group, site.handle, elements), is_surface=True
+        ):
+            nbytes = nbytes_of(image)
+            found = addresses(group, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
+            table[at, 0] = found
+            yield image, elements[at], found
+    lanes = np.bincount(elements // WARP, minlength=len(group.masks))
+    trace(group, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), site.is_atomic)
+
+
+def registers(inst: Instruction, slot: str, count: int, kind: int, env: Env) -> list[Ref]:
+    index = getattr(inst, slot)
+    if index == RZ:
+        return [source(inst, slot, kind, env.pool)] * count if slot != "dst" else [Ref(kind, RZ)] * count
+    return [Ref(kind, index + k) for k in range(count)]
+
+
+def build_load(inst: Instruction, env: Env) -> Op:
+    site, element = Site(inst, env), ELEMENTS[inst.op.types[0]]
+    results = registers(inst, "dst", element.count, element.kind, env)
+
+    def op(lanes: Lanes) -> None:
+        view = lanes.chunk.spaces["global"].views[element.nbytes]
+        for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1):
+            index = np.maximum(address - GLOBAL_BASE, 0) // element.nbytes
+            for k, ref in enumerate(results):
+                lanes.v[ref.kind][ref.index][elements] = np.where(address < 0, 0, view[index + k])
+
+    return op
+
+
+def build_store(inst: Instruction, env: Env) -> Op:
+    site, element = Site(inst, env), ELEMENTS[inst.op.types[0]]
+    values = registers(inst, "c", element.count, element.kind, env)
+
+    def op(lanes: Lanes) -> None:
+        view = lanes.chunk.spaces["global"].views[element.nbytes]
+        for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1):
+            kept = address >= 0
+            index = (address[kept] - GLOBAL_BASE) // element.nbytes
+            for k, ref in enumerate(values):
+                view[index + k] = site.row(lanes, ref, elements)[kept]
+
+    return op
+
+
+def to_element(bits: np.ndarray, image: Image) -> np.ndarray:
+    """32-bit values as the surface's elements: floats rounded, integers clamped to what fits."""
+    dtype = IMAGE_ELEMENTS[image.element].dtype
+    if dtype.kind == "f":
+        return bits.view(np.float32).astype(dtype)
+    limits = np.iinfo(dtype)
+    return np.clip(bits.view(np.int32 if dtype.kind == "i" else np.uint32), limits.min, limits.max).astype(dtype)
+
+
+def build_put(inst: Instruction, env: Env) -> Op:
+    site = Site(inst, env)
+    values = registers(inst, "c", 4, U32, env)
+
+    def op(lanes: Lanes) -> None:
+        views = lanes.chunk.spaces["global"].views
+        for image, elements, address in each_image(
+            lanes, site, lambda image: image.texel_nbytes, lambda image: image.texel_nbytes
+        ):
+            dtype = IMAGE_ELEMENTS[image.element].dtype
+            kept = address >= 0
+            index = (address[kept] - GLOBAL_BASE) // dtype.itemsize
+            for k, ref in enumerate(values[: image.channels]):
+                bits = np.ascontiguousarray(site.row(lanes, ref, elements)[kept])
+                views[dtype.itemsize].view(dtype)[index + k] = to_element(bits, image)
+
+    return op
+
+
+def build_reduction(inst: Instruction, env: Env) -> Op:
+    site = Site(inst, env)
+    operation, t = inst.op.semantics.removeprefix("red_surface_"), inst.op.types[0]
+    is_sample = unpack(inst.mods, "sample")
+    kind = KIND_OF_TYPE[t]
+    value = source(inst, "c", kind, env.pool)
+
+    def op(lanes: Lanes) -> None:
+        from gpuprof.emulate.memory import sequential
+
+        view = lanes.chunk.spaces["global"].views[site.nbytes]
+        for image, elements, address in each_image(
+            lanes, site, lambda image: site.nbytes, lambda image: image.texel_nbytes if is_sample else 1
+        ):
+            dtype = (
+                np.dtype(("i" if image.element[0] == "i" else "u") + str(site.nbytes))
+                if is_sample
+                else np.dtype(_DTYPES[t])
+            )
+            kept = address >= 0
+            values = np.ascontiguousarray(site.row(lanes, value, elements)[kept]).view(dtype)
+            index = (address[kept] - GLOBAL_BASE) // site.nbytes
+            if len(index):
+                sequential.integers(
+                    sequential.CODES[operation], view.view(dtype), index, values, values, np.empty_like(values)
+                )
+
+    return op
+
+
+_DTYPES = {"u32": "u4", "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8"}
+
+SEMANTICS = {
+    "surface_load": build_load, "surface_store": build_store, "surface_put": build_put,
+    **{f"red_surface_{operation}": build_reduction for operation in ("add", "min", "max", "and", "or")},
+}  # fmt: skip

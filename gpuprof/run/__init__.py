@@ -1,0 +1,14 @@
+"""Carries out command streams. It is the only room that knows the emulator, the timing model and the recording at once:
+it hands each what it needs and holds no rule of its own.
+
+    build            a source file to a Program
+    session          one emulated GPU: commands in order; settling times what is in flight and records it
+    inflight, nested launches nobody has waited for yet, and what their kernels launched
+    ahead            the emulation on a thread of its own, a bounded number of pieces ahead of the timing
+    disturbance      times launches a second time where sampling is in their way
+    chunks           what a session did, as the chunks of its recording have it
+    launch_requests  the launches that a file asks for
+    script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)
+    replay           gives a session the commands that a recording has saved
+    multipass        one run recorded in several passes, which are merged
+"""

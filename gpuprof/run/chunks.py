@@ -1,0 +1,113 @@
+"""What a session does, as the chunks of its recording have it (`records.schema`)."""
+
+import numpy as np
+
+import gpuprof
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.module import LoadedModule
+from gpuprof.emulate.log.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.fidelity.sentence import sentence
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.records.schema import COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
+from gpuprof.records.writer import RecordWriter
+from gpuprof.run.settings import Settings
+from gpuprof.saved.codec import VERSION as STREAM_VERSION
+from gpuprof.saved.codec import Header
+from gpuprof.timing.buffer import by_launch
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.sampling.control_registers import described
+from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.version import MODEL_VERSION
+
+
+def record_preamble(settings: Settings, chip: Chip) -> None:
+    """What a recording begins with: what made it, and the chip."""
+    settings.recorder.meta(
+        {
+            "tool": "gpuprof",
+            "tool_version": gpuprof.__version__,
+            "model_version": MODEL_VERSION,
+            "fidelity": sentence(chip, MODEL_VERSION),
+            "command": settings.command,
+            "chip": chip.name,
+            "sampling": sampling_fields(settings.sampling, settings),
+        }
+    )
+    settings.recorder.chip(chip.describe())
+
+
+def sampling_fields(sampling: Sampling, settings: Settings) -> dict[str, int | str]:
+    """The registers in force, as META tells them for the whole run and LNCH for a launch."""
+    return described(sampling, settings.sampling) | {"record": settings.record}
+
+
+def stream_header(settings: Settings) -> Header:
+    """What a saved stream begins with: how it was run."""
+    return Header(STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles)
+
+
+def record_module(recorder: RecordWriter, number: int, module: LoadedModule, image: bytes) -> None:
+    program = module.program
+    for path, text in sorted(program.sources.items()):
+        recorder.source(path, text)
+    recorder.module(
+        number,
+        name=program.name,
+        load_base=module.load_base,
+        code_nbytes=module.end - module.load_base,
+        compiler=program.compiler,
+        arch=program.arch,
+        image=image,
+    )
+
+
+def launch_fields(launch: cmd.Launch, module: int, task: str, parent: int | None, priority: int) -> dict:
+    """`parent`: index of the launch whose kernel launched it; `priority`: of its stream."""
+    function = launch.function
+    unusual = ({} if parent is None else {"parent": parent}) | ({"priority": priority} if priority else {})
+    unusual |= {"dependent": True} if launch.dependent else {}
+    return unusual | {
+        "launch": launch.index,
+        "module": module,
+        "kernel": function.display,
+        "symbol": function.name,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "dynamic_shared_nbytes": launch.dynamic_shared_nbytes,
+        "stream": launch.stream,
+        "registers": function.registers,
+        "shared_nbytes": function.shared_nbytes,
+        "local_nbytes": function.local_nbytes,
+        "text": launch.name,
+        "task": task,
+    }
+
+
+def record_samples(recorder: RecordWriter, samples: np.ndarray) -> None:
+    """Samples, or rows of counters, of any launches."""
+    for launch, rows in by_launch(samples):
+        if rows.dtype == SAMPLED_COUNTERS_DTYPE:
+            recorder.exact_rows(b"SMCN", launch, rows)
+        else:
+            recorder.samples(launch, rows)
+
+
+def record_end(recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
+    """What is exact, and the launch's end."""
+    base = launch.module.load_base
+    recorder.ledger(launch.index, timing.ledger, base)
+    recorder.stalls(launch.index, timing.stalls, base)
+    recorder.exact_rows(b"CAUS", launch.index, timing.causes)
+    recorder.counters(launch.index, counter_rows(counters, base))
+    recorder.exact_rows(b"SMDR", launch.index, timing.losses)
+    recorder.launch_end(launch.index, timing)
+
+
+def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
+    """Counters as rows of records.schema.COUNTERS_DTYPE, one per instruction."""
+    rows = np.zeros(len(counters.inst_executed), COUNTERS_DTYPE)
+    rows["pc"] = load_base + INSTRUCTION_NBYTES * np.arange(len(rows))
+    for name in COUNTER_NAMES:
+        rows[name] = getattr(counters, name)
+    return rows

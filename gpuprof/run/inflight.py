@@ -1,0 +1,271 @@
+"""Launches in flight: asked of a stream, and not waited for yet.
+
+What they do to memory happens in the order they were asked for, whatever the timing says. When they run is worked out
+for all of them together, once somebody waits: `Flight.pieces` then gives the trace of each as the timing model orders
+it, and a launch whose turn comes before an earlier one has been emulated has that one done first, its trace put by.
+"""
+
+import pickle
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from gpuprof.device import commands as cmd
+from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.emulate.log.trace import REST, Order, TracePiece
+from gpuprof.errors import GpuprofError
+from gpuprof.run.ahead import Orders, ahead
+
+IN_MEMORY_NBYTES = 256 << 20  # of a launch's trace that is put by; the rest goes to a temporary file
+# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/long_run.py: about 9 bytes
+# each).
+MOST_NBYTES = 32 << 30
+
+Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]
+
+
+class Shelf:
+    """Pieces put by, first in, first out for each chunk of blocks: in memory, and beyond a bound in a file.
+
+    `put` raises GpuprofError when the file gets too long, or the disk is full; `why`, in the plural, and `advice` say
+    what is put by and what to do about it.
+    """
+
+    def __init__(self, why: str, advice: str, in_memory_nbytes: int = IN_MEMORY_NBYTES, most_nbytes: int = MOST_NBYTES):
+        self._why, self._advice = why, advice
+        self._room_nbytes, self._most_nbytes = in_memory_nbytes, most_nbytes
+        # by first block; or where it is in the file, and how long
+        self._chunks: dict[int, deque[TracePiece | tuple[int, int]]] = {}
+        self._new: deque[int] = deque()  # chunks whose first piece is here
+        self._file = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._chunks.values()))
+
+    def put(self, piece: TracePiece) -> None:
+        if piece.number == 0:
+            self._new.append(piece.first_block)
+        self._chunks.setdefault(piece.first_block, deque()).append(self._kept(piece))
+
+    def take(self, order: Order) -> TracePiece | None:
+        """What was ordered: the next piece of a chunk; None when a new chunk is asked for and there is none."""
+        if order.first_block < 0 and not self._new:
+            return None
+        piece = self._chunks[order.first_block if order.first_block >= 0 else self._new.popleft()].popleft()
+        if isinstance(piece, TracePiece):
+            return piece
+        self._file.seek(piece[0])
+        return pickle.load(self._file)
+
+    def _kept(self, piece: TracePiece) -> TracePiece | tuple[int, int]:
+        nbytes = sum(value.nbytes for value in piece if isinstance(value, np.ndarray))
+        if nbytes <= self._room_nbytes:
+            self._room_nbytes -= nbytes
+            return piece
+        try:
+            return self._written(piece, nbytes)
+        except OSError as error:
+            text = (
+                f"the temporary file of {self._why} cannot be written: {error.strerror or error}; set TMPDIR to a "
+                f"folder with more room, or {self._advice}"
+            )
+            raise GpuprofError(text) from None
+
+    def _written(self, piece: TracePiece, nbytes: int) -> tuple[int, int]:
+        """Where it begins in the file, and how long it is."""
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="gpuprof-")  # noqa: SIM115 (it lives as long as the shelf)
+        start = self._file.seek(0, 2)
+        if start + nbytes > self._most_nbytes:
+            raise GpuprofError(
+                f"{self._why} fill a temporary file of {self._most_nbytes / (1 << 30):.3g} GiB, and it goes on; "
+                f"{self._advice}"
+            )
+        pickle.dump(piece, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._file.flush()
+        return start, self._file.tell() - start
+
+
+class Queue:
+    """Emulations in the order they were asked for: `first_open` is the number of the first that is not known to have
+    ended.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[Pieces] = []
+        self.first_open = 0
+
+    def finish(self, end: int) -> None:
+        """Emulates all before number `end`."""
+        while self.first_open < end:
+            self.pieces[self.first_open].put_rest_by()
+            self.first_open += 1
+
+
+class Pieces:
+    """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
+    own thread.
+    """
+
+    def __init__(self, emulate: Emulate, queue: Queue):
+        self._orders = Orders()
+        self._live = ahead(emulate(self._orders), depth=0)
+        self._open: deque[Order] = deque()  # orders without a piece yet
+        self._shelf: Shelf | None = None
+        self._queue, self._number = queue, len(queue.pieces)
+        queue.pieces.append(self)
+
+    def order(self, order: Order) -> None:
+        self._open.append(order)
+        if self._shelf is None:
+            self._orders.put(order)
+
+    def __iter__(self) -> "Pieces":
+        return self
+
+    def __next__(self) -> TracePiece:
+        self._queue.finish(self._number)
+        if self._shelf is not None:
+            return self._take()
+        piece = next(self._live)
+        # an order for a new chunk, when there was none, is passed over
+        while not _answers(piece, self._open.popleft()):
+            assert self._open, "a piece that nobody ordered"
+        return piece
+
+    def put_rest_by(self) -> None:
+        """Emulates to the launch's end; what is on order, and what nobody has ordered yet, is put by."""
+        self._shelf = Shelf(
+            "traces of a launch that later ones overtake",
+            "wait for it before these are launched, or end it sooner with --max-cycles",
+        )
+        self._orders.put(Order(REST))
+        self._orders.close()
+        for piece in self._live:
+            self._shelf.put(piece)
+
+    def close(self) -> None:
+        """Ends the emulation, wherever it stands."""
+        self._live.close()
+
+    def _take(self) -> TracePiece:
+        while self._open:
+            if (piece := self._shelf.take(self._open.popleft())) is not None:
+                return piece
+        raise StopIteration
+
+
+def _answers(piece: TracePiece, order: Order) -> bool:
+    return piece.number == 0 if order.first_block < 0 else piece.first_block == order.first_block
+
+
+@dataclass(eq=False)
+class Flight:
+    """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has
+    them.
+    """
+
+    launch: cmd.Launch
+    counters: LaunchCounters
+    pieces: Pieces
+    after: tuple[int, ...] = ()
+    after_signal: tuple[int, ...] = ()
+    launched_by: tuple[int, int, int] | None = None
+
+
+@dataclass
+class _Stream:
+    """What comes next on the stream waits for the flights `tail`, by number, and, once, for those in `events`."""
+
+    tail: set[int] = field(default_factory=set)
+    last: int | None = None
+    events: set[int] = field(default_factory=set)
+
+
+@dataclass
+class _Mark:
+    """A recorded event: it happens at `cycle`, or when the last of these flights ends."""
+
+    cycle: int
+    flights: frozenset[int] = frozenset()
+
+
+class InFlight:
+    """The flights, in the order asked, and what waits for what."""
+
+    def __init__(self) -> None:
+        self.flights: list[Flight] = []
+        self._queue = Queue()
+        self._streams: dict[int, _Stream] = {}
+        self._marks: dict[int, _Mark] = {}
+
+    def add(self, launch: cmd.Launch, counters: LaunchCounters, emulate: Emulate) -> None:
+        """A launch on a stream: after what the stream has, or when it is dependent and there is a launch before, as
+        that lets it.
+        """
+        stream = self._stream(launch.stream)
+        number = len(self.flights)
+        if launch.dependent and stream.last is not None:
+            after, after_signal = stream.events, (stream.last,)
+        else:
+            after, after_signal, stream.tail = stream.tail | stream.events, (), set()
+        self.flights.append(Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), after_signal))
+        stream.tail.add(number)
+        stream.last, stream.events = number, set()
+
+    def add_launched(
+        self,
+        launch: cmd.Launch,
+        counters: LaunchCounters,
+        emulate: Emulate,
+        after: list[int],
+        launched_by: tuple[int, int, int],
+    ) -> None:
+        """A launch by a kernel in flight. What waits for that on its stream waits for both."""
+        self._stream(launch.stream).tail.add(len(self.flights))
+        self.flights.append(
+            Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), (), launched_by)
+        )
+
+    def mark(self, event: int, stream: int, cycle: int) -> None:
+        """Notes an event behind what a stream has; `cycle` is the present."""
+        there = self._stream(stream)
+        self._marks[event] = _Mark(cycle, frozenset(there.tail | there.events))
+
+    def wait(self, event: int, stream: int) -> None:
+        """What comes next on the stream waits for the event, too."""
+        if event in self._marks:
+            self._stream(stream).events |= self._marks[event].flights
+
+    def depends(self, event: int) -> bool:
+        """Whether the event's cycle is not known before the flights have been timed."""
+        return bool(self._marks[event].flights)
+
+    def cycle_of(self, event: int) -> int:
+        return self._marks[event].cycle
+
+    def finish_emulation(self) -> None:
+        """What was asked so far is done, in memory."""
+        self._queue.finish(len(self.flights))
+
+    def landed(self, end_cycle: Callable[[int], int]) -> None:
+        """All flights are over; `end_cycle` gives a flight's."""
+        for mark in self._marks.values():
+            mark.cycle = max([mark.cycle, *(end_cycle(number) for number in mark.flights)])
+        self.drop()
+
+    def drop(self) -> None:
+        """Forgets the flights, and what was to wait for them."""
+        for mark in self._marks.values():
+            mark.flights = frozenset()
+        for flight in self.flights:
+            flight.pieces.close()
+        self.flights, self._queue = [], Queue()
+        self._streams = {}
+
+    def _stream(self, number: int) -> _Stream:
+        return self._streams.setdefault(number, _Stream())

@@ -1,0 +1,37 @@
+"""Where the launches of a file come from: the command line, comments in its source, or the sources that a gpubin
+carries.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from gpuprof.device.launching.text import find_launch_comments, parse_launch
+from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.errors import UsageError
+
+
+def command_line_requests(texts: Iterable[str]) -> list[LaunchRequest]:
+    return [parse_launch(text, "--launch") for text in texts]
+
+
+def comment_requests(file: Path) -> list[LaunchRequest]:
+    """The launches that a source file names in its comments."""
+    if file.suffix == ".gpubin":
+        return []
+    return _parse_comments(file.read_text(encoding="utf-8", errors="replace"), str(file))
+
+
+def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str]) -> list[LaunchRequest]:
+    """The launches named in the sources (path -> text) that a gpubin carries. Raises UsageError when there are none."""
+    requests = [request for path, text in sorted(sources.items()) for request in _parse_comments(text, path)]
+    if not requests:
+        raise UsageError(
+            f"{file}: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into the source "
+            "as a comment "
+            f"`// LAUNCH: ...` (kernels: {', '.join(kernels) or 'none'})"
+        )
+    return requests
+
+
+def _parse_comments(text: str, place: str) -> list[LaunchRequest]:
+    return [parse_launch(text, f"{place}:{line}") for line, text in find_launch_comments(text)]

@@ -1,0 +1,117 @@
+"""Several passes of one run: the first as it comes, the others from its command stream, each with a seed and a phase of
+its own.
+
+Pass k of n has the seed + k, and is k / n of a period later, so that together they sample n times as often. Each is a
+recording; in the end `records.merge` makes one of them.
+"""
+
+import shlex
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gpuprof.base.files import hidden, remove_what_was_left
+from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.records.merge import merge
+from gpuprof.records.writer import RecordWriter
+from gpuprof.run.replay import chip_of, replay
+from gpuprof.run.settings import Observer, Settings
+from gpuprof.saved.read import read_stream
+
+
+class _Quiet(Observer):
+    """Of a later pass only its progress is shown: what kernels print, and how long they took, is known."""
+
+    def __init__(self, observer: Observer):
+        self.progress = observer.progress
+        self.compiling = observer.compiling
+
+
+def record(
+    output: Path,
+    settings: Settings,
+    first: Callable[[Settings], None],
+    passes: int = 1,
+    fixed: frozenset[str] | None = None,
+) -> RecordWriter:
+    """Records what `first` does with the settings, with a recorder in them, and its later passes; gives the writer of
+    the recording.
+
+    `fixed`: registers of the sampler that stay as the settings have them, also where the stream sets them.
+    A run that is stopped in a later pass leaves a recording of the passes before, which says so. Raises UsageError for
+    settings of which there can be one pass only, and what `first` raises.
+    """
+    if passes > 1:
+        _check(output, settings, passes)
+    remove_what_was_left(output)
+    recorder = RecordWriter(output, settings.record)
+    with _what_is_left(recorder, output, settings.observer), recorder:
+        first(replace(settings, recorder=recorder, save_stream=settings.save_stream or passes > 1))
+    if passes == 1:
+        return recorder
+    n_launches, save_stream, stream = recorder.n_launches, settings.save_stream, read_stream(output)
+    settings = replace(settings, chip=chip_of(stream), save_stream=False, observer=_Quiet(settings.observer))
+    with _temporary(output, passes) as paths:
+        for number, path in enumerate(paths, 1):
+            try:
+                with RecordWriter(path, settings.record) as recorder:
+                    replay(stream, replace(settings, recorder=recorder), fixed=fixed, number=number, of=passes)
+            except KeyboardInterrupt:
+                stopped = f"interrupted in pass {number + 1} of {passes}"
+                merge([output, *paths[: number - 1]], output, stopped, save_stream)
+                raise
+        merged = merge([output, *paths], output, save_stream=save_stream).writer
+        assert merged.n_launches == n_launches, "what is exact differs between passes"
+        return merged
+
+
+def passes_of(sampling: dict[str, Any]) -> int:
+    """How many passes there are in a recording, by its META chunk."""
+    passes = sampling.get("passes", 1)
+    return passes if type(passes) is int and passes > 0 else 1
+
+
+def _check(output: Path, settings: Settings, passes: int) -> None:
+    if not settings.sampling.is_on:
+        raise UsageError(f"{passes} passes with the sampling off: each would be the same; give a --period")
+    if settings.sampling.auto_period:
+        raise UsageError(
+            f"{passes} passes with --period auto: each may find another period; give the one that a single pass finds"
+        )
+    if settings.sampling.stream == "lsu":
+        raise UsageError(
+            f"{passes} passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use "
+            "--stream aux"
+        )
+    if output.exists() and not stat.S_ISREG(output.stat().st_mode):
+        raise UsageError(f"{output}: {passes} passes cannot be put together in what is no regular file")
+
+
+@contextmanager
+def _what_is_left(recorder: RecordWriter, output: Path, observer: Observer) -> Iterator[None]:
+    """An error, or interrupt, that cuts the recording short says what can be had of it."""
+    left = f"what it took can be read: {shlex.join(['gpuprof', 'report', str(output)])}"
+    try:
+        yield
+    except GpuprofError as error:
+        if recorder.is_part:
+            error.args = (f"{error}; {left}",)
+        raise
+    except KeyboardInterrupt:
+        if recorder.is_part:
+            observer.notice(left)
+        raise
+
+
+@contextmanager
+def _temporary(output: Path, passes: int) -> Iterator[list[Path]]:
+    """Names beside the output for the second pass and those after it. The files are gone at the end."""
+    paths = [hidden(output, f"pass{number}") for number in range(2, passes + 1)]
+    try:
+        yield paths
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,96 @@
+"""Grids launched by kernels (CUDA dynamic parallelism): in what order they run, and what each waits for.
+
+A kernel that may launch is emulated to its end before anything else happens; then what it launched, each with all that
+comes of it, in the order launched, and last what it put on the tail launch stream. That is an order in which a GPU may
+run them, whatever the time they take: so the results do not depend on timing. Then all of them are in flight together,
+and timing knows when each was launched.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.module import LoadedModule
+from gpuprof.emulate.core.device_launches import BLOCK_STREAM, FIRE_AND_FORGET, MOST_PENDING, TAIL_LAUNCH, GridRequest
+from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.errors import KernelFault
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.special import LAUNCH_SERVICE
+from gpuprof.run.inflight import Emulate, InFlight
+
+DEEPEST = 24  # CUDA programming guide: the limit of nesting
+
+Begin = Callable[[cmd.Launch, int], tuple[LaunchCounters, Emulate]]
+
+
+def launches_grids(module: LoadedModule) -> bool:
+    """Whether there is code in a module that launches."""
+    calls = module.code["opcode"] == BY_NAME["SYSCALL"].number
+    return bool((module.code["imm"][calls] == LAUNCH_SERVICE).any())
+
+
+class Descent:
+    """The descendants of one flight. `begin` says of a launch, and the number of the one that launched it, how it is
+    emulated.
+    """
+
+    def __init__(self, in_flight: InFlight, begin: Begin):
+        self.in_flight, self.begin = in_flight, begin
+        self.n_grids = 0
+
+    def run(self, number: int, depth: int = 0) -> None:
+        """Emulates a flight and its descendants. They are the flights that follow it."""
+        self.in_flight.finish_emulation()
+        flights = self.in_flight.flights
+        requests = flights[number].counters.launched.grids
+        before: dict[tuple, list[int]] = defaultdict(list)  # by stream: the flights that its next launch waits for
+        for request in (each for each in requests if each.stream != TAIL_LAUNCH):
+            before[_stream(request)] = self._child(number, request, before[_stream(request)], depth)
+        tail = list(range(number, len(flights)))
+        for request in (each for each in requests if each.stream == TAIL_LAUNCH):
+            tail = self._child(number, request, tail, depth)
+
+    def _child(self, number: int, request: GridRequest, after: list[int], depth: int) -> list[int]:
+        """Launches and runs a grid; gives its flight and its descendants'."""
+        parent = self.in_flight.flights[number].launch
+        self.n_grids += 1
+        _check(parent, request, depth, self.n_grids)
+        first = len(self.in_flight.flights)
+        index = parent.index + first - number
+        launch = cmd.Launch(
+            index,
+            parent.module,
+            request.function,
+            request.grid,
+            request.block,
+            request.dynamic_shared_nbytes,
+            request.params,
+            parent.stream,
+            f"{request.function.display}<<<{_extent(request.grid)}, {_extent(request.block)}, "
+            f"{request.dynamic_shared_nbytes}>>>",
+            request.cluster,
+        )
+        self.in_flight.add_launched(
+            launch, *self.begin(launch, parent.index), after, (number, request.warp, request.turn)
+        )
+        self.run(first, depth + 1)
+        return [] if request.stream == FIRE_AND_FORGET else list(range(first, len(self.in_flight.flights)))
+
+
+def _check(parent: cmd.Launch, request: GridRequest, depth: int, n_grids: int) -> None:
+    what = f"{parent.function.display}: it launches {request.function.display}"
+    if depth + 1 > DEEPEST:
+        raise KernelFault(f"{what} {depth + 1} levels below the host's launch; {DEEPEST} is the most")
+    if n_grids > MOST_PENDING:
+        raise KernelFault(
+            f"{what}, and one launch of the host has led to {MOST_PENDING} others: more are not supported"
+        )
+
+
+def _stream(request: GridRequest) -> tuple[int, int]:
+    """The default stream and those that a kernel makes are a block's; nothing waits on fire and forget."""
+    return request.stream, request.launcher_block if request.stream == BLOCK_STREAM else -1
+
+
+def _extent(extent: tuple[int, int, int]) -> str:
+    return str(extent[0]) if extent[1:] == (1, 1) else f"({', '.join(map(str, extent))})"

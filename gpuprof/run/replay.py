@@ -1,0 +1,199 @@
+"""Runs a saved command stream again, on a GPU of its own: the same modules, the same initial memory, the same launches.
+
+    recording with a stream ─ saved.read ─> SavedStream ─ replay ─> commands ─ Session ─> another recording
+
+Chip, sampling and load bases may be others. The stream comes from a file, and nothing in it is believed.
+"""
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from gpuprof.chips import Chip, described
+from gpuprof.device import commands as cmd
+from gpuprof.device.images import check_image
+from gpuprof.device.launching.bind import parameter_nbytes
+from gpuprof.device.launching.limits import check_dependent, check_limits, cluster_of
+from gpuprof.device.load_map import PAGE_NBYTES
+from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
+from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.program import Function, Program
+from gpuprof.run.session import Session, open_session
+from gpuprof.run.settings import Settings
+from gpuprof.saved.codec import SavedCopyIn, SavedLaunch, SavedLoad
+from gpuprof.saved.read import SavedStream
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.sampling.control_registers import changed, registers
+
+MOST_STREAMS = 1 << 31
+
+
+def replay(
+    stream: SavedStream,
+    settings: Settings,
+    *,
+    saved_load_bases: bool = True,
+    fixed: frozenset[str] | None = None,
+    number: int = 0,
+    of: int = 1,
+) -> None:
+    """Carries out the stream as `settings` say, as pass `number` of so many.
+
+    saved_load_bases: modules lie where they lay; otherwise where the settings say. fixed: registers of the sampler that
+    stay as the settings have them, also where the stream sets them; None for those that are set otherwise than when it
+    was recorded.
+    Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels
+    raise.
+    """
+    session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)))
+    session.memory.limit_nbytes = memory_limit_nbytes()
+    if fixed is None:
+        fixed = _changed_registers(stream.header.sampling, settings.sampling)
+    player = _Player(stream, session, saved_load_bases, _Sampler(settings.sampling, fixed, number, of))
+    try:
+        for command, failed in stream.commands():
+            try:
+                session.submit(player.command(command))
+            except GpuprofError:
+                if not failed:
+                    raise
+        session.finish()
+    except BaseException:
+        session.in_flight.drop()
+        raise
+
+
+def shifted(sampling: Sampling, number: int, of: int) -> Sampling:
+    """How pass `number` of so many samples: with another seed, and a part of the period later."""
+    period = sampling.every or sampling.period_cycles
+    if not number or not period:
+        return sampling
+    phase = (sampling.phase_cycles + number * period // of) % period
+    return replace(sampling, seed=sampling.seed + number, phase_cycles=phase)
+
+
+def _changed_registers(before: Sampling, after: Sampling) -> frozenset[str]:
+    return frozenset(name for name, value in registers(before).items() if value != registers(after)[name])
+
+
+def chip_of(stream: SavedStream) -> Chip:
+    """The chip that the stream was recorded on. Raises FileFormatError when the recording describes none."""
+    try:
+        return described(stream.chip, f"{stream.path}: its chip")
+    except UsageError as error:
+        raise FileFormatError(str(error)) from None
+
+
+def memory_limit_nbytes() -> int:
+    """What a stream may allocate: half of the host's memory, so that a damaged one cannot take it all."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+class _Sampler:
+    """What the stream sets of the sampler, in a pass where some of it is fixed."""
+
+    def __init__(self, sampling: Sampling, fixed: frozenset[str], number: int, of: int):
+        self._sampling, self._fixed, self._number, self._of = sampling, fixed, number, of
+
+    def command(self, saved: cmd.SetSampler) -> cmd.SetSampler:
+        free = tuple((name, value) for name, value in saved.registers if name not in self._fixed)
+        self._sampling = changed(self._sampling, free)
+        if self._number == 0:
+            return cmd.SetSampler(free)
+        return cmd.SetSampler(tuple(registers(shifted(self._sampling, self._number, self._of)).items()))
+
+
+class _Player:
+    """Turns what was saved into commands of a session."""
+
+    def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool, sampler: _Sampler):
+        self.stream, self.session, self.saved_load_bases = stream, session, saved_load_bases
+        self._events: set[int] = set()
+        self._ways = {
+            SavedLoad: self._load,
+            SavedCopyIn: self._copy_in,
+            SavedLaunch: self._launch,
+            cmd.Fill: self._fill,
+            cmd.MakeImage: self._make_image,
+            cmd.SetSampler: sampler.command,
+            cmd.Event: self._event,
+            cmd.EventTime: self._event_time,
+        }
+
+    def command(self, saved: Any) -> cmd.Command:
+        """Raises FileFormatError for what the stream cannot have saved."""
+        way = self._ways.get(type(saved))
+        command = way(saved) if way else saved
+        least = cmd.HOST if isinstance(command, cmd.Wait) else 0
+        if not least <= getattr(command, "stream", 0) < MOST_STREAMS:
+            raise self.stream.damaged(f"there is no stream {command.stream}")
+        return command
+
+    def _load(self, saved: SavedLoad) -> cmd.Load:
+        number = len(self.session.modules)
+        if number >= len(self.stream.modules):
+            raise self.stream.damaged(f"it loads module {number}, which the recording does not have")
+        if saved.load_base <= 0 or saved.load_base % PAGE_NBYTES:
+            raise self.stream.damaged(f"a module is loaded at 0x{saved.load_base:x}")
+        module = self.stream.modules[number]
+        program = read_gpubin(module.image, f"{self.stream.path}: module {number} ({module.fields['name']})")
+        self.session.adopt(program, module.image)
+        return cmd.Load(program, saved.load_base if self.saved_load_bases else None)
+
+    def _copy_in(self, saved: SavedCopyIn) -> cmd.CopyIn:
+        if saved.nbytes > self.session.memory.used_nbytes:
+            raise DeviceMemoryError(
+                f"cannot write {saved.nbytes} bytes at 0x{saved.address:x}: no allocation is so large"
+            )
+        return cmd.CopyIn(saved.address, self.stream.content(saved.blocks, saved.nbytes), saved.stream)
+
+    def _launch(self, saved: SavedLaunch) -> cmd.Launch:
+        if not 0 <= saved.module < len(self.session.modules):
+            raise self.stream.damaged(f"it launches {saved.symbol!r} of module {saved.module}, which is not loaded")
+        module, chip = self.session.modules[saved.module], self.session.chip
+        function = self._kernel(module.program, saved.symbol)
+        check_limits(function, saved.grid, saved.block, saved.dynamic_shared_nbytes, chip)
+        check_dependent(function, saved.dependent, saved.stream, chip)
+        if len(saved.params) != parameter_nbytes(function):
+            raise self.stream.damaged(
+                f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(saved.params)} are "
+                "given"
+            )
+        return cmd.Launch(
+            self.session.n_launches,
+            module,
+            function,
+            saved.grid,
+            saved.block,
+            saved.dynamic_shared_nbytes,
+            saved.params,
+            saved.stream,
+            saved.name,
+            cluster_of(function, saved.grid, saved.cluster, chip),
+            saved.dependent,
+        )
+
+    def _kernel(self, program: Program, symbol: str) -> Function:
+        for function in program.functions:
+            if function.name == symbol and function.is_kernel:
+                return function
+        raise self.stream.damaged(f"{program.name} has no kernel {symbol!r}")
+
+    def _fill(self, saved: cmd.Fill) -> cmd.Fill:
+        if not saved.pattern or saved.nbytes % len(saved.pattern):
+            raise self.stream.damaged(f"a fill of {saved.nbytes} bytes has a pattern of {len(saved.pattern)}")
+        return saved
+
+    def _make_image(self, saved: cmd.MakeImage) -> cmd.MakeImage:
+        if not check_image(saved.image):
+            raise self.stream.damaged(f"{saved.image.name!r} is no image")
+        return saved
+
+    def _event(self, saved: cmd.Event) -> cmd.Event:
+        self._events.add(saved.event)
+        return saved
+
+    def _event_time(self, saved: cmd.EventTime) -> cmd.EventTime:
+        if saved.event not in self._events:
+            raise self.stream.damaged(f"it asks for the time of event {saved.event}, which it has not recorded")
+        return saved

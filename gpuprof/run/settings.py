@@ -1,0 +1,55 @@
+"""How a session runs, what it tells its caller while it works, and what a launch gave."""
+
+from dataclasses import dataclass, field
+
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.load_map import FIRST_LOAD_BASE
+from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.records.writer import RecordWriter
+from gpuprof.run.build import DEFAULT_OPTIONS, BuildOptions
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.state.result import LaunchTiming
+
+NO_SAMPLING = Sampling()
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch gave, beside its effect on memory."""
+
+    launch: cmd.Launch
+    timing: LaunchTiming
+    counters: LaunchCounters
+
+
+class Observer:
+    """What a session tells its caller while it works. A command overrides what it wants to show."""
+
+    def notice(self, text: str) -> None: ...
+
+    def compiling(self, seconds: float) -> None: ...
+
+    def progress(self, launch: cmd.Launch, blocks_done: int) -> None: ...
+
+    def output(self, text: str) -> None: ...
+
+    def finished(self, result: LaunchResult) -> None: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
+
+    chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
+    chip: Chip | None = None  # goes before any name
+    sampling: Sampling = NO_SAMPLING
+    recorder: RecordWriter | None = None
+    record: str = "wide"
+    sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
+    max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
+    save_stream: bool = False  # into the recording
+    load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
+    options: BuildOptions = DEFAULT_OPTIONS
+    observer: Observer = field(default_factory=Observer)
+    command: str = ""

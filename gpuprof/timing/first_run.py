@@ -1,0 +1,81 @@
+"""Whether this machine has the timing model compiled already; if not, another process compiles it, on another core,
+while this one compiles and emulates the first kernel. Both use Numba's cache, whose files are replaced whole: any
+number of processes may do so at once.
+"""
+
+import atexit
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+
+from gpuprof.timing.engine import SIGNATURE, run
+
+TICK_SECONDS = 0.25
+CODE = "from gpuprof.timing.first_run import compile_now; compile_now()"
+
+
+def is_compiled() -> bool:
+    """True when the next launch starts at once, and not after some seconds of compiling."""
+    if numba.config.DISABLE_JIT or run.signatures:
+        return True
+    cache = run._cache
+    return cache._index_key(SIGNATURE, run.targetctx.codegen()) in cache._cache_file._load_index()
+
+
+def compile_now() -> None:
+    """For a process that does nothing else: what Numba makes stays until the end, so no garbage is looked for."""
+    gc.disable()
+    run.compile(SIGNATURE)
+
+
+class Compilation:
+    """The timing model being compiled by another process."""
+
+    def __init__(self):
+        self._since = time.monotonic()
+        paths = [str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH")]
+        environment = {
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            "PYTHONSAFEPATH": "1",
+            "NUMBA_CACHE_DIR": numba.config.CACHE_DIR,
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", CODE],
+            env=os.environ | {name: value for name, value in environment.items() if value},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # whatever goes wrong goes wrong here once more, and is shown then
+            start_new_session=True,  # Ctrl-C is for this process, which then stops the other
+        )
+        atexit.register(self._stop)
+
+    def wait(self, tick: Callable[[float], None]) -> None:
+        """Until it is done; `tick` is told the seconds so far, again and again. If that process fails, the first launch
+        compiles.
+        """
+        while self._process.poll() is None:
+            tick(time.monotonic() - self._since)
+            try:
+                self._process.wait(TICK_SECONDS)
+            except subprocess.TimeoutExpired:
+                continue
+        atexit.unregister(self._stop)
+
+    def _stop(self) -> None:
+        """Nothing of it is there any more when this process ends, on a busy machine too."""
+        self._process.kill()
+        self._process.wait()
+
+
+def compile_once(tick: Callable[[float], None]) -> None:
+    """Waits until this machine has the timing model compiled: for who is about to start several processes that would
+    each compile it.
+    """
+    if not is_compiled():
+        Compilation().wait(tick)

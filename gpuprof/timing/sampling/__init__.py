@@ -1,0 +1,1 @@
+"""How the sampler is set: its registers, the filter of wanted samples, the events that trigger it."""

@@ -1,0 +1,542 @@
+"""The state of a simulated GPU: record layouts, and what their fields mean.
+
+Times are GPU cycles from power-on, int64. NEVER is later than any cycle. A cycle from TOKEN on is one that is not known
+yet: it stands for load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests
+are served. Ports count in ticks, 64 to the cycle, since some are busy for a fraction of one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips.fields import FIELDS
+from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.isa.causes import INDEX as CAUSE_INDEX
+from gpuprof.isa.row import PIPES
+from gpuprof.isa.stalls import INDEX
+from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+
+QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
+TICK_BITS = 6
+TICKS = 1 << TICK_BITS
+TOKEN = 1 << 50
+NEVER = 1 << 60
+N_BARRIERS = 16  # of a block
+N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one. Also of multiplications
+N_MBARRIERS = 64  # of a block's memory barriers that are told apart
+BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
+STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
+OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
+QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
+NOT_YET = -(1 << 50)  # in ticks, before all else
+BUFFER_LINE = 1 << 27  # first line of the event buffer: a range of addresses below all that programs have
+SECTOR_NBYTES = 32  # what caches and memory are asked for
+# cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
+N_BUCKETS = 4096
+
+# Ports of a partition: its pipes; "lsu" is the queue of memory instructions.
+PORTS = tuple(pipe for pipe in PIPES if pipe != "tex")
+PORT_INDEX = {name: index for index, name in enumerate(PORTS)}
+N_PORTS = len(PORTS)
+PORT_LSU, PORT_NONE, PORT_TENSOR = PORT_INDEX["lsu"], PORT_INDEX["none"], PORT_INDEX["tensor"]
+
+# Why a warp is not ready, in order of priority. Each class has an end cycle; the class holds before it.
+CLASS_WAIT, CLASS_LONG, CLASS_SHORT, CLASS_CONSTANT, CLASS_FETCH, CLASS_BRANCH = range(6)
+N_CLASSES = 6
+REASON_OF_CLASS = np.array(
+    [
+        INDEX[name]
+        for name in ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
+    ],
+    np.int64,
+)
+
+# A scoreboard entry packs the cycle its register is ready, what made it (bypass.KINDS) and the class of the wait:
+#
+#     63                        6 5      2 1     0
+#    +---------------------------+--------+-------+
+#    | cycle                     | maker  | class |
+#    +---------------------------+--------+-------+
+ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
+
+# What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places
+# that other warps
+# read: the warp's age plus one.
+#
+#     63        32  30  29    28      24 23                  0
+#    +-----------+---+-------+----------+---------------------+
+#    | who       | o | conf. | kind     | instruction         |
+#    +-----------+---+-------+----------+---------------------+
+CAUSE_KIND_SHIFT, CAUSE_WHO_SHIFT = 24, 32
+CAUSE_PC_MASK, CAUSE_KIND_MASK, CONFLICT, OTHER = (1 << 24) - 1, 31 << 24, 1 << 29, 1 << 30
+CAUSE_MASK = CAUSE_PC_MASK | CAUSE_KIND_MASK | CONFLICT
+# A row of the table of causes has the stalled instruction, from bit 37 on, and the reason above its cause.
+STALLED_SHIFT, REASON_SHIFT = 37, 32
+KIND = {name: number << CAUSE_KIND_SHIFT for name, number in CAUSE_INDEX.items()}
+
+STARVED = 2
+
+# Warp states.
+EMPTY, STARTING, WAITING, READY, HOLDING = range(5)
+# Grid states.
+PENDING, ACTIVE, ENDED = range(3)
+
+INSTRUCTION = np.dtype(
+    [
+        ("first_dep", "i4"),
+        ("n_deps", "i4"),
+        ("n_writes", "i4"),
+        ("kind", "i4"),
+        ("operation", "i4"),
+        ("has_access", "i4"),
+        ("is_local", "i4"),
+        ("slots", "i4"),
+        ("chain", "i4"),  # cycles between slots
+        ("slots_apart", "i4"),  # from one slot that uses the port to the next
+        ("latency", "i4"),
+        ("atomic_passes", "i4"),  # of the atomic units
+        ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
+        ("least_passes", "i4"),  # of shared memory without a bank conflict
+        ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
+        ("result_class", "i4"),
+        ("port", "i4"),
+        ("bypass_kind", "i4"),  # place in bypass.KINDS
+        ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
+        ("port_ticks", "i4"),
+        ("throttle", "i4"),  # reason while the port is busy
+        ("bypass_l1", "i4"),
+        ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
+        ("barrier", "i4"),
+        ("barrier_threads", "i4"),  # 0: the whole block
+        ("newest", "i4"),  # groups of copies or multiplications that need not have ended
+        ("events", "i4"),  # a bit for each kind of event (triggers) that it is
+        ("operand_ticks", "i4"),  # a multiplication keeps shared memory for its operands
+        ("line", "i8"),  # instruction cache line
+    ],
+    align=True,
+)
+
+WARP = np.dtype(
+    [
+        ("state", "i4"),
+        ("pc", "i4"),  # instruction it waits to issue, or that holds it
+        ("block_end", "i4"),  # end of the basic block it is in
+        ("slots_left", "i4"),
+        ("partition", "i4"),  # of the whole GPU
+        ("lane", "i4"),  # slot in its partition
+        ("block_slot", "i4"),  # of the whole GPU
+        ("in_block", "i4"),  # number in its block
+        ("hold_reason", "i4"),
+        ("hold_cause", "i4"),
+        ("last_store", "i4"),  # cause: the store acknowledged last
+        ("last_gone", "i4"),  # cause: the store that was on its way last
+        ("longest_pc", "i4"),  # instruction of its longest stall since a barrier, and that
+        ("longest", "i8"),
+        ("who", "i8"),  # it, in causes
+        ("barrier", "i4"),  # it waits at
+        ("alias", "i4"),  # 1: a folded instruction copied a token
+        ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
+        ("mask", "u4"),
+        ("issued_mask", "u4"),  # active lanes of what it issued last, and where that was
+        ("issued_pc", "i4"),
+        ("block", "u4"),  # in the order they run
+        ("grid", "i4"),  # of the batch
+        ("final", "i4"),  # 1: the trace ends with the piece
+        ("step", "i8"),  # addresses: next step, where to look further (see `follow`), the end of the piece's steps
+        ("step_end", "i8"),
+        ("trace_end", "i8"),
+        ("piece", "i8"),  # address of its record
+        ("access", "i8"),
+        ("sector", "i8"),
+        ("start", "i8"),  # first resident cycle
+        ("last", "i8"),  # last cycle accounted for: that of the last issue, or of the end of a hold
+        ("ready", "i8"),  # first cycle without a dependency; end of a hold
+        ("busy_mark", "i8"),  # busy cycles of the port it needs, at `ready`
+        ("stores_done", "i8"),  # all its stores so far are acknowledged
+        ("stores_gone", "i8"),  # all are on their way
+        ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
+        ("line", "i8"),  # instruction line it fetched last
+        ("groups", "i8"),  # of copies it has committed
+        ("products", "i8"),  # groups of multiplications it has committed
+    ],
+    align=True,
+)
+
+PARTITION = np.dtype(
+    [
+        ("next_event", "i8"),
+        ("next_wake", "i8"),
+        ("issued", "i8"),  # last cycle with an issue
+        ("occupant", "i8"),  # cause: what it issued last
+        ("address_free", "i8"),
+        ("queued", "i8"),  # memory instructions so far
+        ("current", "i4"),  # lane of the warp it issued from last, -1 none
+        ("n_ready", "i4"),
+        ("sm", "i4"),
+    ],
+    align=True,
+)
+
+# One lane (warp slot) of a partition, as the scheduler sees it.
+LANE = np.dtype([("wake", "i8"), ("age", "i8"), ("port", "i4"), ("ready", "i4")], align=True)
+
+# `free` in cycles, `tick` in ticks, `issued` the last cycle in which it took an instruction, `occupant` a cause: that
+# instruction.
+PORT = np.dtype([("free", "i8"), ("tick", "i8"), ("busy", "i8"), ("issued", "i8"), ("occupant", "i8")], align=True)
+
+SM = np.dtype(
+    [
+        ("next_event", "i8"),
+        ("next_sample", "i8"),
+        ("next_store", "i8"),  # of a sample record through the load/store unit
+        ("block_free", "i8"),  # since when the head grid's next block could start, NEVER when it cannot
+        ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
+        ("lsu_tick", "i8"),
+        ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
+        ("noc_tick", "i8"),
+        ("cluster_tick", "i8"),  # of its port to the shared memory of others
+        ("l1_use", "i8"),
+        ("misses", "i8"),
+        ("records", "i8"),  # sample records put into its FIFO
+        ("stores", "i8"),  # of these, passed to the load/store unit
+        ("l1_misses", "i8"),  # sectors, since the batch began
+        ("bank_conflicts", "i8"),  # further passes of shared memory, the same
+        ("counted", "i8"),  # of either: those that the trace cell has counted
+        ("events", "i8"),  # that it has counted, from -phase on
+        ("taken", "i8"),  # cycles that it has sampled
+        ("counted_cycle", "i8"),  # the last one of which there is a row of counters
+        ("event_warp", "i8"),  # whose event was the last that started it
+        ("event_pc", "i8"),  # its instruction, if the warp may be elsewhere by now; else -1
+        ("registers", "i8"),  # taken by blocks, as the next one
+        ("shared_nbytes", "i8"),
+        ("carve_out", "i8"),  # shared memory there is, -1 not settled
+        ("l1_sets", "i8"),
+        ("warps", "i4"),
+        ("warps_taken", "i4"),  # warp slots that blocks have, which may be empty again
+        ("blocks", "i4"),
+        ("next_slot", "i4"),  # that the head grid's next block takes
+        ("half", "i4"),  # of the L2 it is near to
+    ],
+    align=True,
+)
+
+BLOCK = np.dtype(
+    [
+        ("free", "i8"),  # since when, if it is not used
+        ("index", "i8"),  # of its grid
+        ("grid", "i4"),  # the last one that had it, -1 none
+        ("live", "i4"),  # warps that have not ended
+        ("waiting", "i4"),
+        ("used", "i4"),
+        ("signalled", "i4"),  # 1: it lets dependent grids start
+        ("copies", "i4"),  # bulk copies on their way
+    ],
+    align=True,
+)
+
+# What a grid is, where its trace stands, and what has been counted for it.
+GRID_NUMBERS = (
+    "launch",
+    "priority",  # the smaller, the sooner
+    "launch_cycles",  # from the end of what it waits for to its first block
+    "first_edge",  # its rows of the edge table: the grids that wait for it
+    "last_edge",
+    "first_inst",  # of the batch's instructions
+    "first_basic_block",
+    "last_line",  # instruction cache line of the last instruction
+    "pc_base",  # the program counter of instruction i of the batch is pc_base + 16 i
+    "warps_per_block",
+    "blocks_per_sm",  # that fit an SM that is empty
+    "registers",  # of a block, and the next one, too
+    "shared_nbytes",
+    "carve_out",  # shared memory of an SM that is full of its blocks
+    "cluster",  # blocks that start together
+    "cluster_x",  # extents of a cluster
+    "cluster_y",
+    "cluster_z",
+    "clusters_x",  # of the grid
+    "clusters_y",
+    "has_mbarriers",  # 0 or 1
+    "total_blocks",
+    "launcher",  # the grid whose kernel launches it, -1: the host does
+    "launcher_warp",  # in that grid; of what a warp launches, the next is the one of the smallest `turn`
+    "turn",
+)
+GRID_PLACES = (
+    "known_blocks",  # of which the trace is there
+    "piece",  # address of the record of the piece of trace in which the blocks that start next begin
+)
+GRID_COUNTERS = (
+    "state",
+    "launched",  # 0: by a kernel that has not done so yet
+    "waits",  # grids that must end, or let it start, or launch it, before it is ready
+    "prerequisites",  # grids that let it start and have not ended
+    "prerequisites_seen",  # from this cycle on, once they have ended, its warps know
+    "ready",  # from this cycle on
+    "signalled",  # blocks that let dependent grids start
+    "signal_cycle",  # when the last of them did
+    "next_block",
+    "done_blocks",
+    "start_cycle",
+    "end_cycle",
+    "issue_slots",
+    "resident_warp_cycles",
+    "l2_sectors",
+    "l2_hits",
+    "dram_read_sectors",
+    "dram_write_sectors",
+    "shared_wavefronts",
+)
+GRID = np.dtype([(name, "i8") for name in (*GRID_NUMBERS, *GRID_PLACES, *GRID_COUNTERS)])
+
+# A piece of a trace: addresses of its arrays, and of the record of the same blocks' next piece, 0 when that is not
+# there.
+PIECE_PLACES = ("step_start", "access_start", "sector_start", "steps", "accesses", "sectors", "final")
+PIECE = np.dtype([(name, "i8") for name in ("first_block", "next", *PIECE_PLACES)])
+
+# A grid on an SM.
+PRESENCE = np.dtype(
+    [
+        ("active_since", "i8"),
+        ("active_cycles", "i8"),
+        ("l1_sectors", "i8"),
+        ("l1_hits", "i8"),
+        ("warps", "i4"),
+        ("blocks", "i4"),
+        ("started", "i4"),
+    ],
+    align=True,
+)
+
+# What of a grid's samples is wanted (`gate`); all ends are among it. The last two count from the grid's start.
+GATE = np.dtype(
+    [(f"{end}_{what}", "i8") for what in ("block", "warp", "cycle", "launch_cycle") for end in ("first", "last")],
+)
+
+# A place of an SM's FIFO: when its record leaves, the record's number, and the grid that it is of.
+FIFO_PLACE = np.dtype([("leaves", "i8"), ("record", "i4"), ("grid", "i4")], align=True)
+
+# Samples of a grid on an SM.
+LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
+
+# Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
+EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
+
+L1_LINE = np.dtype([("pending_until", "i8"), ("request", "i4"), ("valid", "i1"), ("pending", "i1")], align=True)
+L2_LINE = np.dtype(
+    [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
+)  # words written to sectors not valid
+
+# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too.
+# An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
+COPY_WAYS = 8
+
+# A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM
+# has it, or had it.
+TRANSLATION = np.dtype([("tag", "i8"), ("ready", "i8"), ("used", "i8")], align=True)
+TLB_HINTS = 16  # of an SM, by the page's last bits
+
+# A row of a DRAM bank that is open, or was lately.
+DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
+
+BULK_LOAD = -2
+READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
+REQUEST = np.dtype(
+    [
+        ("arrival", "i8"),
+        ("line", "i8"),
+        ("done", "i8"),
+        ("next", "i4"),  # next request of the same cycle
+        ("target", "i4"),  # load it belongs to, or -1 - warp
+        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
+        ("sm", "i4"),
+        ("slot", "i4"),  # miss register; of a store, its cause
+        ("grid", "i4"),  # whose warp asks
+        ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
+        ("kind", "i1"),
+        ("sectors", "i1"),
+        ("conflicts", "i1"),
+        ("level", "i1"),  # where it was served, a kind of cause
+    ],
+    align=True,
+)
+# `level`: where the part that came last was served; `conflict`: CONFLICT or 0, from bit 16 on.
+# `group`: scoreboard entry of the group that a copy belongs to, -1 for what has registers; of a bulk copy BULK_LOAD -
+# (key | phases it ended << 8).
+LOAD_RECORD = np.dtype(
+    [("done", "i8"), ("warp", "i4"), ("pc", "i4"), ("group", "i4"), ("level", "i2"), ("conflict", "i2")], align=True
+)
+
+# Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
+BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
+
+# The machine's counters and clocks.
+COUNTERS = (
+    "now",  # start of the current quantum
+    "quantum_number",  # its number
+    "grid",  # that is at work: whom to count for
+    "head",  # grid whose blocks start next, -1 none
+    "head_since",
+    "cluster_since",  # when the last of the slots that the present cluster takes became free
+    "n_grids",
+    "n_active",
+    "n_ended",
+    "pool_freed",  # when a full pool last had room again
+    "first_open",  # grids before it have ended
+    "next_ready",  # when the next one is
+    "carve_out",  # the most shared memory that an active grid wants of an SM
+    "distributor_tick",
+    "ages",
+    "max_cycle",
+    "n_requests",
+    "n_bulk",  # of these, of bulk copies
+    "taken",  # the cycle in which a slice took the request served last
+    "n_loads",
+    "n_blocked",
+    "n_samples",
+    "n_counted",  # rows of counters
+    "n_stall_rows",  # taken of the table of stalls
+    "n_blame",  # rows of causes, the first of which is empty
+    "lsu_behind",  # cause: what the access that has just entered the load/store unit had to wait for, 0 nothing
+    "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
+    "l2_uses",
+)
+# The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the batch's.
+CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
+DERIVED_NUMBERS = (
+    "warps_per_partition",
+    "lsu_ticks",
+    "shared_ticks",
+    "tag_pass_ticks",
+    "tag_lookup_ticks",
+    "l1_lines",  # places per SM
+    "cluster_ticks",  # per 4 bytes between two SMs
+    "noc_ticks",  # per sector, like the next and that of DRAM
+    "l2_sets",
+    "copy_sets",
+    "tlb_page_bits",  # of a line's number, that are within a page
+    "l2_tlb_page_bits",
+    "slice_ticks",
+    "atomic_ticks",
+    "atomic_sector_ticks",
+    "atomic_extra_cycles",  # of an atomic over a load
+    "dram_ticks",
+    "dram_row_span",  # lines of which each channel has one row
+    "dram_row_cycle_ticks",
+    "dram_hit_ticks",  # load to use, of a row that is open
+    "dram_miss_ticks",  # and from the tick on in which it opens
+    "dram_queue_ticks",  # what a full queue takes
+    "distributor_ticks",
+)
+BATCH_NUMBERS = (
+    "period_cycles",
+    "phase_cycles",
+    "trigger",  # number of the trigger
+    "every",  # events
+    "mode",  # of the trace cell, place in sampling.MODES
+    "first_partition",  # of the scope: of each SM the partitions whose warps are sampled
+    "partitions_in_scope",
+    "with_counters",  # 1: a row of counters stands beside the samples of a cycle
+    "stall_index",  # 1: the stall field is the number of the first reason
+    "seed",
+    "fifo_depth",
+    "drain_cycles",
+    "filtered",  # 0: every sample is wanted
+    "through_lsu",  # 0 or 1: how records leave the FIFO
+    "record_nbytes",
+    "record_sectors",
+    "record_stride",  # bytes from one record in memory to the next
+    "buffer_lines",  # of an SM
+    "origin",  # start of the first quantum
+    "longest_cycles",  # that a grid may take
+    "sample_room",  # a quantum may start with this many records waiting, at most
+    "blame_room",  # and with this many rows of causes
+    "blame_mask",  # of the hash
+    "lookahead_nbytes",  # of steps, that a warp may run in a quantum
+    "n_registers",
+    "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
+    "first_product",  # the same for groups of multiplications
+)
+CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows", "n_tlb_hints")
+
+
+class Table(NamedTuple):
+    """A table of the machine: its rows, and for tables with two indexes the machine's number that counts its
+    columns.
+    """
+
+    dtype: np.dtype
+    columns: str = ""
+
+
+WORD, SHORT = np.dtype([("value", "i8")]), np.dtype([("value", "i4")])
+TABLES = {
+    "inst": Table(INSTRUCTION),
+    "dep": Table(SHORT),
+    "first_of_block": Table(SHORT),
+    "grid": Table(GRID),
+    "edge": Table(EDGE),
+    "presence": Table(PRESENCE, "sms"),  # by grid, of each SM
+    "loss": Table(LOSS, "sms"),  # by grid
+    "warp": Table(WARP),
+    "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
+    "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
+    "second": Table(WORD, "n_registers"),  # by warp: the earlier entry of registers that were joined
+    "maker": Table(SHORT, "n_registers"),  # by warp: the causes of those
+    "second_maker": Table(SHORT, "n_registers"),
+    "cause": Table(SHORT, "n_classes"),  # by warp: what ends what keeps it from issuing
+    "blame": Table(BLAME),
+    "blame_latest": Table(SHORT, "n_reasons"),  # by instruction: the row that was used last
+    "blame_bucket": Table(SHORT),  # by hash: the first row
+    "blocked": Table(WORD),  # warps that wait for the quantum's requests
+    "part": Table(PARTITION),
+    "lane": Table(LANE, "warps_per_partition"),  # by partition
+    "port": Table(PORT, "n_ports"),  # by partition
+    "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
+    "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
+    "sm": Table(SM),
+    "block": Table(BLOCK),
+    "arrived": Table(SHORT, "n_barriers"),  # by block slot
+    "begun": Table(WORD, "n_barriers"),  # by block slot: when the first warp arrived
+    "round": Table(WORD),  # by warps that arrive: cycles from the first arrival on
+    "bypass": Table(WORD, "n_kinds"),  # by reader and maker
+    "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
+    "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
+    "lander": Table(WORD, "n_mbarriers"),  # and what ended it, a cause
+    "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
+    "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
+    "stalls": Table(WORD),
+    "l0_tag": Table(WORD, "l0i_lines"),  # by partition
+    "l0_ready": Table(WORD, "l0i_lines"),
+    "l1i_tag": Table(WORD, "l1i_lines"),  # by SM
+    "l1i_ready": Table(WORD, "l1i_lines"),
+    "constant_tag": Table(WORD, "constant_lines"),  # by SM
+    "constant_ready": Table(WORD, "constant_lines"),
+    "l1_tag": Table(WORD),
+    "l1_use": Table(WORD),
+    "l1_line": Table(L1_LINE),
+    "miss_free": Table(WORD, "l1_mshrs"),  # by SM
+    "l2_tag": Table(WORD),
+    "l2_use": Table(WORD),
+    "l2_line": Table(L2_LINE),
+    "slice_tick": Table(WORD),
+    "l2_copy": Table(WORD),
+    "tlb": Table(TRANSLATION, "tlb_entries"),  # by SM
+    "tlb_hint": Table(SHORT, "n_tlb_hints"),  # by SM
+    "l2_tlb": Table(TRANSLATION),
+    "channel_tick": Table(WORD),
+    "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
+    "request": Table(REQUEST),
+    "load": Table(LOAD_RECORD),
+    "bucket": Table(SHORT),  # first request of each cycle
+    "record": Table(WIDE_DTYPE),
+    "counted": Table(SAMPLED_COUNTERS_DTYPE),
+    "gate": Table(GATE),  # by grid
+    "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
+    "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
+    "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
+}
+MACHINE = np.dtype(
+    [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]
+    + [(f"{name}_table", "i8") for name in TABLES]
+)

@@ -1,0 +1,435 @@
+"""The arrays of a simulated GPU, in a few named tuples, one per group of units.
+
+A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
+rest is made anew for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
+slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks +
+b.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.chips.model import LINE_NBYTES
+from gpuprof.errors import UsageError
+from gpuprof.isa.stalls import N_REASONS
+from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.timing.sampling.configuration import MODES, Sampling
+from gpuprof.timing.sampling.filter import EVERY, Filter
+from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
+from gpuprof.timing.state import layout
+from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
+from gpuprof.timing.state.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.lengths import new_stall_rows
+from gpuprof.timing.state.occupancy import Occupancy
+from gpuprof.timing.state.rounds import round_cycles
+from gpuprof.timing.state.static import FOLDED, JOINED, StaticProgram
+
+CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
+SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
+
+
+class Program(NamedTuple):
+    inst: np.ndarray
+    dep: np.ndarray
+    first_of_block: np.ndarray
+
+
+class Core(NamedTuple):
+    grid: np.ndarray
+    edge: np.ndarray
+    presence: np.ndarray  # (grids, SMs)
+    loss: np.ndarray  # (grids, SMs)
+    warp: np.ndarray
+    until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
+    board: np.ndarray  # int64 (warps, registers): scoreboard entries
+    second: np.ndarray  # the same shape: further entries of joined registers
+    maker: np.ndarray  # int32, the same shape, as the next: the causes of both
+    second_maker: np.ndarray
+    cause: np.ndarray  # int32 (warps, N_CLASSES)
+    part: np.ndarray
+    lane: np.ndarray  # (partitions, warps of a partition)
+    port: np.ndarray  # (partitions, N_PORTS)
+    queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
+    queued: np.ndarray  # the same shape: what they are, as causes
+    sm: np.ndarray
+    block: np.ndarray
+    arrived: np.ndarray  # int32 (block slots, barriers)
+    begun: np.ndarray  # int64, the same shape
+    round: np.ndarray  # int64 (warps,)
+    bypass: np.ndarray  # int64 (readers, makers)
+    ended: np.ndarray  # int32 (block slots, memory barriers)
+    landed: np.ndarray  # int64, the same shape
+    lander: np.ndarray  # int64, the same shape: what ended the last phase, a cause
+    blocked: np.ndarray  # int64: warps that wait for the quantum's requests
+    ledger: np.ndarray  # int64 (instructions, N_REASONS)
+    stall_row: np.ndarray  # int32, the same shape
+    stalls: np.ndarray  # int64 (rows taken as needed, lengths.ROW)
+
+
+class Fetch(NamedTuple):
+    l0_tag: np.ndarray  # int64 (partitions, lines)
+    l0_ready: np.ndarray
+    l1i_tag: np.ndarray  # int64 (SMs, lines)
+    l1i_ready: np.ndarray
+    constant_tag: np.ndarray  # int64 (SMs, lines)
+    constant_ready: np.ndarray
+
+
+class Memory(NamedTuple):
+    l1_tag: np.ndarray  # int64 (SMs * lines,)
+    l1_use: np.ndarray
+    l1_line: np.ndarray
+    miss_free: np.ndarray  # int64 (SMs, miss registers)
+    l2_tag: np.ndarray
+    l2_use: np.ndarray
+    l2_line: np.ndarray
+    l2_copy: np.ndarray
+    tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
+    tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
+    l2_tlb: np.ndarray
+    slice_tick: np.ndarray
+    channel_tick: np.ndarray
+    dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
+    request: np.ndarray
+    load: np.ndarray
+    bucket: np.ndarray  # int32: first request of each cycle
+
+
+class Cell(NamedTuple):
+    record: np.ndarray
+    counted: np.ndarray
+    gate: np.ndarray  # layout.GATE (grids,)
+    watched: np.ndarray  # int32 (grids, SMs)
+    leaves: np.ndarray  # int64: when each record leaves its FIFO
+    fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
+
+
+class Blame(NamedTuple):
+    """The table of causes, a hash with chains. Row 0 is empty, and places without a row have its number."""
+
+    blame: np.ndarray
+    blame_latest: np.ndarray  # int32 (instructions, N_REASONS)
+    blame_bucket: np.ndarray  # int32 (hashes,), a power of two
+
+
+class State(NamedTuple):
+    """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them
+    there.
+    """
+
+    machine: np.ndarray  # layout.MACHINE (1,)
+    program: Program
+    core: Core
+    fetch: Fetch
+    memory: Memory
+    cell: Cell
+    causes: Blame
+
+    def link(self) -> "State":
+        """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
+        alive.
+        """
+        for group in self[1:]:
+            for name, table in group._asdict().items():
+                assert table.flags.c_contiguous and table.dtype.itemsize == layout.TABLES[name].dtype.itemsize, name
+                self.machine[f"{name}_table"] = table.ctypes.data
+        return self
+
+
+@dataclass
+class Machine:
+    """A GPU that is switched on. `cycle` is its clock; everything else belongs to the units."""
+
+    chip: Chip
+    cycle: int
+    fetch: Fetch
+    l2_tag: np.ndarray
+    l2_use: np.ndarray
+    l2_line: np.ndarray
+    l2_copy: np.ndarray
+    tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
+    tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
+    l2_tlb: np.ndarray
+    l2_uses: int
+    slice_tick: np.ndarray
+    channel_tick: np.ndarray
+    dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
+
+
+def power_on(chip: Chip) -> Machine:
+    """A machine with cold caches at cycle 0."""
+    l2_lines = l2_sets(chip) * chip.l2_ways
+    partitions = chip.sms * chip.partitions
+    fetch = Fetch(
+        *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
+    )
+    return Machine(
+        chip,
+        0,
+        fetch,
+        np.zeros(l2_lines, np.int64),
+        np.zeros(l2_lines, np.int64),
+        np.zeros(l2_lines, layout.L2_LINE),
+        np.zeros(2 * copy_sets(chip) * layout.COPY_WAYS, np.int64),
+        np.zeros((chip.sms, chip.tlb_entries), layout.TRANSLATION),
+        np.zeros((chip.sms, layout.TLB_HINTS), np.int32),
+        np.zeros(chip.l2_tlb_entries, layout.TRANSLATION),
+        0,
+        np.zeros(chip.l2_slices, np.int64),
+        np.zeros(chip.dram_channels, np.int64),
+        np.full(
+            (chip.dram_channels * chip.dram_banks, layout.OPEN_ROWS),
+            np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW),
+        ),
+    )
+
+
+def l2_sets(chip: Chip) -> int:
+    return max(1, chip.l2_nbytes // LINE_NBYTES // chip.l2_ways)
+
+
+def carve_out(chip: Chip, occupancy: Occupancy) -> int:
+    """Bytes of shared memory that an SM full of such blocks is given."""
+    if not chip.l1_shared_pool:
+        return chip.shared_nbytes
+    need = occupancy.blocks_per_sm * occupancy.shared_nbytes_per_block
+    return min(chip.shared_nbytes, -(-need // CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES)
+
+
+def copy_sets(chip: Chip) -> int:
+    """Sets of what a half of the L2 has close by: as much as it holds."""
+    return max(1, chip.l2_nbytes // LINE_NBYTES // 2 // layout.COPY_WAYS)
+
+
+def page_bits(nbytes: int) -> int:
+    """Bits of a line's number that say where in its page it is."""
+    return (nbytes // LINE_NBYTES).bit_length() - 1
+
+
+def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
+    """Sets of the L1 that remain beside the shared memory that a full SM needs."""
+    return sets_of_l1(chip.l1_nbytes, chip.l1_shared_pool, carve_out(chip, occupancy), chip.l1_ways)
+
+
+def sets_of_l1(l1_nbytes, l1_shared_pool, shared_nbytes, l1_ways):
+    """Sets of the L1 beside so much shared memory; in compiled code, too."""
+    return max(1, (l1_nbytes - l1_shared_pool * shared_nbytes) // LINE_NBYTES // l1_ways)
+
+
+def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
+    """Lines that the L1 of an SM has at most."""
+    return max(l1_sets(chip, fit) for fit in occupancies) * chip.l1_ways
+
+
+def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
+    partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
+    core = Core(
+        grid=grids,
+        edge=edges,
+        presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
+        loss=np.zeros((len(grids), chip.sms), layout.LOSS),
+        warp=np.zeros(warps + 1, layout.WARP),  # the last is nobody: whom stores of sample records report to
+        until=np.zeros((warps, layout.N_CLASSES), np.int64),
+        board=np.zeros((warps, program.n_registers), np.int64),
+        second=np.zeros((warps, program.n_registers), np.int64),
+        maker=np.zeros((warps, program.n_registers), np.int32),
+        second_maker=np.zeros((warps, program.n_registers), np.int32),
+        cause=np.zeros((warps, layout.N_CLASSES), np.int32),
+        part=np.zeros(partitions, layout.PARTITION),
+        lane=np.zeros((partitions, chip.warps_per_partition), layout.LANE),
+        port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
+        queue=np.zeros((partitions, chip.queue_depth), np.int64),
+        queued=np.zeros((partitions, chip.queue_depth), np.int64),
+        sm=np.zeros(chip.sms, layout.SM),
+        block=np.zeros(slots, layout.BLOCK),
+        arrived=np.zeros((slots, N_BARRIERS), np.int32),
+        begun=np.zeros((slots, N_BARRIERS), np.int64),
+        round=round_cycles(chip),
+        bypass=bypass_cycles(chip),
+        ended=np.zeros((slots, layout.N_MBARRIERS), np.int32),
+        landed=np.zeros((slots, layout.N_MBARRIERS), np.int64),
+        lander=np.zeros((slots, layout.N_MBARRIERS), np.int64),
+        blocked=np.zeros(warps, np.int64),
+        ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
+        **new_stall_rows(len(program.inst)),
+    )
+    core.warp["last"] = -1
+    core.part["next_event"] = core.part["next_wake"] = NEVER
+    core.part["issued"] = core.part["current"] = -1
+    core.part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
+    core.port["issued"] = -1
+    core.lane["wake"] = NEVER
+    core.lane["age"] = -1
+    core.sm["next_event"] = core.sm["next_sample"] = core.sm["next_store"] = NEVER
+    core.sm["block_free"] = NEVER
+    core.sm["carve_out"] = core.sm["counted_cycle"] = -1
+    core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
+    core.block["grid"] = -1
+    return core
+
+
+def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
+    chip = machine.chip
+    lines = most_l1_lines(chip, occupancies)
+    # A partition issues at most as many memory instructions in a quantum as its queue takes and its address unit passes
+    # on.
+    accesses = (
+        chip.sms
+        * chip.partitions
+        * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
+    )
+    requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
+    return Memory(
+        l1_tag=np.zeros(chip.sms * lines, np.int64),
+        l1_use=np.zeros(chip.sms * lines, np.int64),
+        l1_line=np.zeros(chip.sms * lines, layout.L1_LINE),
+        miss_free=np.zeros((chip.sms, chip.l1_mshrs), np.int64),
+        l2_tag=machine.l2_tag,
+        l2_use=machine.l2_use,
+        l2_line=machine.l2_line,
+        l2_copy=machine.l2_copy,
+        tlb=machine.tlb,
+        tlb_hint=machine.tlb_hint,
+        l2_tlb=machine.l2_tlb,
+        slice_tick=machine.slice_tick,
+        channel_tick=machine.channel_tick,
+        dram_row=machine.dram_row,
+        request=np.empty(requests, layout.REQUEST),
+        load=np.empty(accesses, layout.LOAD_RECORD),
+        bucket=np.full(N_BUCKETS, -1, np.int32),
+    )
+
+
+def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
+    """`filters`: of each grid."""
+    room = sample_room(chip, sampling) + most_samples(chip, sampling)
+    if sampling.partition >= chip.partitions:
+        raise UsageError(
+            f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
+        )
+    return Cell(
+        record=np.zeros(room, WIDE_DTYPE),
+        counted=np.zeros(room if sampling.counters else 1, SAMPLED_COUNTERS_DTYPE),
+        leaves=np.zeros(room, np.int64),
+        fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
+        gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
+        watched=np.array([[filter.has_sm(sm) for sm in range(chip.sms)] for filter in filters], np.int32),
+    )
+
+
+def gate_row(filter: Filter) -> tuple[int, ...]:
+    """layout.GATE."""
+    return tuple(
+        end
+        for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles)
+        for end in (ranges or (EVERY,))[0]
+    )
+
+
+def sample_room(chip: Chip, sampling: Sampling) -> int:
+    """Records with which a quantum may still start: those to be handed over, and those that are in the FIFOs."""
+    return SAMPLE_ROOM + chip.sms * sampling.fifo_depth
+
+
+def most_samples(chip: Chip, sampling: Sampling) -> int:
+    """Records that one quantum can bring, at most."""
+    per_sm = 1 + (QUANTUM if sampling.trigger != CYCLES else QUANTUM // max(1, sampling.period_cycles))
+    return chip.sms * per_sm * {"all": chip.warp_slots, "stalled": chip.partitions}.get(sampling.mode, 1)
+
+
+def machine_record(
+    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
+) -> np.ndarray:
+    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    chip = machine.chip
+    dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
+    numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
+        "warps_per_partition": chip.warps_per_partition,
+        "lsu_ticks": round(chip.lsu_cycles * TICKS),
+        "shared_ticks": round(chip.shared_cycles * TICKS),
+        "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
+        "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
+        "l1_lines": most_l1_lines(chip, occupancies),
+        "cluster_ticks": round(4 * TICKS / chip.cluster_nbytes_per_cycle),
+        "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
+        "l2_sets": l2_sets(chip),
+        "copy_sets": copy_sets(chip),
+        "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
+        "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
+        "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
+        "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
+        "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
+        "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
+        "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
+        "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
+        "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
+        "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),
+        "dram_miss_ticks": chip.dram_cycles * TICKS,
+        "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
+        "distributor_ticks": round(chip.distributor_cycles * TICKS),
+        "period_cycles": sampling.period_cycles,
+        "phase_cycles": sampling.phase_cycles,
+        "trigger": NUMBER[sampling.trigger],
+        "every": max(1, sampling.every),
+        "mode": MODES.index(sampling.mode),
+        "first_partition": max(0, sampling.partition),
+        "partitions_in_scope": chip.partitions if sampling.partition < 0 else 1,
+        "with_counters": len(sampling.counters) > 0,
+        "stall_index": sampling.stall == "index",
+        "seed": sampling.seed & (1 << 63) - 1,
+        "fifo_depth": sampling.fifo_depth,
+        "drain_cycles": sampling.drain_cycles or chip.sampler_drain_cycles,
+        "through_lsu": sampling.stream == "lsu",
+        "record_nbytes": record_nbytes,
+        "record_sectors": -(-record_nbytes // SECTOR_NBYTES),
+        "record_stride": 1 << (record_nbytes - 1).bit_length(),
+        "buffer_lines": max(1, sampling.buffer_nbytes // chip.sms // LINE_NBYTES),
+        "sample_room": sample_room(chip, sampling),
+        "n_grids": len(occupancies),
+        "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
+        "n_registers": program.n_registers,
+        "first_group": program.first_group,
+        "first_product": program.first_product,
+        "n_classes": layout.N_CLASSES,
+        "n_ports": layout.N_PORTS,
+        "n_kinds": N_KINDS,
+        "n_reasons": N_REASONS,
+        "n_barriers": N_BARRIERS,
+        "n_mbarriers": layout.N_MBARRIERS,
+        "n_open_rows": layout.OPEN_ROWS,
+        "n_tlb_hints": layout.TLB_HINTS,
+    }
+    record = np.zeros(1, layout.MACHINE)
+    for name, value in numbers.items():
+        record[name] = value
+    return record
+
+
+def ns_ticks(chip: Chip, nanoseconds: float) -> int:
+    return round(nanoseconds * chip.clock_mhz / 1000 * TICKS)
+
+
+def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:
+    """Steps that a warp may take in a quantum, at most: each either has an instruction that is issued, or comes between
+    two that are.
+    """
+    issued = ~np.isin(program.inst["kind"], (FOLDED, JOINED))
+    before = np.concatenate([[0], np.cumsum(issued)])[program.block]
+    return (QUANTUM + 1) * dispatch_units * (1 + int(np.count_nonzero(np.diff(before) == 0)))
+
+
+def sector_ticks(nbytes_per_cycle: float) -> int:
+    return max(1, round(SECTOR_NBYTES * TICKS / nbytes_per_cycle))
+
+
+def most_causes(chip: Chip) -> int:
+    """Rows of causes that one quantum can bring, at most: with each issue those of its dependencies, of its turn and of
+    a hold.
+    """
+    issues = chip.sms * chip.partitions * QUANTUM * chip.dispatch_units
+    return issues * (layout.N_CLASSES + 3) + chip.sms * chip.warp_slots

@@ -1,0 +1,104 @@
+"""Block barriers, counted in warps.
+
+A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and
+not before the round that so many warps take from the first one on is over. A block of which every live warp waits is
+let go, whatever it waits at: the trace says that the program got past there (a warp that arrives in two halves looks
+like that).
+
+What the others waited for is where the last warp stood for longest since it last arrived at a barrier.
+"""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, N_BARRIERS, NEVER
+from gpuprof.timing.state.rounds import MOST_WARPS
+from gpuprof.timing.state.tables import access_of, arrived_at, begun_at, block_at, grid_at, round_at, warp_at
+from gpuprof.timing.units.blame import latecomer, seen_by
+from gpuprof.timing.units.mbarrier import let_go
+from gpuprof.timing.units.scoreboard import hold, sleep
+
+BARRIER = INDEX["barrier"]
+ANY = -1
+
+
+@cold
+def arrive(machine, warp, barrier, threads, waits, cycle):
+    """`warp` arrives in `cycle`, and waits there unless `waits` is 0."""
+    w = warp_at(machine, warp)
+    block = block_at(machine, w.block_slot)
+    cause = latecomer(machine, warp)
+    w.longest = 0
+    if arrived_at(machine, w.block_slot, barrier).value == 0:
+        begun_at(machine, w.block_slot, barrier).value = cycle
+    arrived_at(machine, w.block_slot, barrier).value += 1
+    if waits:
+        w.barrier = barrier
+        block.waiting += 1
+        hold(machine, warp, BARRIER, NEVER)
+    lanes = machine.warp_lanes
+    wanted = block.live if threads == 0 else min(block.live, (threads + lanes - 1) // lanes)
+    arrived = np.int64(arrived_at(machine, w.block_slot, barrier).value)
+    if arrived >= wanted:
+        arrived_at(machine, w.block_slot, barrier).value = 0
+        begun = begun_at(machine, w.block_slot, barrier).value
+        ready = max(cycle + machine.barrier_cycles, begun + round_at(machine, min(arrived, MOST_WARPS)).value)
+        open_barrier(machine, w.block_slot, barrier, ready, cause)
+    elif block.waiting >= block.live:
+        open_all(machine, w.block_slot, cycle, cause)
+
+
+@cold
+def arrive_at_traced(machine, warp, waits, cycle):
+    """The same at a barrier whose number or count is in a register: the access record has them, `conflicts` and warps
+    in `uniform`.
+    A warp of which no lane arrives (`lanes`) goes on."""
+    w = warp_at(machine, warp)
+    record = access_of(w.access)
+    w.access += ACCESS_NBYTES
+    if record.lanes:
+        arrive(machine, warp, np.int64(record.conflicts), np.int64(record.uniform) * machine.warp_lanes, waits, cycle)
+    elif waits:
+        hold(machine, warp, BARRIER, cycle + 1)
+
+
+@cold
+def arrivals_after_exit(machine, warp, block_slot, cycle):
+    """`warp` has left the block at `cycle`: those that wait may have waited for it."""
+    block = block_at(machine, block_slot)
+    if block.waiting == 0:
+        return
+    for barrier in range(N_BARRIERS):
+        if arrived_at(machine, block_slot, barrier).value >= block.live:
+            arrived_at(machine, block_slot, barrier).value = 0
+            open_barrier(machine, block_slot, barrier, cycle + machine.barrier_cycles, latecomer(machine, warp))
+    if block.waiting and block.waiting >= block.live:
+        open_all(machine, block_slot, cycle, latecomer(machine, warp))
+
+
+@cold
+def open_all(machine, block_slot, cycle, cause):
+    if grid_at(machine, block_at(machine, block_slot).grid).has_mbarriers and let_go(machine, block_slot, cycle, cause):
+        return
+    for barrier in range(N_BARRIERS):
+        arrived_at(machine, block_slot, barrier).value = 0
+    open_barrier(machine, block_slot, ANY, cycle + machine.barrier_cycles, cause)
+
+
+@cold
+def open_barrier(machine, block_slot, barrier, ready, cause):
+    """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which
+    itself waits for nobody.
+    """
+    slots = machine.warp_slots
+    first = block_slot // machine.max_blocks * slots
+    for warp in range(first, first + slots):
+        w = warp_at(machine, warp)
+        waits = w.state == HOLDING and w.hold_reason == BARRIER and w.ready == NEVER and w.block_slot == block_slot
+        if waits and (barrier == ANY or w.barrier == barrier):
+            w.ready = ready
+            if (cause ^ w.who) >> CAUSE_WHO_SHIFT:
+                w.hold_cause = seen_by(machine, warp, cause)
+            block_at(machine, block_slot).waiting -= 1
+            sleep(machine, warp, w.ready)

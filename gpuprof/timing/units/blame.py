@@ -1,0 +1,65 @@
+"""What ended each stall: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
+
+A cause is one number (see layout). Whoever makes another wait leaves its own where that one looks: with the registers
+that it writes, the port that it takes, the queue, the block's memory barriers; its age with it where the other may be
+another warp. Rows of the table are found by what they say; each place of the ledger remembers the row that it used
+last, which is mostly the next one, too.
+"""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.layout import CAUSE_MASK, CAUSE_WHO_SHIFT, KIND, OTHER, REASON_SHIFT, STALLED_SHIFT
+from gpuprof.timing.state.tables import blame_at, blame_bucket_at, blame_latest_at, warp_at
+
+BARRIER = KIND["barrier"]
+SPREAD = -7046029254386353131  # 2^64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
+
+
+@hot
+def seen_by(machine, warp, carried):
+    """A cause with its warp, as warp `warp` sees it."""
+    other = (carried ^ warp_at(machine, warp).who) >> CAUSE_WHO_SHIFT != 0
+    return (carried & CAUSE_MASK) | OTHER * other
+
+
+@hot
+def itself(machine, warp, kind):
+    """The instruction that a warp is at, as a cause that others can see."""
+    w = warp_at(machine, warp)
+    return w.who | kind | w.pc
+
+
+@cold
+def latecomer(machine, warp):
+    """The cause that a barrier's last warp is: where it has stood for longest since the one before."""
+    w = warp_at(machine, warp)
+    return w.who | BARRIER | (w.longest_pc if w.longest else w.pc)
+
+
+@hot
+def blame(machine, pc, reason, cause, cycles):
+    """One stall of some cycles."""
+    key = pc << STALLED_SHIFT | reason << REASON_SHIFT | cause
+    row = blame_at(machine, blame_latest_at(machine, pc, reason).value)
+    if row.key != key:
+        row = blame_at(machine, find_row(machine, pc, reason, key))
+    row.cycles += cycles
+    row.stalls += 1
+
+
+@cold
+def find_row(machine, pc, reason, key):
+    """The number of the row of `key`, a new one if there is none. The next look is at it first."""
+    bucket = blame_bucket_at(machine, (key * SPREAD) >> 32 & machine.blame_mask)
+    number = np.int64(bucket.value)
+    while number and blame_at(machine, number).key != key:
+        number = np.int64(blame_at(machine, number).next)
+    if number == 0:
+        number = machine.n_blame
+        machine.n_blame += 1
+        blame_at(machine, number).key = key
+        blame_at(machine, number).next = bucket.value
+        bucket.value = number
+    blame_latest_at(machine, pc, reason).value = number
+    return number

@@ -1,0 +1,54 @@
+"""Set-associative lookup with least-recently-used replacement, for L1 and L2. A tag is the line's number plus one; 0 is
+empty.
+"""
+
+from gpuprof.compiled.options import hot
+from gpuprof.timing.state.tables import prefetch, word_at
+
+WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
+
+
+@hot
+def fold_bits(line):
+    """Spreads strides over sets, slices and channels; neighbouring lines stay apart."""
+    return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
+
+
+@hot
+def find(tag, first, ways, line):
+    """The place of a line in the set that starts at `first`, or -1."""
+    for place in range(first, first + ways):
+        if word_at(tag, place).value == line + 1:
+            return place
+    return -1
+
+
+@hot
+def oldest(use, first, ways):
+    """The place in a set that was used longest ago; places never used count as oldest."""
+    best = first
+    least = word_at(use, first).value
+    for place in range(first + 1, first + ways):
+        last = word_at(use, place).value
+        if last < least:
+            least = last
+            best = place
+    return best
+
+
+@hot
+def expect(tag, use, entry, first, ways):
+    """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table
+    `entry`.
+    """
+    for place in range(first, first + ways, WORDS_OF_LINE):
+        prefetch(tag, place)
+        prefetch(use, place)
+        prefetch(entry, 2 * place)
+        prefetch(entry, 2 * place + WORDS_OF_LINE)
+
+
+@hot
+def n_sectors(mask):
+    """Sectors of a four-bit mask."""
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)

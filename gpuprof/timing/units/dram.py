@@ -1,0 +1,59 @@
+"""DRAM: channels with the throughput that programs reach, and banks that must open a row before they read or write it.
+
+A channel's bus is reserved at once, for as long as the transfer takes. Requests to an open row need no more than that;
+others wait until their bank may open another, `dram_row_cycle_ns` after the last. Controllers hold requests back and
+serve those to one row together: here a row that was accessed within the time that a queue of QUEUE sectors takes still
+counts as open when another one is, up to OPEN_ROWS of them.
+"""
+
+from gpuprof.compiled.options import hot
+from gpuprof.timing.state.layout import OPEN_ROWS, TICK_BITS
+from gpuprof.timing.state.tables import channel_tick_at, dram_row_at, grid_at
+from gpuprof.timing.units.cache import fold_bits
+
+
+@hot
+def transfer(machine, line, sectors, tick):
+    """Takes a line's channel and bank for some sectors; returns the tick in which what is read reaches the SM that
+    asked.
+    """
+    channel = fold_bits(line) // 2 % machine.dram_channels
+    tick = max(tick, channel_tick_at(machine, channel).value)
+    channel_tick_at(machine, channel).value = tick + sectors * machine.dram_ticks
+    return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
+
+
+@hot
+def open_row(machine, channel, line, tick):
+    """The tick in which a line's row was opened, or will be."""
+    number = line // machine.dram_row_span
+    bank = channel * machine.dram_banks + fold_bits(number) % machine.dram_banks
+    found, oldest, newest = -1, 0, 0
+    for k in range(OPEN_ROWS):
+        row = dram_row_at(machine, bank, k)
+        if row.number == number:
+            found = k
+        if row.opened < dram_row_at(machine, bank, oldest).opened:
+            oldest = k
+        if row.opened > dram_row_at(machine, bank, newest).opened:
+            newest = k
+    opened = dram_row_at(machine, bank, newest).opened
+    if found < 0 or (found != newest and tick - dram_row_at(machine, bank, found).used > machine.dram_queue_ticks):
+        found = oldest if found < 0 else found
+        dram_row_at(machine, bank, found).number = number
+        dram_row_at(machine, bank, found).opened = max(tick, opened + machine.dram_row_cycle_ticks)
+    dram_row_at(machine, bank, found).used = tick
+    return dram_row_at(machine, bank, found).opened
+
+
+@hot
+def read(machine, line, sectors, tick):
+    """The cycle in which the data reaches the SM that asked."""
+    grid_at(machine, machine.grid).dram_read_sectors += sectors
+    return transfer(machine, line, sectors, tick) >> TICK_BITS
+
+
+@hot
+def write(machine, line, sectors, tick):
+    grid_at(machine, machine.grid).dram_write_sectors += sectors
+    transfer(machine, line, sectors, tick)

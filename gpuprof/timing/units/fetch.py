@@ -1,0 +1,71 @@
+"""Instruction and constant fetch: an L0 instruction cache per partition fed by a stream buffer, an L1 instruction cache
+per SM.
+
+Both are direct-mapped by line number. The cycle in which a line is in the L0 is kept with a bit below it: 1 when the L1
+did not have it. A lookup also asks for the lines behind it (the stream buffer), so that straight code misses once. What
+misses the L1 comes from the L2 after a fixed time; it does not compete with data.
+"""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.layout import KIND
+from gpuprof.timing.state.tables import (
+    constant_ready_at,
+    constant_tag_at,
+    l0_ready_at,
+    l0_tag_at,
+    l1i_ready_at,
+    l1i_tag_at,
+)
+
+L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
+
+
+@hot
+def request_line(machine, partition, sm, line, cycle):
+    """The cycle at which a line is in the L0 and the bit below, asking for it at `cycle` when it is not there."""
+    place = line % machine.l0i_lines
+    if l0_tag_at(machine, partition, place).value == line:
+        return l0_ready_at(machine, partition, place).value
+    place_1 = line % machine.l1i_lines
+    if l1i_tag_at(machine, sm, place_1).value != line:
+        l1i_tag_at(machine, sm, place_1).value = line
+        l1i_ready_at(machine, sm, place_1).value = cycle + machine.l1i_miss_cycles
+    there = l1i_ready_at(machine, sm, place_1).value
+    ready = (max(cycle, there) + machine.l0i_miss_cycles) << 1 | (there > cycle)
+    l0_tag_at(machine, partition, place).value = line
+    l0_ready_at(machine, partition, place).value = ready
+    return ready
+
+
+@cold
+def fetch(machine, partition, line, cycle, last_line):
+    """The cycle from which a warp can issue from an instruction line it comes to at `cycle`, and the bit below.
+    `last_line` is the program's.
+    """
+    sm = partition // machine.partitions
+    ready = request_line(machine, partition, sm, line, cycle)
+    last = min(line + machine.prefetch_lines, last_line)
+    for ahead in range(line + 1, last + 1):
+        request_line(machine, partition, sm, ahead, cycle)
+    return ready
+
+
+@hot
+def missed(found):
+    """The kind of cause that `fetch` tells of."""
+    return L1I_MISS if found & 1 else L0_MISS
+
+
+@cold
+def constant_line(machine, sm, grid, line, cycle):
+    """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant
+    segments.
+    """
+    place = line % machine.constant_lines
+    tag = np.int64(grid) << 32 | line
+    if constant_tag_at(machine, sm, place).value != tag:
+        constant_tag_at(machine, sm, place).value = tag
+        constant_ready_at(machine, sm, place).value = cycle + machine.constant_miss_cycles
+    return constant_ready_at(machine, sm, place).value

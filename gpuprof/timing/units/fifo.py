@@ -1,0 +1,76 @@
+"""The way of a record out of the SM: a FIFO of a few places. What finds it full is lost.
+
+By `aux` it drains over a port of its own, one record every so many cycles, which costs the kernel nothing: when a
+record leaves is known when it comes. By `lsu` each record goes as a store through the SM's load/store unit and the L2,
+into the SM's part of the event buffer, and is in the kernel's way. The next follows the drain's cycles after the
+load/store unit took it.
+"""
+
+from gpuprof.chips.model import LINE_NBYTES
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.layout import BUFFER_LINE, NEVER, TICK_BITS, TICKS, WRITE
+from gpuprof.timing.state.tables import fifo_at, leaves_at, loss_at, request_at, sm_at
+from gpuprof.timing.units.l1 import request
+
+
+@cold
+def enter(machine, sm, grid_index, cycle):
+    """A record of `grid_index`, the one that is written next, comes to the FIFO in `cycle`: 1 when it finds a place. It
+    is due either way.
+    """
+    s = sm_at(machine, sm)
+    loss = loss_at(machine, grid_index, sm)
+    loss.due += 1
+    place = fifo_at(machine, sm, s.records % machine.fifo_depth)
+    if place.leaves > cycle:
+        loss.dropped_fifo += 1
+        return 0
+    free = max(cycle, fifo_at(machine, sm, (s.records - 1) % machine.fifo_depth).leaves) + machine.drain_cycles
+    place.leaves = free
+    if machine.through_lsu:
+        place.leaves = NEVER
+        place.record = machine.n_samples
+        place.grid = grid_index
+        if s.stores == s.records:
+            s.next_store = free
+    leaves_at(machine, machine.n_samples).value = place.leaves
+    s.records += 1
+    return 1
+
+
+@cold
+def store(machine, sm, cycle):
+    """The oldest record goes to the load/store unit in `cycle`."""
+    s = sm_at(machine, sm)
+    place = fifo_at(machine, sm, s.stores % machine.fifo_depth)
+    tick = max(cycle << TICK_BITS, s.lsu_tick)
+    s.lsu_tick = tick + max(max(TICKS, machine.lsu_ticks), max(machine.tag_pass_ticks, machine.tag_lookup_ticks))
+    s.lsu_occupant = 0
+    place.leaves = (tick + TICKS - 1) >> TICK_BITS
+    leaves_at(machine, place.record).value = place.leaves
+    machine.grid = place.grid
+    first = s.stores * machine.record_stride % (machine.buffer_lines * LINE_NBYTES)
+    sectors = (1 << machine.record_sectors) - 1 << (first >> 5 & 3)
+    index = request(
+        machine,
+        sm,
+        place.leaves,
+        BUFFER_LINE + sm * machine.buffer_lines + first // LINE_NBYTES,
+        sectors,
+        WRITE,
+        nobody(machine),
+        -1,
+        0,
+    )
+    if machine.record_sectors == 1:
+        request_at(machine, index).missing = (
+            0xFF & ~((1 << (machine.record_nbytes >> 2)) - 1 << (first >> 2 & 7))
+        ) << 8 * (first >> 5 & 3)
+    s.stores += 1
+    s.next_store = place.leaves + machine.drain_cycles if s.stores < s.records else NEVER
+
+
+@hot
+def nobody(machine):
+    """Whom a store reports to that no warp asked for."""
+    return -1 - machine.sms * machine.warp_slots

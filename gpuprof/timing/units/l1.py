@@ -1,0 +1,195 @@
+"""The L1 data cache: sectored, least recently used, write-through without allocation; misses go to the L2 as one
+request per line.
+"""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.emulate.log.trace import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.isa.causes import INDEX
+from gpuprof.timing.state.layout import COPY_WAYS, MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
+from gpuprof.timing.state.tables import (
+    l1_line_at,
+    l1_tag_at,
+    l1_use_at,
+    load_at,
+    miss_free_at,
+    part_at,
+    prefetch,
+    presence_at,
+    request_at,
+    sm_at,
+    warp_at,
+    word_at,
+)
+from gpuprof.timing.units.cache import expect, find, fold_bits, n_sectors, oldest
+
+L1, PENDING = INDEX["l1"], INDEX["pending"]
+
+
+@cold
+def request(machine, sm, arrival, line, sectors, kind, target, place, conflicts):
+    """Notes a request for the L2; it is served when the quantum ends. Returns its number."""
+    index = machine.n_requests
+    r = request_at(machine, index)
+    r.arrival = miss_slot(machine, sm, arrival, index) if kind == READ else arrival
+    r.line = line
+    r.sectors = sectors
+    r.kind = kind
+    r.target = target
+    r.place = place
+    r.sm = sm
+    r.grid = machine.grid
+    r.conflicts = conflicts
+    r.missing = 0
+    machine.n_requests = index + 1
+    if kind != MERGE:
+        expect(
+            machine.l2_tag_table,
+            machine.l2_use_table,
+            machine.l2_line_table,
+            fold_bits(line) % machine.l2_sets * machine.l2_ways,
+            machine.l2_ways,
+        )
+        if machine.l2_far_cycles != machine.l2_near_cycles:
+            expect_copies(machine, line)
+    return index
+
+
+@hot
+def expect_copies(machine, line):
+    """The halves of the L2 will be asked for their copies of a line: what reads asks one of them, what writes both."""
+    first = fold_bits(line) % machine.copy_sets * COPY_WAYS
+    prefetch(machine.l2_copy_table, first)
+    prefetch(machine.l2_copy_table, machine.copy_sets * COPY_WAYS + first)
+
+
+@hot
+def miss_slot(machine, sm, arrival, index):
+    """The cycle in which a miss finds a free miss register. They are given back in the order they were taken; one that
+    was taken in this very quantum comes back after it, at the earliest."""
+    s = sm_at(machine, sm)
+    slot = s.misses % machine.l1_mshrs
+    s.misses += 1
+    request_at(machine, index).slot = slot
+    free = miss_free_at(machine, sm, slot).value
+    miss_free_at(machine, sm, slot).value = TOKEN
+    if free == TOKEN:
+        free = machine.now + QUANTUM
+    return max(arrival, free)
+
+
+@hot
+def line_mask(machine, first, end):
+    """The sectors from address `first` to `end` that lie in the first one's line: it, their mask, and where the next
+    ones begin.
+    """
+    line = word_at(first, 0).value >> 2
+    mask = 0
+    k = first
+    while k < end and word_at(k, 0).value >> 2 == line:
+        mask |= 1 << (word_at(k, 0).value & 3)
+        k += SECTOR_NUMBER_NBYTES
+    return line, mask, k
+
+
+@hot
+def words_mask(machine, first, end):
+    """As `line_mask`, for a store: and the words of these sectors that it leaves out, a bit for each of the line's."""
+    line = (word_at(first, 0).value & SECTOR_MASK) >> 2
+    mask = 0
+    missing = 0
+    k = first
+    while k < end and (word_at(k, 0).value & SECTOR_MASK) >> 2 == line:
+        sector = word_at(k, 0).value
+        mask |= 1 << (sector & 3)
+        missing |= sector >> MISSING_SHIFT << 8 * (sector & 3)
+        k += SECTOR_NUMBER_NBYTES
+    return line, mask, missing, k
+
+
+@cold
+def send(machine, warp, inst, first, count, start, kind, target, conflicts, cause):
+    """Passes a store or an atomic to the L2, line by line. `cause`: a store as one."""
+    sm = part_at(machine, warp_at(machine, warp).partition).sm
+    end = first + count * SECTOR_NUMBER_NBYTES
+    while first < end:
+        line, mask, missing, first = words_mask(machine, first, end)
+        r = request_at(machine, request(machine, sm, start, line, mask, kind, target, inst.atomic_passes, conflicts))
+        r.missing = missing
+        r.slot = cause
+
+
+@cold
+def load(machine, warp, inst, first, count, start, done, group, conflict):
+    """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token
+    when some misses. `load_level` gives where its last part came from, when that is known."""
+    sm = part_at(machine, warp_at(machine, warp).partition).sm
+    index = machine.n_loads
+    end = first + count * SECTOR_NUMBER_NBYTES
+    before = machine.n_requests
+    presence_at(machine, machine.grid, sm).l1_sectors += count
+    load_at(machine, index).level = L1
+    while first < end:
+        line, mask, first = line_mask(machine, first, end)
+        if inst.bypass_l1:
+            sm_at(machine, sm).l1_misses += n_sectors(mask)
+            request(machine, sm, start, line, mask, READ, index, -1, 0)
+        else:
+            arrives = look_up(machine, sm, line, mask, start, index)
+            if arrives > 0 and arrives >= done:
+                done = arrives
+                load_at(machine, index).level = PENDING
+    if machine.n_requests == before:
+        return done
+    load_at(machine, index).done = done
+    load_at(machine, index).warp = warp
+    load_at(machine, index).pc = warp_at(machine, warp).pc
+    load_at(machine, index).group = group
+    load_at(machine, index).conflict = conflict >> 16
+    machine.n_loads = index + 1
+    return TOKEN + index
+
+
+@hot
+def expect_load(machine, sm, first):
+    """A load will look up the line of the sector at address `first`, its first: there is time until it has been through
+    the load/store unit.
+    """
+    line = word_at(first, 0).value >> 2
+    base = sm * machine.l1_lines + fold_bits(line) % sm_at(machine, sm).l1_sets * machine.l1_ways
+    expect(machine.l1_tag_table, machine.l1_use_table, machine.l1_line_table, base, machine.l1_ways)
+
+
+@hot
+def look_up(machine, sm, line, mask, start, index):
+    """One line of a load: asks the L2 for the sectors that miss. Returns the cycle in which sectors already on their
+    way arrive, or 0.
+    """
+    s = sm_at(machine, sm)
+    base = sm * machine.l1_lines + fold_bits(line) % s.l1_sets * machine.l1_ways
+    place = find(machine.l1_tag_table, base, machine.l1_ways, line)
+    if place < 0:
+        place = oldest(machine.l1_use_table, base, machine.l1_ways)
+        l1_tag_at(machine, place).value = line + 1
+        l1_line_at(machine, place).valid = 0
+        l1_line_at(machine, place).pending = 0
+        l1_line_at(machine, place).pending_until = 0
+    s.l1_use += 1
+    l1_use_at(machine, place).value = s.l1_use
+    entry = l1_line_at(machine, place)
+    if entry.pending_until <= start:
+        entry.pending = 0
+    arrives = 0
+    if entry.pending & mask:
+        if entry.pending_until >= TOKEN:
+            request(machine, sm, request_at(machine, entry.request).arrival, line, 0, MERGE, index, entry.request, 0)
+        else:
+            arrives = entry.pending_until
+    missing = mask & ~entry.valid
+    presence_at(machine, machine.grid, sm).l1_hits += n_sectors(mask & entry.valid)
+    if missing:
+        s.l1_misses += n_sectors(missing)
+        entry.request = request(machine, sm, start, line, missing, READ, index, place, 0)
+        entry.valid |= missing
+        entry.pending |= missing
+        entry.pending_until = TOKEN
+    return arrives

@@ -1,0 +1,234 @@
+"""The L2, shared by all SMs: slices of sectored, write-back cache in front of the DRAM channels.
+
+Requests of one quantum are served in the order of (arrival cycle, SM, issue). Each reserves its SM's link, its slice
+and, when it misses, a DRAM channel; so its completion is known at once. A slice is picked by a hash of the line, and
+lies in the near or the far half of the chip; each half has copies of what it reads.
+"""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.isa.causes import INDEX
+from gpuprof.timing.sampling.triggers import L2_MISS
+from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
+from gpuprof.timing.state.tables import (
+    bucket_at,
+    grid_at,
+    l1_line_at,
+    l2_copy_at,
+    l2_line_at,
+    l2_tag_at,
+    l2_use_at,
+    load_at,
+    miss_free_at,
+    request_at,
+    slice_tick_at,
+    sm_at,
+    warp_at,
+)
+from gpuprof.timing.units.cache import find, fold_bits, n_sectors, oldest
+from gpuprof.timing.units.dram import read, write
+from gpuprof.timing.units.events import count_l2_misses
+from gpuprof.timing.units.tlb import translated
+
+PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
+
+
+@cold
+def serve_requests(machine):
+    """Serves all requests of the quantum and tells the loads and stores that wait for them."""
+    last = order_requests(machine)
+    for bucket in range(last + 1):
+        index = bucket_at(machine, bucket).value
+        bucket_at(machine, bucket).value = -1
+        while index >= 0:
+            serve(machine, index)
+            index = request_at(machine, index).next
+    machine.n_requests = 0
+    machine.n_bulk = 0
+
+
+@hot
+def order_requests(machine):
+    """Chains requests by arrival cycle, first come first; returns the last bucket in use."""
+    last = -1
+    for index in range(machine.n_requests - 1, -1, -1):
+        r = request_at(machine, index)
+        bucket = min(r.arrival - machine.now, N_BUCKETS - 1)
+        r.next = bucket_at(machine, bucket).value
+        bucket_at(machine, bucket).value = index
+        last = max(last, bucket)
+    return last
+
+
+@hot
+def serve(machine, index):
+    r = request_at(machine, index)
+    machine.grid = r.grid
+    if r.kind == MERGE:
+        r.done = request_at(machine, r.place).done
+        r.level = PENDING
+    else:
+        r.done = reach_slice(machine, r)
+    if r.kind == READ:
+        free = miss_free_at(machine, r.sm, r.slot)
+        free.value = r.done if free.value == TOKEN else max(free.value, r.done)
+        fill_l1(machine, r, index)
+    if r.target >= 0:
+        load = load_at(machine, r.target)
+        if r.done > load.done or (r.done == load.done and r.level > load.level):
+            load.done = r.done
+            load.level = r.level
+    else:
+        w = warp_at(machine, -1 - r.target)
+        if r.done > w.stores_done or (r.done == w.stores_done and r.slot > w.last_store):
+            w.stores_done = r.done
+            w.last_store = r.slot
+        gone = machine.taken + machine.store_drain_cycles
+        if gone > w.stores_gone or (gone == w.stores_gone and r.slot > w.last_gone):
+            w.stores_gone = gone
+            w.last_gone = r.slot
+
+
+@hot
+def fill_l1(machine, request, index):
+    """The line that a miss went for gets its time of arrival, if that was the line's last request and it still has the
+    place.
+    """
+    if request.place >= 0:
+        entry = l1_line_at(machine, request.place)
+        if entry.pending_until == TOKEN and entry.request == index:
+            entry.pending_until = request.done
+
+
+@hot
+def reach_slice(machine, request):
+    """The completion cycle of a request, after its SM's link and its slice; later by as much as its translation is
+    later than its turn.
+    """
+    s = sm_at(machine, request.sm)
+    n = n_sectors(request.sectors)
+    tick = max(request.arrival << TICK_BITS, s.noc_tick)
+    s.noc_tick = tick + n * machine.noc_ticks
+    late = max(0, translated(machine, request) - (tick >> TICK_BITS))
+    hashed = fold_bits(request.line)
+    number = hashed % machine.l2_slices
+    tick = max(tick, slice_tick_at(machine, number).value)
+    ticks = n * machine.slice_ticks
+    if request.kind == ATOMIC_REQUEST:
+        ticks = max(n * machine.atomic_sector_ticks, request.conflicts * machine.atomic_ticks) * request.place
+    slice_tick_at(machine, number).value = tick + ticks
+    latency = answer_cycles(machine, request, s.half, number * 2 // machine.l2_slices)
+    cycle = tick >> TICK_BITS
+    machine.taken = cycle
+    if request.kind == WRITE:
+        touch(machine, request, n, tick)
+        return cycle + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
+    request.level = L2_FAR if latency > machine.l2_near_cycles else L2_NEAR
+    done = touch(machine, request, n, tick)
+    if done > cycle + latency:
+        request.level = DRAM
+    done = max(cycle + latency, done) + late
+    if request.kind == ATOMIC_REQUEST:
+        request.level = ATOMIC
+        return done + (ticks >> TICK_BITS) + machine.atomic_extra_cycles
+    return done
+
+
+@cold
+def answer_cycles(machine, request, half, home):
+    """Load to use of a request from one half that hits. A half has what it has read, as far as there is room, until it
+    is written; what is written lies in its home, and there it is written."""
+    if machine.l2_far_cycles == machine.l2_near_cycles:
+        return machine.l2_near_cycles
+    if request.kind != READ:
+        copies(machine, home, request.line, request.sectors, 1)
+        copies(machine, 1 - home, request.line, request.sectors, 0)
+        return machine.l2_near_cycles if half == home else machine.l2_far_cycles
+    return (
+        machine.l2_far_cycles
+        if request.sectors & ~copies(machine, half, request.line, request.sectors, 1)
+        else machine.l2_near_cycles
+    )
+
+
+@cold
+def copies(machine, half, line, sectors, there):
+    """The sectors of a line that a half of the L2 had. From now on it has these, too (`there` 1) or no longer (0)."""
+    first = (half * machine.copy_sets + fold_bits(line) % machine.copy_sets) * COPY_WAYS
+    place = first
+    while place < first + COPY_WAYS and l2_copy_at(machine, place).value >> 4 != line + 1:
+        place += 1
+    had = 0
+    if place < first + COPY_WAYS:
+        had = l2_copy_at(machine, place).value & 15
+        if not there:
+            l2_copy_at(machine, place).value = (line + 1) << 4 | (had & ~sectors)
+    elif there:
+        place -= 1  # the one that was read or written longest ago goes
+    if there:
+        while place > first:
+            l2_copy_at(machine, place).value = l2_copy_at(machine, place - 1).value
+            place -= 1
+        l2_copy_at(machine, first).value = (line + 1) << 4 | had | sectors
+    return had
+
+
+@hot
+def touch(machine, request, count, tick):
+    """Looks a request's line up, allocates it, and fetches what a read misses; returns when that arrives, or 0."""
+    base = fold_bits(request.line) % machine.l2_sets * machine.l2_ways
+    place = find(machine.l2_tag_table, base, machine.l2_ways, request.line)
+    if place < 0:
+        place = oldest(machine.l2_use_table, base, machine.l2_ways)
+        evict(machine, place, tick)
+        l2_tag_at(machine, place).value = request.line + 1
+    machine.l2_uses += 1
+    l2_use_at(machine, place).value = machine.l2_uses
+    entry = l2_line_at(machine, place)
+    sectors = request.sectors
+    missing = 0 if request.kind == WRITE else sectors & ~entry.valid
+    grid = grid_at(machine, machine.grid)
+    grid.l2_sectors += count
+    grid.l2_hits += count - n_sectors(missing)
+    arrives = entry.pending_until if entry.valid & sectors and request.kind != WRITE else 0
+    if missing:
+        if machine.trigger == L2_MISS:
+            count_l2_misses(machine, request, n_sectors(missing))
+        arrives = max(arrives, read(machine, request.line, n_sectors(missing), tick))
+        entry.pending_until = max(entry.pending_until, arrives)
+    if request.kind != READ:
+        entry.dirty |= sectors
+    if request.missing:
+        sectors = whole_sectors(entry, sectors, request.missing)
+    entry.valid |= sectors
+    return arrives
+
+
+@cold
+def whole_sectors(entry, sectors, missing):
+    """Of the sectors of a store that leaves out some words, those that it makes valid, alone or with what earlier ones
+    wrote.
+    """
+    entry.words |= ~missing & spread(sectors)
+    whole = 0
+    for k in range(4):
+        if entry.words >> 8 * k & 0xFF == 0xFF:
+            whole |= 1 << k
+    return sectors & whole
+
+
+@hot
+def spread(sectors):
+    """Four bits to all words of four sectors, 32 bits."""
+    return ((sectors & 1) | (sectors >> 1 & 1) << 8 | (sectors >> 2 & 1) << 16 | (sectors >> 3 & 1) << 24) * 0xFF
+
+
+@hot
+def evict(machine, place, tick):
+    """Frees a place; sectors that were written, in part or wholly, go to the DRAM."""
+    entry = l2_line_at(machine, place)
+    if entry.dirty:
+        write(machine, l2_tag_at(machine, place).value - 1, n_sectors(entry.dirty), tick)
+    entry.valid = 0
+    entry.dirty = 0
+    entry.words = 0
+    entry.pending_until = 0

@@ -1,0 +1,106 @@
+"""The stall ledger: every cycle of every resident warp goes to (instruction it waits to issue, first reason that
+holds).
+
+It is kept lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends of
+each kind of dependency, in order of priority; once no dependency holds, they split into throttled and not selected by
+how long the port that the instruction needs was busy in that time. Each part is one stall (see `lengths`). It is
+charged to what ended it, too (`blame`).
+"""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import N_CLASSES, PORT_LSU, REASON_OF_CLASS
+from gpuprof.timing.state.lengths import N_BINS, ROW
+from gpuprof.timing.state.tables import (
+    cause_at,
+    floor_log2,
+    inst_at,
+    lane_at,
+    ledger_at,
+    part_at,
+    port_at,
+    queued_at,
+    stall_row_at,
+    until_at,
+    warp_at,
+    word_at,
+)
+from gpuprof.timing.units.blame import blame, seen_by
+
+SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDEX["barrier"]
+
+
+@hot
+def busy_cycles(port, cycle):
+    """Busy cycles of a port before `cycle`, which is later than the port's last issue."""
+    return port.busy - max(0, port.free - cycle)
+
+
+@hot
+def charge_issue(machine, warp, cycle):
+    """Accounts for warp `warp` up to and with `cycle`, in which it issues."""
+    w = warp_at(machine, warp)
+    pc = w.pc
+    at = w.last + 1
+    if cycle > at:
+        for c in range(N_CLASSES):
+            end = min(until_at(machine, warp, c).value, cycle)
+            if end > at:
+                charge(machine, w, REASON_OF_CLASS[c], np.int64(cause_at(machine, warp, c).value), end - at)
+                at = end
+        if cycle > at:
+            charge_turn(machine, warp, cycle, cycle - at)
+    if cycle > w.last:
+        ledger_at(machine, pc, SELECTED).value += 1
+    w.last = cycle
+
+
+@cold
+def charge(machine, warp, reason, cause, cycles):
+    """A stall of warp `warp` at the instruction that it is at has ended: see `lengths` for how it is counted, `blame`
+    for its cause.
+    """
+    ledger_at(machine, warp.pc, reason).value += cycles
+    place = stall_row_at(machine, warp.pc, reason)
+    if place.value == 0:
+        machine.n_stall_rows += 1
+        place.value = machine.n_stall_rows
+    first = np.int64(place.value) * ROW
+    word_at(machine.stalls_table, first + min(floor_log2(cycles), N_BINS - 1)).value += 1
+    longest = word_at(machine.stalls_table, first + N_BINS)
+    longest.value = max(longest.value, cycles)
+    blame(machine, np.int64(warp.pc), reason, cause, cycles)
+    if cycles > warp.longest and reason != BARRIER:
+        warp.longest = cycles
+        warp.longest_pc = warp.pc
+
+
+@cold
+def charge_turn(machine, warp, cycle, cycles):
+    """The last cycles before `cycle`, in which the warp waited for the port or for its turn."""
+    w = warp_at(machine, warp)
+    number = lane_at(machine, w.partition, w.lane).port
+    port = port_at(machine, w.partition, number)
+    busy = busy_cycles(port, cycle) - w.busy_mark
+    if busy:
+        occupant = leaver(machine, w.partition) if number == PORT_LSU else port.occupant
+        charge(machine, w, np.int64(inst_at(machine, w.pc).throttle), seen_by(machine, warp, occupant), busy)
+    if cycles > busy:
+        charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part_at(machine, w.partition).occupant), cycles - busy)
+
+
+@hot
+def leaver(machine, partition):
+    """The memory instruction that made room for the next, when its queue was full."""
+    return queued_at(machine, partition, part_at(machine, partition).queued % machine.queue_depth).value
+
+
+@hot
+def charge_hold(machine, warp, cycle):
+    """Accounts for warp `warp` up to `cycle`, the first one after a hold."""
+    w = warp_at(machine, warp)
+    if cycle - 1 > w.last:
+        charge(machine, w, np.int64(w.hold_reason), np.int64(w.hold_cause), cycle - 1 - w.last)
+    w.last = cycle - 1

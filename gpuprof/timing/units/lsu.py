@@ -1,0 +1,304 @@
+"""Memory instructions: each partition's queue and address unit, and the load/store unit that the SM's partitions share.
+
+All is reserved at issue: the address unit takes one instruction in `address_cycles`, the load/store unit is busy for as
+long as the access takes wavefronts through its banks or lines through its tags. An entry of the queue is taken until
+shortly after that.
+"""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.emulate.log.trace import join_sectors
+from gpuprof.timing.state.layout import (
+    ACCESS_NBYTES,
+    ATOMIC_REQUEST,
+    BULK_LOAD,
+    BULK_ROOM,
+    CAUSE_KIND_SHIFT,
+    CONFLICT,
+    KIND,
+    PORT_LSU,
+    READ,
+    SECTOR_NBYTES,
+    SECTOR_NUMBER_NBYTES,
+    TICK_BITS,
+    TICKS,
+    TOKEN,
+    WRITE,
+)
+from gpuprof.timing.state.static import (
+    ATOMIC,
+    BULK,
+    CONSTANT,
+    COPY,
+    GENERIC,
+    GLOBAL,
+    LOAD,
+    MBARRIER,
+    REDUCTION,
+    SHARED,
+)
+from gpuprof.timing.state.tables import (
+    access_of,
+    block_at,
+    grid_at,
+    inst_at,
+    load_at,
+    part_at,
+    port_at,
+    prefetch,
+    queue_at,
+    queued_at,
+    request_at,
+    sm_at,
+    warp_at,
+    word_at,
+)
+from gpuprof.timing.units.barrier import open_all
+from gpuprof.timing.units.blame import itself, latecomer, seen_by
+from gpuprof.timing.units.copies import add_to_group, open_group
+from gpuprof.timing.units.fetch import constant_line
+from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
+from gpuprof.timing.units.mbarrier import end_phases, wait
+from gpuprof.timing.units.scoreboard import write_results
+
+QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
+IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
+STORED, ARRIVAL = KIND["store"], KIND["arrival"]
+join = hot(join_sectors)
+LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
+
+
+@cold
+def enter(machine, warp, cycle, ticks, conflict):
+    """`warp` issues an instruction at `cycle` that keeps the load/store unit for `ticks`; returns the cycle in which it
+    is served. `conflict` is CONFLICT when it takes longer than it need."""
+    partition = warp_at(machine, warp).partition
+    part = part_at(machine, partition)
+    sm = sm_at(machine, part.sm)
+    address = max(cycle, part.address_free)
+    part.address_free = address + machine.address_cycles
+    tick = max(address << TICK_BITS, sm.lsu_tick)
+    machine.lsu_behind = sm.lsu_occupant if sm.lsu_tick > address << TICK_BITS else 0
+    sm.lsu_occupant = itself(machine, warp, QUEUED) | conflict
+    sm.lsu_tick = tick + ticks
+    start = (tick + TICKS - 1) >> TICK_BITS
+    queue_at(machine, partition, part.queued % machine.queue_depth).value = start + machine.queue_hold_cycles
+    queued_at(machine, partition, part.queued % machine.queue_depth).value = itself(machine, warp, QUEUE) | conflict
+    part.queued += 1
+    port = port_at(machine, partition, PORT_LSU)
+    port.free = max(cycle + 1, queue_at(machine, partition, part.queued % machine.queue_depth).value)
+    port.busy += port.free - cycle - 1
+    return start
+
+
+@cold
+def write_served(machine, warp, inst, cycle, start, done, cause):
+    """The results of what issued at `cycle`, was served at `start` and is done. If the first was longer, what it waited
+    behind is the cause.
+    """
+    if machine.lsu_behind and start - cycle > done - start:
+        cause = seen_by(machine, warp, machine.lsu_behind)
+    write_results(machine, warp, inst, done, cause)
+
+
+@cold
+def shuffle(machine, warp, cycle):
+    inst = inst_at(machine, warp_at(machine, warp).pc)
+    start = enter(machine, warp, cycle, TICKS, 0)
+    write_served(machine, warp, inst, cycle, start, start + inst.latency, UNIT | warp_at(machine, warp).pc)
+
+
+@cold
+def access(machine, warp, cycle):
+    """`warp` issues a memory instruction in `cycle`: takes its access record and reserves what it needs."""
+    w = warp_at(machine, warp)
+    inst = inst_at(machine, w.pc)
+    record = access_of(w.access)
+    first = w.sector
+    w.access += ACCESS_NBYTES
+    w.sector += join(record.n_sectors, record.more_sectors) * SECTOR_NUMBER_NBYTES
+    prefetch(w.access, 0)
+    prefetch(w.sector, 0)
+    kind = inst.kind
+    if kind == GENERIC:
+        kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
+    if record.lanes == 0:
+        start = enter(machine, warp, cycle, TICKS, 0)
+        write_served(machine, warp, inst, cycle, start, start + 1, UNIT | w.pc)
+    elif kind == BULK:
+        bulk(machine, warp, inst, record, first, cycle)
+    elif kind == MBARRIER:
+        shared(machine, warp, inst, record, cycle)
+        if record.uniform:
+            end_phases(
+                machine,
+                w.block_slot,
+                np.int64(record.conflicts),
+                np.int64(record.uniform),
+                cycle,
+                itself(machine, warp, ARRIVAL),
+            )
+    elif kind == SHARED:
+        shared(machine, warp, inst, record, cycle)
+    elif kind == CONSTANT:
+        constant(machine, warp, inst, record, first, cycle)
+    else:
+        global_memory(machine, warp, inst, record, first, cycle)
+
+
+@hot
+def shared(machine, warp, inst, record, cycle):
+    """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
+    passes = np.int64(record.wavefronts)
+    conflict = CONFLICT * (passes > inst.least_passes)
+    extra = machine.shared_wide_cycles if inst.width > 2 else 0
+    if inst.operation == ATOMIC or inst.operation == REDUCTION:
+        passes = max(passes, np.int64(record.conflicts))
+        conflict = CONFLICT * (passes > inst.least_passes)
+        passes *= inst.atomic_passes
+        if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes
+            extra = (np.int64(record.conflicts) - 1) * inst.slots * inst.chain
+    grid_at(machine, machine.grid).shared_wavefronts += passes
+    sm_at(machine, part_at(machine, warp_at(machine, warp).partition).sm).bank_conflicts += max(
+        0, passes - inst.least_passes
+    )
+    start = enter(machine, warp, cycle, max(passes * TICKS, machine.shared_ticks), conflict)
+    done = start + inst.latency + extra + max(0, passes - inst.width) * machine.shared_wavefront_cycles
+    if record.n_lookups and machine.cluster_shared_cycles:
+        done += reach_others(machine, warp, inst, np.int64(record.n_lookups), start, cycle)
+    write_served(machine, warp, inst, cycle, start, done, SHARED_MEMORY | conflict | warp_at(machine, warp).pc)
+
+
+@cold
+def reach_others(machine, warp, inst, lanes, start, cycle):
+    """Cycles that an access takes longer since `lanes` of it go to other blocks' shared memory: they wait for the SM's
+    port to it, in the partition's queue, and are farther away."""
+    partition = warp_at(machine, warp).partition
+    part = part_at(machine, partition)
+    s = sm_at(machine, part.sm)
+    tick = max(start << TICK_BITS, s.cluster_tick)
+    s.cluster_tick = tick + lanes * inst.width * machine.cluster_ticks
+    left = (tick + TICKS - 1) >> TICK_BITS
+    queue_at(machine, partition, (part.queued - 1) % machine.queue_depth).value = left + machine.queue_hold_cycles
+    port = port_at(machine, partition, PORT_LSU)
+    free = max(cycle + 1, queue_at(machine, partition, part.queued % machine.queue_depth).value)
+    port.busy += free - port.free
+    port.free = free
+    return left - start + machine.cluster_shared_cycles - inst.latency
+
+
+@cold
+def wait_for_phase(machine, warp, inst, cycle):
+    """A wait at a memory barrier asks shared memory, then stands still if it must."""
+    start = enter(machine, warp, cycle, TICKS, 0)
+    write_served(machine, warp, inst, cycle, start, start + inst.latency, SHARED_MEMORY | warp_at(machine, warp).pc)
+    if (
+        wait(machine, warp, cycle)
+        and block_at(machine, warp_at(machine, warp).block_slot).waiting
+        >= block_at(machine, warp_at(machine, warp).block_slot).live
+    ):
+        open_all(machine, warp_at(machine, warp).block_slot, cycle, latecomer(machine, warp))
+
+
+@cold
+def bulk(machine, warp, inst, record, first, cycle):
+    """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the
+    L2, one a cycle.
+    """
+    w = warp_at(machine, warp)
+    end = first + join(record.n_sectors, record.more_sectors) * SECTOR_NUMBER_NBYTES
+    start = enter(machine, warp, cycle, max(np.int64(record.wavefronts), 1) * TICKS, 0)
+    sm = part_at(machine, w.partition).sm
+    kind = READ
+    target = machine.n_loads
+    if inst.operation == LOAD:
+        load_at(machine, target).done = 0
+        load_at(machine, target).warp = warp
+        load_at(machine, target).pc = w.pc
+        load_at(machine, target).level = 0
+        load_at(machine, target).group = BULK_LOAD - (np.int64(record.conflicts) | np.int64(record.uniform) << 8)
+        block_at(machine, w.block_slot).copies += 1
+        machine.n_loads += 1
+    else:
+        w.stores_quantum = machine.quantum_number
+        kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
+        target = -1 - warp
+    while first < end and machine.n_bulk < BULK_ROOM:
+        line, mask, first = line_mask(machine, first, end)
+        index = request(machine, sm, start, line, mask, kind, target, 1 if kind == ATOMIC_REQUEST else -1, 0)
+        if target < 0:
+            request_at(machine, index).slot = STORED | w.pc
+        machine.n_bulk += 1
+        start += 1
+
+
+@hot
+def constant(machine, warp, inst, record, first, cycle):
+    """Different constants take turns. Parameters have no sectors: the launch brings them along, first use misses."""
+    w = warp_at(machine, warp)
+    n = max(1, np.int64(record.n_sectors))
+    start = enter(machine, warp, cycle, n * TICKS, 0)
+    ready = start
+    for k in range(np.int64(record.n_sectors)):
+        line = LINES_OF_PARAMETERS + (word_at(first, k).value >> 1)
+        ready = max(ready, constant_line(machine, part_at(machine, w.partition).sm, w.grid, line, start))
+    cause = (CONSTANT_MISS if ready > start else IN_CACHE) | w.pc
+    write_served(machine, warp, inst, cycle, start, ready + inst.latency + n - 1, cause)
+
+
+@hot
+def global_memory(machine, warp, inst, record, first, cycle):
+    w = warp_at(machine, warp)
+    n = np.int64(record.n_sectors)
+    if inst.operation == LOAD and n and not inst.bypass_l1:
+        expect_load(machine, part_at(machine, w.partition).sm, first)
+    tags = max(
+        machine.tag_pass_ticks * np.int64(record.tag_passes), machine.tag_lookup_ticks * np.int64(record.n_lookups)
+    )
+    passes = np.int64(record.wavefronts)
+    if inst.operation == COPY:  # and through the banks it writes to
+        passes = max(passes, np.int64(record.conflicts))
+        grid_at(machine, machine.grid).shared_wavefronts += np.int64(record.conflicts)
+    conflict = CONFLICT * scattered(inst, record)
+    start = enter(machine, warp, cycle, max(inst.width * machine.lsu_ticks, max(passes * TICKS, tags)), conflict)
+    here = conflict | w.pc
+    if inst.operation == LOAD:
+        done = start + inst.latency + (np.int64(record.wavefronts) - 1) * machine.l1_wavefront_cycles
+        index = machine.n_loads
+        done = load(machine, warp, inst, first, n, start, done, -1, conflict)
+        write_served(
+            machine, warp, inst, cycle, start, done, np.int64(load_at(machine, index).level) << CAUSE_KIND_SHIFT | here
+        )
+    elif inst.operation == COPY:
+        done = start + inst.latency + (np.int64(record.wavefronts) - 1) * machine.l1_wavefront_cycles
+        group = open_group(machine, warp)
+        index = machine.n_loads
+        done = load(machine, warp, inst, first, n, start, done, group, conflict)
+        add_to_group(machine, warp, group, done, np.int64(load_at(machine, index).level) << CAUSE_KIND_SHIFT | here)
+    elif inst.operation == ATOMIC:
+        index = machine.n_loads
+        load_at(machine, index).done = 0
+        load_at(machine, index).warp = warp
+        load_at(machine, index).pc = w.pc
+        load_at(machine, index).group = -1
+        load_at(machine, index).level = 0
+        machine.n_loads += 1
+        send(machine, warp, inst, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts), 0)
+        write_results(machine, warp, inst, TOKEN + index, ATOMIC_UNIT | here)
+    else:
+        w.stores_quantum = machine.quantum_number
+        kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
+        send(machine, warp, inst, first, n, start, kind, -1 - warp, np.int64(record.conflicts), STORED | here)
+
+
+@hot
+def scattered(inst, record):
+    """Whether a full warp's access of the size need not touch so many sectors for as many lanes, or lanes compete for a
+    word.
+    """
+    nbytes = np.int64(record.lanes) * inst.lane_nbytes
+    return nbytes > 0 and (
+        np.int64(record.n_sectors) * SECTOR_NBYTES >= nbytes + SECTOR_NBYTES
+        or record.conflicts > (inst.lane_nbytes >> 2 if inst.operation == COPY else 1)
+    )

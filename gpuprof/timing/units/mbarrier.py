@@ -1,0 +1,93 @@
+"""Memory barriers: a wait lasts until its phase has ended, and until what bulk copies bring to that phase has landed.
+
+The trace says with each arrival and copy how many phases it ended and with each wait how many must have ended, by
+`key`: the object's place modulo N_MBARRIERS. What ended a phase in the emulator ends it here, though here something
+else may come last.
+
+A block of which every live warp waits while no copy of its own is on its way is let go: what it waits for came from
+another block, or two objects share a key.
+"""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, N_MBARRIERS, NEVER
+from gpuprof.timing.state.tables import access_of, block_at, ended_at, landed_at, lander_at, warp_at
+from gpuprof.timing.units.blame import seen_by
+from gpuprof.timing.units.scoreboard import hold, sleep
+
+LONG_SCOREBOARD = INDEX["long_scoreboard"]
+FEWER = 128  # numbers of phases are kept modulo 256
+
+
+@cold
+def start_mbarriers(machine, slot):
+    """A new block finds no phase ended."""
+    for key in range(N_MBARRIERS):
+        ended_at(machine, slot, key).value = 0
+        landed_at(machine, slot, key).value = 0
+        lander_at(machine, slot, key).value = 0
+
+
+@cold
+def wait(machine, warp, cycle):
+    """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its
+    phase.
+    """
+    w = warp_at(machine, warp)
+    record = access_of(w.access)
+    w.access += ACCESS_NBYTES
+    landed = np.int64(0)
+    key = np.int64(record.conflicts)
+    ahead = (ended_at(machine, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF
+    if record.lanes and ahead >= FEWER:
+        w.barrier = N_BARRIERS + key
+        block_at(machine, w.block_slot).waiting += 1
+        hold(machine, warp, LONG_SCOREBOARD, NEVER)
+        return True
+    if record.lanes and ahead == 0:
+        landed = landed_at(machine, w.block_slot, key).value
+    hold(machine, warp, LONG_SCOREBOARD, max(cycle + 1, landed))
+    if landed > cycle + 1:
+        w.hold_cause = seen_by(machine, warp, lander_at(machine, w.block_slot, key).value)
+    return False
+
+
+@hot
+def waits_here(machine, warp, slot):
+    w = warp_at(machine, warp)
+    return w.state == HOLDING and w.hold_reason == LONG_SCOREBOARD and w.ready == NEVER and w.block_slot == slot
+
+
+@cold
+def end_phases(machine, slot, key, count, cycle, cause):
+    """Phases end at `cycle`: those who wait for the next one go on."""
+    ended_at(machine, slot, key).value += count
+    if cycle >= landed_at(machine, slot, key).value:
+        landed_at(machine, slot, key).value = cycle
+        lander_at(machine, slot, key).value = cause
+    first = slot // machine.max_blocks * machine.warp_slots
+    for wi in range(first, first + machine.warp_slots):
+        w = warp_at(machine, wi)
+        if waits_here(machine, wi, slot) and w.barrier == N_BARRIERS + key:
+            w.ready = cycle + 1  # this cycle has had its issues
+            w.hold_cause = seen_by(machine, wi, cause)
+            block_at(machine, slot).waiting -= 1
+            sleep(machine, wi, w.ready)
+
+
+@cold
+def let_go(machine, slot, cycle, cause):
+    """Ends the phases that the block's warps wait for. Returns whether any did, or may soon because a copy is on its
+    way.
+    """
+    if block_at(machine, slot).copies:
+        return True
+    found = False
+    first = slot // machine.max_blocks * machine.warp_slots
+    for wi in range(first, first + machine.warp_slots):
+        if waits_here(machine, wi, slot):
+            found = True
+            end_phases(machine, slot, warp_at(machine, wi).barrier - N_BARRIERS, 1, cycle, cause)
+    return found

@@ -1,0 +1,161 @@
+"""The pool of grids: which may start blocks, and in what order.
+
+A grid is pending until what it depends on has ended and its launch has come through, and while the pool is full. Of the
+active ones the one of highest priority, and among equals the one launched first, starts its blocks; only when it has
+none left does the next begin. So later grids get what earlier ones leave over.
+"""
+
+from gpuprof.compiled.options import cold
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
+from gpuprof.timing.state.tables import block_at, edge_at, grid_at, warp_at
+from gpuprof.timing.units.room import find_room
+from gpuprof.timing.units.scoreboard import hold, sleep
+
+MEMBAR = INDEX["membar"]
+GRID_BEFORE = KIND["grid"]
+
+
+@cold
+def pick_head(machine, present):
+    """Takes grids into the pool, and finds the one whose blocks start next from cycle `present` on."""
+    head = -1
+    machine.carve_out = 0
+    machine.next_ready = NEVER
+    while machine.first_open < machine.n_grids and grid_at(machine, machine.first_open).state == ENDED:
+        machine.first_open += 1
+    for g in range(machine.first_open, machine.n_grids):
+        if is_active(machine, g, present):
+            grid = grid_at(machine, g)
+            machine.carve_out = max(machine.carve_out, grid.carve_out)
+            if grid.next_block < grid.total_blocks and (head < 0 or grid.priority < grid_at(machine, head).priority):
+                head = g
+    if head != machine.head:
+        machine.head_since = present
+        if machine.head < 0:  # nobody was before it
+            machine.head_since = max(grid_at(machine, head).ready, present - QUANTUM)
+        machine.head = head
+        for sm in range(machine.sms):
+            find_room(machine, sm)
+
+
+@cold
+def is_active(machine, grid_index, present):
+    """Whether a grid is in the pool, from now on if it can be."""
+    grid = grid_at(machine, grid_index)
+    if grid.state != PENDING:
+        return grid.state == ACTIVE
+    if grid.waits:
+        return False
+    if grid.ready > present:
+        machine.next_ready = min(machine.next_ready, grid.ready)
+        return False
+    if machine.n_active == machine.max_active_grids:
+        return False
+    machine.n_active += 1
+    grid.state = ACTIVE
+    grid.ready = max(grid.ready, machine.pool_freed)
+    return True
+
+
+@cold
+def block_ends(machine, slot, cycle):
+    """A block has ended at `cycle`, and perhaps its grid with it."""
+    g = block_at(machine, slot).grid
+    grid = grid_at(machine, g)
+    signal(machine, slot, cycle)
+    grid.done_blocks += 1
+    if grid.done_blocks == grid.total_blocks:
+        grid_ends(machine, g)
+
+
+@cold
+def grid_ends(machine, grid_index):
+    """What waits for `grid_index` is launched. (Of blocks that end in one quantum the last may be seen first: SMs run
+    one after the other.)
+    """
+    grid = grid_at(machine, grid_index)
+    t = grid.end_cycle
+    grid.state = ENDED
+    if machine.n_active == machine.max_active_grids:
+        machine.pool_freed = t
+    elif machine.pool_freed >= machine.now:  # another made room in this quantum, and was seen first
+        machine.pool_freed = min(machine.pool_freed, t)
+    machine.n_active -= 1
+    machine.n_ended += 1
+    for k in range(grid.first_edge, grid.last_edge):
+        edge = edge_at(machine, k)
+        after = grid_at(machine, edge.grid)
+        if edge.programmatic:
+            after.prerequisites -= 1
+            after.prerequisites_seen = max(after.prerequisites_seen, t + machine.block_launch_cycles)
+            if after.prerequisites == 0:
+                let_go(machine, edge.grid)
+        else:
+            after.waits -= 1
+            after.ready = max(after.ready, t + after.launch_cycles)
+
+
+@cold
+def signal(machine, slot, cycle):
+    """A block lets dependent grids start, once. When all blocks have, those that were launched so may."""
+    block = block_at(machine, slot)
+    if block.signalled:
+        return
+    block.signalled = 1
+    grid = grid_at(machine, block.grid)
+    grid.signalled += 1
+    grid.signal_cycle = max(grid.signal_cycle, cycle)
+    if grid.signalled == grid.total_blocks:
+        for k in range(grid.first_edge, grid.last_edge):
+            if edge_at(machine, k).programmatic:
+                after = grid_at(machine, edge_at(machine, k).grid)
+                after.waits -= 1
+                after.ready = max(after.ready, grid.signal_cycle)
+
+
+@cold
+def wait_for_grids(machine, warp, cycle):
+    """Holds a warp until the grids before its own, whose blocks let it start, have ended, and this is seen: as soon as
+    a block would start.
+    """
+    grid = grid_at(machine, warp_at(machine, warp).grid)
+    hold(machine, warp, MEMBAR, NEVER)
+    if grid.prerequisites == 0:
+        see_end_of_grids(machine, warp, max(cycle + 1, grid.prerequisites_seen))
+
+
+@cold
+def let_go(machine, grid_index):
+    """The grids before `grid_index` have ended, and its warps wait for no other."""
+    for warp in range(machine.sms * machine.warp_slots):
+        w = warp_at(machine, warp)
+        if w.state == HOLDING and w.grid == grid_index and w.hold_reason == MEMBAR and w.ready == NEVER:
+            see_end_of_grids(machine, warp, max(w.last + 1, grid_at(machine, grid_index).prerequisites_seen))
+
+
+@cold
+def see_end_of_grids(machine, warp, cycle):
+    w = warp_at(machine, warp)
+    w.ready = cycle
+    if cycle > w.last + 1:
+        w.hold_cause = GRID_BEFORE | w.pc
+    sleep(machine, warp, cycle)
+
+
+@cold
+def launch_grids(machine, warp_index, cycle):
+    """A warp launches the grids of its next turn in `cycle`: they come through as launches of the host do."""
+    w = warp_at(machine, warp_index)
+    warp = w.block * grid_at(machine, w.grid).warps_per_block + w.in_block
+    turn = NEVER
+    for g in range(w.grid + 1, machine.n_grids):
+        grid = grid_at(machine, g)
+        if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp:
+            turn = min(turn, grid.turn)
+    for g in range(w.grid + 1, machine.n_grids):
+        grid = grid_at(machine, g)
+        if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp and grid.turn == turn:
+            grid.launched = 1
+            grid.waits -= 1
+            grid.ready = max(grid.ready, cycle + grid.launch_cycles)

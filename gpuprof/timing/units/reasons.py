@@ -1,0 +1,33 @@
+"""What can be said of a warp and a cycle, once the cycle's issues are done: whether it was there, and what held it."""
+
+from gpuprof.compiled.options import hot
+from gpuprof.timing.state.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
+from gpuprof.timing.state.tables import inst_at, lane_at, port_at, until_at, warp_at
+from gpuprof.timing.units.ledger import NOT_SELECTED
+
+
+@hot
+def resident(machine, warp, cycle):
+    """Whether a warp was there in `cycle`. One that issued its last instruction in it may be gone by now."""
+    w = warp_at(machine, warp)
+    return w.state != STARTING and (w.state != EMPTY or w.last == cycle)
+
+
+@hot
+def holding_reasons(machine, warp, cycle):
+    """A bit for each reason that held a warp in `cycle`, in which it did not issue; not_selected stands for one that
+    could have.
+
+    A port that took an instruction in this cycle was free before.
+    """
+    w = warp_at(machine, warp)
+    if w.state == HOLDING:
+        return 1 << w.hold_reason
+    bits = 0
+    for c in range(N_CLASSES):
+        if until_at(machine, warp, c).value > cycle:
+            bits |= 1 << REASON_OF_CLASS[c]
+    if bits == 0:
+        port = port_at(machine, w.partition, lane_at(machine, w.partition, w.lane).port)
+        bits = 1 << (inst_at(machine, w.pc).throttle if port.free > cycle and port.issued < cycle else NOT_SELECTED)
+    return bits

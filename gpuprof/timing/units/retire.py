@@ -1,0 +1,77 @@
+"""The end of a warp and of its block."""
+
+from gpuprof.compiled.options import cold
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
+from gpuprof.timing.state.tables import block_at, grid_at, part_at, presence_at, sm_at, warp_at
+from gpuprof.timing.units.barrier import arrivals_after_exit
+from gpuprof.timing.units.pool import block_ends
+from gpuprof.timing.units.room import give_back
+from gpuprof.timing.units.scoreboard import block_until_served, hold
+
+DRAIN = INDEX["drain"]
+
+
+@cold
+def stores_done(machine, warp):
+    """The cycle by which the warp's stores are acknowledged, TOKEN while some of this quantum are not served yet."""
+    w = warp_at(machine, warp)
+    return TOKEN if w.stores_quantum == machine.quantum_number else w.stores_done
+
+
+@cold
+def hold_for_stores(machine, warp, reason, least, done, cause):
+    """Holds the warp until `done`, as stores_done or stores_gone gave it, for `cause`, and at least until cycle
+    `least`.
+    """
+    hold(machine, warp, reason, NEVER if done == TOKEN else max(least, done))
+    if done == TOKEN:
+        warp_at(machine, warp).ready = least
+        block_until_served(machine, warp)
+    elif done > least:
+        warp_at(machine, warp).hold_cause = cause
+
+
+@cold
+def stores_gone(machine, warp):
+    """The cycle by which the warp's stores are on their way, of which it need not hear: store_drain_cycles after slices
+    took them. Or TOKEN.
+    """
+    w = warp_at(machine, warp)
+    return TOKEN if w.stores_quantum == machine.quantum_number else w.stores_gone
+
+
+@cold
+def finish(machine, warp, cycle):
+    """The warp has issued its last instruction; `cycle` is the next cycle. It stays until its stores are out."""
+    gone = stores_gone(machine, warp)
+    if gone <= cycle:
+        release(machine, warp, cycle)
+        return
+    hold_for_stores(machine, warp, DRAIN, cycle, gone, warp_at(machine, warp).last_gone)
+
+
+@cold
+def release(machine, warp, cycle):
+    """The warp is gone from `cycle` on."""
+    w = warp_at(machine, warp)
+    part = part_at(machine, w.partition)
+    sm = sm_at(machine, part.sm)
+    block = block_at(machine, w.block_slot)
+    grid = grid_at(machine, w.grid)
+    grid.resident_warp_cycles += cycle - w.start
+    grid.end_cycle = max(grid.end_cycle, cycle)
+    w.state = EMPTY
+    if part.current == w.lane:
+        part.current = -1
+    sm.warps -= 1
+    presence = presence_at(machine, w.grid, part.sm)
+    presence.warps -= 1
+    if presence.warps == 0:
+        presence.active_cycles += cycle - presence.active_since
+    block.live -= 1
+    if block.live:
+        arrivals_after_exit(machine, warp, w.block_slot, cycle)
+        return
+    block_ends(machine, w.block_slot, cycle)
+    give_back(machine, w.block_slot, part.sm, cycle)

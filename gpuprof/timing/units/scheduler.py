@@ -1,0 +1,233 @@
+"""A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
+youngest ready one.
+
+A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
+"""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import (
+    CLASS_WAIT,
+    HOLDING,
+    KIND,
+    N_CLASSES,
+    NEVER,
+    PORT_LSU,
+    PORT_NONE,
+    STARTING,
+    TICK_BITS,
+)
+from gpuprof.timing.state.static import (
+    ARRIVE,
+    BARRIER,
+    BULK_WAIT,
+    COPY_COMMIT,
+    FENCE,
+    GRID_SIGNAL,
+    GRID_WAIT,
+    LAUNCH,
+    MBARRIER_WAIT,
+    MEMBAR,
+    MULTIPLY,
+    PRODUCT_COMMIT,
+    PRODUCT_WAIT,
+    SHUFFLE,
+    SLEEP,
+)
+from gpuprof.timing.state.tables import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.units.barrier import arrive, arrive_at_traced
+from gpuprof.timing.units.blame import itself
+from gpuprof.timing.units.copies import commit
+from gpuprof.timing.units.events import count_issue
+from gpuprof.timing.units.ledger import charge_hold, charge_issue
+from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
+from gpuprof.timing.units.multiply import commit_products, multiply, wait_for_products
+from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
+from gpuprof.timing.units.retire import DRAIN, finish, hold_for_stores, release, stores_done
+from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
+
+MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
+RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "unit", "pipe", "scheduler"))
+
+
+@hot
+def wake(machine, partition, cycle):
+    """Looks at the warps of `partition` that asked for it by `cycle`."""
+    part = part_at(machine, partition)
+    slots = machine.warps_per_partition
+    for k in range(slots):
+        if lane_at(machine, partition, k).wake <= cycle:
+            lane_at(machine, partition, k).wake = NEVER
+            wake_warp(machine, partition * slots + k, cycle)
+    soonest = NEVER
+    for k in range(slots):
+        soonest = min(soonest, lane_at(machine, partition, k).wake)
+    part.next_wake = soonest
+
+
+@cold
+def wake_warp(machine, warp, cycle):
+    w = warp_at(machine, warp)
+    if w.state == HOLDING:
+        charge_hold(machine, warp, cycle)
+        if w.hold_reason == DRAIN:
+            release(machine, warp, cycle)
+            return
+    if w.state == HOLDING or w.state == STARTING:
+        if next_instruction(machine, warp, cycle) == 0:
+            finish(machine, warp, cycle)
+    else:
+        become_ready(machine, warp, w.ready)
+
+
+@hot
+def pick(machine, partition, cycle, only_current):
+    """The slot to issue from in `cycle`, or -1."""
+    current = part_at(machine, partition).current
+    if current >= 0 and can_issue(machine, partition, current, cycle):
+        return current
+    best = -1
+    if not only_current:
+        youngest = -1
+        for k in range(machine.warps_per_partition):
+            if lane_at(machine, partition, k).age > youngest and can_issue(machine, partition, k, cycle):
+                best = k
+                youngest = lane_at(machine, partition, k).age
+    return best
+
+
+@hot
+def can_issue(machine, partition, slot, cycle):
+    lane = lane_at(machine, partition, slot)
+    return (
+        lane.ready != 0
+        and port_at(machine, partition, lane.port).free <= cycle
+        and warp_at(machine, partition * machine.warps_per_partition + slot).ready <= cycle
+    )
+
+
+@hot
+def schedule(machine, partition, cycle):
+    """A cycle of `partition`: issues, and works out when there is something to do next."""
+    part = part_at(machine, partition)
+    if part.n_ready:
+        for unit in range(machine.dispatch_units):
+            k = pick(machine, partition, cycle, unit > 0)
+            if k < 0:
+                break
+            part.current = k
+            issue(machine, partition, k, cycle)
+    soonest = part.next_wake
+    if part.n_ready:
+        for k in range(machine.warps_per_partition):
+            lane = lane_at(machine, partition, k)
+            if lane.ready:
+                soonest = min(soonest, max(cycle + 1, port_at(machine, partition, lane.port).free))
+    part.next_event = soonest
+
+
+@hot
+def issue(machine, partition, slot, cycle):
+    """Warp `slot` of `partition` issues one slot of its instruction in `cycle`."""
+    wi = partition * machine.warps_per_partition + slot
+    w = warp_at(machine, wi)
+    inst = inst_at(machine, w.pc)
+    lane = lane_at(machine, partition, slot)
+    mask = w.mask
+    executed = w.slots_left <= 1
+    if w.last < cycle:  # a sample of the cycle shows the first of two
+        w.issued_pc = w.pc
+        w.issued_mask = w.mask
+    charge_issue(machine, wi, cycle)
+    port_at(machine, partition, lane.port).issued = cycle
+    lane.ready = 0
+    part = part_at(machine, partition)
+    part.n_ready -= 1
+    part.issued = cycle
+    part.occupant = itself(machine, wi, ISSUED)
+    machine.grid = w.grid
+    grid_at(machine, w.grid).issue_slots += 1
+    if lane.port not in (PORT_LSU, PORT_NONE):
+        occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
+        port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
+    earliest = cycle + 2 - machine.dispatch_units
+    if w.slots_left > 1:
+        w.slots_left -= 1
+        for c in range(N_CLASSES):
+            until_at(machine, wi, c).value = 0
+        until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain
+        cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
+        wait_for_dependencies(machine, wi, earliest)
+    else:
+        execute(machine, wi, inst, cycle)
+        if inst.kind not in HOLDS and next_instruction(machine, wi, earliest) == 0:
+            finish(machine, wi, cycle + 1)
+    if machine.trigger:
+        count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
+
+
+HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
+
+
+@hot
+def occupy(port, ticks, cycle):
+    """A pipe takes an instruction in `cycle`. Pipes wider than a warp take the next one within the same cycle."""
+    port.tick = max(port.tick, cycle << TICK_BITS) + ticks
+    port.free = port.tick >> TICK_BITS
+    port.busy += max(0, port.free - cycle - 1)
+
+
+@cold
+def execute(machine, warp, inst, cycle):
+    """The last slot of an instruction issues in `cycle`: what it sets going."""
+    kind = inst.kind
+    if kind == MBARRIER_WAIT:
+        wait_for_phase(machine, warp, inst, cycle)
+    elif kind == MULTIPLY:
+        multiply(machine, warp, inst, cycle)
+    elif inst.has_access and kind not in (BARRIER, ARRIVE):
+        access(machine, warp, cycle)
+    elif kind == SHUFFLE:
+        shuffle(machine, warp, cycle)
+    else:
+        write_results(
+            machine,
+            warp,
+            inst,
+            cycle + inst.latency,
+            (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(machine, warp).pc,
+        )
+    if kind in (BARRIER, ARRIVE):
+        if inst.has_access:
+            arrive_at_traced(machine, warp, kind == BARRIER, cycle)
+        else:
+            arrive(machine, warp, inst.barrier, inst.barrier_threads, kind == BARRIER, cycle)
+    elif kind == SLEEP:
+        hold(machine, warp, SLEEPING, cycle + inst.latency)
+    elif kind == COPY_COMMIT:
+        commit(machine, warp)
+    elif kind == PRODUCT_COMMIT:
+        commit_products(machine, warp)
+    elif kind == PRODUCT_WAIT:
+        wait_for_products(machine, warp, inst.newest, cycle)
+    elif kind == GRID_SIGNAL:
+        signal(machine, warp_at(machine, warp).block_slot, cycle)
+    elif kind == GRID_WAIT:
+        wait_for_grids(machine, warp, cycle)
+    elif kind == BULK_WAIT:
+        hold_for_stores(
+            machine, warp, LONG_SCOREBOARD, cycle + 1, stores_done(machine, warp), warp_at(machine, warp).last_store
+        )
+    elif kind == FENCE:
+        hold(machine, warp, MEMBAR_REASON, cycle + machine.membar_cycles)
+    elif kind == MEMBAR:
+        hold_for_stores(
+            machine,
+            warp,
+            MEMBAR_REASON,
+            cycle + machine.membar_cycles,
+            stores_done(machine, warp),
+            warp_at(machine, warp).last_store,
+        )
+    elif kind == LAUNCH:
+        launch_grids(machine, warp, cycle)

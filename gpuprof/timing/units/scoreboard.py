@@ -1,0 +1,310 @@
+"""From one instruction of a warp to the next: what it must wait for, and until when."""
+
+import numpy as np
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.layout import (
+    CLASS_BRANCH,
+    CLASS_CONSTANT,
+    CLASS_FETCH,
+    CLASS_WAIT,
+    ENTRY_CLASS_MASK,
+    ENTRY_MAKER_MASK,
+    ENTRY_MAKER_SHIFT,
+    ENTRY_SHIFT,
+    HOLDING,
+    KIND,
+    N_CLASSES,
+    NEVER,
+    PORT_LSU,
+    PORT_NONE,
+    PORT_TENSOR,
+    READY,
+    STEP_NBYTES,
+    TOKEN,
+    WAITING,
+)
+from gpuprof.timing.state.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY
+from gpuprof.timing.state.tables import (
+    blocked_at,
+    board_at,
+    bypass_at,
+    cause_at,
+    dep_at,
+    first_of_block_at,
+    grid_at,
+    inst_at,
+    lane_at,
+    maker_at,
+    part_at,
+    port_at,
+    second_at,
+    second_maker_at,
+    sm_at,
+    step_of,
+    until_at,
+    warp_at,
+)
+from gpuprof.timing.units.copies import group_waits
+from gpuprof.timing.units.fetch import constant_line, fetch, missed
+from gpuprof.timing.units.follow import more_steps
+from gpuprof.timing.units.ledger import busy_cycles
+
+MOST_BYPASS = 8  # the most that a chip's bypass may be
+DRAIN = INDEX["drain"]
+SELF, BRANCH, CONSTANT_MISS = KIND["self"], KIND["branch"], KIND["constant_miss"]
+
+
+@cold
+def write_results(machine, warp, inst, cycle, maker):
+    """The registers an instruction writes are ready at `cycle`, which may be a token, and `maker` is the cause of
+    that.
+    """
+    entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | inst.result_class
+    set_written(machine, warp, inst, entry, maker, 0, 0)
+
+
+@hot
+def set_written(machine, warp, inst, entry, maker, second, second_maker):
+    """Gives an instruction's written registers their scoreboard entries."""
+    end = inst.first_dep + inst.n_deps
+    for k in range(end - inst.n_writes, end):
+        board_at(machine, warp, dep_at(machine, k).value).value = entry
+        maker_at(machine, warp, dep_at(machine, k).value).value = maker
+    if second or warp_at(machine, warp).joined:
+        for k in range(end - inst.n_writes, end):
+            second_at(machine, warp, dep_at(machine, k).value).value = second
+            second_maker_at(machine, warp, dep_at(machine, k).value).value = second_maker
+
+
+@hot
+def comes_after(entry, maker, other, other_maker):
+    """Whether one scoreboard entry is the later one: of two at the same time that with the cause of the greater
+    number.
+    """
+    return entry > other or (entry == other and maker > other_maker)
+
+
+@cold
+def fold(machine, warp, inst):
+    """A folded instruction renames registers: its result is ready when both its sources are. They may come from units
+    whose times are not known yet, so that the later one cannot be told: the result then has two entries."""
+    w = warp_at(machine, warp)
+    entry = 0
+    second = 0
+    maker = np.int64(0)
+    second_maker = np.int64(0)
+    for k in range(inst.first_dep, inst.first_dep + inst.n_deps - inst.n_writes):
+        source = dep_at(machine, k).value
+        for place in range(2):
+            found = board_at(machine, warp, source).value if place == 0 else second_at(machine, warp, source).value
+            found_maker = np.int64(
+                maker_at(machine, warp, source).value if place == 0 else second_maker_at(machine, warp, source).value
+            )
+            if comes_after(found, found_maker, entry, maker):
+                found, entry = entry, found
+                found_maker, maker = maker, found_maker
+            if comes_after(found, found_maker, second, second_maker):
+                second = found
+                second_maker = found_maker
+    if (second >> ENTRY_SHIFT) + MOST_BYPASS < w.last:
+        second = 0
+    w.alias |= entry >> ENTRY_SHIFT >= TOKEN
+    w.joined |= second > 0
+    set_written(machine, warp, inst, entry, maker, second, second_maker)
+
+
+@hot
+def raise_until(machine, warp, kind, cycle, cause):
+    """A class of waits lasts until `cycle` at least."""
+    until = until_at(machine, warp, kind)
+    if cycle >= until.value:
+        if cycle > until.value or cause > cause_at(machine, warp, kind).value:
+            cause_at(machine, warp, kind).value = cause
+        until.value = cycle
+
+
+@hot
+def entry_waits(machine, warp, inst, entry, cause):
+    """Raises the end of an entry's class to its cycle."""
+    kind = entry & ENTRY_CLASS_MASK
+    cycle = entry >> ENTRY_SHIFT
+    if kind == CLASS_WAIT:
+        maker = entry >> ENTRY_MAKER_SHIFT & ENTRY_MAKER_MASK
+        if maker == PORT_TENSOR and inst.kind == MULTIPLY:  # accumulators stay in the pipe
+            return
+        cycle += bypass_at(machine, inst.bypass_kind, maker).value
+    raise_until(machine, warp, kind, cycle, cause)
+
+
+@hot
+def guard_waits(machine, warp, entry, cause):
+    """A predicate decides later about an instruction than it is there to be selected by."""
+    if entry & ENTRY_CLASS_MASK == CLASS_WAIT:
+        raise_until(machine, warp, CLASS_WAIT, (entry >> ENTRY_SHIFT) + machine.guard_cycles, cause)
+
+
+@hot
+def register_waits(machine, warp, inst):
+    """Raises the ends of the register classes to those of the registers that an instruction names."""
+    for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
+        register = dep_at(machine, k).value
+        entry_waits(
+            machine, warp, inst, board_at(machine, warp, register).value, maker_at(machine, warp, register).value
+        )
+    if warp_at(machine, warp).joined:
+        for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
+            register = dep_at(machine, k).value
+            entry_waits(
+                machine,
+                warp,
+                inst,
+                second_at(machine, warp, register).value,
+                second_maker_at(machine, warp, register).value,
+            )
+    if inst.guard >= 0:
+        guard_waits(machine, warp, board_at(machine, warp, inst.guard).value, maker_at(machine, warp, inst.guard).value)
+    if inst.kind == COPY_WAIT:
+        group_waits(machine, warp, inst.newest)
+
+
+@hot
+def slot_port(inst, slots_left):
+    """The port that the next issue slot of an instruction needs."""
+    if (slots_left > 1 and inst.port == PORT_LSU) or inst.kind == MULTIPLY:
+        return PORT_NONE
+    if inst.slots_apart > 1 and (inst.slots - slots_left) % inst.slots_apart:
+        return PORT_NONE
+    return inst.port
+
+
+@cold
+def sleep(machine, warp, cycle):
+    """`warp` is looked at again at `cycle`."""
+    w = warp_at(machine, warp)
+    lane_at(machine, w.partition, w.lane).wake = cycle
+    part = part_at(machine, w.partition)
+    part.next_wake = min(part.next_wake, cycle)
+    part.next_event = min(part.next_event, cycle)
+    sm = sm_at(machine, part.sm)
+    sm.next_event = min(sm.next_event, cycle)
+
+
+@cold
+def block_until_served(machine, warp):
+    """`warp` depends on memory whose time is known when the quantum's requests are served."""
+    blocked_at(machine, machine.n_blocked).value = warp
+    machine.n_blocked += 1
+
+
+@cold
+def become_ready(machine, warp, cycle):
+    """No dependency is left from `cycle` on."""
+    w = warp_at(machine, warp)
+    inst = inst_at(machine, w.pc)
+    lane = lane_at(machine, w.partition, w.lane)
+    lane.port = slot_port(inst, w.slots_left)
+    lane.ready = 1
+    lane.wake = NEVER
+    part_at(machine, w.partition).n_ready += 1
+    w.state = READY
+    w.ready = cycle
+    w.busy_mark = busy_cycles(port_at(machine, w.partition, lane.port), max(cycle, w.last + 1))
+
+
+@cold
+def wait_for_dependencies(machine, warp, earliest):
+    """Puts the warp to sleep until the last of its dependencies ends; ready at once when that is by `earliest`."""
+    w = warp_at(machine, warp)
+    ready = earliest
+    for c in range(N_CLASSES):
+        ready = max(ready, until_at(machine, warp, c).value)
+    if ready == earliest:
+        become_ready(machine, warp, ready)
+        return
+    w.state = WAITING
+    w.ready = ready
+    if ready >= TOKEN:
+        block_until_served(machine, warp)
+    else:
+        sleep(machine, warp, ready)
+
+
+@cold
+def hold(machine, warp, reason, cycle):
+    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so. It does so
+    itself, as far as is known.
+    """
+    w = warp_at(machine, warp)
+    w.state = HOLDING
+    w.hold_reason = reason
+    w.hold_cause = SELF | w.pc
+    w.ready = cycle
+    if cycle < NEVER:
+        sleep(machine, warp, cycle)
+
+
+@hot
+def advance(machine, warp):
+    """Moves to the next instruction of the trace: 0 there is none, 1 it follows in the code, 2 it is the target of a
+    jump.
+    """
+    w = warp_at(machine, warp)
+    if w.pc + 1 < w.block_end:
+        w.pc += 1
+        return 1
+    if w.step == w.step_end and more_steps(machine, warp) == 0:
+        return 0
+    step = step_of(w.step)
+    w.step += STEP_NBYTES
+    w.mask = step.mask
+    before = w.pc
+    block = grid_at(machine, w.grid).first_basic_block + step.block
+    w.pc = first_of_block_at(machine, block).value
+    w.block_end = first_of_block_at(machine, block + 1).value
+    return 1 if w.pc == before + 1 else 2
+
+
+@cold
+def next_instruction(machine, warp, earliest):
+    """Moves warp `warp` on to its next instruction that takes an issue slot; it may issue from cycle `earliest` on.
+
+    Returns 1, or 0 when the warp has come to its end and stands at its last instruction.
+    """
+    w = warp_at(machine, warp)
+    last = w.pc
+    jumped = False
+    while True:
+        way = advance(machine, warp)
+        if way == 0:
+            w.pc = last
+            return 0
+        jumped = jumped or (way == 2 and last >= 0)
+        kind = inst_at(machine, w.pc).kind
+        if kind == FOLDED:
+            fold(machine, warp, inst_at(machine, w.pc))
+        elif kind != JOINED:
+            break
+    inst = inst_at(machine, w.pc)
+    w.slots_left = inst.slots
+    for c in range(N_CLASSES):
+        until_at(machine, warp, c).value = 0
+    register_waits(machine, warp, inst)
+    asked = w.last + 1
+    if jumped:
+        asked = w.last + machine.branch_cycles
+        until_at(machine, warp, CLASS_BRANCH).value = asked
+        cause_at(machine, warp, CLASS_BRANCH).value = BRANCH | last
+    if inst.line != w.line:
+        w.line = inst.line
+        found = fetch(machine, w.partition, inst.line, asked, grid_at(machine, w.grid).last_line)
+        until_at(machine, warp, CLASS_FETCH).value = found >> 1
+        cause_at(machine, warp, CLASS_FETCH).value = missed(found) | w.pc
+    if inst.constant_line >= 0:
+        until_at(machine, warp, CLASS_CONSTANT).value = constant_line(
+            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, asked
+        )
+        cause_at(machine, warp, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
+    wait_for_dependencies(machine, warp, earliest)
+    return 1

@@ -1,0 +1,60 @@
+"""Address translation: a TLB in each SM behind its L1, which is looked up by virtual addresses, and one for all SMs
+behind those.
+
+Both forget what was used longest ago. A request whose translation is late waits for it alone: others of its SM pass it,
+and what it has reserved of links, slices and channels stays reserved.
+"""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.layout import TLB_HINTS
+from gpuprof.timing.state.tables import l2_tlb_at, tlb_at, tlb_hint_at
+
+
+@hot
+def translated(machine, request):
+    """The cycle in which a request's address is known: 0 when it is at once."""
+    if machine.tlb_entries == 0:
+        return 0
+    page = request.line >> machine.tlb_page_bits
+    hint = tlb_hint_at(machine, request.sm, page & (TLB_HINTS - 1))
+    if tlb_at(machine, request.sm, hint.value).tag != page + 1:
+        hint.value = look_up(machine, request.sm, page, request.line >> machine.l2_tlb_page_bits, request.arrival)
+    entry = tlb_at(machine, request.sm, hint.value)
+    entry.used = machine.l2_uses + 1  # each request uses the L2 once
+    return entry.ready
+
+
+@cold
+def look_up(machine, sm, page, big_page, arrival):
+    """The place of a page in its SM's TLB."""
+    oldest = 0
+    for place in range(machine.tlb_entries):
+        entry = tlb_at(machine, sm, place)
+        if entry.tag == page + 1:
+            return place
+        if entry.used < tlb_at(machine, sm, oldest).used:
+            oldest = place
+    entry = tlb_at(machine, sm, oldest)
+    entry.tag = page + 1
+    entry.ready = max(arrival, second_level(machine, big_page, arrival)) + machine.tlb_miss_cycles
+    return oldest
+
+
+@cold
+def second_level(machine, page, arrival):
+    """The cycle in which the TLB of all SMs knows a page, 0 when it always does."""
+    if machine.l2_tlb_entries == 0:
+        return 0
+    oldest = 0
+    for place in range(machine.l2_tlb_entries):
+        entry = l2_tlb_at(machine, place)
+        if entry.tag == page + 1:
+            entry.used = machine.l2_uses + 1
+            return entry.ready
+        if entry.used < l2_tlb_at(machine, oldest).used:
+            oldest = place
+    entry = l2_tlb_at(machine, oldest)
+    entry.tag = page + 1
+    entry.ready = arrival + machine.l2_tlb_miss_cycles
+    entry.used = machine.l2_uses + 1
+    return entry.ready
