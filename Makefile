@@ -3,11 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help demo interop test lint bench fuzz clean
+.PHONY: help demo interop test test-all lint bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 8
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"gpuprof needs Python 3.11 or later; {sys.executable} is {v[0]}.{v[1]} (say make PYTHON=python3.12)")'
@@ -27,6 +27,9 @@ interop: $(READY) ## install Triton and numba-cuda, which some tests need
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[interop]'
 
 test: $(READY) ## run the tests, on two cores
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
+
+test-all: $(READY) ## run all tests, those that take long too
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(READY) ## check style

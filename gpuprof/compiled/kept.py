@@ -2,7 +2,8 @@
 
 Numba keeps them in $NUMBA_CACHE_DIR, else beside their source, else in the user's cache folder, and refuses to define
 them where none of these can be written: a read-only installation, run by a user without a home. Then they are kept for
-this process alone, and so is what does not fit a disk that is full; `complaint` says so, once.
+this process alone, and so is what does not fit a disk that is full; `complaint` says so, once. Plain Numba (`plain`)
+keeps nothing.
 """
 
 import atexit
@@ -12,6 +13,8 @@ import tempfile
 
 import numba
 from numba.core.caching import FunctionCache
+
+from gpuprof.compiled.plain import PLAIN
 
 
 def _ensure_folder() -> None:
@@ -54,9 +57,17 @@ def kept(function=None, **options):
     if function is None:
         return functools.partial(kept, **options)
     dispatcher = numba.njit(**{"nogil": True} | options)(function)
-    if not numba.config.DISABLE_JIT:
+    if not (numba.config.DISABLE_JIT or PLAIN):
         dispatcher._cache = _Cache(function)
     return dispatcher
+
+
+def is_ready(dispatcher, signature: tuple) -> bool:
+    """Whether a call with arguments of these types starts at once, or compiles what would not be kept anyway."""
+    if numba.config.DISABLE_JIT or PLAIN or dispatcher.signatures:
+        return True
+    cache = dispatcher._cache
+    return cache._index_key(signature, dispatcher.targetctx.codegen()) in cache._cache_file._load_index()
 
 
 class Ufunc:
@@ -70,7 +81,7 @@ class Ufunc:
     def __call__(self, *rows, **options):
         if self._ufunc is None:
             try:
-                self._ufunc = numba.vectorize([self._signature], cache=True)(self._element)
+                self._ufunc = numba.vectorize([self._signature], cache=not PLAIN)(self._element)
             except OSError as error:
                 _complain(FunctionCache(self._element).cache_path, error)
                 self._ufunc = numba.vectorize([self._signature])(self._element)

@@ -120,6 +120,7 @@ def _compiled(sources: int):
 COMPILED_IN = (
     "chips/fields.py",
     "chips/model.py",
+    "compiled/compiler.py",
     "compiled/options.py",
     "compiled/parts.py",
     "emulate/log/trace.py",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numba
 
+from gpuprof.compiled.kept import is_ready
 from gpuprof.timing.engine import SIGNATURE, run
 
 TICK_SECONDS = 0.25
@@ -22,10 +23,7 @@ CODE = "from gpuprof.timing.first_run import compile_now; compile_now()"
 
 def is_compiled() -> bool:
     """True when the next launch starts at once, and not after some seconds of compiling."""
-    if numba.config.DISABLE_JIT or run.signatures:
-        return True
-    cache = run._cache
-    return cache._index_key(SIGNATURE, run.targetctx.codegen()) in cache._cache_file._load_index()
+    return is_ready(run, SIGNATURE)
 
 
 def compile_now() -> None:
