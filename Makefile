@@ -29,8 +29,8 @@ interop: $(READY) ## install Triton and numba-cuda, which some tests need
 test: $(READY) ## run the tests, on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
 
-test-all: $(READY) ## run all tests, those that take long too
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+test-all: test ## run the tests that take long, too
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
 
 lint: $(READY) ## check style
 	$(BIN)/ruff check .
