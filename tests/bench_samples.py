@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.run import session
-from gpuprof.timing import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.running import SAMPLES, run_file
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from gpuprof.chips import load_chip
 from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
 from gpuprof.isa.encoding import encode, make
-from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state.machine import power_on
 from tests.timing_support import launch
 
 WARPS_PER_BLOCK = 8

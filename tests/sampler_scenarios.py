@@ -21,11 +21,11 @@ from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
-from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
-from gpuprof.timing.sampling.configuration import COUNTERS, MODES
+from gpuprof.timing.sampling.configuration import COUNTERS, MODES, Sampling
 from gpuprof.timing.sampling.filter import Filter, filter_of_text
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import power_on
 from tests.readable_grids import Grids, Job, time_grids
 from tests.readable_timing import recorded_stalls, stalls_of
 from tests.test_timing import random_kernel

@@ -15,7 +15,7 @@ from gpuprof.run.replay import replay
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from gpuprof.saved.read import read_stream
-from gpuprof.timing import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, described, registers
 from gpuprof.timing.sampling.filter import filter_of_text
 

@@ -13,7 +13,7 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Observer, Settings
-from gpuprof.timing import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.timing_support import COUNTED, access, make, run, warp
 
 # Gathers, so that the L1 misses and the L2 is full; the blocks take tickets, whose order depends on which block is

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
-from gpuprof.timing import Sampling, power_on, simulate
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import EventBuffer, worker_cycles
-from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate, simulate_batch
+from gpuprof.timing.state.machine import power_on
 from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import random_kernel

@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.timing_support import access, make, run, warp
 
 LINE = 8  # instructions of 16 bytes

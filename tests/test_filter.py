@@ -10,8 +10,8 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
-from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import (
     ALL,
     NOTHING,
@@ -23,6 +23,7 @@ from gpuprof.timing.sampling.filter import (
     kernel_pattern,
 )
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import power_on
 from tests.test_timing import random_kernel
 from tests.timing_support import launch, piece
 

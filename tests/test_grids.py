@@ -10,9 +10,10 @@ from gpuprof.isa.causes import OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX, NAMES
-from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate, simulate_batch
+from gpuprof.timing.state.machine import power_on
 from tests.readable_blame import causes_of
 from tests.readable_grids import Job, time_grids
 from tests.readable_timing import recorded_stalls, stalls_of

@@ -18,7 +18,7 @@ from gpuprof.correlate.thinning import Samples, Truth, error_of, in_order, large
 from gpuprof.errors import NotComparable
 from gpuprof.report.estimates import Scale
 from gpuprof.report.queries import read_report
-from gpuprof.timing import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.test_timing import random_kernel
 from tests.timing_support import run
 

@@ -14,10 +14,11 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.auto import _overflows, simulate_with_period
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import power_on
 from tests.timing_support import access, encode, launch, make, piece, run, warp
 
 LDS, FFMA, EXIT = 0x1000, 0x1010, 0x1020

@@ -16,8 +16,7 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
-from gpuprof.timing import Sampling
-from gpuprof.timing.sampling.configuration import COUNTERS
+from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
 from gpuprof.timing.sampling.control_registers import registers
 from gpuprof.timing.sampling.filter import NOTHING, Filter, filter_of_text
 from tests.readable_grids import Job, time_grids

@@ -10,10 +10,11 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
-from gpuprof.timing import Sampling, power_on, simulate
-from gpuprof.timing.sampling.configuration import COUNTERS, MODES
+from gpuprof.timing.sampling.configuration import COUNTERS, MODES, Sampling
 from gpuprof.timing.sampling.filter import filter_of_text
 from gpuprof.timing.sampling.triggers import NAMES
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state.machine import power_on
 from tests.readable_timing import time_launch
 from tests.sampler_scenarios import COUNTER_NAMES, RECORD_NAMES, Chance, any_sampling
 from tests.test_timing import random_kernel

@@ -12,7 +12,9 @@ from gpuprof.chips import load_chip
 from gpuprof.errors import KernelFault
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX, NAMES
-from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state.machine import power_on
 from tests.timing_support import COUNTED, access, encode, launch, make, piece, run, warp
 
 A64 = 1 << 6  # 64-bit address

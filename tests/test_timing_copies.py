@@ -11,7 +11,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing import Sampling
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.timing_support import access, launch, make, run, warp

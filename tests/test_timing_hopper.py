@@ -11,7 +11,9 @@ from gpuprof.chips import load_chip
 from gpuprof.device.commands import Launch
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state.machine import power_on
 from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.timing_support import access, launch, make, piece, run, warp

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.timing import power_on
+from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.units.cache import fold_bits
 from tests.test_timing import A64, ffma, rows
 from tests.timing_support import COUNTED, access, make, run, warp

@@ -13,9 +13,10 @@ from gpuprof.emulate.log.trace import Order
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import NAMES
-from gpuprof.timing import Sampling, power_on
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.state.static import accesses_per_block, static_program
 from tests.readable_blame import causes_of
 from tests.readable_grids import Job, time_grids

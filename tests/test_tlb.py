@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.chips import altered, load_chip
 from gpuprof.errors import UsageError
-from gpuprof.timing import power_on
+from gpuprof.timing.state.machine import power_on
 from tests.readable_timing import ledger_of, time_launch
 from tests.test_timing import A64, ffma, rows
 from tests.timing_support import access, encode, launch, make, run, warp

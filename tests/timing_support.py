@@ -10,7 +10,9 @@ from gpuprof.emulate.log.coalesce import tag_bank
 from gpuprof.emulate.log.trace import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE, TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
-from gpuprof.timing import Sampling, power_on, simulate
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state.machine import power_on
 
 # Lines of a chip file for latencies counted by hand: translations cost nothing, a row of the DRAM that must be opened
 # is 552 cycles away.

@@ -11,4 +11,9 @@ it hands each what it needs and holds no rule of its own.
     script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)
     replay           gives a session the commands that a recording has saved
     multipass        one run recorded in several passes, which are merged
+
+Launches in flight change memory in the order they were asked for. One that the timing takes later than one behind it is
+emulated to its end first; its trace is put by, beyond 256 MiB in a temporary file of at most 32 GiB. Launches that are
+in flight together are timed as one batch (`timing/batch.py`); recordings and databases hold them like any others, with
+cycles that overlap.
 """

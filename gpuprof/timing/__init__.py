@@ -1,12 +1,10 @@
 """When it happens: traces and a chip give cycles, the stall ledger and samples. Nothing is compiled before the first
 launch.
+
+    simulate  a batch of launches, from their first piece of trace to their timings
+    engine    the outer loops, compiled by Numba on first use
+    state     the machine as tables of numbers
+    units     the hardware units, one a file: the compiled code
+    sampling  how the sampler is set
+    live      orders pieces of trace, and hands them to the compiled code
 """
-
-from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.simulate import simulate
-from gpuprof.timing.state.machine import Machine, power_on
-from gpuprof.timing.state.occupancy import Occupancy, occupancy
-from gpuprof.timing.state.result import LaunchTiming
-from gpuprof.timing.state.version import MODEL_VERSION
-
-__all__ = ["MODEL_VERSION", "LaunchTiming", "Machine", "Occupancy", "Sampling", "occupancy", "power_on", "simulate"]
