@@ -14,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuprof.assemble.elf import write_gpubin
+from gpuprof.build import build
 from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, InitialAddress, Location, Param, Program, Relocation, Variable
 from tests.gpubin_programs import assert_equal, small_program
+from tests.running import SAMPLES
 
 
 def test_round_trip():
@@ -29,6 +31,12 @@ def test_round_trip():
 def test_empty_program():
     program = Program("", np.zeros(0, small_program().code.dtype), (), (), (), "", np.zeros(0, np.uint32), ())
     assert_equal(read_gpubin(write_gpubin(program), "empty"), program)
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.cu")), ids=lambda path: path.stem)
+def test_the_assemblers_program_is_the_one_that_its_file_holds(sample):
+    program, image = build(sample, arch="sm_80")
+    assert_equal(read_gpubin(image, sample.name), program)
 
 
 # --- any program

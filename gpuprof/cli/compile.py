@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.build import DEFAULT_CHIP, BuildOptions, check_source, read_source
+from gpuprof.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, read_source
 from gpuprof.cli.building import build_options, flags_for_compilers
 from gpuprof.errors import UsageError
 
@@ -55,12 +55,9 @@ def command(
         _say(f"{output}: PTX for {module.arch}")
         return
 
-    from gpuprof.assemble.assemble import assemble
-    from gpuprof.isa.gpubin import read_gpubin
-
-    image = assemble(module, max_registers=options.max_registers)
+    program, image = build_ptx(module, options)
     _write(output, image)
-    _summarise(read_gpubin(image, str(output)), output)
+    _summarise(program, output)
 
 
 def _check_files(file: Path, output: Path) -> None:
