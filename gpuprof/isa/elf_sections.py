@@ -22,7 +22,7 @@ from gpuprof.isa import gpubin_layout as layout
 # Of some other types, pyelftools reads the content as soon as it makes the section.
 _TYPES = ("SHT_PROGBITS", "SHT_SYMTAB", "SHT_STRTAB", "SHT_RELA", "SHT_NOTE", "SHT_NOBITS")
 _RAISED = (ELFError, ConstructError, OverflowError)  # the last by a seek to an offset of more than 63 bits
-_READINGS = 16  # how often a byte may be read, on average; a whole file takes less than three
+_READINGS = 4  # how often a byte may be read, on average; a whole file takes less than two
 
 
 class Note(NamedTuple):
@@ -91,20 +91,24 @@ def _sections(elf: ELFFile, file_nbytes: int) -> dict[str, Section]:
         raise ValueError(f"{count} section headers of {nbytes} bytes at offset {offset} do not fit")
     if elf["e_type"] != "ET_EXEC":
         raise ValueError(f"it is an ELF of type {elf['e_type']}")
+    names = _section(elf, elf["e_shstrndx"], ("SHT_STRTAB",))
+    _check_table(names)
     sections: dict[str, Section] = {}
     for number in range(1, count):
-        section = elf.get_section(number, _TYPES)
+        section = _section(elf, number, _TYPES)
+        _check_name(section["sh_name"], names)
         if section.name in sections:
             raise ValueError(f"two sections named {section.name!r}")
-        if section.compressed:
-            raise ValueError(f"section {section.name!r} is compressed")
         sections[section.name] = section
     _check_places([section for section in sections.values() if section["sh_type"] != "SHT_NOBITS"], file_nbytes)
-    names = elf.get_section(elf["e_shstrndx"], ("SHT_STRTAB",))
-    _check_table(names)
-    for section in sections.values():
-        _check_name(section["sh_name"], names)
     return sections
+
+
+def _section(elf: ELFFile, number: int, types: tuple[str, ...]) -> Section:
+    section = elf.get_section(number, types)
+    if section.compressed:
+        raise ValueError(f"section {section.name!r} is compressed")
+    return section
 
 
 def _check_places(sections: list[Section], file_nbytes: int) -> None:
