@@ -1,4 +1,4 @@
-"""Program -> gpubin: the ELF of `isa.gpubin_layout`, written byte by byte.
+"""Program -> gpubin: the ELF of `isa.gpubin_layout`, written byte by byte; pyelftools cannot write one.
 
 The file is laid out here rather than through an assembler: names go in as data, so that no name can become a directive,
 the result is the same on every host, and nothing can abort the process.

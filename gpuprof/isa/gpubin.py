@@ -1,7 +1,7 @@
 """gpubin -> Program: the reader of the ELF that `isa.gpubin_layout` declares and `assemble.elf` writes.
 
 Nothing in the file is believed before its length and checksum are right, and nothing after that without a check either:
-a file made by hand can carry any content and a right checksum.
+a file made by hand can carry any content and a right checksum. `isa.elf_sections` takes the ELF apart.
 """
 
 import json
