@@ -19,13 +19,12 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError, KernelFault, PtxError, UnsupportedInstruction
 from gpuprof.isa.gpubin import read_gpubin
 from tests import ptx_grammar
+from tests.gpubin_programs import assert_equal
 from tests.ptx_mixes import memory_image
 from tests.ptx_support import kernel_text, ptx_module, run_kernel
 
@@ -180,8 +179,7 @@ def judge(text: str, *, run: bool = True) -> str:
             assert PLACE.match(first) or not text.strip(), f"no place in: {first}"
             return "unsupported" if isinstance(error, UnsupportedInstruction) else "refused"
         data = write_gpubin(program)
-        again = read_gpubin(data, "k.gpubin")
-        assert np.array_equal(again.code, program.code)
+        assert_equal(read_gpubin(data, "k.gpubin"), program)
         return _run(program) if run else "assembled"
 
 

@@ -84,3 +84,36 @@ def test_what_an_import_brings_along(module, forbidden):
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     )
     assert loaded & forbidden == set()
+
+
+COMMAND = """\
+import sys
+from gpuprof.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    print(end.code, *sys.modules, file=sys.stderr)
+"""
+
+
+def test_pyelftools_comes_with_a_file_to_read_and_not_before(tmp_path, monkeypatch):
+    """A source file's program is never read back: not the first time, and not when its PTX is in the cache."""
+    monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "k.cu").write_text("// LAUNCH: k<<<1, 32>>>()\n__global__ void k() {}\n")
+    expected = [
+        ("compile k.cu", False),
+        ("collect k.cu", False),
+        ("collect k.cu", False),
+        ("disasm k.gpubin", True),
+        ("correlate k.gprec", True),
+        ("collect k.gpubin", True),
+    ]
+    found = []
+    for command, _ in expected:
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+        code, *modules = done.stderr.splitlines()[-1].split()
+        assert code == "0", done.stderr
+        found.append((command, "elftools" in modules))
+    assert found == expected

@@ -17,7 +17,10 @@ from gpuprof.assemble import assemble as assembler
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import decode
+from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Location, Param
+from gpuprof.run.build import build_ptx
+from tests.gpubin_programs import assert_equal
 from tests.nvidia_tools import needs_nvcc, needs_ptxas
 
 ROOT = Path(__file__).parent.parent
@@ -180,6 +183,13 @@ def test_launch_bounds_and_barriers():
         3,
         3,
     )
+
+
+@pytest.mark.parametrize("extents, threads", [("1024", 1024), ("2097152, 2097152, 2097152", (1 << 63) - 1)])
+def test_more_threads_than_any_block_has(extents, threads):
+    program, image = build_ptx(ptx_module(f"{PREAMBLE}.visible .entry k() .maxntid {extents} {{ ret; }}"))
+    assert program.functions[0].max_threads == threads
+    assert_equal(read_gpubin(image, "k.gpubin"), program)
 
 
 def test_the_code_that_takes_a_functions_arguments_has_its_first_line():

@@ -8,10 +8,10 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from recordings import META, launch_fields
 
-from gpuprof.assemble.assemble import assemble
 from gpuprof.compile import compile_cuda
 from gpuprof.correlate.database import ensure_database
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.build import build_ptx
 
 LOAD_BASE = 0x10_0000
 SOURCE = """\
@@ -33,7 +33,7 @@ __global__ void kernel(float *y, const float *x) {
 def gpubin(tmp_path_factory):
     path = tmp_path_factory.mktemp("lines") / "kernel.cu"
     path.write_text(SOURCE)
-    return path, assemble(compile_cuda(path))
+    return path, build_ptx(compile_cuda(path))[1]
 
 
 @pytest.fixture(scope="module")

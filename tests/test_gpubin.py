@@ -18,7 +18,9 @@ from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, InitialAddress, Location, Param, Program, Relocation, Variable
+from gpuprof.run.build import build
 from tests.gpubin_programs import assert_equal, small_program
+from tests.running import SAMPLES
 
 
 def test_round_trip():
@@ -31,10 +33,17 @@ def test_empty_program():
     assert_equal(read_gpubin(write_gpubin(program), "empty"), program)
 
 
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.cu")), ids=lambda path: path.stem)
+def test_the_assemblers_program_is_the_one_that_its_file_holds(sample):
+    program, image = build(sample, arch="sm_80")
+    assert_equal(read_gpubin(image, sample.name), program)
+
+
 # --- any program
 
 
 names = st.text(st.characters(blacklist_characters="\0"), min_size=1, max_size=12)  # surrogates included
+symbol_names = st.text(st.characters(codec="utf-8", blacklist_characters="\0"), min_size=1, max_size=12)
 u31 = st.integers(0, 0x7FFFFFFF)
 params = st.builds(
     Param,
@@ -59,7 +68,7 @@ locations = st.recursive(
 def programs(draw):
     counts = draw(st.lists(st.integers(0, 6), max_size=4))
     n = sum(counts)
-    symbols = draw(st.lists(names, min_size=len(counts), max_size=len(counts), unique=True))
+    symbols = draw(st.lists(symbol_names, min_size=len(counts), max_size=len(counts), unique=True))
     firsts = np.cumsum([0, *counts]).tolist()
     functions = tuple(
         Function(symbol, draw(names), first, count, draw(st.booleans()), tuple(draw(st.lists(params, max_size=3))),
@@ -75,7 +84,7 @@ def programs(draw):
         tuple(draw(st.permutations(functions))),
         _variables(draw),
         tuple(
-            Relocation(i, draw(names), draw(kinds), draw(st.integers(-(1 << 63), (1 << 63) - 1)))
+            Relocation(i, draw(symbol_names), draw(kinds), draw(st.integers(-(1 << 63), (1 << 63) - 1)))
             for i in range(n)
             if draw(st.booleans())
         ),
@@ -126,10 +135,18 @@ def test_names_are_data():
     assert [s.name for s in symbols.iter_symbols()] == ["", "twice", name, "table", "counter", "weights"]
 
 
-def test_a_symbol_with_nul_is_refused():
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("a\0b", r"dir/a b.cu: the symbol name 'a\x00b' holds a NUL character; rename it"),
+        ("a\udc80b", r"dir/a b.cu: the symbol name 'a\udc80b' cannot be written in UTF-8; rename it"),
+    ],
+)
+def test_a_symbol_name_that_an_elf_cannot_hold_is_refused(name, message):
     program = small_program()
-    with pytest.raises(GpuprofError, match=r"^dir/a b.cu: the symbol name 'a\\x00b' holds a NUL character; rename it$"):
-        write_gpubin(replace(program, variables=(replace(program.variables[0], name="a\0b"),)))
+    with pytest.raises(GpuprofError) as caught:
+        write_gpubin(replace(program, variables=(replace(program.variables[0], name=name),)))
+    assert str(caught.value) == message
 
 
 def test_zero_variables_take_no_room():

@@ -3,8 +3,8 @@
 import pytest
 from ptx_support import ptxas
 
-from gpuprof.assemble.assemble import assemble
 from gpuprof.compile.ptxfile import module_of_ptx
+from gpuprof.run.build import build_ptx
 from tests.nvidia_tools import needs_ptxas
 from tests.ptx_forms_common import FORMS, OPCODES, kernel, lines, mnemonic, without_types
 
@@ -20,13 +20,13 @@ def test_the_list_is_whole():
 
 @pytest.mark.parametrize("line", ALL)
 def test_it_assembles(line, tmp_path):
-    assert assemble(module_of_ptx(kernel(line), "form.ptx", tmp_path))
+    assert build_ptx(module_of_ptx(kernel(line), "form.ptx", tmp_path))
 
 
 @pytest.mark.parametrize("group", FORMS)
 def test_a_kernel_of_each_group_assembles(group, tmp_path):
     """All of them at once: registers are shared, results overwritten."""
-    assert assemble(module_of_ptx(kernel("\n".join(lines(group))), "group.ptx", tmp_path))
+    assert build_ptx(module_of_ptx(kernel("\n".join(lines(group))), "group.ptx", tmp_path))
 
 
 @needs_ptxas

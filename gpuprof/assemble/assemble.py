@@ -1,5 +1,6 @@
 """PTX to a program: the order of the stages, and the linking of functions into one code array."""
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,13 +34,7 @@ _TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, before a
 _FEWEST_WITH_CALLS = 24  # ptxas 13.0, sm_75 and later: its lower bound for a kernel that calls
 _CALLS = ("call", "call_indirect", "syscall")
 _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
-
-
-def assemble(module, *, max_registers: int | None = None) -> bytes:
-    """The ELF object ("gpubin") of a `compile.PtxModule`. Raises PtxError and UnsupportedInstruction."""
-    from gpuprof.assemble.object.elf import write_gpubin
-
-    return write_gpubin(assemble_program(module, max_registers=max_registers))
+_MOST_THREADS = (1 << 63) - 1  # of a block: what a gpubin can hold; .maxntid may say more
 
 
 def assemble_program(module, *, max_registers: int | None = None) -> Program:
@@ -58,6 +53,12 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
         cfg.build(body)
         optimize(body, contracts=not tree.is_debug)
     return _Linker(module, tree, layout, bodies, literals, max_registers).program()
+
+
+def _most_threads(function: ast.Function) -> int:
+    """Threads of a block, as .maxntid or else .reqntid bounds them; 0 when neither is given."""
+    extents = function.directives.get("maxntid") or function.directives.get("reqntid") or ()
+    return min(math.prod(extents), _MOST_THREADS) if extents else 0
 
 
 class _Used(NamedTuple):
@@ -195,10 +196,9 @@ class _Linker:
         limits = [_MOST_REGISTERS, *(function.directives.get("maxnreg") or ())]
         if self.max_registers:
             limits.append(self.max_registers)
-        threads = function.directives.get("maxntid") or function.directives.get("reqntid") or ()
-        if threads:
+        if threads := _most_threads(function):
             blocks = (function.directives.get("minnctapersm") or (1,))[0]
-            warps = -(-int(np.prod(threads)) // 32) * max(blocks, 1)
+            warps = -(-threads // 32) * max(blocks, 1)
             limits.append(max(_REGISTER_FILE // (max(warps, 1) * 32) // 8 * 8, _FEWEST_REGISTERS))
         return min(limits)
 
@@ -207,7 +207,6 @@ class _Linker:
         counts = self.counts[name]
         offsets = self.layout.param_offsets.get(name, {})
         cpp_types = tuple(getattr(self.module, "param_types", {}).get(name, ()))
-        threads = tree.directives.get("maxntid", ()) or tree.directives.get("reqntid", ())
         required = tree.directives.get("reqntid")
         cluster = tree.directives.get("reqnctapercluster")
         return Function(
@@ -225,7 +224,7 @@ class _Linker:
             local_nbytes=0 if self._recurses(name) else self.local_nbytes[name],
             spill_nbytes=self.bodies[name].spill_nbytes,
             barriers=self.barriers[name],
-            max_threads=int(np.prod(threads)) if threads else 0,
+            max_threads=_most_threads(tree),
             required_threads=(*required, 1, 1, 1)[:3] if required else None,
             min_blocks=(tree.directives.get("minnctapersm") or (0,))[0],
             required_cluster=(*cluster, 1, 1, 1)[:3] if cluster else None,

@@ -6,7 +6,7 @@ import click
 
 from gpuprof.cli.options.building import build_options, flags_for_compilers
 from gpuprof.errors import UsageError
-from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, check_source, read_source
+from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, read_source
 
 
 @click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
@@ -55,12 +55,9 @@ def command(
         _say(f"{output}: PTX for {module.arch}")
         return
 
-    from gpuprof.assemble.assemble import assemble
-    from gpuprof.isa.gpubin import read_gpubin
-
-    image = assemble(module, max_registers=options.max_registers)
+    program, image = build_ptx(module, options)
     _write(output, image)
-    _summarise(read_gpubin(image, str(output)), output)
+    _summarise(program, output)
 
 
 def _check_files(file: Path, output: Path) -> None:

@@ -1,13 +1,13 @@
 """gpubin -> Program: the reader of the ELF that `isa.gpubin_layout` declares and `assemble.object.elf` writes.
 
 Nothing in the file is believed before its length and checksum are right, and nothing after that without a check either:
-a file made by hand can carry any content and a right checksum. No size is taken from the file without comparing it to
-the file's length.
+a file made by hand can carry any content and a right checksum. `isa.elf_sections` takes the ELF apart.
 """
 
 import json
 import zlib
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from gpuprof.isa.encoding import INSTRUCTION_DTYPE, INSTRUCTION_NBYTES
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE
 from gpuprof.isa.program import Function, Location, Program, Relocation, Variable
 
+if TYPE_CHECKING:
+    from gpuprof.isa.elf_sections import Elf, Rela
+
 
 def read_gpubin(data: bytes, name: str) -> Program:
     """The program in a gpubin file's bytes. `name` is the file's name, for messages.
@@ -25,8 +28,11 @@ def read_gpubin(data: bytes, name: str) -> Program:
     damaged, foreign, or made by another version; the message says which, where, and what to do.
     """
     _check_identity(data, name)
+
+    from gpuprof.isa.elf_sections import read_elf  # brings pyelftools along, which only who reads a file pays for
+
     try:
-        return _program(_sections(data))
+        return _program(read_elf(data))
     except ValueError as error:
         raise FileFormatError(f"{name}: damaged gpubin: {error}; compile it again") from error
 
@@ -81,83 +87,43 @@ def _check_version(name: str, what: str, found: int, known: int) -> None:
         )
 
 
-# --- the ELF. From here on a wrong value is a ValueError.
+# --- the program: from here on a wrong value is a ValueError
 
 
-def _sections(data: bytes) -> dict[str, tuple[np.void, memoryview]]:
-    """Section header and content by name; the content of a NOBITS section is empty."""
-    header = layout.ELF_HEADER.unpack_from(data)
-    offset, entry_nbytes, count, names_index = header[6], header[11], header[12], header[13]
-    if (
-        entry_nbytes != layout.SECTION_DTYPE.itemsize
-        or offset + count * entry_nbytes > len(data)
-        or names_index >= count
-    ):
-        raise ValueError(f"{count} section headers at offset {offset} do not fit")
-    table = np.frombuffer(data, layout.SECTION_DTYPE, count, offset)
-    names = bytes(_content(data, table[names_index]))
-    sections = {}
-    for row in table[1:]:
-        name = _string(names, int(row["name"]))
-        if name in sections:
-            raise ValueError(f"two sections named {name!r}")
-        sections[name] = (row, _content(data, row))
-    return sections
-
-
-def _content(data: bytes, row: np.void) -> memoryview:
-    offset, nbytes = int(row["offset"]), int(row["nbytes"])
-    if row["type"] == layout.SHT_NOBITS:
-        return memoryview(b"")
-    if offset + nbytes > len(data):
-        raise ValueError(f"a section of {nbytes} bytes at offset {offset} reaches beyond the file")
-    return memoryview(data)[offset : offset + nbytes]
-
-
-def _string(table: bytes, offset: int) -> str:
-    end = table.find(b"\0", offset)
-    if end < 0:
-        raise ValueError(f"a name at offset {offset} of a string table does not end")
-    return table[offset:end].decode("utf-8", "surrogatepass")
-
-
-def _rows(sections, name: str, dtype) -> np.ndarray:
-    content = _get(sections, name)
-    dtype = np.dtype(dtype)
-    if len(content) % dtype.itemsize:
-        raise ValueError(f"{name} holds {len(content)} bytes, not a multiple of {dtype.itemsize}")
-    return np.frombuffer(content, dtype)
-
-
-def _get(sections, name: str) -> memoryview:
-    if name not in sections:
-        raise ValueError(f"it has no section {name!r}")
-    return sections[name][1]
-
-
-# --- the program
-
-
-def _program(sections) -> Program:
-    body = _json_note(sections, ".note.gpuprof", layout.NOTE_PROGRAM, layout.PREFIX.size)
+def _program(elf: "Elf") -> Program:
+    body = _json_note(elf, ".note.gpuprof", layout.NOTE_PROGRAM, layout.PREFIX.size)
     prefix = ".note.gpuprof."
-    functions = tuple(_function(sections, name) for name in sections if name.startswith(prefix))
-    code = _code(sections, functions)
+    functions = tuple(_function(elf, name) for name in elf.notes if name.startswith(prefix))
+    code = _code(elf, functions)
     heads = {key: layout.from_plain(str, _item(body, key), f"program.{key}") for key in ("name", "arch", "compiler")}
     return Program(
         code=code,
         functions=functions,
-        variables=_variables(sections, _item(body, "variables")),
-        relocations=_relocations(sections, functions),
-        ptx=str(_get(sections, ".gpuprof.ptx"), "utf-8", "surrogatepass"),
-        ptx_lines=_per_instruction(_rows(sections, ".gpuprof.ptxlines", "<u4"), len(code), ".gpuprof.ptxlines").astype(
+        variables=_variables(elf, _item(body, "variables")),
+        relocations=_relocations(elf, functions),
+        ptx=_content(elf, ".gpuprof.ptx").decode("utf-8", "surrogatepass"),
+        ptx_lines=_per_instruction(_rows(elf, ".gpuprof.ptxlines", "<u4"), len(code), ".gpuprof.ptxlines").astype(
             np.uint32
         ),
-        locations=_locations(sections, len(code)),
-        sources=_sources(sections),
-        literals=bytes(sections[".gpuprof.literals"][1]) if ".gpuprof.literals" in sections else b"",
+        locations=_locations(elf, len(code)),
+        sources=_sources(elf),
+        literals=elf.contents.get(".gpuprof.literals", b""),
         **heads,
     )
+
+
+def _content(elf: "Elf", name: str) -> bytes:
+    if name not in elf.contents:
+        raise ValueError(f"it has no section {name!r}")
+    return elf.contents[name]
+
+
+def _rows(elf: "Elf", name: str, dtype) -> np.ndarray:
+    content = _content(elf, name)
+    dtype = np.dtype(dtype)
+    if len(content) % dtype.itemsize:
+        raise ValueError(f"{name} holds {len(content)} bytes, not a multiple of {dtype.itemsize}")
+    return np.frombuffer(content, dtype)
 
 
 def _item(body: dict, key: str):
@@ -168,42 +134,34 @@ def _item(body: dict, key: str):
 
 def _json(raw: bytes, where: str):
     try:
-        return json.loads(bytes(raw))
+        return json.loads(raw)
     except (ValueError, RecursionError) as error:  # RecursionError: brackets nested by the thousand
         raise ValueError(f"{where} is not JSON") from error
 
 
-def _json_note(sections, name: str, kind: int, skip_nbytes: int = 0) -> dict:
-    content = bytes(_get(sections, name))
-    start = layout.NOTE_HEADER.size + len(layout.NOTE_OWNER)
-    if len(content) < start:
-        raise ValueError(f"the note {name!r} is too short")
-    owner_nbytes, nbytes, found = layout.NOTE_HEADER.unpack_from(content)
-    if (
-        owner_nbytes != len(layout.NOTE_OWNER)
-        or content[layout.NOTE_HEADER.size : start] != layout.NOTE_OWNER
-        or found != kind
-    ):
-        raise ValueError(f"{name!r} is not a gpuprof note of type {kind}")
-    if start + nbytes > len(content) or nbytes < skip_nbytes:
-        raise ValueError(f"the note {name!r} says {nbytes} bytes and holds {len(content) - start}")
-    body = _json(content[start + skip_nbytes : start + nbytes], f"the note {name!r}")
+def _json_note(elf: "Elf", name: str, kind: int, skip_nbytes: int = 0) -> dict:
+    if name not in elf.notes:
+        raise ValueError(f"it has no note {name!r}")
+    note = elf.notes[name]
+    if note.kind != kind:
+        raise ValueError(f"the note {name!r} is of type {note.kind}, not {kind}")
+    body = _json(note.description[skip_nbytes:], f"the note {name!r}")
     if type(body) is not dict:
         raise ValueError(f"the note {name!r} does not hold an object")
     return body
 
 
-def _function(sections, note_name: str) -> Function:
-    function = layout.from_plain(Function, _json_note(sections, note_name, layout.NOTE_FUNCTION), note_name)
+def _function(elf: "Elf", note_name: str) -> Function:
+    function = layout.from_plain(Function, _json_note(elf, note_name, layout.NOTE_FUNCTION), note_name)
     if note_name != f".note.gpuprof.{function.name}":
         raise ValueError(f"the note {note_name!r} is about {function.name!r}")
     return function
 
 
-def _code(sections, functions: tuple[Function, ...]) -> np.ndarray:
+def _code(elf: "Elf", functions: tuple[Function, ...]) -> np.ndarray:
     pieces, end = [], 0
     for f in sorted(functions, key=lambda f: (f.first, f.count)):
-        body = _rows(sections, f".text.{f.name}", INSTRUCTION_DTYPE)
+        body = _rows(elf, f".text.{f.name}", INSTRUCTION_DTYPE)
         if f.first != end or f.count != len(body):
             raise ValueError(
                 f"{f.name!r} should be instructions {end} to {end + len(body)} and says {f.first} to "
@@ -236,7 +194,7 @@ def _check_code(code: np.ndarray) -> None:
         )
 
 
-def _variables(sections, plain) -> tuple[Variable, ...]:
+def _variables(elf: "Elf", plain) -> tuple[Variable, ...]:
     if type(plain) is not list:
         raise ValueError("program.variables is not a list")
     variables, zero_nbytes = [], dict.fromkeys(layout.SEGMENTS, 0)
@@ -247,43 +205,34 @@ def _variables(sections, plain) -> tuple[Variable, ...]:
         variable = layout.from_plain(Variable, item | {"image": b""}, where)
         if variable.space not in layout.SEGMENTS:
             raise ValueError(f"{where} is in the space {variable.space!r}")
-        stored = _get(sections, f".gpuprof.{variable.space}")
+        stored = _content(elf, f".gpuprof.{variable.space}")
         if variable.offset >= len(stored):
             zero_nbytes[variable.space] += variable.nbytes
             if zero_nbytes[variable.space] > layout.MAX_ZERO_NBYTES:
                 raise ValueError(f"its zero variables take more than {layout.MAX_ZERO_NBYTES} bytes")
             image = bytes(variable.nbytes)
         else:
-            image = bytes(stored[variable.offset : variable.offset + variable.nbytes])
+            image = stored[variable.offset : variable.offset + variable.nbytes]
         if len(image) != variable.nbytes:
             raise ValueError(f"{where} {variable.name!r} reaches beyond its segment")
         variables.append(replace(variable, image=image))
     return tuple(variables)
 
 
-def _relocations(sections, functions: tuple[Function, ...]) -> tuple[Relocation, ...]:
-    symbols = _rows(sections, ".symtab", layout.SYMBOL_DTYPE)
-    names = bytes(_get(sections, ".strtab"))
-    relocations = []
-    for f in sorted(functions, key=lambda f: f.first):
-        section = f".rela.text.{f.name}"
-        if section in sections:
-            for row in _rows(sections, section, layout.RELA_DTYPE):
-                relocations.append(_relocation(f, row, symbols, names))
-    return tuple(relocations)
-
-
-def _relocation(function: Function, row: np.void, symbols: np.ndarray, names: bytes) -> Relocation:
-    index, field_offset = divmod(int(row["offset"]), INSTRUCTION_NBYTES)
-    kind, symbol = int(row["kind"]), int(row["symbol"])
-    inside = function.first <= index < function.first + function.count
-    if not inside or field_offset != layout.IMM_OFFSET or kind not in layout.RELOCATION_NAMES or symbol >= len(symbols):
-        raise ValueError(
-            f"a relocation of {function.name!r} at {int(row['offset']):#x} has type {kind}, symbol {symbol}"
-        )
-    return Relocation(
-        index, _string(names, int(symbols[symbol]["name"])), layout.RELOCATION_NAMES[kind], int(row["addend"])
+def _relocations(elf: "Elf", functions: tuple[Function, ...]) -> tuple[Relocation, ...]:
+    return tuple(
+        _relocation(f, row)
+        for f in sorted(functions, key=lambda f: f.first)
+        for row in elf.relocations.get(f".rela.text.{f.name}", ())
     )
+
+
+def _relocation(function: Function, row: "Rela") -> Relocation:
+    index, field_offset = divmod(row.offset, INSTRUCTION_NBYTES)
+    inside = function.first <= index < function.first + function.count
+    if not inside or field_offset != layout.IMM_OFFSET or row.kind not in layout.RELOCATION_NAMES:
+        raise ValueError(f"a relocation of {function.name!r} at {row.offset:#x} has type {row.kind}")
+    return Relocation(index, row.symbol, layout.RELOCATION_NAMES[row.kind], row.addend)
 
 
 def _per_instruction(values: np.ndarray, count: int, where: str) -> np.ndarray:
@@ -292,14 +241,14 @@ def _per_instruction(values: np.ndarray, count: int, where: str) -> np.ndarray:
     return values
 
 
-def _locations(sections, count: int) -> tuple[Location | None, ...]:
-    words = _rows(sections, ".gpuprof.locations", "<u4")
+def _locations(elf: "Elf", count: int) -> tuple[Location | None, ...]:
+    words = _rows(elf, ".gpuprof.locations", "<u4")
     n_words = layout.FRAME_DTYPE.itemsize // 4
     n_frames = int(words[0]) if len(words) else 0
     if len(words) < 1 + n_frames * n_words:
         raise ValueError(f".gpuprof.locations says {n_frames} rows and holds {len(words) * 4} bytes")
     names = layout.from_plain(
-        tuple[str, ...], _json(_get(sections, ".gpuprof.strings"), ".gpuprof.strings"), ".gpuprof.strings"
+        tuple[str, ...], _json(_content(elf, ".gpuprof.strings"), ".gpuprof.strings"), ".gpuprof.strings"
     )
     frames = _frames(words[1 : 1 + n_frames * n_words].reshape(-1, n_words).tolist(), names)
     index = _per_instruction(words[1 + n_frames * n_words :], count, ".gpuprof.locations")
@@ -320,8 +269,8 @@ def _frames(rows: list[list[int]], names: tuple[str, ...]) -> list[Location | No
     return frames
 
 
-def _sources(sections) -> dict[str, str]:
-    sources = _json(_get(sections, ".gpuprof.sources"), ".gpuprof.sources")
+def _sources(elf: "Elf") -> dict[str, str]:
+    sources = _json(_content(elf, ".gpuprof.sources"), ".gpuprof.sources")
     if type(sources) is not dict or not all(type(text) is str for text in sources.values()):
         raise ValueError(".gpuprof.sources is not an object of texts")
     return sources

@@ -1,5 +1,5 @@
-"""What a program is once it is assembled: plain values, as the ELF reader gives them and every later stage takes
-them.
+"""What a program is once it is assembled: plain values, as the assembler and the ELF reader give them and every later
+stage takes them.
 """
 
 from dataclasses import dataclass, field

@@ -71,9 +71,9 @@ def build(
     """The program of a .cu, .ptx or .gpubin file, and its ELF image. Raises what `read_source` and the assembler
     raise.
     """
-    from gpuprof.isa.gpubin import read_gpubin
-
     if path.suffix == ".gpubin" and path.is_file():
+        from gpuprof.isa.gpubin import read_gpubin
+
         image = path.read_bytes()
         return read_gpubin(image, str(path)), image
     return build_ptx(read_source(path, arch=arch, names=names, options=options), options)
@@ -81,8 +81,8 @@ def build(
 
 def build_ptx(module: "PtxModule", options: BuildOptions = DEFAULT_OPTIONS) -> tuple["Program", bytes]:
     """The program of a compiler's PTX, and its ELF image. Raises what the assembler raises."""
-    from gpuprof.assemble.assemble import assemble
-    from gpuprof.isa.gpubin import read_gpubin
+    from gpuprof.assemble.assemble import assemble_program
+    from gpuprof.assemble.object.elf import write_gpubin
 
-    image = assemble(module, max_registers=options.max_registers)
-    return read_gpubin(image, module.name), image
+    program = assemble_program(module, max_registers=options.max_registers)
+    return program, write_gpubin(program)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuprof.base.files import unreadable
 from gpuprof.chips import Chip, load_chip
@@ -14,6 +15,9 @@ from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
 from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
 from gpuprof.sweep.parameters import Parameter, Value, check_names, chip_with, combinations
 from gpuprof.sweep.run import Kernels, Outcome, Script, Task, in_short, versions
+
+if TYPE_CHECKING:
+    from gpuprof.isa.program import Program
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -128,7 +132,7 @@ class _Preparation:
         self.comments = tuple(
             replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in comments
         )
-        self._images: dict[tuple, bytes | GpuprofError] = {}
+        self._built: dict[tuple, tuple[Program, bytes] | GpuprofError] = {}
         self._files: dict[str, bytes] = {}
 
     def of(self, run: Run) -> Kernels | GpuprofError:
@@ -136,10 +140,11 @@ class _Preparation:
         requests = (
             tuple(command_line_requests(with_values(text, run.defines) for text in self.plan.launches)) or self.comments
         )
-        image = self._image(run, tuple(kernel_names(requests)))
-        if isinstance(image, GpuprofError):
-            return image
-        requests, names = travelling(requests or self._embedded(image))
+        built = self._build(run, tuple(kernel_names(requests)))
+        if isinstance(built, GpuprofError):
+            return built
+        program, image = built
+        requests, names = travelling(requests or self._embedded(program))
         return Kernels(
             self.plan.file.stem,
             image,
@@ -148,21 +153,18 @@ class _Preparation:
             self.plan.seed,
         )
 
-    def _image(self, run: Run, names: tuple[str, ...]) -> bytes | GpuprofError:
+    def _build(self, run: Run, names: tuple[str, ...]) -> "tuple[Program, bytes] | GpuprofError":
         key = (run.chip.arch, run.options, names)
-        if key not in self._images:
+        if key not in self._built:
             try:
-                _, self._images[key] = build(self.plan.file, arch=run.chip.arch, names=names, options=run.options)
+                self._built[key] = build(self.plan.file, arch=run.chip.arch, names=names, options=run.options)
             except UsageError:
                 raise
             except GpuprofError as error:  # of this run's macros, perhaps: the others may do
-                self._images[key] = error
-        return self._images[key]
+                self._built[key] = error
+        return self._built[key]
 
-    def _embedded(self, image: bytes) -> tuple[LaunchRequest, ...]:
-        from gpuprof.isa.gpubin import read_gpubin
-
-        program = read_gpubin(image, str(self.plan.file))
+    def _embedded(self, program: "Program") -> tuple[LaunchRequest, ...]:
         kernels = [function.display for function in program.functions if function.is_kernel]
         return tuple(embedded_requests(self.plan.file, program.sources, kernels))
 

@@ -1,4 +1,4 @@
-"""Program -> gpubin: the ELF of `isa.gpubin_layout`, written byte by byte.
+"""Program -> gpubin: the ELF of `isa.gpubin_layout`, written byte by byte; pyelftools cannot write one.
 
 The file is laid out here rather than through an assembler: names go in as data, so that no name can become a directive,
 the result is the same on every host, and nothing can abort the process.
@@ -41,7 +41,7 @@ class Section:
 def write_gpubin(program: Program) -> bytes:
     """The program as a gpubin file; the same bytes for equal programs.
 
-    Raises GpuprofError when a name holds a NUL character or there are more functions than an ELF can number.
+    Raises GpuprofError when an ELF cannot hold a symbol's name, or number as many functions.
     """
     _check(program)
     sections = [_program_note(program)]
@@ -67,6 +67,8 @@ def _check(program: Program) -> None:
     ):
         if "\0" in name:
             raise GpuprofError(f"{program.name}: the symbol name {name!r} holds a NUL character; rename it")
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise GpuprofError(f"{program.name}: the symbol name {name!r} cannot be written in UTF-8; rename it")
     if 3 * len(program.functions) + 24 > MAX_SECTIONS:
         raise GpuprofError(
             f"{program.name}: {len(program.functions)} functions are too many for one file; split the module"
