@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from report_database import BASE, CODE, KERNEL, counters_of, cycles_of, make_database, samples_of
+from report_database import BASE, CODE, FIDELITY, KERNEL, counters_of, cycles_of, make_database, samples_of
 
 from gpuprof.cli.report import command
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
@@ -148,7 +148,7 @@ def test_json_source_page(database):
         **{
             "tool_version": "0.1.0",
             "model_version": "1",
-            "fidelity": "50 of 52 figures near; kernels not compared",
+            "fidelity": FIDELITY,
             "chip": "a100",
             "kernels": [KERNEL],
             "launches": 2,

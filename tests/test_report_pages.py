@@ -31,7 +31,7 @@ def lines_of(report, look, page="source", **request):
 
 SOURCE_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
-# fidelity   50 of 52 figures near, kernels not compared
+# fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 0, buffer full: no
 # recording  complete
@@ -63,7 +63,8 @@ SOURCE_IN_A_PIPE = """\
 
 OVERVIEW_80 = """\
 gpuprof    0.1.0 · model 1 · chip a100
-fidelity   50 of 52 figures near · kernels not compared
+fidelity   7/18 predicted, 74/77 calibrated within 5 % · worst -17 %
+           no kernel timed on hardware
 kernel     transpose_naive · 2 launches
 samples    1,832 · period 512 cycles (random) · dropped 0 · buffer full: no
 recording  complete
@@ -121,7 +122,7 @@ L long_scoreboard · g lg_throttle · # selected · w wait · D drain
 
 LAUNCHES_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
-# fidelity   50 of 52 figures near, kernels not compared
+# fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 6, buffer full: yes
 # recording  NOT COMPLETE, it was cut off; the numbers are those up to there
@@ -244,7 +245,7 @@ def test_recordings_without_the_sentence_on_fidelity_are_read(tmp_path):
 
 def test_without_samples_the_ledger_still_shows(tmp_path):
     lines = lines_of(report_of(tmp_path, period_cycles=0, with_samples=False), Look(80, "", True, False))
-    assert lines[3] == "samples    no sampling · dropped 0 · buffer full: no"
+    assert lines[4] == "samples    no sampling · dropped 0 · buffer full: no"
     assert next(line for line in lines if "line  " in line).split() == ["line", "exact", "incl.", "stalls", "source"]
     assert next(line for line in lines if line.startswith(">>   14")).split()[:4] == [">>", "14", "63.9%", "67.0%"]
 

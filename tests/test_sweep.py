@@ -14,7 +14,7 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.fidelity.sentence import sentence
+from gpuprof.fidelity.sentence import line, sentence
 from gpuprof.report.look import Look
 from gpuprof.sweep.parameters import Parameter, chip_with, combinations, field_and_factor, parse_parameter
 from gpuprof.sweep.plan import prepare, runs, with_values
@@ -168,10 +168,9 @@ def test_the_table_on_the_terminal(tmp_path):
     assert (code, error) == (0, "")
     made_by, file, trust, slow_trust, empty, *table = out.splitlines()
     assert [made_by, file, empty] == [f"# gpuprof    {version}, model {MODEL_VERSION}", "# file       sums.cu", ""]
-    assert trust == f"# fidelity   a100: {sentence(load_chip('a100'), MODEL_VERSION)}".replace("; ", ", ")
-    assert (
-        slow_trust == "#            slow: no published figures of this chip, kernel cycles not compared with hardware"
-    )
+    of_a100 = line(sentence(load_chip("a100"), MODEL_VERSION))
+    assert trust == f"# fidelity   a100: {of_a100}".replace("; ", ", ")
+    assert slow_trust == "#            slow: no published figures of this chip, no kernel timed on hardware"
     heading, *rows = [line.split() for line in table]
     assert heading == ["run", "chip", "LENGTH", "cycles", "us", "speedup", "kernel"]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
@@ -258,7 +257,7 @@ def test_a_narrow_terminal(tmp_path):
     table = build_table(plan, planned, {0: Outcome(0, (), "the fault takes some words to tell")})
     wide = [line.plain for line in lines(table, Look(None, "", True, True))]
     assert wide[2:] == [
-        "# fidelity   a100: no published figures of this chip, kernel cycles not compared with hardware",
+        "# fidelity   a100: no published figures of this chip, no kernel timed on hardware",
         "",
         "run  chip  sms  cycles  us  speedup  kernel",
         "  0  a100    1       -   -        -  failed: the fault takes some words to tell",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from gpuprof.fidelity.sentence import line
 from gpuprof.report.figures import grouped
 from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.model import Header
@@ -44,7 +45,7 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"],
     )
     if header.fidelity:
-        yield "fidelity", shown(header.fidelity).split("; ")
+        yield "fidelity", shown(line(header.fidelity)).split("; ")
     launches = f"{header.launches} launch" + ("es" if header.launches != 1 else "")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
     dropped = [
