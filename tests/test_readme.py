@@ -73,3 +73,19 @@ def test_links_lead_somewhere(page):
 def test_anchors(tmp_path):
     (tmp_path / "a.md").write_text("# One, two\n```\n# no heading\n```\n## `lsu.py` and 3-way\n")
     assert anchors(tmp_path / "a.md") == {"one-two", "lsupy-and-3-way"}
+
+
+def too_long(text):
+    """Lines of prose over 100 columns; tables, code and comments may be as wide as they are."""
+    prose = re.sub(r"```.*?```|<!--.*?-->", "", text, flags=re.DOTALL)
+    return [line for line in prose.splitlines() if len(line) > 100 and not line.startswith(("|", "    "))]
+
+
+@pytest.mark.parametrize("page", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_prose_is_wrapped(page):
+    assert too_long(page.read_text()) == []
+
+
+def test_what_is_too_long():
+    wide = "x " * 60
+    assert too_long(f"{wide}\n| {wide} |\n```\n{wide}\n```\nshort\n    {wide}\n") == [wide]
