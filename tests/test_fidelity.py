@@ -200,7 +200,8 @@ def test_csv_and_json_have_all_rows():
 def test_wrong_arguments():
     with pytest.raises(
         UsageError,
-        match=r"^--chip my\.toml: there are figures of a100, .*of a chip file of your own nothing is published",
+        match=r"^--chip my\.toml: no figures of this chip; there are figures of a100, .*for a chip file of your own, "
+        r"run `python -m tests\.microbench --chip FILE` in a source checkout$",
     ):
         command.main(["--chip", "my.toml"], standalone_mode=False)
     with pytest.raises(UsageError, match=r"^--csv and --json exclude each other: give one$"):

@@ -260,11 +260,11 @@ def test_nothing_measured(tmp_path, bend):
         (["--source-lines", "1-2"], "--source-lines 1-2: no kernel has code there; transpose_naive is in lines 5-16"),
         (
             ["--source-lines", "10", "--page", "isa"],
-            "--source-lines picks lines of the source page; it does not go with --page isa",
+            "--source-lines selects lines of the source page; leave it out with --page isa",
         ),
         (
             ["--isa", "--csv"],
-            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all "
+            "--isa shows instructions as text, under the lines of the source page or on the stalls page; for all "
             "instructions give --page isa",
         ),
         (["--csv", "--json"], "--csv and --json exclude each other: give one"),

@@ -125,7 +125,7 @@ LAUNCHES_IN_A_PIPE = """\
 # fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 6, buffer full: yes
-# recording  NOT COMPLETE, it was cut off; the numbers are those up to there
+# recording  NOT COMPLETE, it was cut off; the numbers cover the part before
 # note       interrupted by the user
 
 launch  cycles  start  grid  block  regs  shared  stream  occupancy  due  kept  dropped  complete  kernel
@@ -166,14 +166,14 @@ def test_a_launch_that_was_cut_off(tmp_path):
     lines = lines_of(report, PIPE, "summary")
     assert lines[3:10] == [
         "# samples    916, period 512 cycles (random), dropped 0, buffer full: no",
-        "# recording  NOT COMPLETE, it was cut off; the numbers are those up to there",
+        "# recording  NOT COMPLETE, it was cut off; the numbers cover the part before",
         "# note       interrupted by the user",
         "",
         "# transpose_naive",
         "# time       unknown: it did not finish",
         "# launch     grid 4x4, block 32x8, 24 registers",
     ]
-    assert lines[-1] == "# 3. 916 samples are few: shares are sure to within the interval shown."
+    assert lines[-1] == "# 3. 916 samples are few: a share is known only to within its interval."
 
 
 def test_source_lines_bring_their_instructions(tmp_path):
@@ -272,7 +272,7 @@ def test_without_a_ledger_the_samples_show(tmp_path):
 
 def test_a_source_that_was_not_to_be_had(tmp_path):
     lines = lines_of(report_of(tmp_path, source=None), PIPE)
-    assert sum(line.endswith("(the source text was not to be had)") for line in lines) == 9  # lines 6 to 14
+    assert sum(line.endswith("(the source text is not available)") for line in lines) == 9  # lines 6 to 14
 
 
 def test_code_without_lines(tmp_path):

@@ -51,7 +51,7 @@ def _spaces(lo) -> tuple[str, str]:
 
 def _expect(lo, operands: list, *counts: int) -> None:
     if len(operands) not in counts:
-        raise lo.error(f"{len(lo.inst.operands)} operands are too many or too few for this form")
+        raise lo.error(f"{len(lo.inst.operands)} operands do not fit this form")
 
 
 def _cp(lo):

@@ -64,7 +64,7 @@ def enter_function(lo):
 def _check_memory_parameter(lo, name: str):
     if any(v.name == name and v.space == "reg" for v in (*lo.function.params, *lo.function.returns)):
         raise PtxError(
-            f"{name}: not all .reg parameters fit the registers for them; make it a .param",
+            f"{name}: its .reg parameters need too many registers; declare them .param",
             lo.module_name,
             lo.function.line,
             1,
@@ -227,7 +227,7 @@ def _call(lo):
     lo.modifiers.flag("uni")
     results, callee, arguments, prototype = _split_call(lo.inst)
     if not isinstance(callee, ast.Name):
-        raise lo.error("what is called must be a function or a register")
+        raise lo.error("the callee must be a function or a register")
     if callee.text in SYSCALLS and not _has_body(lo, callee.text):
         return _syscall(lo, callee.text, results, arguments)
     places = _convention_of_call(lo, callee, prototype)
@@ -241,7 +241,7 @@ def _call(lo):
     if direct and not _has_body(lo, callee.text):
         raise NoVariant(f"external function {callee.text} in")
     if len(arguments) != len(places.params) or len(results) != len(places.returns):
-        raise lo.error(f"{callee.text} takes {len(places.params)} arguments and gives {len(places.returns)} results")
+        raise lo.error(f"{callee.text} takes {len(places.params)} arguments and returns {len(places.returns)} results")
     address = None if direct else lo.src(callee, "u64")
     uses = []
     for name, place in zip(arguments, places.params.values(), strict=True):
@@ -307,7 +307,7 @@ _ASSERT_NBYTES = 40
 
 def _syscall(lo, name: str, results: tuple, arguments: tuple):
     if len(arguments) != _N_ARGUMENTS[SYSCALLS[name]]:
-        raise lo.error(f"{name} has another number of arguments")
+        raise lo.error(f"{name} has a different number of arguments")
     values = [lo.reg(_syscall_argument(lo, argument, "u64"), lo_file(lo, argument)) for argument in arguments]
     if name == "__assertfail":
         values = [_assert_block(lo, values)]

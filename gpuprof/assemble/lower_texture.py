@@ -41,7 +41,7 @@ def _handle(lo, name: ast.Name | None) -> int:
         return lo.parameter_values[name.text]
     variable = lo.layout.variables.get(name.text)
     if variable is None or variable.type not in OPAQUE_TYPES:
-        raise lo.error(f"{name.text} is no texture, surface or sampler")
+        raise lo.error(f"{name.text} is not a texture, surface or sampler")
     return lo.reg(address_of(lo, name.text, 0, "D"), "D")
 
 

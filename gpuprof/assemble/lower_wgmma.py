@@ -80,7 +80,7 @@ def emit_columns(lo, form: Form, columns: int, mods: int):
     if form.wgmma == "RS":
         values = ast.elements_of(lo.operand(1))
         if len(values) != 4:
-            raise lo.error(f"{len(values)} registers for matrix A, which has 4")
+            raise lo.error(f"{len(values)} registers for matrix A, which needs 4")
         a = gather(lo, [lo.src(value, "b32") for value in values], "R")
     else:
         a = lo.reg(lo.src(lo.operand(1), "b64"), "D")

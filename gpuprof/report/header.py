@@ -67,12 +67,12 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
             [
                 *(Text(shown(part), WARM) for part in header.filter.split("; ")),
                 "no other samples were taken",
-                "exact numbers are of everything",
+                "exact numbers cover the whole run",
             ],
         )
     if header.complete:
         yield "recording", ["complete"]
     else:
-        yield "recording", [Text("NOT COMPLETE", WARM), "it was cut off; the numbers are those up to there"]
+        yield "recording", [Text("NOT COMPLETE", WARM), "it was cut off; the numbers cover the part before"]
     for note in header.notes:
         yield "note", [Text(shown(note), WARM)]
