@@ -1,4 +1,4 @@
-"""`make bench`: measures what the README quotes. Prints a table and writes build/bench.json.
+"""`make bench`: measures the figures of docs/speed.md. Prints a table and writes build/bench.json.
 
 Every figure is the median of several runs. Rates are per second of wall-clock time on this machine, one core each.
 """

@@ -395,7 +395,7 @@ def judge(folder: Path, data: bytes, rng: random.Random, most: int = len(READERS
     """
     (folder / "a.gprec").write_bytes(data)
     code, error = run(folder, ("correlate", "a.gprec"))
-    if code == 1 and "holds what comes before" in error:
+    if code == 1 and "holds the launches before the damage" in error:
         code = 0
     for function in FUNCTIONS:
         try:

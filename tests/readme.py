@@ -5,7 +5,7 @@ A fenced block of language `console` holds commands after "$ " and their output 
 "..." in the output stands for any lines. The commands of a page run one after the other in one folder that has the
 samples.
 
-The table of figures is what `make bench` last wrote into build/bench.json.
+The table of docs/speed.md is what `make bench` last wrote into build/bench.json.
 """
 
 import json
@@ -20,7 +20,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = (README, ROOT / "docs" / "sweep.md")
+DOCS = ROOT / "docs"
+PAGES = (README, *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md")))
+SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
 _TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
@@ -43,8 +45,8 @@ def steps_on(page: Path) -> list[Step]:
 
 
 def missing(command: str) -> str:
-    """What a command needs and is not there, "" when all is: the compiler of a sample, in the version that the README
-    was written with.
+    """The compiler that a command needs and that is not installed, in the version that the pages were written with; ""
+    when nothing is missing.
     """
     for word, (package, version) in COMPILERS.items():
         if word in command and not _version_of(package).startswith(version):
@@ -88,10 +90,10 @@ def matches(expected: str, printed: str) -> bool:
 
 def write_anew() -> None:
     for page in PAGES:
-        text = _with_output(page.read_text())
-        if FIGURES.exists():
-            text = _TABLE.sub(lambda _: figures_table(json.loads(FIGURES.read_text())), text)
-        page.write_text(text)
+        page.write_text(_with_output(page.read_text()))
+    if FIGURES.exists():
+        table = figures_table(json.loads(FIGURES.read_text()))
+        SPEED.write_text(_TABLE.sub(lambda _: table, SPEED.read_text()))
 
 
 def _with_output(text: str) -> str:

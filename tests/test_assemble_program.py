@@ -168,7 +168,7 @@ def test_registers_are_near_those_of_ptxas(sample_modules, tmp_path):
 
 
 def test_a_limit_that_cannot_be_met_is_an_error():
-    with pytest.raises(PtxError, match=r"function saxpy does not fit into 3 registers; allow it more"):
+    with pytest.raises(PtxError, match=r"function saxpy does not fit into 3 registers; raise --max-registers"):
         assemble_text(SAXPY, max_registers=3)
 
 

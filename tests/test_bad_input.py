@@ -136,19 +136,18 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         (("collect", "absent.cu"), 2, "gpuprof: absent.cu: there is no such file\n"),
         (("compile", "absent.cu"), 2, "gpuprof: absent.cu: there is no such file\n"),
         (("collect", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder\n"),
-        (("collect", "kernels.txt"), 2, "gpuprof: kernels.txt: expected a file that ends in .cu, .cuh, .ptx, .gpubin, "
-            ".py\n"),
-        (("collect", "kernels.cu", "-o", "kernels.cu"), 2, "gpuprof: kernels.cu: the recording would replace the file "
-            "it is made from; give another name with -o\n"),
+        (("collect", "kernels.txt"), 2, "gpuprof: kernels.txt: unknown kind of file; expected .cu, .cuh, .ptx, "
+            ".gpubin, .py\n"),
+        (("collect", "kernels.cu", "-o", "kernels.cu"), 2, "gpuprof: kernels.cu: the recording would replace its own "
+            "source; give another name with -o\n"),
         (("collect", "kernels.cu", "-o", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder; give "
             "a file name to write the recording to\n"),
         (("compile", "kernels.cu", "-o", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder; give a file name\n"),
         (
             ("collect", "silent.cu"),
             2,
-            "gpuprof: silent.cu: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into "
-                "the source as a comment "
-            "`// LAUNCH: ...` (kernels: k)\n",
+            "gpuprof: silent.cu: nothing to launch; give --launch 'kernel<<<grid, block>>>(arguments)', or a "
+            "comment `// LAUNCH: ...` in the source (kernels: k)\n",
         ),
         (("collect", "foreign.gpubin"), 1, "gpuprof: foreign.gpubin: not a gpubin: it starts with b'ABCD', not with a "
             "64-bit ELF header; `gpuprof compile` makes gpubin files\n"),
@@ -199,7 +198,7 @@ def launch_error(text: str, message: str) -> tuple[str, str]:
             "(i32)"),
         launch_error("fine<<<1, 32>>>(f32[64], 6.5)", "fine: argument 2 (int): expected an integer, got 6.5"),
         launch_error("fine<<<1, 32>>>(7, 64)", "fine: argument 1 (float *): expected an array, got the number 7"),
-        launch_error("fine<<<1, 32>>>(x, 64)", "there is no array x yet; make it where it is first used, as in x: "
+        launch_error("fine<<<1, 32>>>(x, 64)", "array x is not defined yet; define it where it is first used, as in x: "
             "f32[1024]=random"),
         launch_error("fine<<<1, 32>>>(f32[64]=none.npy, 64)", "none.npy: there is no such file"),
         launch_error("fein<<<1, 32>>>(f32[64], 64)", "kernels.cu has no kernel fein; it has fine, shifted, misaligned, "
@@ -230,18 +229,18 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
 @pytest.mark.parametrize(
     "arguments, error",
     [
-        (("collect",), "missing argument 'FILE'; `gpuprof collect --help` shows what there is"),
-        (("colect",), "no such command 'colect'; `gpuprof --help` shows what there is"),
+        (("collect",), "missing argument 'FILE'; see `gpuprof collect --help`"),
+        (("colect",), "no such command 'colect'; see `gpuprof --help`"),
         (("collect", "kernels.cu", "--perod", "3"), "no such option '--perod'. (Did you mean one of: '--period', "
-            "'--record', '--seed'?); `gpuprof collect --help` shows what there is"),
-        (("collect", "kernels.cu", "more"), "'more': only a .py script takes arguments of its own"),
+            "'--record', '--seed'?); see `gpuprof collect --help`"),
+        (("collect", "kernels.cu", "more"), "'more': only a .py script takes further arguments; leave it out"),
         (("collect", "kernels.cu", "--period", "31"), "sampling period 31: it must be 0 (off) or 32 to 2147483648 "
             "cycles"),
         (("collect", "kernels.cu", "--period", "soon"),
-         "invalid value for '--period': 'soon' is no number of cycles, such as 1024 or 2^10; `gpuprof collect --help` "
-             "shows what there is"),
-        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; there are a100, b200, h100, h200, "
-            "mi210-like, ppu15, rtx3090, rtx4090, t4, v100, xehpc-like, or give the path of a .toml file"),
+         "invalid value for '--period': 'soon' is not a number of cycles, such as 1024 or 2^10; see `gpuprof collect "
+             "--help`"),
+        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; known chips: a100, b200, h100, h200, "
+            "mi210-like, ppu15, rtx3090, rtx4090, t4, v100, xehpc-like, or the path of a .toml file"),
         (("explain", "long_scorebord"), "unknown stall reason 'long_scorebord'; did you mean long_scoreboard or "
             "short_scoreboard?"),
         (("report", "absent.gprec"), "absent.gprec: there is no such file"),
@@ -296,15 +295,15 @@ def test_usage(folder, arguments, error):
 )
 def test_faults(folder, text, error):
     """The launch that ended before is kept, and the page says what is not there."""
-    error += "; what it took can be read: gpuprof report kernels.gprec"
+    error += "; the part before can be read: gpuprof report kernels.gprec"
     code, _, told = gpuprof(
         folder, "collect", "kernels.cu", "--launch", "fine<<<1, 32>>>(f32[64], 64)", "--launch", text
     )
     assert (code, told) == (1, f"gpuprof: {error}\n")
     code, out, _ = gpuprof(folder, "report", "kernels.gprec", "--page", "summary", "--width", "1000")
-    fault = error.partition("; what it took")[0]
+    fault = error.partition("; the part before")[0]
     assert (
-        code == 0 and f"NOT COMPLETE, it was cut off; the numbers are those up to there\n# note       {fault}\n" in out
+        code == 0 and f"NOT COMPLETE, it was cut off; the numbers cover the part before\n# note       {fault}\n" in out
     )
 
 
@@ -340,7 +339,7 @@ def test_foreign_recordings(folder, command, name, text):
         text = text.replace("is not a gpuprof recording (.gprec)", "is neither a recording nor a database of gpuprof; ")
         text = (
             text.replace("is empty, not a gpuprof recording", "is empty; ")
-            + "expected what `gpuprof collect` or `gpuprof correlate` wrote"
+            + "expected a file of `gpuprof collect` or `gpuprof correlate`"
         )
     refused(folder, 1, f"gpuprof: {name}: {text}\n", command, name)
 
@@ -379,12 +378,12 @@ def test_a_recording_that_is_cut_off(good, tmp_path):
     write_files(tmp_path, {"cut.gprec": data[:-6]})
     code, out, error = gpuprof(tmp_path, "records", "cut.gprec")
     assert (code, out) == (1, gpuprof(good, "records", "kernels.gprec")[1])
-    damage = error.removeprefix("gpuprof: cut.gprec: ").removesuffix("; the records above are whole\n")
+    damage = error.removeprefix("gpuprof: cut.gprec: ").removesuffix("; the records above are intact\n")
     assert damage.startswith("at byte ") and damage.endswith("the recording was cut off")
     assert gpuprof(tmp_path, "correlate", "cut.gprec") == (
         1,
         "",
-        f"gpuprof: cut.gprec: {damage}; cut.gpudb holds what comes before\n",
+        f"gpuprof: cut.gprec: {damage}; cut.gpudb holds the launches before the damage\n",
     )
     for name in ("cut.gprec", "cut.gpudb"):
         code, out, error = gpuprof(tmp_path, "report", name)
@@ -437,10 +436,10 @@ def test_no_samples_were_taken(folder):
     assert code == 4 and "fine" in out
     assert error.startswith("gpuprof: no samples were taken: the longest launch ran ")
     assert error.endswith(
-        "cycles, the sampling period is 1048576; collect with a shorter --period (the exact columns are right)\n"
+        "cycles, the sampling period is 1048576; collect with a shorter --period (the exact columns are complete)\n"
     )
     assert gpuprof(folder, "records", "kernels.gprec") == (
-        4, "", "gpuprof: kernels.gprec: no samples in it: collect with a shorter --period, fewer events to the "
+        4, "", "gpuprof: kernels.gprec: no samples in it: collect with a shorter --period, fewer events per "
             "--trigger, or a wider --filter\n"
     )  # fmt: skip
 
@@ -537,7 +536,7 @@ def test_an_interrupt_keeps_the_records_so_far(tmp_path):
     assert first.startswith("fine<<<2, 64>>>  ")
     assert running.returncode == 130
     assert error.splitlines()[-1] == "gpuprof: interrupted"
-    assert "gpuprof: what it took can be read: gpuprof report long.gprec" in error.splitlines()
+    assert "gpuprof: the part before can be read: gpuprof report long.gprec" in error.splitlines()
     assert names(tmp_path) == ["long.cu", "long.gprec"]
     code, out, error = gpuprof(tmp_path, "records", "long.gprec")
     assert (code, error) == (0, "")
@@ -545,7 +544,7 @@ def test_an_interrupt_keeps_the_records_so_far(tmp_path):
     code, out, error = gpuprof(tmp_path, "report", "long.gprec", "--page", "summary")
     assert (code, error) == (0, "")
     assert (
-        "# recording  NOT COMPLETE, it was cut off; the numbers are those up to there\n# note       interrupted\n"
+        "# recording  NOT COMPLETE, it was cut off; the numbers cover the part before\n# note       interrupted\n"
         in out
     )
     assert "# fine\n" in out and "it did not finish" in out

@@ -165,22 +165,22 @@ def test_any_facts_come_back(tmp_path_factory, facts):
 
 
 DAMAGED = {
-    "format = 1": "damaged baseline: the file has no 'launch'; write it anew with --update",
+    "format = 1": "damaged baseline: the file has no 'launch'; write a new one with --update",
     "x": "is not a baseline: Expected '=' after a key in a key/value pair (at end of document)",
     BASELINE.replace("format = 1", "format = 2"): "has format 2, and this gpuprof reads up to 1: use a newer gpuprof",
     BASELINE.replace(
         "ordinal = 1", "ordinal = 1.5"
-    ): "damaged baseline: a launch: ordinal is '1.5', not of type int; write it anew with --update",
-    BASELINE.replace(
-        "registers", "registres"
-    ): "damaged baseline: blur<<<(8, 8), 64>>> has 'registres', which is no metric of this gpuprof; write it anew with "
-    "--update",
+    ): "damaged baseline: a launch: ordinal is '1.5', not of type int; write a new one with --update",
+    BASELINE.replace("registers", "registres"): (
+        "damaged baseline: blur<<<(8, 8), 64>>> has 'registres', which is not a metric of this gpuprof; write a "
+        "new one with --update"
+    ),
     BASELINE.replace(
         '[40, "blur.cu"', "[40"
     ): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];'], not "
-    "[warp-cycles, file, text]; write it anew with --update",
+    "[warp-cycles, file, text]; write a new one with --update",
     BASELINE
-    + BASELINE.partition("\n\n")[2]: "damaged baseline: a launch stands in it twice; write it anew with --update",
+    + BASELINE.partition("\n\n")[2]: "damaged baseline: it holds a launch twice; write a new one with --update",
     "a = " + "[" * 5000: "is not a baseline: ",
 }
 
@@ -223,7 +223,7 @@ regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|2
 """,
         "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, "
         "most at blur.cu:8; "
-        "if this is meant, run again with --update\n",
+        "if this is intended, run again with --update\n",
     )
 
 
@@ -278,11 +278,12 @@ def test_a_missing_and_a_new_launch(folder):
     assert check(folder) == (
         4,
         """\
-missing    blur<<<(8, 8), 64>>>: in the baseline, and not measured
+missing    blur<<<(8, 8), 64>>>: in the baseline, but not in this profile
 new        blur<<<(8, 8), 64, 128>>>: not in the baseline; --update adds it
 0 launches compared (cycles=1%|200): 1 missing, 1 new
 """,
-        "gpuprof: blur.toml: not measured now: blur<<<(8, 8), 64>>>; launch it, or take it out of the baseline with "
+        "gpuprof: blur.toml: not in this profile: blur<<<(8, 8), 64>>>; launch the kernel, or remove it from the "
+        "baseline with "
         "--update\n",
     )
 
@@ -324,7 +325,7 @@ def test_another_machine(folder, changes, difference):
     assert check(folder) == (
         4,
         "",
-        f"gpuprof: the baseline comes from elsewhere: {difference}; write it anew with --update\n",
+        f"gpuprof: the baseline is not comparable: {difference}; write a new one with --update\n",
     )
 
 
@@ -333,8 +334,8 @@ def test_another_machine(folder, changes, difference):
     ("changes", "why"),
     [
         ({"complete": False}, "now.gprec: the recording is not complete (interrupted); collect again"),
-        ({"cycles": ()}, "now.gprec: nothing was measured in it (0 launches, no warp-cycles); collect again"),
-        ({"lines": (0, 0, 0)}, "now.gprec: nothing was measured in it (1 launch, no warp-cycles); collect again"),
+        ({"cycles": ()}, "now.gprec: it has no measurements (0 launches, no warp-cycles); collect again"),
+        ({"lines": (0, 0, 0)}, "now.gprec: it has no measurements (1 launch, no warp-cycles); collect again"),
     ],
 )
 def test_nothing_measured_is_never_a_pass(folder, update, changes, why):

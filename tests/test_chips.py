@@ -40,7 +40,7 @@ def test_the_machine_of_the_patent():
 def test_unknown_name_lists_the_names():
     with pytest.raises(
         UsageError,
-        match=r"^unknown chip 'a10'; there are " + ", ".join(NAMES) + r", or give the path of a \.toml file$",
+        match=r"^unknown chip 'a10'; known chips: " + ", ".join(NAMES) + r", or the path of a \.toml file$",
     ):
         load_chip("a10")
 

@@ -105,17 +105,18 @@ def test_ptx_out_and_in_again(folder, monkeypatch, capsys):
         (["compile", "none.cu"], 2, "gpuprof: none.cu: there is no such file\n"),
         (["compile", "include"], 2, "gpuprof: include: is a folder\n"),
         (["compile", "small.gpubin"], 2, "gpuprof: small.gpubin: expected a .cu, .cuh or .ptx file\n"),
-        (["compile", "bad.ptx", "--emit", "ptx"], 2, "gpuprof: bad.ptx: would replace the file it is made from; give "
-            "another name with -o\n"),
+        (["compile", "bad.ptx", "--emit", "ptx"], 2, "gpuprof: bad.ptx: would replace its own source; give another "
+            "name with -o\n"),
         (["compile", "bad.ptx"], 1, "gpuprof: bad.ptx: no `.target` directive: this is not a PTX file\n"),
         (["compile", "bad.ptx", "-o", "x", "--kernel", "f<1>", "-D", "A"], 2,
-         "gpuprof: bad.ptx: a .ptx file is compiled already; leave out --kernel, -D\n"),
+         "gpuprof: bad.ptx: a .ptx file is already compiled; leave out --kernel, -D\n"),
         (["compile", "scale.cu", "--emit", "ptx", "--max-registers", "32"], 2,
          "gpuprof: --emit ptx: registers are allocated after PTX; leave out --max-registers\n"),
         (["disasm", "none.gpubin"], 2, "gpuprof: none.gpubin: there is no such file\n"),
         (["disasm", "small.gpubin", "--kernel", "("], 2,
          "gpuprof: --kernel '(' is not a regular expression: missing ), unterminated subpattern at position 0\n"),
-        (["disasm", "small.gpubin", "--kernel", "xyz"], 2, "gpuprof: --kernel 'xyz' finds none of: scan<256>, twice\n"),
+        (["disasm", "small.gpubin", "--kernel", "xyz"], 2, "gpuprof: --kernel 'xyz': no function matches; there are: "
+            "scan<256>, twice\n"),
         (["disasm", "scale.cu"], 1,
          "gpuprof: scale.cu: not a gpubin: it starts with b'#inc', not with a 64-bit ELF header; `gpuprof compile` "
              "makes gpubin files\n"),

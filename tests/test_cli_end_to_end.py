@@ -340,7 +340,7 @@ def test_check(folder, tmp_path):
         "copy<4><<<3, 64>>>(f32[192], f32[192]=random, 192)",
     )
     code, _, error = gpuprof(tmp_path, "check", "copy.gprec", "--baseline", "base.txt")
-    assert code == 4 and "not measured now: walk<<<1, 32>>>" in error
+    assert code == 4 and "not in this profile: walk<<<1, 32>>>" in error
     assert (tmp_path / "base.txt").read_text() == base
 
 

@@ -118,7 +118,7 @@ def test_without_nvcc(folder, monkeypatch, capsys):
     assert err == (
         f"gpuprof: nvcc: no such program on PATH, in CUDA_HOME or {folder}/cuda: install the CUDA toolkit, name its "
         "compiler with "
-        "--compiler PATH/nvcc, or leave --compiler out to use the clang that comes with gpuprof\n"
+        "--compiler PATH/nvcc, or leave out --compiler to use gpuprof's own clang\n"
     )
 
 
@@ -131,7 +131,7 @@ def test_nvcc_of_cuda_home(folder, monkeypatch):
     monkeypatch.setenv("CUDA_HOME", str(folder / "toolkit"))
     assert nvcc.find() == nvcc.Nvcc(str(place), "12.4.131", folder.resolve() / "toolkit")
     place.write_text("#!/bin/sh\necho hello\n")
-    with pytest.raises(CompileError, match="names no version; is this nvcc"):
+    with pytest.raises(CompileError, match="prints no version; is this nvcc"):
         nvcc.find()
 
 

@@ -177,7 +177,7 @@ def test_merging_over_a_file_that_is_there(folder):
     assert (code, out.endswith(" of 2 launches -> a.gprec\n")) == (0, True)
     assert (
         error
-        == "gpuprof: a.gprec has no command stream: those of a.gprec are each of one run alone; keep them to replay "
+        == "gpuprof: a.gprec has no command stream: each stream of a.gprec is one run; keep these files to replay "
         "them\n"
     )
     assert (folder / "a.gprec.old").read_bytes() == before
@@ -240,20 +240,20 @@ def test_what_cannot_be_done(folder):
         (4, "replay plain.gprec", "plain.gprec: no command stream is saved in it: collect with --save-stream"),
         (2, "replay none.gprec", "none.gprec: there is no such file"),
         (1, "replay kernels.cu", "kernels.cu: is not a gpuprof recording (.gprec)"),
-        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace the one that it is made "
-            "from; give another name with -o"),
+        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace its own input; give another "
+            "name with -o"),
         (2, "replay saved.gprec --period 31", "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
-        (2, "collect kernels.cu --replay 2 --period 0", "2 passes with the sampling off: each would be the same; give "
-            "a --period"),
+        (2, "collect kernels.cu --replay 2 --period 0", "2 passes with sampling off would all be the same; give "
+            "--period"),
         (2, "collect kernels.cu --replay 2 --period auto", "2 passes with --period auto: each may find another period; "
-            "give the one that a single pass finds"),
-        (2, "collect kernels.cu --replay 2 --stream lsu", "2 passes with --stream lsu: the samples take cycles of the "
-            "kernel, other ones in each pass; use --stream aux"),
+            "give the period that a single pass finds"),
+        (2, "collect kernels.cu --replay 2 --stream lsu", "2 passes with --stream lsu: samples disturb each pass "
+            "differently; use --stream aux"),
         (2, "collect kernels.cu --load-base 0x1001", "load base 0x1001: it must be a multiple of 0x1000 between 0x1000 "
             "and 0xfffff000"),
-        (2, "merge saved.gprec -o x.gprec", "saved.gprec: one recording alone; give two or more to merge"),
+        (2, "merge saved.gprec -o x.gprec", "saved.gprec: is the only recording; give two or more to merge"),
         (4, "merge saved.gprec plain.gprec -o x.gprec", "plain.gprec and saved.gprec: the same launches, sampled with "
-            "the same seed 0 and phase 0: the samples are the same, too; replay one of them with another --seed or "
+            "the same seed 0 and phase 0, so the samples are the same, too; replay one of them with another --seed or "
             "--phase"),
     ):  # fmt: skip
         assert refused(folder, code, *words.split()) == message

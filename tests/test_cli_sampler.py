@@ -128,12 +128,12 @@ def test_counters(folder):
 
 def test_what_does_not_go_together(folder):
     for words, message in (
-        (["--trigger", "l1_miss"], "'l1_miss' says not how many: give l1_miss:100"),
+        (["--trigger", "l1_miss"], "'l1_miss' does not say how many; give the number of events, as in l1_miss:100"),
         (
             ["--trigger", "l1_miss:5", "--period", "64"],
-            "sampling trigger l1_miss: a period in cycles does not go with it",
+            "sampling trigger l1_miss: it excludes a period in cycles; leave out one of them",
         ),
-        (["--mode", "trigger"], "it goes with a trigger, such as l1_miss"),
+        (["--mode", "trigger"], "give a trigger, such as l1_miss"),
         (["--partition", "4"], "sampling of partition 4: an SM of a100 has 4, from 0 on"),
         (
             ["--counters", "l3"],
@@ -178,7 +178,7 @@ def test_period_auto_says_what_it_found(folder):
     assert rows(folder / "turn.gpudb", "SELECT * FROM samplers") == [(0, "period_cycles", 32)]
     page = told(folder, "report", "turn.gprec")
     assert "period 32 cycles (random), dropped 0" in page
-    assert "# note       --period auto found 32 cycles to be the shortest without losses, throughout\n" in page
+    assert "# note       --period auto: 32 cycles is the shortest period without losses, throughout\n" in page
     assert told(folder, "quality", "turn.gprec", "--csv") == told(folder, "quality", "set.gprec", "--csv")
 
 
@@ -211,4 +211,4 @@ def test_a_slot_whose_turn_never_came_is_said_to_be_why_there_are_no_samples(fol
     """Few periods in a launch of one warp: the counter stands at slots that are empty."""
     told(folder, "collect", "turn.cu", *LAUNCH, "--period", "2048", "--mode", "round-robin", "-o", "k.gprec")
     code, _, error = gpuprof(folder, "report", "k.gprec")
-    assert code == 4 and "in mode round-robin each warp slot of an SM has its turn once" in error
+    assert code == 4 and "mode round-robin samples each warp slot of an SM once" in error

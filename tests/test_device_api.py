@@ -68,7 +68,7 @@ def test_plain_arrays_are_copied_in_and_out(gpu, executor):
     y.flags.writeable = False
     assert (
         message(module.saxpy[1, 32], 4, 2, x, y)
-        == "saxpy: argument 4 (float *y): the kernel writes to it, and the array is read-only"
+        == "saxpy: argument 4 (float *y): the kernel writes to this array, which is read-only"
     )
     assert executor.memory.used_nbytes == used_nbytes, "also after a mistake"
 
@@ -82,7 +82,7 @@ def test_arguments_that_do_not_fit(gpu):
     )
     assert message(saxpy[1, 32], 4, x, x, x) == "saxpy: argument 2 (float a): expected a number, got an array"
     assert message(saxpy[1, 32], 4, 2.0, x, 7) == "saxpy: argument 4 (float *y): expected an array, got the number 7"
-    assert message(saxpy[1, 32], 4, 2j, x, x) == "saxpy: argument 2 (float a): a complex cannot be given to a kernel"
+    assert message(saxpy[1, 32], 4, 2j, x, x) == "saxpy: argument 2 (float a): a complex cannot be passed to a kernel"
     assert message(saxpy[1, 32], 4.5, 2, x, x) == "saxpy: argument 1 (int n): expected an integer, got 4.5"
     assert (
         message(saxpy[1, 32], 4, 2, np.zeros(4), x)
@@ -156,7 +156,9 @@ def test_symbols(gpu, executor):
     executor.loaded[0].refresh_constants(executor.memory)
     assert executor.loaded[0].const_segment == struct.pack("<2f", 1, 2)
     assert message(module.symbol, "nothing") == "axpy.cu has no variable nothing; it has counter, weights"
-    assert message(module.symbol, "counter", np.float64) == "counter has 4 bytes, which is no whole number of float64"
+    assert (
+        message(module.symbol, "counter", np.float64) == "counter has 4 bytes, which is not a whole number of float64"
+    )
 
 
 def test_device_arrays(gpu, executor):
@@ -184,13 +186,13 @@ def test_device_arrays(gpu, executor):
     )
     assert (
         message(gpu.to_device, np.array([{}]))
-        == "an array of object holds Python objects, which a GPU cannot have; give it a numeric dtype"
+        == "an array of object holds Python objects, which a GPU cannot hold; give it a numeric dtype"
     )
     assert message(gpu.device_array, (2, -1)) == "an array cannot have the shape [2, -1]"
     assert message(gpu.device_array, 2.5) == "an array's extent must be an integer, not 2.5"
     assert (
         message(a[1:2].free)
-        == f"<device array int32[1,3] at 0x{a.address + 12:x}> is a part of something else and cannot be freed alone"
+        == f"<device array int32[1,3] at 0x{a.address + 12:x}> is part of another allocation and cannot be freed alone"
     )
     a.free()
     with pytest.raises(DeviceMemoryError, match="was freed before"):
@@ -283,12 +285,12 @@ def test_random_data_does_not_depend_on_order_or_names_of_others(gpu):
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, x, f32[4])"],
-            "axpy.cu:1: there is no array x yet; make it where it is first used, as in x: f32[1024]=random\n    "
+            "axpy.cu:1: array x is not defined yet; define it where it is first used, as in x: f32[1024]=random\n    "
             "saxpy<<<1, 32>>>(4, 2.0, x, f32[4])",
         ),
         (
             ["saxpy<<<1, 32>>>(4, 2.0, x: f32[4], x: f32[4])"],
-            "axpy.cu:1: there is an array x already; write just x to use it again\n    saxpy<<<1, 32>>>(4, 2.0, x: "
+            "axpy.cu:1: array x is already defined; write just x to use it again\n    saxpy<<<1, 32>>>(4, 2.0, x: "
             "f32[4], x: f32[4])",
         ),
         (

@@ -1,4 +1,4 @@
-"""docs/python-api.md: its Python runs, its launches parse, its error is the one shown."""
+"""docs/python-api.md: its Python runs. docs/launches.md: its launches parse, its error is the one shown."""
 
 import re
 from pathlib import Path
@@ -15,8 +15,11 @@ from gpuprof.errors import UsageError
 from gpuprof.timing.sampling.filter import KEYS
 from tests.device_support import FakeExecutor
 
-PAGE = Path(__file__).parent.parent / "docs" / "python-api.md"
-BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+DOCS = Path(__file__).parent.parent / "docs"
+PYTHON = (DOCS / "python-api.md").read_text(encoding="utf-8")
+LAUNCHES = (DOCS / "launches.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PYTHON, re.DOTALL)
+PLAIN_BLOCKS = [text for language, text in re.findall(r"```(\w*)\n(.*?)```", LAUNCHES, re.DOTALL) if not language]
 
 
 def test_the_python(monkeypatch):
@@ -37,24 +40,22 @@ def test_the_python_about_textures():
 
 
 def test_the_python_about_the_sampler(monkeypatch):
-    monkeypatch.chdir(PAGE.parent.parent)
+    monkeypatch.chdir(DOCS.parent)
     (text,) = [text for language, text in BLOCKS if language == "py" and "gpu.sampler" in text]
     gpu = gpuprof.Device()
     exec(text, {"gpu": gpu, "np": np})
     assert (gpu.sampler.period_cycles, gpu.sampler.registers["filter"]) == (512, "off")
-    keys = re.findall(
-        r"`([a-z-]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
-    )
+    keys = re.findall(r"`([a-z-]+)`", "".join(re.findall(r"^\| (`[^|]*) \|", PYTHON, re.MULTILINE)))
     assert set(KEYS) <= set(keys)
 
 
 def test_the_launches():
-    (_, text), *_ = [block for block in BLOCKS if "// LAUNCH" in block[1]]
+    (text,) = [block for block in PLAIN_BLOCKS if "// LAUNCH" in block]
     assert [parse_launch(launch).kernel for _, launch in find_launch_comments(text)] == ["saxpy", "saxpy"]
 
 
 def test_the_error():
-    message = BLOCKS[-1][1]
+    (message,) = [block for block in PLAIN_BLOCKS if "expected" in block]
     place, launch = message.partition(": ")[0], message.splitlines()[1].strip()
     with pytest.raises(UsageError) as caught:
         parse_launch(launch, place)
@@ -62,4 +63,4 @@ def test_the_error():
 
 
 def test_the_element_types():
-    assert f"`{' '.join(ELEMENTS)}`" in PAGE.read_text(encoding="utf-8")
+    assert f"`{' '.join(ELEMENTS)}`" in LAUNCHES

@@ -130,7 +130,7 @@ def test_filters_of_a_script(tmp_path, program):
                 sampler.filter(sm=value)
         with pytest.raises(UsageError, match="there is no 'sms'"):
             sampler.filter(sms=1)
-        with pytest.raises(UsageError, match="a100 has the multiprocessors 0 to 107"):
+        with pytest.raises(UsageError, match="a100 has multiprocessors 0 to 107"):
             sampler.only(sm=108)
         assert there() == ""
 

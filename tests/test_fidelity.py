@@ -127,6 +127,37 @@ def test_the_sentence_of_a_chip(tmp_path):
     )
 
 
+@pytest.mark.parametrize("chip", list_chips())
+def test_the_line_of_a_chip_fits_in_100_columns(chip):
+    shown = sentence.line(sentence.sentence(load_chip(chip), MODEL_VERSION))
+    assert len(f"# fidelity   {shown}".replace("; ", ", ")) <= 100
+    summary = stored.summary(chip)
+    if summary.published:
+        given, given_near = summary.published - summary.follows, summary.near - summary.follows_near
+        assert shown == (
+            f"{summary.follows_near}/{summary.follows} predicted, {given_near}/{given} calibrated within 5 %; worst "
+            f"{100 * summary.worst.difference:+.0f} %; no kernel timed on hardware"
+        )
+
+
+def test_the_line_of_other_sentences():
+    """Of a figure with brackets, of a chip without figures, of another version of the model, of another wording."""
+    figures = "1 of 2 figures that follow from the model, 3 of 4 that it was given; worst -20 % (far (a), b)"
+    assert (
+        sentence.line(f"within 5 % of what is published: {figures}; kernel cycles not compared with hardware")
+        == "1/2 predicted, 3/4 calibrated within 5 %; worst -20 %; no kernel timed on hardware"
+    )
+    assert (
+        sentence.line("no published figures of this chip; kernel cycles not compared with hardware")
+        == "no published figures of this chip; no kernel timed on hardware"
+    )
+    assert (
+        sentence.line("figures are those of model 2.1, not of 0.9; kernel cycles not compared with hardware")
+        == "figures are those of model 2.1, not of 0.9; no kernel timed on hardware"
+    )
+    assert sentence.line("50 of 52 figures near; kernels not compared") == "50 of 52 figures near; kernels not compared"
+
+
 # ---- the command ----
 
 
@@ -169,7 +200,8 @@ def test_csv_and_json_have_all_rows():
 def test_wrong_arguments():
     with pytest.raises(
         UsageError,
-        match=r"^--chip my\.toml: there are figures of a100, .*of a chip file of your own nothing is published",
+        match=r"^--chip my\.toml: no figures of this chip; there are figures of a100, .*for a chip file of your own, "
+        r"run `python -m tests\.microbench --chip FILE` in a source checkout$",
     ):
         command.main(["--chip", "my.toml"], standalone_mode=False)
     with pytest.raises(UsageError, match=r"^--csv and --json exclude each other: give one$"):

@@ -46,14 +46,14 @@ def test_collect_on_a_full_disk(tmp_path):
     with disk_of(600_000):
         code, out, error = gpuprof(tmp_path, "collect", "spin.ptx", "--period", "32")
     expected = (
-        "spin.gprec: cannot write the recording: File too large; what it took can be read: gpuprof report spin.gprec"
+        "spin.gprec: cannot write the recording: File too large; the part before can be read: gpuprof report spin.gprec"
     )
     assert (code, out) == (1, "") and error.endswith(f"gpuprof: {expected}\n")
     assert names(tmp_path) == ["spin.gprec", "spin.ptx"]
     code, out, error = gpuprof(tmp_path, "report", "spin.gprec")
     assert code == 0 and "NOT COMPLETE" in out and "the recording was cut off" in out and "spin" in out
     code, out, error = gpuprof(tmp_path, "records", "spin.gprec")
-    assert code == 1 and error.endswith("the recording was cut off; the records above are whole\n")
+    assert code == 1 and error.endswith("the recording was cut off; the records above are intact\n")
     assert out.count("\n") % 8192 == 0 and len(out) > 8192  # whole chunks
 
 
@@ -81,10 +81,10 @@ def test_a_script_that_fails(tmp_path):
     script = "import gpuprof\nspin = gpuprof.Device().load('spin.ptx')['spin']\n{}raise ValueError('no')\n"
     write_files(tmp_path, {"spin.ptx": SPIN.replace("TIMES", "2"), "s.py": script.format("spin[2, 32]()\n")})
     code, _, error = gpuprof(tmp_path, "collect", "s.py")
-    kept = "gpuprof: s.py: the script ended with ValueError; what it took can be read: gpuprof report s.gprec\n"
+    kept = "gpuprof: s.py: the script ended with ValueError; the part before can be read: gpuprof report s.gprec\n"
     assert code == 1 and error.endswith(f"ValueError: no\n{kept}")
     assert gpuprof(tmp_path, "collect", "s.py", "-o", "my s.gprec")[2].endswith(
-        "; what it took can be read: gpuprof report 'my s.gprec'\n"
+        "; the part before can be read: gpuprof report 'my s.gprec'\n"
     )
     assert gpuprof(tmp_path, "replay", "my s.gprec")[::2] == (
         4,

@@ -51,13 +51,13 @@ def test_words_and_text(words, filter, text):
 
 
 WRONG = [
-    ("sms=0", "there is no 'sms'; write one of sm=0-3,7, block=0-63"),
+    ("sms=0", "unknown key 'sms'; write one of sm=0-3,7, block=0-63"),
     ("sm", "write sm=0-3,7"),
     ("off=1", "write off"),
     ("sm=", "expected numbers, as in sm=0-3,7"),
     ("sm=3-1", "sampling filter sm=3-1: 3 comes after 1"),
     ("sm=-1", "expected numbers"),
-    ("block=1,2", "block=1,2: it takes one range, as in block=0-63"),
+    ("block=1,2", "block=1,2: expected one range, as in block=0-63"),
     ("warp=1e3", "expected numbers"),
     ("cycles=99999999999999999999", "expected numbers"),
     ("cycles=10^40", "expected numbers"),
@@ -82,7 +82,7 @@ def test_a_key_is_given_once_and_multiprocessors_exist():
     for fine in ("sm=0-107", "sm=100-", ""):
         filter_of_text(fine).check(chip)
     for wrong in ("sm=108", "sm=0-108", "sm=3,200-"):
-        with pytest.raises(UsageError, match="a100 has the multiprocessors 0 to 107"):
+        with pytest.raises(UsageError, match="a100 has multiprocessors 0 to 107"):
             filter_of_text(wrong).check(chip)
 
 

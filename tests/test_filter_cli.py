@@ -70,7 +70,8 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     assert code == 0, error
     (line,) = [line for line in out.splitlines() if line.startswith("# filter")]
     assert (
-        line == "# filter     block=1-2 'kernel=^first$', no other samples were taken, exact numbers are of everything"
+        line
+        == "# filter     block=1-2 'kernel=^first$', no other samples were taken, exact numbers cover the whole run"
     )
     assert "A sampler sees" not in out
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--kernel", "first", "--json")
@@ -79,7 +80,7 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     assert ["first", "filter", "block=1-2 'kernel=^first$'"] in list(csv.reader(io.StringIO(out)))
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--width", "60", "--page", "launches")
     assert all(len(line) <= 60 for line in out.splitlines())
-    assert "no other samples were taken" in out and "exact numbers are of everything" in out
+    assert "no other samples were taken" in out and "exact numbers cover the whole run" in out
 
 
 @pytest.mark.parametrize(
@@ -100,12 +101,12 @@ def test_the_words_of_nsight_compute(folder, flags, launches):
 @pytest.mark.parametrize(
     "flags, message",
     [
-        (("--filter", "sms=0"), "sampling filter 'sms=0': there is no 'sms'; write one of sm=0-3,7, block=0-63,"),
+        (("--filter", "sms=0"), "sampling filter 'sms=0': unknown key 'sms'; write one of sm=0-3,7, block=0-63,"),
         (
             ("--filter", "sm=0", "--filter", "sm=1"),
-            "sampling filter 'sm=1': sm is given twice; its values go into one, as in sm=0-3,7",
+            "sampling filter 'sm=1': sm is given twice; give all values in one, as in sm=0-3,7",
         ),
-        (("--filter", "sm=0,400"), "sampling filter sm=400: a100 has the multiprocessors 0 to 107"),
+        (("--filter", "sm=0,400"), "sampling filter sm=400: a100 has multiprocessors 0 to 107"),
         (("--filter", "kernel=a", "--kernel-name", "b"), "kernel is given twice"),
         (("--launch-count", "0"), "invalid value for '--launch-count'"),
     ],
@@ -121,8 +122,8 @@ def test_when_nothing_passes_the_report_says_so(folder):
     code, _, error = gpuprof(folder, "report", "k.gprec")
     assert code == 4
     assert error == (
-        "gpuprof: no samples were taken: none passed the filter, kernel=third; collect with another --filter (the "
-        "exact columns are right)\n"
+        "gpuprof: no samples were taken: none passed the filter, kernel=third; collect with another --filter "
+        "(the exact columns are complete)\n"
     )
 
 

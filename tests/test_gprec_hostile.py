@@ -89,21 +89,23 @@ BEYOND = {
     "inst_executed of counters up to launch 1 sum to 9223372036854775808": with_rows(b"CNTR", inst_executed=1 << 62),
     "stalls of causes up to launch 1 sum to 9223372036854775808": with_rows(b"CAUS", stalls=1 << 62),
     # An address beyond 64 bits went to SQLite.
-    "module 0 ends at address 0x8000000000000020, and code addresses have 32 bits": with_json(
+    "module 0 ends at address 0x8000000000000020, but code addresses have 32 bits": with_json(
         b"MODL", load_base=(1 << 63) - 16
     ),
     # The report compared the grid with a list.
     "its chip has sms = [108], and a chip has 1 to 1024 SMs": with_json(b"CHIP", sms=[108]),
     "its chip has warp_lanes = 0, and a chip has 32 to 32 lanes": with_json(b"CHIP", warp_lanes=0),
-    "its chip has notes = 7, which is no text": with_json(b"CHIP", notes=7),
+    "its chip has notes = 7, which is not text": with_json(b"CHIP", notes=7),
     # The report added a text to a number.
-    "issue_slots of launch 0 is 'many', which is no number from -2^63 + 1 to 2^63 - 1": with_counter(
+    "issue_slots of launch 0 is 'many', which is not a number from -2^63 + 1 to 2^63 - 1": with_counter(
         "issue_slots", "many"
     ),
-    "l1_hits of launch 0 is 1e+308, which is no number": with_counter("l1_hits", 1e308),
+    "l1_hits of launch 0 is 1e+308, which is not a number": with_counter("l1_hits", 1e308),
     # The report made an integer of it.
-    "a sampling period of '-0.0', which is no number of cycles": with_json(b"META", sampling={"period_cycles": "-0.0"}),
-    "a sampling period of None, which is no number of cycles": with_json(b"META", sampling={}),
+    "a sampling period of '-0.0', which is not a number of cycles": with_json(
+        b"META", sampling={"period_cycles": "-0.0"}
+    ),
+    "a sampling period of None, which is not a number of cycles": with_json(b"META", sampling={}),
     "launch 0 has a cause of kind 60000; there are": with_rows(b"CAUS", kind=60000),
     "launch 0 has stalls of 2^63 cycles and more": with_rows(b"STLH", bin=63),
 }

@@ -98,7 +98,7 @@ def test_clusters_in_a_launch_text(text, cluster, shared):
     [
         ({"box": (8,)}, "a box of 1 dimensions for a tensor of 2"),
         ({"box": (8, 300)}, "extents are 1 to 256"),
-        ({"box": (8, 3)}, "12 bytes, which is no multiple of 16"),
+        ({"box": (8, 3)}, "12 bytes, which is not a multiple of 16"),
         ({"box": (8, 64), "swizzle": 128}, "256 bytes; swizzle 128"),
         ({"box": (8, 16), "swizzle": 48}, "swizzle is 0, 32, 64 or 128"),
         ({"box": (8, 16), "strides": (36, 4)}, "multiples of 16 bytes"),

@@ -122,7 +122,7 @@ def test_a_read_only_array_that_was_written(executor):
     copy = mirror(executor, x)
     copy.copy_back()
     written(executor, copy.addresses[0], b"\1")
-    with pytest.raises(UsageError, match="x0: the kernel wrote to it, and the array is read-only; give it a copy"):
+    with pytest.raises(UsageError, match="x0: the kernel wrote to this read-only array; pass a copy"):
         copy.copy_back()
 
 
@@ -143,9 +143,9 @@ def test_addresses_do_not_depend_on_the_host(executor):
     [
         (
             np.array([None]),
-            "x0: an array of object holds Python objects, which a GPU cannot have; give it a numeric dtype",
+            "x0: an array of object holds Python objects, which a GPU cannot hold; give it a numeric dtype",
         ),
-        (np.zeros(2, ">f4"), r"x0: its bytes are in the other order than a GPU's; give array.astype\('<f4'\)"),
+        (np.zeros(2, ">f4"), r"x0: its byte order is not a GPU's; pass array.astype\('<f4'\)"),
     ],
 )
 def test_arrays_that_a_gpu_cannot_have(executor, array, complaint):

@@ -303,7 +303,7 @@ def test_questions_that_only_a_driver_answers(gpu, kernels, capsys):
     assert not event.query()
     event.record()
     assert event.query()
-    with pytest.raises(cuda.cudadrv.error.CudaSupportError, match="gpuprof's emulated GPU has no answer"):
+    with pytest.raises(cuda.cudadrv.error.CudaSupportError, match="that the emulated GPU does not support"):
         cuda.cudadrv.driver.driver.cuCtxGetCurrent()
 
 

@@ -504,7 +504,7 @@ def test_out_of_bounds_is_caught_and_named(gpu):
 def test_read_only_arrays_stay_as_they_are(gpu):
     x = np.ones(64, np.float32)
     x.flags.writeable = False
-    with pytest.raises(UsageError, match="x_ptr: the kernel wrote to it, and the array is read-only"):
+    with pytest.raises(UsageError, match="x_ptr: the kernel wrote to this read-only array"):
         kernels.scale[(1,)](x, 2.0, 64, BLOCK=64)
     assert (x == 1).all()
 
@@ -548,6 +548,6 @@ def test_torch_tensors_on_the_cpu(gpu):
     kernels.cast[(1,)](eight, wide, 64, BLOCK=64)
     assert torch.equal(wide, eight.float())
     with pytest.raises(
-        UsageError, match=r"x_ptr: the tensor is on meta; the emulated GPU takes CPU tensors: give it x_ptr.cpu\(\)"
+        UsageError, match=r"x_ptr: the tensor is on meta; the emulated GPU takes CPU tensors; pass x_ptr.cpu\(\)"
     ):
         kernels.cast[(1,)](torch.zeros(64, device="meta"), wide, 64, BLOCK=64)

@@ -69,7 +69,7 @@ def test_modifier_fields():
     assert (unpack_name(word, "cmp"), unpack_name(word, "bool"), unpack(word, "ftz")) == ("geu", "and", 1)
     with pytest.raises(ValueError, match="8 does not fit into 3 bits"):
         pack(rnd=8)
-    with pytest.raises(ValueError, match="field rnd holds 7, which means nothing"):
+    with pytest.raises(ValueError, match="field rnd holds 7, which has no meaning"):
         unpack_name(7 << FIELDS["rnd"].shift, "rnd")
 
 

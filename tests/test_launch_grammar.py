@@ -139,7 +139,7 @@ ELEMENT_NAMES = "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
         ("k<<<1, 1>>>() x", 14, "nothing may follow the launch"),
         ("k<<<1, 1>>>(64x)", 14, "'x' cannot follow a number"),
         ("k<<<1, 1>>>(010)", 12, "a leading 0 means octal in C; write the number in decimal or as 0x..."),
-        ("k<<<1, 1>>>(1e999)", 12, "1e999 is too large for a double; write inf if that is meant"),
+        ("k<<<1, 1>>>(1e999)", 12, "1e999 is too large for a double; write inf if that is intended"),
         ("k<<<1, 1>>>(1e308*10)", 20, "the number is too large for a double"),
         ("k<<<1, 1>>>(99999999999999999999)", 12, "the number does not fit into 64 bits"),
         ("k<<<1, 1>>>(f32[0])", 16, "an array's extent is at least 1, not 0"),

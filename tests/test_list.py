@@ -92,7 +92,9 @@ def test_chips_in_full_on_a_narrow_terminal():
 
 
 def test_only_chips_have_numbers():
-    with pytest.raises(UsageError, match=r"^--verbose and names go with `list chips`, not with `list stalls`$"):
+    with pytest.raises(
+        UsageError, match=r"^--verbose and names belong to `list chips`; leave them out of `list stalls`$"
+    ):
         list_module.command.main(["stalls", "--verbose"], standalone_mode=False)
 
 
@@ -123,8 +125,7 @@ def test_samples(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(list_module, "SAMPLES", tmp_path / "gone" / "samples")
     assert (
-        run(list_module.command, "samples")
-        == "none: no folder samples/ beside the package; the samples come with the source of gpuprof\n"
+        run(list_module.command, "samples") == "none: the samples are in the source checkout of gpuprof, in samples/\n"
     )
 
 
@@ -184,7 +185,7 @@ def test_causes_are_listed_and_explained():
     assert run(explain.command, "dram") == (
         "dram  (a cause: DRAM)\n\n"
         "what it is  The load that brings an operand, out of device memory.\n"
-        "where       gpuprof report --page blame has it for every line that stalls\n"
+        "where       gpuprof report --page blame shows it for every line that stalls\n"
     )
     assert run(explain.command, "barrier").startswith("barrier  (stall_barrier)")  # the reason; both have that name
 
@@ -194,7 +195,7 @@ def test_causes_are_listed_and_explained():
     [
         ("lng_scoreboard", "unknown stall reason 'lng_scoreboard'; did you mean long_scoreboard or short_scoreboard?"),
         ("stall_bariers", "unknown stall reason 'stall_bariers'; did you mean barrier?"),
-        ("xyzzy", "unknown stall reason 'xyzzy'; there are: " + ", ".join(NAMES)),
+        ("xyzzy", "unknown stall reason 'xyzzy'; known reasons: " + ", ".join(NAMES)),
     ],
 )
 def test_unknown_reasons(typed, message):

@@ -25,16 +25,16 @@ def test_fuzz_damaged_ptx(seed):
 # What the fuzzer found, or a hostile mind: the text and the error.
 BROKEN = {
     "huge local": (kernel_text(".local .b8 big[137438953472];"), "k.ptx:12:1: variable big: the local variables of a "
-        "function take 137438953504 bytes; 524288 is the most"),
+        "function take 137438953504 bytes; the limit is 524288"),
     "huge global": (PREAMBLE + ".global .b8 big[4294967296];\n", "k.ptx:4:1: variable big: the global variables of the "
-        "module take 4294967296 bytes; 2147483648 is the most"),
-    "a label twice": (kernel_text("bra L;\nL: L: ret;"), "k.ptx:13:1: label L stands twice in one block"),
+        "module take 4294967296 bytes; the limit is 2147483648"),
+    "a label twice": (kernel_text("bra L;\nL: L: ret;"), "k.ptx:13:1: label L is defined twice in one block"),
     "no thread": (PREAMBLE + ".entry k() .maxntid 32, 0 { ret; }", "k.ptx:4:25: .maxntid 0: an "
         "extent is 1 to 2147483647"),
     "too many threads": (PREAMBLE + ".entry k() .reqntid 99999999999 { ret; }", "k.ptx:4:21: .reqntid "
         "99999999999: an extent is 1 to 2147483647"),
     "huge argument": (kernel_text(".param .b8 big[2147483648];"), "k.ptx:12:1: variable big: the local variables of a "
-        "function take 2147483648 bytes; 524288 is the most"),
+        "function take 2147483648 bytes; the limit is 524288"),
     "an unordered comparison of integers": (kernel_text("setp.gtu.u32 %p1, %r1, 0;"), "k.ptx:12:1: setp.gtu.u32: .gtu "
         "compares floating-point numbers, not .u32"),
     "a result that is a number": (
@@ -43,7 +43,7 @@ BROKEN = {
         "k.ptx:5:29: call: a result is a register or a .param variable",
     ),
     "huge const": (PREAMBLE + ".const .b8 a[65536];\n.const .b8 b;\n", "k.ptx:5:1: variable b: the const variables of "
-        "the module take 65537 bytes; 65536 is the most"),
+        "the module take 65537 bytes; the limit is 65536"),
     "a line too far": (kernel_text(".loc 1 4294967296 1"), "k.ptx:12:6: the numbers of a position are 0 to 4294967295"),
     "inlined too far": (kernel_text(".loc 1 2 3, inlined_at 1 2 99999999999999999999"), "k.ptx:12:24: the numbers of a "
         "position are 0 to 4294967295"),
@@ -60,8 +60,8 @@ BROKEN = {
     "a vector of one into a register": (kernel_text("mov.b32 {%r2}, %r1;"), "k.ptx:12:1: mov.b32: 1 "
         "elements do not make 32 bits"),
     "too few registers": (PREAMBLE + "\n.entry k() .maxnreg 3 { .reg .b64 %d<9>; ld.v4.u64 {%d0, %d1, %d2, %d3}, "
-        "[%d4]; st.v4.u64 [%d4], {%d0, %d1, %d2, %d3}; }", "k.ptx:5:1: function k does not fit into 3 registers; allow "
-            "it more"),
+        "[%d4]; st.v4.u64 [%d4], {%d0, %d1, %d2, %d3}; }", "k.ptx:5:1: function k does not fit into 3 registers; "
+        "raise --max-registers"),
 }  # fmt: skip
 
 

@@ -144,7 +144,7 @@ def test_addresses_byte_by_byte():
 
 
 def test_a_part_of_an_address_alone_is_refused():
-    with pytest.raises(PtxError, match="all eight bytes of the address of a must follow each other"):
+    with pytest.raises(PtxError, match="the eight bytes of the address of a must stand in eight elements"):
         assemble_text(
             f"{HEAD}.global .u32 a;\n.global .u8 v[] = {{0xff(a), 0xff00(a)}};\n.visible .entry k() {{ ret; }}"
         )
@@ -154,7 +154,7 @@ def test_extern_variables():
     """A declaration gives way to the definition; without one, whoever uses it is told."""
     both = ".extern .global .u32 v;\n.global .u32 v = 5;\n.extern .global .u32 v;"
     assert run("ld.global.u32 %r1, [v]; cvt.u64.u32 %d1, %r1; st.global.u64 [%o], %d1;", declarations=both)[0, 0] == 5
-    with pytest.raises(PtxError, match=r"v is declared \.extern and defined nowhere"):
+    with pytest.raises(PtxError, match=r"v is declared \.extern, but not defined"):
         run("ld.global.u32 %r1, [v];", declarations=".extern .global .u32 v;")
     with pytest.raises(PtxError, match="variable v is defined twice"):
         run("", declarations=".global .u32 v; .global .u32 v;")

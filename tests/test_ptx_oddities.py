@@ -150,9 +150,9 @@ def test_a_float_is_a_constant_of_untyped_instructions(tmp_path, text):
 REFUSED = {
     "a zero inside": (changed("ret;", "ret;\0"), "k.ptx:12:6: unexpected character '\\x00'"),
     "a cubin": (b"\x7fELF\x02\x01\x01" + bytes(60), "this is an ELF file (a cubin or an object), not PTX; `cuobjdump "
-        "-ptx` takes out"),
+        "-ptx` extracts its PTX"),
     "a fatbin": (b"\x50\xed\x55\xba\x01\x00\x10\x00" + bytes(60), "this is a fatbin, not PTX; "
-        "`cuobjdump -ptx` takes out"),
+        "`cuobjdump -ptx` extracts its PTX"),
     "bitcode": (b"BC\xc0\xde" + bytes(60), "this is LLVM bitcode, not PTX"),
     "nothing": (b"", "no `.target` directive: this is not a PTX file"),
     "octal 8": (changed("], 7;", "], 08;"), "k.ptx:11:24: '08' is not a number"),
@@ -165,7 +165,7 @@ REFUSED = {
     "a variable from elsewhere": (
         changed(".visible", ".extern .global .u32 g;\n.visible", "ret;", "ld.global.u32 %r2, [g]; "
             "st.global.u32 [%rd2], %r2; ret;"),
-        "k.ptx:13:2: ld.global.u32: g is declared .extern and defined nowhere in this module",
+        "k.ptx:13:2: ld.global.u32: g is declared .extern, but not defined in this module",
     ),
 }  # fmt: skip
 

@@ -97,7 +97,7 @@ def test_table_in_a_pipe_and_csv_say_what_json_says(folder):
     assert code == 0 and [line.split()[0] for line in lines[start + 1 : start + 17]] == [
         str(row["period_cycles"]) for row in rows
     ]
-    assert lines[-1].endswith("what each column means: gpuprof quality --help")
+    assert lines[-1].endswith("gpuprof quality --help explains the columns")
     table = list(csv.DictReader(io.StringIO(gpuprof(folder, "quality", "64.gprec", "--csv")[1])))
     assert table == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
     assert rows[-1]["samples"] < 1 and rows[-1]["mix_error"] is not None  # one phase in many has a sample
@@ -107,7 +107,7 @@ def test_compact_records_predict_longer_periods_too(folder):
     rows = periods(folder, "compact.gprec")
     assert {row["how"] for period, row in rows.items() if period != 64} == {"predicted"}
     assert rows[64]["mix_error"] == periods(folder, "64.gprec")[64]["mix_error_counted"]
-    assert "compact records tell neither" in gpuprof(folder, "quality", "compact.gprec")[1]
+    assert "compact records have no cycle and no weight" in gpuprof(folder, "quality", "compact.gprec")[1]
 
 
 def test_what_cannot_be_judged(folder):
@@ -118,10 +118,10 @@ def test_what_cannot_be_judged(folder):
     for registers, said in [
         ([time | {"mode": "stalled"}], "does not sample the warps' time"),
         ([time | {"trigger": "l1_miss"}], "does not sample the warps' time"),
-        ([time | {"filter": "block=0"}], "only samples of block=0 were taken"),
+        ([time | {"filter": "block=0"}], "only samples of block=0 were kept"),
         ([time | {"partition": 2}], "only partition 2 of the SMs was sampled"),
         ([time, time | {"period_cycles": 128}], "period_cycles 128 and 64: choose one"),
-        ([time | {"period_cycles": 0, "auto_period": 1}], "ends before the period was found"),
+        ([time | {"period_cycles": 0, "auto_period": 1}], "ends before --period auto found its period"),
     ]:
         with pytest.raises(NotComparable, match=said):
             common_registers("a.gprec", registers)
@@ -131,7 +131,7 @@ def test_what_cannot_be_judged(folder):
 def test_a_database_has_no_samples(folder):
     assert gpuprof(folder, "correlate", "64.gprec", "-o", "a.gpudb")[0] == 0
     code, _, error = gpuprof(folder, "quality", "a.gpudb")
-    assert code == 2 and "which are in the recording (.gprec)" in error
+    assert code == 2 and "quality needs the samples of a recording (.gprec)" in error
 
 
 # By hand.

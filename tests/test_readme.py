@@ -52,8 +52,40 @@ def test_every_package_is_in_the_table():
     assert packages == table
 
 
-@pytest.mark.parametrize("page", [readme.README, *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name)
+DOCUMENTS = [readme.README, *sorted(readme.DOCS.glob("*.md"))]
+CODE = re.compile(r"```.*?```|`[^`\n]*`|^    .*?$", re.DOTALL | re.MULTILINE)
+
+
+def anchors(page):
+    """The headings of a page, as links to them are written."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    prose = re.sub(r"```.*?```|`[^`\n]*`|^    .*?$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", CODE.sub("", page.read_text())):
+        other = page.parent / target if target else page
+        assert other.exists(), target
+        assert not anchor or anchor in anchors(other), f"{target}#{anchor}"
+
+
+def test_anchors(tmp_path):
+    (tmp_path / "a.md").write_text("# One, two\n```\n# no heading\n```\n## `lsu.py` and 3-way\n")
+    assert anchors(tmp_path / "a.md") == {"one-two", "lsupy-and-3-way"}
+
+
+def too_long(text):
+    """Lines of prose over 100 columns; tables, code and comments may be as wide as they are."""
+    prose = re.sub(r"```.*?```|<!--.*?-->", "", text, flags=re.DOTALL)
+    return [line for line in prose.splitlines() if len(line) > 100 and not line.startswith(("|", "    "))]
+
+
+@pytest.mark.parametrize("page", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_prose_is_wrapped(page):
+    assert too_long(page.read_text()) == []
+
+
+def test_what_is_too_long():
+    wide = "x " * 60
+    assert too_long(f"{wide}\n| {wide} |\n```\n{wide}\n```\nshort\n    {wide}\n") == [wide]

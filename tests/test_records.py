@@ -230,7 +230,7 @@ def test_rows_that_do_not_fit(tmp_path, payload, what):
 def test_an_absurd_length_is_not_believed(tmp_path):
     path = tmp_path / "a.gprec"
     path.write_bytes(file_header() + frame(b"META", canonical(META)) + struct.pack("<4sII", b"SMPW", 0xFFFFFFFF, 0))
-    what = f"a chunk says it is 4294967295 bytes long, and the longest allowed is {MAX_PAYLOAD_NBYTES}"
+    what = f"a chunk claims 4294967295 bytes; the limit is {MAX_PAYLOAD_NBYTES}"
     assert read_recording(path).damage.endswith(what)
 
 
@@ -253,17 +253,17 @@ CONTRADICTIONS = {
     "its first chunk is MARK, not META": [(b"MARK", {"text": "", "cycle": 0})],
     "a second META chunk": [(b"META", META), (b"META", META)],
     "a second launch 0": [(b"META", META), (b"MODL", None), (b"LNCH", launch_fields()), (b"LNCH", launch_fields())],
-    "a launch of module 0, which it has not named": [(b"META", META), (b"LNCH", launch_fields())],
+    "a launch of module 0, which is not declared": [(b"META", META), (b"LNCH", launch_fields())],
     "data of launch 0, which has not begun": [(b"META", META), (b"LEND", LAUNCH_END)],
     "a second module 0": [(b"META", META), (b"MODL", None), (b"MODL", None)],
-    "0 records, where its last chunk counts 3": [(b"META", META), (b"ENDF", {"launches": 0, "records": 3})],
+    "0 records, but its last chunk counts 3": [(b"META", META), (b"ENDF", {"launches": 0, "records": 3})],
     "0 samples of launch 0, which kept 3": [
         (b"META", META),
         (b"MODL", None),
         (b"LNCH", launch_fields()),
         (b"LEND", LAUNCH_END),
     ],
-    "0 launches, where its last chunk counts 2": [(b"META", META), (b"ENDF", {"launches": 2, "records": 0})],
+    "0 launches, but its last chunk counts 2": [(b"META", META), (b"ENDF", {"launches": 2, "records": 0})],
 }
 MODULE = {"id": 0, "name": "a", "load_base": 0, "code_nbytes": 0, "compiler": "", "arch": ""}
 

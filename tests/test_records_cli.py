@@ -90,12 +90,12 @@ CUT = "at byte {} a chunk of 26 bytes ends after 21: the recording was cut off"
 @pytest.mark.parametrize(
     ("arguments", "code", "out", "error"),
     [
-        (["cut.gprec"], 1, TEXT, f"cut.gprec: {CUT}; the records above are whole"),
+        (["cut.gprec"], 1, TEXT, f"cut.gprec: {CUT}; the records above are intact"),
         (
             ["none.gprec"],
             4,
             "",
-            "none.gprec: no samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider "
+            "none.gprec: no samples in it: collect with a shorter --period, fewer events per --trigger, or a wider "
             "--filter",
         ),
         (
@@ -130,7 +130,10 @@ def test_correlate_command(tmp_path):
 
 
 def test_correlate_of_a_damaged_recording(tmp_path, folder):
-    error = f"cut.gprec: {CUT.format((folder / 'saxpy.gprec').stat().st_size - 38)}; cut.gpudb holds what comes before"
+    error = (
+        f"cut.gprec: {CUT.format((folder / 'saxpy.gprec').stat().st_size - 38)}; cut.gpudb holds the launches "
+        "before the damage"
+    )
     assert gpuprof(folder, "correlate", "cut.gprec", "-o", str(tmp_path / "cut.gpudb"))[0] == 1
     (tmp_path / "cut.gprec").write_bytes((folder / "cut.gprec").read_bytes())
     assert gpuprof(tmp_path, "correlate", "cut.gprec") == (1, "", f"gpuprof: {error}\n")
@@ -146,7 +149,10 @@ def test_correlate_does_not_replace_its_input(tmp_path):
 def test_correlate_replaces_databases_only(tmp_path):
     write_saxpy(tmp_path / "saxpy.gprec")
     other = write_saxpy(tmp_path / "other.gprec").read_bytes()
-    error = "gpuprof: other.gprec: is no database, and would be lost; give another name with -o, or remove it\n"
+    error = (
+        "gpuprof: other.gprec: is not a database and would be overwritten; give another name with -o, or remove "
+        "the file\n"
+    )
     assert gpuprof(tmp_path, "correlate", "saxpy.gprec", "-o", "other.gprec") == (2, "", error)
     assert (tmp_path / "other.gprec").read_bytes() == other
     for _ in range(2):

@@ -139,5 +139,5 @@ def test_the_source_page_and_the_summary(report):
 
 def test_recordings_that_do_not_say(report):
     old = replace(report, kernels=tuple(replace(kernel, blames=()) for kernel in report.kernels))
-    assert "does not say what ended the stalls" in shown(old, 100)
+    assert "has no causes of stalls" in shown(old, 100)
     assert "attrib." not in shown(old, 200, "source") and "waited for" not in shown(old, None, "summary")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from report_database import BASE, CODE, KERNEL, counters_of, cycles_of, make_database, samples_of
+from report_database import BASE, CODE, FIDELITY, KERNEL, counters_of, cycles_of, make_database, samples_of
 
 from gpuprof.cli.report import command
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
@@ -148,7 +148,7 @@ def test_json_source_page(database):
         **{
             "tool_version": "0.1.0",
             "model_version": "1",
-            "fidelity": "50 of 52 figures near; kernels not compared",
+            "fidelity": FIDELITY,
             "chip": "a100",
             "kernels": [KERNEL],
             "launches": 2,
@@ -260,11 +260,11 @@ def test_nothing_measured(tmp_path, bend):
         (["--source-lines", "1-2"], "--source-lines 1-2: no kernel has code there; transpose_naive is in lines 5-16"),
         (
             ["--source-lines", "10", "--page", "isa"],
-            "--source-lines picks lines of the source page; it does not go with --page isa",
+            "--source-lines selects lines of the source page; leave it out with --page isa",
         ),
         (
             ["--isa", "--csv"],
-            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all "
+            "--isa shows instructions as text, under the lines of the source page or on the stalls page; for all "
             "instructions give --page isa",
         ),
         (["--csv", "--json"], "--csv and --json exclude each other: give one"),

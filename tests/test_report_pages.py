@@ -31,7 +31,7 @@ def lines_of(report, look, page="source", **request):
 
 SOURCE_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
-# fidelity   50 of 52 figures near, kernels not compared
+# fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 0, buffer full: no
 # recording  complete
@@ -63,7 +63,8 @@ SOURCE_IN_A_PIPE = """\
 
 OVERVIEW_80 = """\
 gpuprof    0.1.0 · model 1 · chip a100
-fidelity   50 of 52 figures near · kernels not compared
+fidelity   7/18 predicted, 74/77 calibrated within 5 % · worst -17 %
+           no kernel timed on hardware
 kernel     transpose_naive · 2 launches
 samples    1,832 · period 512 cycles (random) · dropped 0 · buffer full: no
 recording  complete
@@ -121,10 +122,10 @@ L long_scoreboard · g lg_throttle · # selected · w wait · D drain
 
 LAUNCHES_IN_A_PIPE = """\
 # gpuprof    0.1.0, model 1, chip a100
-# fidelity   50 of 52 figures near, kernels not compared
+# fidelity   7/18 predicted, 74/77 calibrated within 5 %, worst -17 %, no kernel timed on hardware
 # kernel     transpose_naive, 2 launches
 # samples    1,832, period 512 cycles (random), dropped 6, buffer full: yes
-# recording  NOT COMPLETE, it was cut off; the numbers are those up to there
+# recording  NOT COMPLETE, it was cut off; the numbers cover the part before
 # note       interrupted by the user
 
 launch  cycles  start  grid  block  regs  shared  stream  occupancy  due  kept  dropped  complete  kernel
@@ -165,14 +166,14 @@ def test_a_launch_that_was_cut_off(tmp_path):
     lines = lines_of(report, PIPE, "summary")
     assert lines[3:10] == [
         "# samples    916, period 512 cycles (random), dropped 0, buffer full: no",
-        "# recording  NOT COMPLETE, it was cut off; the numbers are those up to there",
+        "# recording  NOT COMPLETE, it was cut off; the numbers cover the part before",
         "# note       interrupted by the user",
         "",
         "# transpose_naive",
         "# time       unknown: it did not finish",
         "# launch     grid 4x4, block 32x8, 24 registers",
     ]
-    assert lines[-1] == "# 3. 916 samples are few: shares are sure to within the interval shown."
+    assert lines[-1] == "# 3. 916 samples are few: a share is known only to within its interval."
 
 
 def test_source_lines_bring_their_instructions(tmp_path):
@@ -244,7 +245,7 @@ def test_recordings_without_the_sentence_on_fidelity_are_read(tmp_path):
 
 def test_without_samples_the_ledger_still_shows(tmp_path):
     lines = lines_of(report_of(tmp_path, period_cycles=0, with_samples=False), Look(80, "", True, False))
-    assert lines[3] == "samples    no sampling · dropped 0 · buffer full: no"
+    assert lines[4] == "samples    no sampling · dropped 0 · buffer full: no"
     assert next(line for line in lines if "line  " in line).split() == ["line", "exact", "incl.", "stalls", "source"]
     assert next(line for line in lines if line.startswith(">>   14")).split()[:4] == [">>", "14", "63.9%", "67.0%"]
 
@@ -271,7 +272,7 @@ def test_without_a_ledger_the_samples_show(tmp_path):
 
 def test_a_source_that_was_not_to_be_had(tmp_path):
     lines = lines_of(report_of(tmp_path, source=None), PIPE)
-    assert sum(line.endswith("(the source text was not to be had)") for line in lines) == 9  # lines 6 to 14
+    assert sum(line.endswith("(the source text is not available)") for line in lines) == 9  # lines 6 to 14
 
 
 def test_code_without_lines(tmp_path):

@@ -145,7 +145,7 @@ def test_dropped_and_few_samples(tmp_path):
         found = findings(report.kernels[0], report.chip, replace(report.header, losses=losses))
         texts = [finding.text for finding in found if finding.rule == "sampling"]
         assert texts == [
-            f"10 samples were dropped, since {full} full; what is left leans to the warps that came first: collect "
+            f"10 samples were dropped, since {full} full; the rest favours the warps that came first: collect "
             f"with {remedy}."
         ]
 
@@ -176,7 +176,7 @@ def test_sampled_beside_exact(tmp_path):
         / kernel.cost.warp_cycles
     )
     assert finding.text.startswith(
-        f"A sampler sees 0% at transpose.cu:14, where {100 * exact:.0f}% of the warps' time goes:"
+        f"A sampler sees 0% at transpose.cu:14, but {100 * exact:.0f}% of the warps' time is spent there:"
     )
     assert (
         told(

@@ -234,9 +234,9 @@ def test_longer_periods_keep_some_of_the_samples(chip):
         ({"trigger": "l1_miss"}, "sampling trigger l1_miss:0: it must be 1 to 2147483648 events"),
         (
             {"trigger": "call", "every": 2, "period_cycles": 64},
-            "sampling trigger call: a period in cycles does not go with it",
+            "sampling trigger call: it excludes a period in cycles; leave out one of them",
         ),
-        ({"period_cycles": 64, "mode": "trigger"}, "sampling mode 'trigger' takes the warp whose event it was"),
+        ({"period_cycles": 64, "mode": "trigger"}, "sampling mode 'trigger' samples the warp that caused an event"),
         (
             {"period_cycles": 64, "phase_cycles": 64},
             "sampling phase 64: it must be 0 or more, and less than the period",

@@ -130,7 +130,7 @@ CHANGES = [
     ({"do": "task_end"}, {"name": "other"}, "the innermost open task is 't'"),
     ({"do": "stream"}, {"version": 2}, "has version 2, and this gpuprof reads up to 1"),
     ({"do": "stream"}, {"sampling": {"period_cycles": 7}}, "sampling period 7"),
-    ({"do": "stream"}, {"do": "other"}, "there is no command 'other'"),
+    ({"do": "stream"}, {"do": "other"}, "unknown command 'other'"),
     ({"do": "end"}, {"do": "failed"}, "has no end: the run was stopped"),
 ]
 
@@ -151,7 +151,7 @@ def test_what_no_run_has_saved(saved, tmp_path, which, change, message):
 def test_images_that_are_none(saved, tmp_path, field, value):
     lines = lines_of(saved)
     next(line for line in lines if line["do"] == "make_image")["image"][field] = value
-    with pytest.raises(FileFormatError, match="is no image"):
+    with pytest.raises(FileFormatError, match="is not an image"):
         run(with_lines(saved, tmp_path / "a.gprec", lines))
 
 
@@ -162,8 +162,8 @@ def test_images_that_are_none(saved, tmp_path, field, value):
         (b"no zlib", "a piece cannot be decompressed"),
         (zlib.compress(b""), "a piece is empty"),
         (zlib.compress(b"\n\n"), "is no|Expecting value"),
-        (zlib.compress(b"[]\n"), "is no command"),
-        (zlib.compress(b'{"do":["end"]}\n'), "is no command"),
+        (zlib.compress(b"[]\n"), "is not a command"),
+        (zlib.compress(b'{"do":["end"]}\n'), "is not a command"),
         (zlib.compress(b"[" * 100_000), "recursion"),
         (zlib.compress(b'{"do":"end"}\n'), "its first line is not its header"),
         (zlib.compress(b"\xff\xfe\n"), "can't decode byte 0xff"),

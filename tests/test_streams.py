@@ -189,7 +189,8 @@ def test_what_is_put_by_has_an_end():
     shelf.put(made[0])
     shelf.put(made[1])
     with pytest.raises(
-        GpuprofError, match=r"^traces of x fill a temporary file of 9\.31e-06 GiB, and it goes on; wait for x$"
+        GpuprofError,
+        match=r"^traces of x need more than a temporary file of 9\.31e-06 GiB; wait for x$",
     ):
         shelf.put(made[2])
     assert shelf.take(Order()).first_block == 0
@@ -220,7 +221,7 @@ def test_a_launch_that_is_overtaken_and_does_not_end(gpu, monkeypatch):
     module.add[1, 32, device.stream()](y, 1)
     with pytest.raises(
         GpuprofError,
-        match=r"traces of a launch that later ones overtake fill .* GiB.*wait for it before .* --max-cycles$",
+        match=r"traces of a launch that later ones overtake need .* GiB.*wait for that launch .* --max-cycles$",
     ):
         device.synchronize()
     module.add[1, 32](y, 2)  # all that was in flight is gone, as after a fault, and the device goes on

@@ -14,7 +14,7 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.fidelity.sentence import sentence
+from gpuprof.fidelity.sentence import line, sentence
 from gpuprof.report.look import Look
 from gpuprof.sweep.parameters import Parameter, chip_with, combinations, field_and_factor, parse_parameter
 from gpuprof.sweep.plan import prepare, runs, with_values
@@ -38,7 +38,7 @@ def test_every_combination_the_last_parameter_fastest():
     assert list(combinations([a, b], False)) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
     assert list(combinations([], False)) == [()]
     assert list(combinations([a, a], True)) == [(0, 0), (1, 1)]
-    with pytest.raises(UsageError, match="as many of each: sms has 2, N has 3"):
+    with pytest.raises(UsageError, match="the same number of values for each parameter: sms has 2, N has 3"):
         list(combinations([a, b], True))
 
 
@@ -93,23 +93,26 @@ def test_a_size_in_kilobytes():
         (("--param", "dram_cycles=100"), "l2_near_cycles, l2_far_cycles and dram_cycles must ascend"),
         (("--param", "sms"), "--param sms: expected NAME=VALUE,VALUE,... as in l2_kb=20480,40960"),
         (("--param", "sms=1,,2"), "expected NAME=VALUE"),
-        (("--param", "sms=2,2"), "--param sms: the value 2 stands there twice"),
+        (("--param", "sms=2,2"), "--param sms: the value 2 is given twice"),
         (("--param", "l2_kb=20480", "--param", "l2_mb=20"), "l2_kb and l2_mb cannot both be swept"),
         (("--define", "3=1"), "'3' cannot be the name of a macro"),
-        (("--max-registers", "8"), "--max-registers 8: '8' is no number of registers from 16 on"),
+        (("--max-registers", "8"), "--max-registers 8: '8' is not a number of at least 16 registers"),
         (("--chips", "a100,a1000"), "unknown chip 'a1000'"),
-        (("--chips", "a100,a100"), "--chips a100,a100: a100 stands there twice"),
+        (("--chips", "a100,a100"), "--chips a100,a100: a100 is given twice"),
         (("--zip", "--param", "sms=1,2", "--define", "N=1"), "sms has 2, N has 1"),
         (
             ("--launch", "sums<<<1, {N}>>>()"),
-            "{N} stands for a value of --define, but there is none of that name (there are: none)",
+            "{N} needs a --define of that name (there are: none)",
         ),
         (("--launch", "sums<<<1, 64>>>(f32[512]=none.npy, f32[8])"), "none.npy: there is no such file"),
         (("-o", "table.txt"), "-o table.txt: expected a name that ends in .csv, .json, .sqlite"),
         (("-o", "none/table.csv"), "none/table.csv: there is no folder none"),
         (("--plot", "plot.gif"), "--plot plot.gif: expected a name that ends in .png, .svg"),
         (("--scheduler", "here"), "--scheduler here: expected the address that `dask scheduler` prints"),
-        (("--scheduler", "tcp://here:1", "--jobs", "2"), "--jobs 2: is for this machine"),
+        (
+            ("--scheduler", "tcp://here:1", "--jobs", "2"),
+            "--jobs 2: processes of this machine do not run with --scheduler",
+        ),
     ],
 )
 def test_what_is_refused_before_anything_runs(tmp_path, flags, message):
@@ -124,7 +127,7 @@ def test_what_does_nothing_is_refused(tmp_path):
     write_files(tmp_path, {"k.ptx": "", "k.gpubin": b""})
     for file, flags in (("k.ptx", ("--define", "N=1,2")), ("k.gpubin", ("--max-registers", "32,64"))):
         code, _, error = gpuprof(tmp_path, "sweep", file, *flags)
-        assert code == 2 and f"{file}: is compiled already, so" in error
+        assert code == 2 and f"{file}: is already compiled, so" in error
 
 
 def test_values_in_a_launch():
@@ -168,10 +171,9 @@ def test_the_table_on_the_terminal(tmp_path):
     assert (code, error) == (0, "")
     made_by, file, trust, slow_trust, empty, *table = out.splitlines()
     assert [made_by, file, empty] == [f"# gpuprof    {version}, model {MODEL_VERSION}", "# file       sums.cu", ""]
-    assert trust == f"# fidelity   a100: {sentence(load_chip('a100'), MODEL_VERSION)}".replace("; ", ", ")
-    assert (
-        slow_trust == "#            slow: no published figures of this chip, kernel cycles not compared with hardware"
-    )
+    of_a100 = line(sentence(load_chip("a100"), MODEL_VERSION))
+    assert trust == f"# fidelity   a100: {of_a100}".replace("; ", ", ")
+    assert slow_trust == "#            slow: no published figures of this chip, no kernel timed on hardware"
     heading, *rows = [line.split() for line in table]
     assert heading == ["run", "chip", "LENGTH", "cycles", "us", "speedup", "kernel"]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
@@ -223,7 +225,7 @@ def test_a_run_that_fails_is_a_row(written):
     folder, code, out, error = written
     why = "--launch: sums: the block's x extent is 2048; it must be 1 to 1024"
     assert code == 1
-    assert error.startswith(f"gpuprof: 1 of 3 runs failed, the first of them run 1 (a100, WIDTH=2048): {why}")
+    assert error.startswith(f"gpuprof: 1 of 3 runs failed, first run 1 (a100, WIDTH=2048): {why}")
     rows = rows_of((folder / "t.csv").read_text())
     assert [(row["run"], row["define_WIDTH"], bool(row["cycles"]), row["error"][: len(why)]) for row in rows] == [
         ("0", "32", True, ""),
@@ -258,7 +260,7 @@ def test_a_narrow_terminal(tmp_path):
     table = build_table(plan, planned, {0: Outcome(0, (), "the fault takes some words to tell")})
     wide = [line.plain for line in lines(table, Look(None, "", True, True))]
     assert wide[2:] == [
-        "# fidelity   a100: no published figures of this chip, kernel cycles not compared with hardware",
+        "# fidelity   a100: no published figures of this chip, no kernel timed on hardware",
         "",
         "run  chip  sms  cycles  us  speedup  kernel",
         "  0  a100    1       -   -        -  failed: the fault takes some words to tell",

@@ -98,7 +98,7 @@ def test_a_run_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
     deadly.write_text(DEADLY)
     monkeypatch.setenv("PYTHONPATH", f"{deadly.parent}{os.pathsep}{ROOT}")
     found = sorted(on_this_machine(tasks, 2), key=lambda outcome: outcome.number)
-    assert found[1].error == "the process that ran it died, each time: was it out of memory?"
+    assert found[1].error == "its process died each time; was it out of memory?"
     assert [found[0], found[2]] == [run_one(tasks[0]), run_one(tasks[2])]
 
 
@@ -246,7 +246,7 @@ def test_a_run_that_kills_its_worker_fails_alone(cluster_of, tmp_path):
     plan = plan_of(tmp_path, "sms=1,2")
     tasks = prepare(plan, runs(plan))
     found = {outcome.number: outcome for outcome in on_cluster(tasks[1:], three.address)}
-    assert found == {1: Outcome(1, (), "the worker that ran it died, each time: was it out of memory?")}
+    assert found == {1: Outcome(1, (), "its worker died each time; was it out of memory?")}
     assert list(on_cluster(tasks[:1], three.address)) == [run_one(tasks[0])]
     assert [worker.poll() for worker in three.workers].count(None) == 1
 

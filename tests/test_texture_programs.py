@@ -171,7 +171,7 @@ def test_the_launch_in_its_comment():
         ("tex2d bf16[4,4]", "cannot have elements of bf16"),
         ("tex2d f32[4]", "2 dimensions, or 3 with channels"),
         ("tex2d(linear) u8[4,4]", "linear filtering needs floats"),
-        ("tex2d x", "there is no array x yet"),
+        ("tex2d x", "array x is not defined yet"),
         ("tex2d(wrap, wrap, wrap, wrap) f32[4,4]", "address takes 1 to 3 words"),
     ],
 )

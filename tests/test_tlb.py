@@ -183,8 +183,8 @@ def test_a_chase_shows_the_reach(chip, pages):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tlb_page_nbytes = 3000000", "tlb_page_nbytes is 3000000, which is no power of two"),
-        ("l2_tlb_page_nbytes = 40000000", "l2_tlb_page_nbytes is 40000000, which is no power of two"),
+        ("tlb_page_nbytes = 3000000", "tlb_page_nbytes is 3000000, which is not a power of two"),
+        ("l2_tlb_page_nbytes = 40000000", "l2_tlb_page_nbytes is 40000000, which is not a power of two"),
         ("tlb_entries = -1", "tlb_entries is -1, but only 0 to 1024 per SM make sense"),
         ("l2_tlb_entries = 1\nl2_tlb_page_nbytes = 4096", "cover less than the 33554432 bytes of each SM's TLB"),
     ],

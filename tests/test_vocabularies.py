@@ -163,7 +163,7 @@ def test_lists(database):
     assert lines[-1].split(maxsplit=1) == ["INTERNAL_INSTRUCTION", "none: the model has no such instructions"]
     (first, *_) = json.loads(run("stalls", "--vocabulary", "intel", "--json", tool=list_module.command))["stalls"]
     assert first == {"term": "ACTIVE", "reasons": "selected, not_selected"}
-    with pytest.raises(UsageError, match="--vocabulary goes with `list stalls`, not with `list chips`"):
+    with pytest.raises(UsageError, match="--vocabulary belongs to `list stalls`; leave it out of `list chips`"):
         CliRunner().invoke(
             list_module.command, ["chips", "--vocabulary", "amd"], standalone_mode=False, catch_exceptions=False
         )

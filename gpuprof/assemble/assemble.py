@@ -186,7 +186,7 @@ class _Linker:
         try:
             return allocate_within(body, limit)
         except DoesNotFit:
-            message = f"function {body.name} does not fit into {limit} registers; allow it more"
+            message = f"function {body.name} does not fit into {limit} registers; raise --max-registers"
             raise PtxError(message, self.module.name, function.line, 1) from None
 
     def _register_limit(self, function: ast.Function) -> int:

@@ -89,7 +89,7 @@ class _Reader:
         ]
         origin = {name: self.take(values, name, str, "the file") for name in ORIGIN}
         if len(dict(launches)) != len(launches):
-            raise self.wrong("a launch stands in it twice")
+            raise self.wrong("it holds a launch twice")
         return Facts(self.take(values, "tool", str, "the file"), origin, dict(launches))
 
     def launch(self, values: dict[str, Any]) -> tuple[LaunchKey, LaunchFacts]:
@@ -102,7 +102,7 @@ class _Reader:
         }
         unknown = sorted(metrics.keys() - BY_NAME.keys())
         if unknown:
-            raise self.wrong(f"{key} has {unknown[0]!r}, which is no metric of this gpuprof")
+            raise self.wrong(f"{key} has {unknown[0]!r}, which is not a metric of this gpuprof")
         return key, LaunchFacts(metrics, lines)
 
     def line(self, row: Any, key: LaunchKey) -> tuple[LineKey, LineCost]:
@@ -123,4 +123,4 @@ class _Reader:
         return value
 
     def wrong(self, what: str) -> FileFormatError:
-        return FileFormatError(f"{self.path}: damaged baseline: {what}; write it anew with --update")
+        return FileFormatError(f"{self.path}: damaged baseline: {what}; write a new one with --update")

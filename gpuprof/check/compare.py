@@ -91,7 +91,7 @@ def check_origin(old: Facts, new: Facts) -> None:
     was, now = {"gpuprof": old.tool, **old.origin}, {"gpuprof": new.tool, **new.origin}
     different = [f"{name} {was[name]!r} -> {now[name]!r}" for name in was if was[name] != now[name]]
     if different:
-        raise NotComparable(f"the baseline comes from elsewhere: {'; '.join(different)}; write it anew with --update")
+        raise NotComparable(f"the baseline is not comparable: {'; '.join(different)}; write a new one with --update")
 
 
 def compare_launch(key: LaunchKey, old: LaunchFacts, new: LaunchFacts, rules: Sequence[Rule]) -> LaunchComparison:

@@ -69,11 +69,10 @@ def measure(db: sqlite3.Connection, path: Path) -> Facts:
     values = launch_values(db)
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
         n_launches = plural(len(values), "launch", "launches")
-        raise NotComparable(f"{path}: nothing was measured in it ({n_launches}, no warp-cycles); collect again")
+        raise NotComparable(f"{path}: it has no measurements ({n_launches}, no warp-cycles); collect again")
     if db.execute("SELECT 1 FROM launch_metrics WHERE metric = 'disturbance_cycles' AND value != 0").fetchone():
         raise NotComparable(
-            f"{path}: its cycles are those of kernels that the sampler disturbed (--stream lsu); collect with --stream "
-            "aux"
+            f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
     lines = line_costs(db)
     launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}

@@ -20,7 +20,7 @@ def text_report(comparison: Comparison) -> Iterator[str]:
         yield from (f"             {line_text(line)}" for line in blamed(launch))
     for launch in comparison.with_verdict("improved"):
         yield from (f"improved   {launch.key}: {crossing_text(crossing)}" for crossing in launch.improvements)
-    yield from (f"missing    {key}: in the baseline, and not measured" for key in comparison.missing)
+    yield from (f"missing    {key}: in the baseline, but not in this profile" for key in comparison.missing)
     yield from (f"new        {key}: not in the baseline; --update adds it" for key in comparison.added)
     yield closing(comparison)
 
@@ -73,8 +73,8 @@ def summary(comparison: Comparison) -> str:
     where = f", most at {lines[0].place}" if lines else ""
     of_all = f"{len(regressed)} of {plural(len(comparison.launches), 'launch', 'launches')} regressed"
     return (
-        f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is meant, run again with "
-        "--update"
+        f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is intended, run again "
+        "with --update"
     )
 
 

@@ -18,9 +18,9 @@ class Field(NamedTuple):
 
 
 FIELDS = (
-    Field("maker", "text", "", 0, 0, "who makes it"),
-    Field("notes", "text", "", 0, 0, "which card it is, and how it is expressed where the model has no words for it"),
-    Field("arch", "text", "", 0, 0, "architecture name, as compilers spell it"),
+    Field("maker", "text", "", 0, 0, "the chip's maker"),
+    Field("notes", "text", "", 0, 0, "the card, and how the model expresses its special parts"),
+    Field("arch", "text", "", 0, 0, "architecture name, as in compiler flags"),
     # Geometry.
     Field("sms", "int", "SMs", 1, 1024, "streaming multiprocessors"),
     Field("partitions", "int", "per SM", 1, 8,
@@ -30,22 +30,25 @@ FIELDS = (
     Field("max_blocks", "int", "per SM", 1, 64, "blocks that can be resident"),
     Field("registers", "int", "per SM", 1024, 1 << 20, "32-bit registers"),
     Field("register_granularity", "int", "per warp", 1, 4096, "a warp's registers are allocated in multiples of this"),
-    Field("max_registers_per_thread", "int", "registers", 16, 255, "most a thread may have"),
+    Field("max_registers_per_thread", "int", "registers", 16, 255, "limit of registers per thread"),
     Field("shared_nbytes", "int", "bytes per SM", 1024, 1 << 24, "shared memory, largest carve-out"),
-    Field("max_shared_nbytes_per_block", "int", "bytes", 1024, 1 << 24, "most one block may have"),
+    Field("max_shared_nbytes_per_block", "int", "bytes", 1024, 1 << 24, "limit of shared memory per block"),
     Field("shared_granularity", "int", "bytes", 1, 4096, "a block's shared memory is allocated in multiples of this"),
-    Field("shared_reserved_nbytes", "int", "bytes per block", 0, 8192, "shared memory the system keeps in each block"),
-    Field("max_threads_per_block", "int", "threads", 32, 2048, "most threads of a block"),
+    Field(
+        "shared_reserved_nbytes", "int", "bytes per block", 0, 8192, "shared memory of each block that the "
+        "system reserves"
+    ),
+    Field("max_threads_per_block", "int", "threads", 32, 2048, "limit of threads per block"),
     Field("clock_mhz", "float", "MHz", 10, 10000, "core clock"),
     # Issue.
     Field("dispatch_units", "int", "per scheduler", 1, 2,
         "instructions of the selected warp that can issue in one cycle"),
     Field("guard_cycles", "int", "cycles", 0, 64,
-        "a predicate takes longer to guard an instruction or be voted on than to be selected by"),
+        "extra latency of a predicate that guards an instruction or is voted on, not selected by"),
     Field("branch_cycles", "int", "cycles", 1, 100, "from a jump to the first issue at its target"),
     Field("barrier_cycles", "int", "cycles", 1, 200,
         "from the last arrival at a barrier to the first issue behind it, at least"),
-    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier with no store outstanding, or of a block"),
+    Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block, or one without outstanding stores"),
     Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),
     # Instruction fetch.
     Field("instruction_line_nbytes", "int", "bytes", 32, 512, "line of the instruction caches"),
@@ -55,27 +58,30 @@ FIELDS = (
     Field("l1i_miss_cycles", "int", "cycles", 1, 2000, "fetch from the L2"),
     Field("prefetch_lines", "int", "lines", 0, 32, "stream buffer: lines fetched ahead of the last one used"),
     # Tensor pipe.
-    Field("mma_share", "float", "of the tensor pipe's rate", 0.05, 1, "what mma.sync reaches of it; wgmma reaches all"),
+    Field("mma_share", "float", "of the tensor pipe's rate", 0.05, 1, "share that mma.sync reaches; wgmma reaches all"),
     # Constants.
     Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
     Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache"),
     # Memory instructions.
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
-    Field("queue_hold_cycles", "int", "cycles", 0, 100, "a queue entry stays taken this long after it was served"),
+    Field("queue_hold_cycles", "int", "cycles", 0, 100, "time that a queue entry stays occupied after service"),
     Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
     Field("lsu_cycles", "float", "cycles per SM", 0.25, 32,
-        "a global access in the load/store unit, at least, for each 4 bytes of a lane"),
+        "least time of a global access in the load/store unit, for each 4 bytes of a lane"),
     Field("shared_cycles", "float", "cycles per SM", 0.25, 32,
-        "an access to shared memory in the load/store unit, at least"),
+        "least time of an access to shared memory in the load/store unit"),
     Field("tag_pass_cycles", "float", "cycles", 0, 8,
         "a pass through the L1's four tag banks, one 128-byte line in each"),
-    Field("tag_lookup_cycles", "float", "cycles", 0, 8, "tag stage, at least, per distinct line of each eight lanes"),
+    Field(
+        "tag_lookup_cycles", "float", "cycles", 0, 8, "least time in the tag stage, per distinct line of each "
+        "eight lanes"
+    ),
     Field("l1_wavefront_cycles", "int", "cycles", 0, 16,
         "added latency per wavefront beyond the first, global and local"),
     Field("shared_wavefront_cycles", "int", "cycles", 0, 16, "added latency per wavefront of a bank conflict, shared"),
     Field("shared_wide_cycles", "int", "cycles", 0, 16, "added latency of 16 bytes a lane, shared"),
     Field("cluster_shared_cycles", "int", "cycles", 0, 5000,
-        "load to use, from the shared memory of another block of the cluster; 0: as the own"),
+        "load to use, from the shared memory of another block of the cluster; 0: as from the block's own"),
     Field("cluster_nbytes_per_cycle", "float", "bytes per cycle per SM", 0.5, 1024,
         "between an SM and the shared memory of others"),
     Field("copy_cycles", "int", "cycles", 0, 100, "cp.async that hits the L1: added to a load's latency"),
@@ -90,25 +96,28 @@ FIELDS = (
     Field("l2_slice_nbytes_per_cycle", "float", "bytes per cycle", 1, 1024, "throughput of one slice"),
     Field("l2_near_cycles", "int", "cycles", 64, 2000, "load to use, L2 hit in the SM's own half"),
     Field("l2_far_cycles", "int", "cycles", 64, 4000,
-        "load to use, L2 hit in the other half; the same when there is but one"),
+        "load to use, L2 hit in the other half; as l2_near_cycles when there is one half"),
     Field("l2_store_cycles", "int", "cycles", 64, 4000,
-        "a store from issue to its acknowledgement, which fences wait for"),
+        "from the issue of a store to its acknowledgement, which fences wait for"),
     Field("store_drain_cycles", "int", "cycles", 64, 4000,
-        "a store from issue until its warp may end: it is on its way"),
+        "from the issue of a store until its warp may end"),
     Field("atomic_cycles", "float", "cycles", 0.1, 64,
         "L2 atomic unit: one lane's operation where several are on one address"),
     Field("atomic_sector_cycles", "float", "cycles per sector", 0.1, 64,
         "L2 atomic unit: all lanes' operations on the words of a sector"),
     Field("cas_passes", "int", "passes", 1, 16,
-        "compare-and-swap takes the atomic units, shared and L2, so many times as long as others"),
+        "time of a compare-and-swap in the atomic units, shared and L2, in units of other atomics"),
     Field("tlb_entries", "int", "per SM", 0, 1024,
-        "translations that an SM keeps, behind its L1; 0: its misses are not known, and cost nothing"),
-    Field("tlb_page_nbytes", "int", "bytes", 4096, 1 << 34, "memory that one of them covers, a power of two"),
-    Field("tlb_miss_cycles", "int", "cycles", 0, 5000, "a translation comes so much later that the SM does not keep"),
+        "translations in the TLB of an SM, behind its L1; 0: unknown, misses cost nothing"),
+    Field("tlb_page_nbytes", "int", "bytes", 4096, 1 << 34, "memory that one translation covers, a power of two"),
+    Field("tlb_miss_cycles", "int", "cycles", 0, 5000, "added latency of a miss in the TLB of an SM"),
     Field("l2_tlb_entries", "int", "translations", 0, 65536,
-        "that all SMs together keep; 0: their misses are not known, and cost nothing"),
-    Field("l2_tlb_page_nbytes", "int", "bytes", 4096, 1 << 38, "memory that one of these covers, a power of two"),
-    Field("l2_tlb_miss_cycles", "int", "cycles", 0, 50000, "walk of the page tables, beyond tlb_miss_cycles"),
+        "translations in the TLB of all SMs; 0: unknown, misses cost nothing"),
+    Field("l2_tlb_page_nbytes", "int", "bytes", 4096, 1 << 38, "memory that one translation covers, a power of two"),
+    Field(
+        "l2_tlb_miss_cycles", "int", "cycles", 0, 50000, "added latency of a page table walk, beyond "
+        "tlb_miss_cycles"
+    ),
     Field("dram_channels", "int", "channels", 1, 256, "DRAM channels"),
     Field("dram_gbytes_per_s", "float", "10^9 bytes per second", 1, 100000, "DRAM throughput that programs reach"),
     Field("dram_cycles", "int", "cycles", 64, 5000, "load to use, L2 miss, of a row that must be opened"),
@@ -116,17 +125,23 @@ FIELDS = (
     Field("dram_row_nbytes", "int", "bytes", 128, 65536, "row of a bank"),
     Field("dram_row_cycle_ns", "float", "ns", 1, 1000, "from opening a row of a bank to opening another (tRC)"),
     Field("dram_row_open_ns", "float", "ns", 0, 1000,
-        "closing a row and opening another, which an open one saves (tRP + tRCD)"),
+        "closing a row and opening another; an access to an open row saves this (tRP + tRCD)"),
     # Launch.
     Field("launch_cycles", "int", "cycles", 64, 100000,
-        "from the end of what a launch waits for, or the host's request, to its first block's turn"),
+        "from the end of a launch's predecessors, or the host's request, to its first block's turn"),
     Field("max_active_grids", "int", "grids", 1, 1024,
-        "grids that can have blocks running or waiting for room; further ones are pending"),
+        "grids that can have running blocks or blocks waiting for room; further grids are pending"),
     Field("block_launch_cycles", "int", "cycles", 64, 5000,
         "from a block's resources being free to the next block's first issue"),
-    Field("distributor_cycles", "float", "cycles per block", 0.05, 100, "the work distributor starts a block"),
+    Field(
+        "distributor_cycles", "float", "cycles per block", 0.05, 100, "time of the work distributor to start a "
+        "block"
+    ),
     # Sampler.
-    Field("sampler_drain_cycles", "int", "cycles per record", 1, 10000, "a sample record leaves an SM's FIFO"),
+    Field(
+        "sampler_drain_cycles", "int", "cycles per record", 1, 10000, "time of an SM's FIFO to release a sample "
+        "record"
+    ),
 )  # fmt: skip
 
 BY_NAME = {field.name: field for field in FIELDS}
@@ -155,7 +170,7 @@ BYPASSES = (
     "fp64_to_math", "fp64_to_memory",
     "tensor_to_math", "tensor_to_memory", "high_to_high",
 )  # fmt: skip
-BYPASS_FIELD = Field("bypass", "int", "cycles", -8, 8, "beyond the latency, to a reader of another kind")
+BYPASS_FIELD = Field("bypass", "int", "cycles", -8, 8, "added latency to a reader of another kind")
 
 # Cycles from the first arrival at a barrier to the first issue behind it, when so many warps of a block arrive as fast
 # as they can.
@@ -164,7 +179,7 @@ BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier"
 
 # Cycles between the issue slots of an instruction that takes several; "other" stands for the classes not named.
 CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
-CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "between issue slots of one instruction")
+CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "distance between issue slots of one instruction")
 
 # What the tensor pipe multiplies and adds, by the kind of elements (isa.families.tensor): a shape takes as long as its
 # products ask for.

@@ -115,9 +115,7 @@ def _path_of(name: str | Path) -> Path:
     if text.endswith(".toml"):
         return Path(text)
     if text not in list_chips():
-        raise UsageError(
-            f"unknown chip {text!r}; there are {', '.join(list_chips())}, or give the path of a .toml file"
-        )
+        raise UsageError(f"unknown chip {text!r}; known chips: {', '.join(list_chips())}, or the path of a .toml file")
     return FOLDER / f"{text}.toml"
 
 
@@ -238,7 +236,7 @@ def _check_together(path: Path | str, chip: Chip) -> None:
         )
     for key in ("tlb_page_nbytes", "l2_tlb_page_nbytes"):
         if chip.values[key] & (chip.values[key] - 1):
-            raise UsageError(f"{path}: {key} is {chip.values[key]}, which is no power of two")
+            raise UsageError(f"{path}: {key} is {chip.values[key]}, which is not a power of two")
     reach = chip.tlb_entries * chip.tlb_page_nbytes
     if chip.l2_tlb_entries and chip.l2_tlb_entries * chip.l2_tlb_page_nbytes < reach:
         raise UsageError(

@@ -15,17 +15,17 @@ import click
     "limits",
     metavar="METRIC=LIMIT",
     multiple=True,
-    help="What may grow by how much: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable. Default: "
-    "cycles=1%|200.",
+    help="Fail when a metric grows by more: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable.  "
+    "[default: cycles=1%|200]",
 )
 @click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
 @click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool, diff: bool, format_: str):
-    """Compare with a committed baseline.
+    """Compare a profile with a committed baseline.
 
     Exit code 0: within limits. 3: a regression. 4: not comparable, no baseline, a kernel of the baseline is missing, or
-    nothing was measured. The numbers are exact, so any change is a change of the program.
+    nothing was measured. The numbers are exact: any change comes from the program.
     """
     from contextlib import closing
 
@@ -40,7 +40,7 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
 
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
     if update and (diff or limits):
-        raise UsageError("--update writes the baseline and compares nothing: leave out --diff and --fail-on")
+        raise UsageError("--update writes the baseline without comparing; leave out --diff and --fail-on")
     with closing(ensure_database(profile)) as db:
         facts = measure(db, profile)
     if update:
@@ -68,7 +68,7 @@ def judge(comparison, baseline: Path) -> None:
     if comparison.missing:
         names = ", ".join(map(str, comparison.missing))
         raise NotComparable(
-            f"{baseline}: not measured now: {names}; launch it, or take it out of the baseline with --update"
+            f"{baseline}: not in this profile: {names}; launch the kernel, or remove it from the baseline with --update"
         )
     if not comparison.launches:
-        raise NotComparable(f"{baseline}: has no launch in common with this profile; write it anew with --update")
+        raise NotComparable(f"{baseline}: no launch in common with this profile; write a new baseline with --update")

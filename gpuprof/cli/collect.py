@@ -30,7 +30,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     "launches",
     multiple=True,
     metavar="'K<<<G, B>>>(...)'",
-    help="A launch; otherwise FILE's LAUNCH: comments say.",
+    help="A launch. Repeatable.  [default: FILE's LAUNCH: comments]",
 )
 @click.option(
     "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
@@ -41,31 +41,31 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     type=click.Choice(RECORDS),
     default="wide",
     show_default=True,
-    help="32 or 8 bytes a sample; +counters: and a record of counters for each SM and sampled cycle.",
+    help="Bytes of a sample: wide 32, compact 8. wide+counters adds a counter record for each SM and sampled cycle.",
 )
 @click.option(
     "--max-cycles",
     type=Cycles(1),
     metavar="N",
-    help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]",
+    help="Stop a kernel after N cycles.  [default: after 2^22 instructions of any warp]",
 )
 @click.option(
     "--sample-blocks",
     is_flag=True,
-    help="Time blocks of a large launch until its rate has settled; extrapolate the rest.",
+    help="Time blocks of a large launch until its rate settles, and extrapolate the rest.",
 )
 @recording_options
 @click.option(
     "--save-stream",
     is_flag=True,
-    help="Save what was asked of the GPU, data and all, so that `gpuprof replay` can run it again.",
+    help="Save the command stream with its data, for `gpuprof replay`.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Default: FILE's name with .gprec, in this folder.",
+    help="The recording to write.  [default: FILE's name with .gprec, in this folder]",
 )
 @build_options
 def command(
@@ -83,7 +83,7 @@ def command(
     output: Path | None,
     options: BuildOptions,
 ):
-    """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record what they do.
+    """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
 
     \b
     gpuprof collect saxpy.cu --launch 'saxpy<<<64, 256>>>(16384, 2.0, f32[16384]=random, f32[16384])'
@@ -156,18 +156,18 @@ def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ..
     if not file.is_file():
         raise UsageError(f"{file}: {'is a folder' if file.is_dir() else 'there is no such file'}")
     if file.suffix not in KINDS:
-        raise UsageError(f"{file}: expected a file that ends in {', '.join(KINDS)}")
+        raise UsageError(f"{file}: unknown kind of file; expected {', '.join(KINDS)}")
     if file.suffix == ".py" and launches:
-        raise UsageError(f"{file}: a script makes its own launches; leave --launch out")
+        raise UsageError(f"{file}: a script launches its kernels itself; leave out --launch")
     if file.suffix != ".py" and script_args:
-        raise UsageError(f"{script_args[0]!r}: only a .py script takes arguments of its own")
+        raise UsageError(f"{script_args[0]!r}: only a .py script takes further arguments; leave it out")
 
 
 def _check_output(file: Path, output: Path) -> None:
     from gpuprof.errors import UsageError
 
     if output.exists() and output.samefile(file):
-        raise UsageError(f"{output}: the recording would replace the file it is made from; give another name with -o")
+        raise UsageError(f"{output}: the recording would replace its own source; give another name with -o")
 
 
 def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, others, options, script_args) -> str:

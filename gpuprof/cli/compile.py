@@ -16,7 +16,7 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_sourc
     "--output",
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Default: FILE's name with .gpubin or .ptx, in this folder.",
+    help="The file to write.  [default: FILE's name with .gpubin or .ptx, in this folder]",
 )
 @click.option(
     "--chip",
@@ -24,12 +24,22 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_sourc
     default=DEFAULT_CHIP,
     show_default=True,
     metavar="NAME",
-    help="The chip to compile for; `gpuprof list chips`.",
+    help="The chip to compile for: see `gpuprof list chips`.",
 )
 @click.option(
-    "--emit", type=click.Choice(["gpubin", "ptx"]), default="gpubin", show_default=True, help="What to write."
+    "--emit",
+    type=click.Choice(["gpubin", "ptx"]),
+    default="gpubin",
+    show_default=True,
+    help="The kind of file to write.",
 )
-@click.option("--kernel", "names", multiple=True, metavar="NAME", help="A template kernel to instantiate: 'scan<256>'.")
+@click.option(
+    "--kernel",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A template kernel to instantiate, such as 'scan<256>'. Repeatable.",
+)
 @build_options
 def command(
     file: Path,
@@ -39,11 +49,11 @@ def command(
     names: tuple[str, ...],
     options: BuildOptions,
 ):
-    """Compile FILE.cu or FILE.ptx. Prints a line for each kernel: what a thread and a block of it need."""
+    """Compile FILE.cu or FILE.ptx, and print the resources of each kernel."""
     output = output or Path(f"{file.stem}.{emit}")
     _check_files(file, output)
     if file.suffix == ".ptx":
-        _refuse(f"{file}: a .ptx file is compiled already", {"--kernel": names, **flags_for_compilers(options)})
+        _refuse(f"{file}: a .ptx file is already compiled", {"--kernel": names, **flags_for_compilers(options)})
     if emit == "ptx":
         _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": options.max_registers})
 
@@ -63,7 +73,7 @@ def command(
 def _check_files(file: Path, output: Path) -> None:
     check_source(file)
     if output.exists() and output.samefile(file):
-        raise UsageError(f"{output}: would replace the file it is made from; give another name with -o")
+        raise UsageError(f"{output}: would replace its own source; give another name with -o")
 
 
 def _refuse(why: str, flags: dict[str, object]) -> None:

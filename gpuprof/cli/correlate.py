@@ -8,12 +8,15 @@ import click
 @click.command()
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The database; by default the recording's name with .gpudb."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The database to write.  [default: the recording's name with .gpudb]",
 )
 def command(recording: Path, output: Path | None):
     """Turn a recording into a database (SQLite) for reports, checks and your own queries.
 
-    A damaged recording is correlated up to the damage; what is wrong goes to stderr, and the exit code is 1.
+    A damaged recording is correlated up to the damage. The error goes to stderr, and the exit code is 1.
     """
     from gpuprof.correlate.correlate import correlate
     from gpuprof.correlate.database import SQLITE_MAGIC, read_start
@@ -24,10 +27,12 @@ def command(recording: Path, output: Path | None):
     if output.absolute() == recording.absolute():
         raise UsageError(f"{output}: the database would replace the recording; give another name with -o")
     if output.is_file() and output.stat().st_size and read_start(output) != SQLITE_MAGIC:
-        raise UsageError(f"{output}: is no database, and would be lost; give another name with -o, or remove it")
+        raise UsageError(
+            f"{output}: is not a database and would be overwritten; give another name with -o, or remove the file"
+        )
     read = correlate(recording, output)
     if read.damage:
-        raise FileFormatError(f"{recording}: {read.damage}; {output} holds what comes before")
+        raise FileFormatError(f"{recording}: {read.damage}; {output} holds the launches before the damage")
     n_launches = len(read.launches)
     stopped = "" if read.complete else ", the recording was stopped early"
     click.echo(f"{printable(str(output))}: {n_launches} launch{'es' * (n_launches != 1)}{stopped}")

@@ -20,11 +20,13 @@ STYLES = {
 
 @click.command("disasm", short_help="Print the instructions of a gpubin.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--source", is_flag=True, help="Show the source line above its instructions, and where it was inlined.")
-@click.option("--ptx", is_flag=True, help="Show the PTX line above its instructions.")
-@click.option("--kernel", "pattern", metavar="RE", help="Only functions whose name this regular expression finds.")
+@click.option("--source", is_flag=True, help="Show source lines above their instructions, with the place of inlining.")
+@click.option("--ptx", is_flag=True, help="Show PTX lines above their instructions.")
+@click.option(
+    "--kernel", "pattern", metavar="RE", help="Show only functions whose name matches this regular expression."
+)
 def command(file: Path, source: bool, ptx: bool, pattern: str | None):
-    """Print the instructions of FILE.gpubin: address, instruction, and a label where a branch leads to."""
+    """Print the instructions of FILE.gpubin: address, instruction, and labels of branch targets."""
     from gpuprof.isa.gpubin import read_gpubin
     from gpuprof.isa.listing import listing
     from gpuprof.isa.printable import printable
@@ -49,7 +51,7 @@ def chosen(functions: tuple, pattern: str | None) -> list:
         raise UsageError(f"--kernel {pattern!r} is not a regular expression: {error}") from error
     if not found:
         raise UsageError(
-            f"--kernel {pattern!r} finds none of: {', '.join(f.display for f in functions) or 'no functions'}"
+            f"--kernel {pattern!r}: no function matches; there are: {', '.join(f.display for f in functions) or 'none'}"
         )
     return found
 

@@ -10,15 +10,15 @@ LABEL_CELLS = 12
 
 @click.command("explain", short_help="Explain a stall reason in words.")
 @click.argument("reason")
-@click.option("--vocabulary", type=VOCABULARY, help="Whose term REASON is, where makers share it.")
+@click.option("--vocabulary", type=VOCABULARY, help="The tool whose term REASON is, where several share it.")
 def command(reason, vocabulary):
-    """Say what a stall REASON means, what usually causes it, and what to do.
+    """Explain the meaning of a stall REASON, its usual causes, and remedies.
 
     \b
     REASON is a name (long_scoreboard), Nsight Compute's column (stall_long_sb),
     its short form (long_sb), or another maker's term (MEMORY_DEPENDENCY, SBID).
-    `gpuprof list stalls` shows all. A kind of cause (dram) is explained, too;
-    `gpuprof list causes` shows these.
+    `gpuprof list stalls` lists them. REASON may also be a kind of cause (dram);
+    `gpuprof list causes` lists these.
     """
     from gpuprof.isa.stalls import INDEX
 
@@ -72,7 +72,7 @@ def explain_cause(name: str) -> None:
 
     found = KINDS[INDEX[name]]
     click.echo(f"{found.name}  (a cause: {found.label})\n")
-    echo([("what it is", found.text), ("where", "gpuprof report --page blame has it for every line that stalls")])
+    echo([("what it is", found.text), ("where", "gpuprof report --page blame shows it for every line that stalls")])
 
 
 def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> None:
@@ -128,7 +128,7 @@ def find_reason(text: str) -> int:
         return known[wanted]
     near = difflib.get_close_matches(wanted.removeprefix("stall_"), sorted(known), n=3)
     names = list(dict.fromkeys(NAMES[known[spelling]] for spelling in near))
-    hint = f"did you mean {' or '.join(names)}?" if names else "there are: " + ", ".join(NAMES)
+    hint = f"did you mean {' or '.join(names)}?" if names else "known reasons: " + ", ".join(NAMES)
     raise UsageError(f"unknown stall reason {text!r}; {hint}")
 
 

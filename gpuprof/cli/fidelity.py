@@ -13,23 +13,25 @@ HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
 KINDS = (
     (
         "given",
-        "the published value, or one measured beside it, is a number of the chip file: the model gives back what it "
-        "was told",
+        "calibrated: the published value, or one measured beside it, is a number of the chip file, which the model "
+        "returns",
     ),
-    ("follows", "it is an outcome, of which the chip file says nothing"),
+    ("follows", "predicted: an outcome of the model that the chip file does not hold"),
 )
 
 
-@click.command("fidelity", short_help="Show the model's figures beside published ones.")
-@click.option("--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`.  [default: a line for each]")
-@click.option("--all", "everything", is_flag=True, help="The figures of all chips.")
+@click.command("fidelity", short_help="Compare the model with published measurements.")
+@click.option(
+    "--chip", "chip_name", metavar="NAME", help="Show the figures of this chip.  [default: one line for each chip]"
+)
+@click.option("--all", "everything", is_flag=True, help="Show the figures of all chips.")
 @click.option("--csv", "as_csv", is_flag=True, help="All figures as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 def command(chip_name, everything, as_csv, as_json):
-    """Show what microbenchmarks measure on the timing model, and what has been published of the real chips.
+    """Compare microbenchmarks on the timing model with published measurements of the real chips.
 
-    The figures come with gpuprof: they were measured on this version of the model, by kernels that lie in
-    tests/microbench of its source.
+    The figures are stored with gpuprof. Kernels in tests/microbench of its source measured them on this version of the
+    model.
     """
     from gpuprof.fidelity import stored
 
@@ -48,11 +50,8 @@ def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
     if chip_name is None:
         return there
     if chip_name not in there:
-        also = (
-            "; of a chip file of your own nothing is published: `python -m tests.microbench --chip FILE` in a "
-            "source checkout measures it"
-        )
-        raise UsageError(f"--chip {chip_name}: there are figures of {', '.join(there)}{also}")
+        also = "; for a chip file of your own, run `python -m tests.microbench --chip FILE` in a source checkout"
+        raise UsageError(f"--chip {chip_name}: no figures of this chip; there are figures of {', '.join(there)}{also}")
     return (chip_name,)
 
 
@@ -61,8 +60,8 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.fidelity.stored import SOURCES, model_version, summary
 
     lines = [
-        f"model {model_version()}. No kernel's cycles were compared with a real GPU: the figures below are what "
-        "microbenchmarks tell.",
+        f"model {model_version()}. No kernel's cycles were compared with a real GPU; the figures below are those of "
+        "microbenchmarks.",
         "",
     ]
     for chip in chips if tables else ():
@@ -74,7 +73,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
         lines += ["", "Sources"]
         lines += [wrapped(f"[{letter}]", text, 10) for letter, text in SOURCES.items()]
     else:
-        lines += ["", "`gpuprof fidelity --chip NAME` shows the figures of a chip, --all those of all."]
+        lines += ["", "`gpuprof fidelity --chip NAME` shows the figures of one chip, --all those of all chips."]
     lines += ["", "Not modelled"]
     return lines + [wrapped(gap.unit, f"{gap.what}: {gap.effect}", 14) for gap in MISSING]
 

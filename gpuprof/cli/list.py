@@ -141,37 +141,37 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 
 @click.command("list", short_help="List chips, stalls, causes, triggers, metrics, samples.")
-@click.argument("kind", type=click.Choice(tuple(KINDS)))
+@click.argument("kind", type=click.Choice(tuple(KINDS)), metavar="KIND")
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
-@click.option("--verbose", is_flag=True, help="Of chips: every number with its unit, meaning and source.")
-@click.option("--vocabulary", type=VOCABULARY, help="Of stalls: another maker's terms.")
+@click.option("--verbose", is_flag=True, help="With chips: show every number with its unit, meaning and source.")
+@click.option("--vocabulary", type=VOCABULARY, help="With stalls: show another maker's terms.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
 def command(kind, names, verbose, vocabulary, as_json):
-    """List what there is of a KIND; with --verbose every number of the CHIPs, which may be .toml files of yours.
+    """List items of one KIND. With --verbose, list every number of each CHIP (a name or a .toml file).
 
     \b
-    chips         machines that --chip takes
-    stalls        reasons a warp waits for; see `gpuprof explain`
-    triggers      what may start the sampler: see --trigger of `gpuprof collect`
-    causes        what may end a stall; see `gpuprof report --page blame`
-    metrics       exact numbers of a launch that `gpuprof check` compares
+    chips         chips for --chip
+    stalls        stall reasons; see `gpuprof explain`
+    triggers      events that start the sampler; see `gpuprof collect --trigger`
+    causes        causes that end a stall; see `gpuprof report --page blame`
+    metrics       exact numbers of a launch; see `gpuprof check --fail-on`
     samples       kernels to try
-    instructions  those of PTX ISA 9.0; the forms that stop a program before it starts
+    instructions  PTX ISA 9.0: supported instructions, and refused forms
     """
     if (names or verbose) and kind != "chips":
-        raise UsageError(f"--verbose and names go with `list chips`, not with `list {kind}`")
+        raise UsageError(f"--verbose and names belong to `list chips`; leave them out of `list {kind}`")
     if names or verbose:
         verbose_chips(names, as_json)
         return
     if vocabulary and kind != "stalls":
-        raise UsageError(f"--vocabulary goes with `list stalls`, not with `list {kind}`")
+        raise UsageError(f"--vocabulary belongs to `list stalls`; leave it out of `list {kind}`")
     heading, rows = stalls_in(vocabulary) if vocabulary else KINDS[kind]()
     if as_json:
         import json
 
         click.echo(json.dumps({"version": 1, kind: [dict(zip(heading, row, strict=True)) for row in rows]}, indent=1))
     elif not rows:
-        click.echo(f"none: no folder {SAMPLES.name}/ beside the package; the {kind} come with the source of gpuprof")
+        click.echo(f"none: the {kind} are in the source checkout of gpuprof, in {SAMPLES.name}/")
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         click.echo("\n".join(aligned([heading, *rows], width)))

@@ -14,14 +14,14 @@ COMMANDS = {
     "disasm": "Print the instructions of a gpubin.",
     "collect": "Run kernels on the emulated GPU and record a profile.",
     "replay": "Run a saved command stream again, with other settings.",
-    "merge": "Put recordings together: passes add up, others follow.",
+    "merge": "Join recordings: passes add up, others follow each other.",
     "records": "Print a recording, one record per line.",
     "correlate": "Turn a recording into a database (SQLite).",
     "report": "Show where the cycles went.",
-    "quality": "Show how far off samples are, by period.",
+    "quality": "Show the error of the samples, by period.",
     "check": "Compare with a committed baseline; exit 3 on a regression.",
     "sweep": "Run one file on a table of chips and parameters.",
-    "fidelity": "Show the model's figures beside published ones.",
+    "fidelity": "Compare the model with published measurements.",
     "list": "List chips, stalls, causes, triggers, metrics, samples.",
     "explain": "Explain a stall reason in words.",
 }
@@ -55,7 +55,7 @@ def cli(context):
 
     \b
     gpuprof collect kernel.cu      run its launches, record kernel.gprec
-    gpuprof report kernel.gprec    the annotated listing
+    gpuprof report kernel.gprec    show the annotated listing
     gpuprof check kernel.gprec --baseline baseline.txt    for CI
     """
     if os.environ.get("NO_COLOR"):
@@ -75,7 +75,7 @@ def _in_our_words(error: click.UsageError) -> UsageError:
     """What click found wrong with flags and arguments, as the one line that every other error is."""
     message = error.format_message()
     where = error.ctx.command_path if error.ctx else "gpuprof"
-    return UsageError(f"{message[:1].lower()}{message[1:].rstrip('.')}; `{where} --help` shows what there is")
+    return UsageError(f"{message[:1].lower()}{message[1:].rstrip('.')}; see `{where} --help`")
 
 
 def silence_stdout() -> None:

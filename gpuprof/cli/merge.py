@@ -7,7 +7,7 @@ import click
 from gpuprof.cli.recording import recorded_text
 
 
-@click.command("merge", short_help="Put recordings together: passes add up, others follow.")
+@click.command("merge", short_help="Join recordings: passes add up, others follow each other.")
 @click.argument("recordings", metavar="A.gprec B.gprec ...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -15,14 +15,14 @@ from gpuprof.cli.recording import recorded_text
     type=click.Path(path_type=Path),
     metavar="OUT",
     required=True,
-    help="The recording to write; may be one of them.",
+    help="The recording to write; may be one of the inputs.",
 )
 def command(recordings: tuple[Path, ...], output: Path):
-    """Put recordings together into one.
+    """Join recordings into one.
 
-    Recordings of the same launches, sampled with other seeds or phases, are passes: their samples add up, as with
-    `collect --replay`, and what is exact stays, a saved command stream too. Recordings of other launches follow each
-    other, without their streams. Chip, model and sampling have to be the same. A file that OUT was stays as OUT.old.
+    Recordings of the same launches with other seeds or phases are passes: their samples add up, as with
+    `collect --passes`. Exact numbers and a saved command stream stay the same. Recordings of other launches follow each
+    other, without their streams. Chip, model and sampling must be the same. An existing OUT is kept as OUT.old.
 
     \b
     gpuprof replay a.gprec --seed 1 --phase 128 -o b.gprec
@@ -34,10 +34,10 @@ def command(recordings: tuple[Path, ...], output: Path):
     from gpuprof.run.multipass import passes_of
 
     if len(recordings) < 2:
-        raise UsageError(f"{recordings[0]}: one recording alone; give two or more to merge")
+        raise UsageError(f"{recordings[0]}: is the only recording; give two or more to merge")
     merged = merge(recordings, output, keep_old=True)
     if merged.without_stream:
         names = ", ".join(dict.fromkeys(map(str, merged.without_stream)))
-        text = f"{output} has no command stream: those of {names} are each of one run alone; keep them to replay them"
+        text = f"{output} has no command stream: each stream of {names} is one run; keep these files to replay them"
         click.echo(f"gpuprof: {printable(text)}", err=True)
     click.echo(recorded_text(merged.writer, passes_of(merged.sampling), output))

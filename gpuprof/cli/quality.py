@@ -9,28 +9,27 @@ import click
 from gpuprof.errors import UsageError
 
 
-@click.command("quality", short_help="Show how far off samples are, by period.")
+@click.command("quality", short_help="Show the error of the samples, by period.")
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option("--kernel", metavar="RE", help="Only kernels whose name this regular expression finds.")
-@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Only launch N.")
+@click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
+@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV.")
 @click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
-@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Cells per line; default: the terminal's.")
+@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
 def command(recording, kernel, launch, as_csv, as_json, width):
     """Compare the samples of a recording with its exact ledger, at its period and at others, 2^5 to 2^20.
 
-    Longer periods are samples of this one left out, as recorded with that period; shorter ones are predicted.
-    docs/sampling.md says more.
+    Longer periods are simulated by dropping samples; shorter ones are predicted. docs/sampling.md says more.
 
     \b
     Columns, as shares:
-      mix         of the stall reasons: half the differences' sum
-      counted     mix, every sample counted for one
+      mix         error of the stall reasons: half the sum of differences
+      counted     mix, if every sample counts as one
       formula     mix of as many independent samples
       worst line  largest error of a line's share
-      ranked      lines of 1% and more in their right place
+      ranked      lines of 1% and more at their right place
       hottest     recordings that find the hottest line
-      from        recorded; thinned: samples left out; predicted
+      from        recorded, thinned (samples dropped) or predicted
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: give one")
@@ -61,7 +60,7 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
 
     if not read_start(recording).startswith(MAGIC[:5]):
         raise UsageError(
-            f"{recording}: quality needs the samples themselves, which are in the recording (.gprec), not in a database"
+            f"{recording}: quality needs the samples of a recording (.gprec); a database does not have them"
         )
     with closing(ensure_database(recording)) as db:
         report = read_report(db, kernel, launch)
@@ -83,14 +82,14 @@ def notes(header, size: float | None, can_thin: bool) -> list[str]:
     found = []
     if size is None:
         found.append(
-            "compact records tell neither cycle nor what a sample stands for; each counts for one, and as if it were "
-            "independent of the others"
+            "compact records have no cycle and no weight: each sample counts as one, as if it were independent of the "
+            "others"
         )
     if not can_thin:
-        found.append("longer periods cannot be had from these records and are predicted, too")
+        found.append("longer periods are predicted, too: these records cannot be thinned")
     if header.dropped:
         found.append(
-            f"{header.dropped:,} samples were dropped; recordings of longer periods would have dropped fewer than "
-            "their rows lack"
+            f"{header.dropped:,} samples were dropped; recordings with longer periods would have dropped fewer than "
+            "their rows show"
         )
     return found

@@ -30,13 +30,13 @@ _FLAGS = (
         "passes",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Run N times, each with another seed and a phase of its own, and put the samples together.",
+        help="Run N passes with other seeds and phases, and add up their samples.",
     ),
     click.option(
         "--load-base",
         type=LoadBase(),
         metavar="ADDRESS",
-        help="Load the code at another address, or at random ones, by the --seed.",
+        help="Load the code at this address, or at random ones, drawn by --seed.",
     ),
 )
 

@@ -8,13 +8,15 @@ import click
 @click.command()
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
-@click.option("--launch", type=click.IntRange(min=0), help="Only the samples of this launch.")
+@click.option("--launch", type=click.IntRange(min=0), help="Print only records of this launch.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after this many records.")
-@click.option("--counters", is_flag=True, help="The counter records (collect --record wide+counters), not the samples.")
+@click.option(
+    "--counters", is_flag=True, help="Print the counter records of `collect --record wide+counters` instead of samples."
+)
 def command(recording: Path, format_: str, launch: int | None, limit: int | None, counters: bool):
     """Print a recording, one record per line.
 
-    A damaged file is printed up to the damage; what is wrong goes to stderr, and the exit code is 1.
+    A damaged file is printed up to the damage. The error goes to stderr, and the exit code is 1.
     """
     from gpuprof.errors import FileFormatError, NotComparable
     from gpuprof.records.dump import LINES, csv_header
@@ -27,12 +29,12 @@ def command(recording: Path, format_: str, launch: int | None, limit: int | None
             click.echo(header)
         click.echo("\n".join(LINES[format_](payload)))
     if stream.damage:
-        raise FileFormatError(f"{recording}: {stream.damage}; the records above are whole")
+        raise FileFormatError(f"{recording}: {stream.damage}; the records above are intact")
     if not stream.n_records:
         advice = (
             "counter records in it: collect with --record wide+counters"
             if counters
-            else "samples in it: collect with a shorter --period, fewer events to the --trigger, or a wider --filter"
+            else "samples in it: collect with a shorter --period, fewer events per --trigger, or a wider --filter"
         )
         raise NotComparable(f"{recording}: no {advice}")
 
@@ -80,5 +82,5 @@ class _Records:
         from gpuprof.errors import UsageError
 
         if self.launch is not None and self.launch not in launches:
-            there = f"it has launches {min(launches)} to {max(launches)}" if launches else "it has none"
+            there = f"it has launches {min(launches)} to {max(launches)}" if launches else "it has no launches"
             raise UsageError(f"--launch {self.launch}: there is no such launch in {self.path}; {there}")

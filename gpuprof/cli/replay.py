@@ -27,12 +27,20 @@ from gpuprof.cli.recording import (
     help="A chip of `gpuprof list chips`, or a .toml file.  [default: as recorded]",
 )
 @partial(sampler_options, with_defaults=False)
-@click.option("--record", type=click.Choice(RECORDS), help="32 or 8 bytes a sample; with counters, or without.")
-@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.")
+@click.option(
+    "--record",
+    type=click.Choice(RECORDS),
+    help="Bytes of a sample: wide 32, compact 8. wide+counters adds a counter record for each SM and sampled cycle.",
+)
+@click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel after N cycles.")
 @recording_options
 @click.option("--save-stream", is_flag=True, help="As `collect` has it; here it is always so.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE-replay.gprec, in this folder."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="The recording to write.  [default: FILE-replay.gprec, in this folder]",
 )
 def command(
     file: Path,
@@ -45,11 +53,10 @@ def command(
     save_stream: bool,
     output: Path | None,
 ):
-    """Run the command stream of FILE again: the same code, the same data, the same launches, without the source or the
-    script.
+    """Run the command stream of FILE again: the same code, data and launches, without source or script.
 
-    FILE is a recording of `collect --save-stream`. What no flag says stays as it was recorded; what a flag says of the
-    sampler holds throughout, also where the script has set it. The new recording has the stream, too.
+    FILE is a recording of `collect --save-stream`. Settings default to the recorded ones. Sampler flags override both
+    the recording and the script. The new recording has the stream, too.
 
     \b
     gpuprof replay train.gprec --chip h200
@@ -68,9 +75,7 @@ def command(
     from gpuprof.timing.sampling.control_registers import changed
 
     if output.exists() and file.exists() and output.samefile(file):
-        raise UsageError(
-            f"{output}: the recording would replace the one that it is made from; give another name with -o"
-        )
+        raise UsageError(f"{output}: the recording would replace its own input; give another name with -o")
     stream = read_stream(file)
     given, form = registers, None
     if record:
@@ -127,5 +132,5 @@ def _notice_model(terminal, stream) -> None:
     recorded = stream.meta["model_version"]
     if recorded != MODEL_VERSION:
         terminal.notice(
-            f"{stream.path} was recorded by model {recorded}, this is model {MODEL_VERSION}: cycles may differ"
+            f"{stream.path} was recorded with model {recorded}; this is model {MODEL_VERSION}, so cycles may differ"
         )

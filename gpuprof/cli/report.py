@@ -15,11 +15,13 @@ PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samp
 @click.command("report", short_help="Show where the cycles went.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--page", type=click.Choice(PAGES), help="Default: the summary, then the source of the kernel with the most cycles."
+    "--page",
+    type=click.Choice(PAGES),
+    help="The page to show.  [default: the summary, then the source of the kernel with the most cycles]",
 )
-@click.option("--kernel", metavar="RE", help="Only kernels whose name this regular expression finds.")
-@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Only launch N.")
-@click.option("--source-lines", metavar="A-B", help="Only these lines, with all their instructions.")
+@click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
+@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N.")
+@click.option("--source-lines", metavar="A-B", help="Show only these lines, with all their instructions.")
 @click.option(
     "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."
 )
@@ -30,19 +32,19 @@ PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samp
     type=VOCABULARY,
     default="ncu",
     show_default=True,
-    help="Whose words stalls are told in.",
+    help="Name stall reasons in the terms of this tool.",
 )
-@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Cells per line; default: the terminal's.")
+@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
 def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, vocabulary, width):
     """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: give one")
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and page not in (None, "source"):
-        raise UsageError(f"--source-lines picks lines of the source page; it does not go with --page {page}")
+        raise UsageError(f"--source-lines selects lines of the source page; leave it out with --page {page}")
     if isa and (as_csv or as_json or page not in (None, "source", "stalls")):
         raise UsageError(
-            "--isa shows instructions as text, under the source page's lines or on the stalls page; for all "
+            "--isa shows instructions as text, under the lines of the source page or on the stalls page; for all "
             "instructions give --page isa"
         )
 

@@ -20,46 +20,52 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
     default=DEFAULT_CHIP,
     show_default=True,
     metavar="NAME,...",
-    help="Of `gpuprof list chips`, or .toml files.",
+    help="Chips of `gpuprof list chips`, or .toml files.",
 )
 @click.option(
     "--param",
     "params",
     multiple=True,
     metavar="KEY=V,...",
-    help="A number of the chip: sms=54,108, l2_kb=20480,40960, latency.shared=20,30.",
+    help="A number of the chip: sms=54,108, l2_kb=20480,40960, latency.shared=20,30. Repeatable.",
 )
 @click.option(
-    "--define", "macros", multiple=True, metavar="NAME=V,...", help="A macro of the source, and {NAME} in --launch."
+    "--define",
+    "macros",
+    multiple=True,
+    metavar="NAME=V,...",
+    help="A macro of the source, and {NAME} in --launch. Repeatable.",
 )
-@click.option("--max-registers", metavar="N,...", help="Registers per thread at most; what does not fit is spilled.")
+@click.option(
+    "--max-registers", metavar="N,...", help="Largest number of registers per thread; other values are spilled."
+)
 @click.option(
     "--zip",
     "in_step",
     is_flag=True,
-    help="First values together, second ones together, ..., instead of every combination.",
+    help="Combine the first values, then the second values, and so on, instead of all combinations.",
 )
 @click.option(
     "--launch",
     "launches",
     multiple=True,
     metavar="'K<<<G, B>>>(...)'",
-    help="A launch; otherwise FILE's LAUNCH: comments say.",
+    help="A launch. Repeatable.  [default: FILE's LAUNCH: comments]",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random data.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of random data.")
 @click.option(
     "--max-cycles",
     type=Cycles(1),
     metavar="N",
-    help="Stop a kernel that runs longer.  [default: any warp's 2^22 instructions]",
+    help="Stop a kernel after N cycles.  [default: after 2^22 instructions of any warp]",
 )
 @click.option(
     "--sample-blocks",
     is_flag=True,
-    help="Time blocks of a large launch until its rate has settled; extrapolate the rest.",
+    help="Time blocks of a large launch until its rate settles, and extrapolate the rest.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: one per core]")
-@click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster: tcp://HOST:8786.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster, such as tcp://HOST:8786.")
 @click.option(
     "-o",
     "--output",
@@ -67,13 +73,13 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="The table as .csv, .json or .sqlite.",
+    help="Write the table as .csv, .json or .sqlite. Repeatable.",
 )
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Cycles against the first parameter, as .png or .svg.",
+    help="Plot cycles against the first parameter, as .png or .svg.",
 )
 @compiler_options
 def command(
@@ -155,11 +161,13 @@ def _check_flags(
         check_plot(plot)
     for output in (*outputs, *([plot] if plot else [])):
         if output.exists() and output.samefile(file):
-            raise UsageError(f"{output}: would replace the file it is made from; give another name")
+            raise UsageError(f"{output}: would replace its own source; give another name")
     if scheduler:
         check_installed()
         if jobs:
-            raise UsageError(f"--jobs {jobs}: is for this machine; with --scheduler the cluster's workers do the runs")
+            raise UsageError(
+                f"--jobs {jobs}: processes of this machine do not run with --scheduler; leave out one of them"
+            )
 
 
 def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compiling: Callable[[float], None]) -> Iterator:
@@ -206,7 +214,7 @@ def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], pl
     if failures := table.failures():
         first = failures[0]
         raise GpuprofError(
-            f"{len(failures)} of {len(planned)} runs failed, the first of them "
+            f"{len(failures)} of {len(planned)} runs failed, first "
             f"{describe_run(first, table.parameters)}: {first['error']}"
         )
 

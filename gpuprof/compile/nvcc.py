@@ -49,12 +49,12 @@ def find(named: str = "nvcc") -> Nvcc:
         raise CompileError(
             f"{named}: no such program on PATH, in CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, name its "
             "compiler with "
-            "--compiler PATH/nvcc, or leave --compiler out to use the clang that comes with gpuprof"
+            "--compiler PATH/nvcc, or leave out --compiler to use gpuprof's own clang"
         )
     told = subprocess.run([command, "--version"], capture_output=True, text=True)
     release = _RELEASE.search(told.stdout)
     if told.returncode or not release:
-        raise CompileError(f"{command}: `{command} --version` names no version; is this nvcc?", told.stderr)
+        raise CompileError(f"{command}: `{command} --version` prints no version; is this nvcc?", told.stderr)
     return Nvcc(command, release[1], Path(command).resolve().parent.parent)
 
 

@@ -31,9 +31,7 @@ def read_ptx(path: Path | str) -> PtxModule:
         raise UsageError(f"{path}: {error.strerror}") from error
     for magic, kind in _NO_TEXT.items():
         if data.startswith(magic):
-            raise PtxError(
-                f"this is {kind}, not PTX; `cuobjdump -ptx` takes out the PTX that such a file may carry", str(path)
-            )
+            raise PtxError(f"this is {kind}, not PTX; `cuobjdump -ptx` extracts its PTX, if it has some", str(path))
     ptx = _text(data)
     return module_of_ptx(ptx, str(path), Path(path).parent)
 

@@ -35,14 +35,14 @@ def check_recording(recording: Recording) -> None:
 def in_meta(recording: Recording) -> Iterator[Wrong]:
     period = recording.meta["sampling"].get("period_cycles")
     if not is_count(period):
-        yield Wrong(f"its META chunk has a sampling period of {brief(period)}, which is no number of cycles")
+        yield Wrong(f"its META chunk has a sampling period of {brief(period)}, which is not a number of cycles")
 
 
 def in_chip(recording: Recording) -> Iterator[Wrong]:
     for field in FIELDS:
         if field.name in recording.chip and not fits(field, recording.chip[field.name]):
             what = (
-                "which is no text"
+                "which is not text"
                 if field.kind == "text"
                 else f"and a chip has {field.low:g} to {field.high:g} {field.unit}"
             )
@@ -60,7 +60,7 @@ def in_metrics(recording: Recording) -> Iterator[Wrong]:
         for name, value in (launch.end["counters"] if launch.end else {}).items():
             if name not in TEXT_METRICS and not (is_number(value) and abs(value) <= MAX_COUNT):
                 yield Wrong(
-                    f"{name} of launch {number} is {brief(value)}, which is no number from -2^63 + 1 to 2^63 - 1"
+                    f"{name} of launch {number} is {brief(value)}, which is not a number from -2^63 + 1 to 2^63 - 1"
                 )
 
 

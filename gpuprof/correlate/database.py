@@ -22,7 +22,7 @@ def open_database(path: Path | str) -> sqlite3.Connection:
     start = read_start(path)
     if not start.startswith(SQLITE_MAGIC):
         what = "empty" if not start else "neither a recording nor a database of gpuprof"
-        raise FileFormatError(f"{path}: is {what}; expected what `gpuprof collect` or `gpuprof correlate` wrote")
+        raise FileFormatError(f"{path}: is {what}; expected a file of `gpuprof collect` or `gpuprof correlate`")
     db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
     try:
         check_database(db, path)

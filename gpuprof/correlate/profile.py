@@ -54,7 +54,7 @@ def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tup
     gathered = Gathered(launches, pcs, line_of_pc)
     recording = read_recording(path, gathered.add, gathered.begin)
     if not gathered.registers:
-        raise NotComparable(f"{path}: no samples to judge: collect with a --period, or a shorter one")
+        raise NotComparable(f"{path}: no samples to compare; collect with --period, or with a shorter one")
     # A period that was sought (--period auto) is told when the launch has ended.
     registers = common_registers(path, [recording.registers(launch) for launch in sorted(gathered.registers)])
     truth = truth_of([recording.launches[number].ledger for number in launches], pcs, line_of_pc)
@@ -75,9 +75,11 @@ def common_registers(path: Path, found: list[dict]) -> dict:
     """
     first = found[0]
     if not is_count(first["period_cycles"]):
-        raise FileFormatError(f"{path}: a sampling period is {first['period_cycles']!r}, which is no number of cycles")
+        raise FileFormatError(
+            f"{path}: a sampling period is {first['period_cycles']!r}, which is not a number of cycles"
+        )
     if first.get("auto_period") and not first["period_cycles"]:
-        raise NotComparable(f"{path}: it ends before the period was found that --period auto looks for: collect again")
+        raise NotComparable(f"{path}: it ends before --period auto found its period; collect again")
     for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
         values = {str(registers.get(name, "")) for registers in found}
         if len(values) > 1:
@@ -92,10 +94,10 @@ def common_registers(path: Path, found: list[dict]) -> dict:
         )
     if narrowing == "partition":
         raise NotComparable(
-            f"{path}: only partition {first['partition']} of the SMs was sampled, and the ledger is of all"
+            f"{path}: only partition {first['partition']} of the SMs was sampled, but the ledger covers all partitions"
         )
     if narrowing:
-        raise NotComparable(f"{path}: only samples of {first['filter']} were taken, and the ledger is of everything")
+        raise NotComparable(f"{path}: only samples of {first['filter']} were kept, but the ledger covers the whole run")
     return first
 
 

@@ -55,7 +55,7 @@ def read_codes(recording: Recording) -> list[Code]:
     for code in codes:
         if code.end > ADDRESS_END:
             raise FileFormatError(
-                f"{recording.path}: module {code.module} ends at address {code.end:#x}, and code addresses have 32 bits"
+                f"{recording.path}: module {code.module} ends at address {code.end:#x}, but code addresses have 32 bits"
             )
     placed = sorted(codes, key=lambda code: code.load_base)
     for before, after in itertools.pairwise(placed):

@@ -30,7 +30,7 @@ def first_reasons(words: np.ndarray) -> np.ndarray:
     if (reason >= N_REASONS).any():
         word = int(words[reason >= N_REASONS][0])
         raise FileFormatError(
-            f"a sample's stall word is {word:#010x}, whose lowest bit is none of the {N_REASONS} stall reasons"
+            f"a sample's stall word is {word:#010x}, whose lowest bit is not one of the {N_REASONS} stall reasons"
         )
     return reason
 

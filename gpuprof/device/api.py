@@ -242,7 +242,7 @@ class Module:
             if variable := find_variable(module.program, name):
                 kind = plain_dtype(dtype)
                 if variable.nbytes % kind.itemsize:
-                    raise UsageError(f"{name} has {variable.nbytes} bytes, which is no whole number of {kind}")
+                    raise UsageError(f"{name} has {variable.nbytes} bytes, which is not a whole number of {kind}")
                 shape = (variable.nbytes // kind.itemsize,)
                 return DeviceArray(
                     self._device.submit, module.global_symbols[variable.name], shape, kind, name, is_part=True

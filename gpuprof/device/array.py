@@ -73,7 +73,7 @@ class DeviceArray:
     def free(self) -> None:
         """Gives the memory back. Arrays that are not freed stay until the device goes."""
         if self._is_part:
-            raise UsageError(f"{self!r} is a part of something else and cannot be freed alone")
+            raise UsageError(f"{self!r} is part of another allocation and cannot be freed alone")
         self._submit(cmd.Free(self.address))
 
     def as_argument(self) -> ArrayValue:
@@ -181,5 +181,5 @@ def plain_dtype(dtype: Any) -> np.dtype:
     """A dtype as the device holds it: little-endian, no Python objects inside."""
     kind = np.dtype(dtype)
     if kind.hasobject:
-        raise UsageError(f"an array of {kind} holds Python objects, which a GPU cannot have; give it a numeric dtype")
+        raise UsageError(f"an array of {kind} holds Python objects, which a GPU cannot hold; give it a numeric dtype")
     return kind.newbyteorder("<")

@@ -86,7 +86,7 @@ class TensorMap:
         box = tuple(int(extent) for extent in self.box)[::-1]
         steps = tuple(int(step) for step in (self.steps or (1,) * rank))[::-1]
         address = int(self.array.address)
-        _check(address % 16 == 0, f"the tensor's address 0x{address:x} is no multiple of 16")
+        _check(address % 16 == 0, f"the tensor's address 0x{address:x} is not a multiple of 16")
         _check(all(1 <= extent <= 1 << 32 for extent in extents), f"extents are 1 to 2**32, not {extents[::-1]}")
         _check(
             all(0 <= s < 1 << 40 and s % 16 == 0 for s in strides),
@@ -103,7 +103,7 @@ class TensorMap:
                 all(1 <= extent <= MOST_BOX for extent in box), f"a box's extents are 1 to {MOST_BOX}, not {box[::-1]}"
             )
         row_nbytes = (box[0] if self.im2col is None else self.im2col.channels) * nbytes
-        _check(row_nbytes % 16 == 0, f"a row of the box has {row_nbytes} bytes, which is no multiple of 16")
+        _check(row_nbytes % 16 == 0, f"a row of the box has {row_nbytes} bytes, which is not a multiple of 16")
         _check(
             not self.swizzle or row_nbytes <= self.swizzle,
             f"a row of the box has {row_nbytes} bytes; swizzle {self.swizzle} allows at most that",
@@ -120,7 +120,7 @@ class TensorMap:
         name = self.element or _NAMES.get(np.dtype(self.array.dtype).str[1:], "")
         _check(
             name in ELEMENT_NUMBERS,
-            f"no element type of a tensor map: {name or self.array.dtype}; known: {' '.join(ELEMENT_NUMBERS)}",
+            f"unknown element type of a tensor map: {name or self.array.dtype}; known: {' '.join(ELEMENT_NUMBERS)}",
         )
         return name
 

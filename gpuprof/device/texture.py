@@ -81,11 +81,11 @@ def image_of(arrays: Sequence[DeviceArray], options: TextureOptions, is_surface:
     what = "surface" if is_surface else "texture"
     element = element_of(first.dtype)
     if element is None or element.name not in IMAGE_ELEMENTS:
-        raise UsageError(f"a {what} cannot have elements of {first.dtype}; it can of {' '.join(IMAGE_ELEMENTS)}")
+        raise UsageError(f"a {what} cannot have elements of {first.dtype}; it can have {' '.join(IMAGE_ELEMENTS)}")
     geometry = options.geometry or DEFAULT_GEOMETRIES.get(first.ndim, "")
     if geometry not in GEOMETRIES:
         raise UsageError(
-            f"say the geometry of a {what} of {type_text(first.dtype, first.shape)}: one of {' '.join(GEOMETRIES)}"
+            f"give the geometry of a {what} of {type_text(first.dtype, first.shape)}: one of {' '.join(GEOMETRIES)}"
         )
     layers, _, channels = split_shape(geometry, first.shape)
     levels = []
@@ -94,8 +94,8 @@ def image_of(arrays: Sequence[DeviceArray], options: TextureOptions, is_surface:
         expected = tuple(max(extent >> number, 1) for extent in (levels[0][1:] if levels else extents))
         if (its_layers, its_channels, array.dtype, extents) != (layers, channels, first.dtype, expected):
             raise UsageError(
-                f"mipmap level {number} is {type_text(array.dtype, array.shape)}: it has half the extents of the level "
-                "before it"
+                f"mipmap level {number} is {type_text(array.dtype, array.shape)}: it must have half the extents "
+                "of the level before it"
             )
         levels.append(Level(array.address, *extents))
     name = f"{what} {geometry} {type_text(first.dtype, first.shape)}"

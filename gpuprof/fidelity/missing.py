@@ -1,4 +1,4 @@
-"""What the timing model does not have, each with what it does to a kernel's numbers: `gpuprof fidelity` and
+"""Parts of a GPU that the timing model leaves out, each with the effect on a kernel's numbers: `gpuprof fidelity` and
 docs/model.md show this list.
 """
 
@@ -12,39 +12,38 @@ class Missing(NamedTuple):
 
 
 MISSING = (
-    Missing("launch", "the host's side of a launch: driver, queues, copies over the "
-        "bus", "time between kernels is not a card's"),
-    Missing("distributor", "neighbourhood of SMs (GPC, TPC): clusters start wherever there are "
-        "slots", "clusters start a little too easily"),
-    Missing("clusters", "the port and the banks of the SM whose shared memory another reads, larger clusters' lower "
-        "rate", "many that read one block's memory do too well"),
-    Missing("fetch", "bandwidth of instruction fetch, instructions and data competing for the "
-        "L2", "code that misses the caches does too well"),
-    Missing("core", "operand collectors, register banks and their conflicts, the reuse cache, yield "
-        "hints", "kernels of multiply-adds alone do up to 30 % too well"),
-    Missing("core", "the uniform datapath: what it does is done by the ordinary "
-        "pipes", "the ALU does what another unit does on a card: 3 "
-        "% of the issue slots of 28 kernels, 17 % at most"),
-    Missing("core", "what \"youngest\" means between blocks: here the last started, so blocks that started first can "
-        "wait to the end; nothing was found published", "unsynchronised grids may have too long a tail"),
-    Missing("core", "write-after-read stalls: registers are never waited for by their readers", "rarely a cycle"),
-    Missing("core", "one FP64 unit for four partitions on chips that have so few: each has its "
-        "share", "single warps of f64 wait longer than on a card"),
+    Missing("launch", "the host's side of a launch: driver, queues, copies over the bus",
+        "time between kernels is not a card's"),
+    Missing("distributor", "neighbourhood of SMs (GPC, TPC): a cluster starts on any free SMs",
+        "clusters start a little too early"),
+    Missing("clusters", "port and banks of the SM whose shared memory others read; the lower rate of larger clusters",
+        "many blocks that read one block's memory are too fast"),
+    Missing("fetch", "bandwidth of instruction fetch; instructions and data competing for the L2",
+        "code that misses the caches is too fast"),
+    Missing("core", "operand collectors, register banks and their conflicts, the reuse cache, yield hints",
+        "kernels of multiply-adds alone are up to 30 % too fast"),
+    Missing("core", "the uniform datapath: the ordinary pipes do its work",
+        "the ALU does another unit's work: 3 % of the issue slots of 28 kernels, 17 % at most"),
+    Missing("core", "the meaning of \"youngest\" between blocks, of which nothing was found published: here the block "
+        "that started last, so earlier blocks can wait to the end", "unsynchronised grids may have too long a tail"),
+    Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
+    Missing("core", "one FP64 unit for four partitions, on chips with few: each partition has its share",
+        "single warps of f64 wait longer than on a card"),
     Missing("tensor", "sums in f32 at half the rate on GeForce parts, tcgen05, warp groups that start together, power "
-        "limits", "rtx3090 and rtx4090 do up to twice too well with f32 sums"),
-    Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' "
-        "queue", "columns of texels cost too many sectors"),
-    Missing("L2", "room that copies of the other half's lines take, compression, persistence "
-        "controls", "data of nearly the L2's size stays there a little too well"),
-    Missing("DRAM", "limits of opening rows in different banks (tFAW), refresh by "
-        "itself", "nothing published was found to say"),
-    Missing("DRAM", "turns between reading and writing, but for their share of a stream's "
-        "bandwidth", "short blocks that load and store do up to a quarter too well"),
-    Missing("TLB", "how many misses of a TLB can be on their way, SMs that share one; walks but on v100 and "
-        "t4", "accesses at random in many GB may be too fast"),
+        "limits", "rtx3090 and rtx4090 are up to twice too fast with f32 sums"),
+    Missing("textures", "the tiled layout of CUDA arrays, slower filtering of wide formats, the texture units' queue",
+        "columns of texels cost too many sectors"),
+    Missing("L2", "room for copies of the other half's lines, compression, persistence controls",
+        "data of nearly the L2's size stays there a little too well"),
+    Missing("DRAM", "limits of opening rows in different banks (tFAW), refresh by itself",
+        "unknown: no measurement was found"),
+    Missing("DRAM", "turns between reading and writing, beyond their share of a stream's bandwidth",
+        "short blocks that load and store are up to a quarter too fast"),
+    Missing("TLB", "the number of misses in flight, SMs that share a TLB, walks (except on v100 and t4)",
+        "accesses at random in many GB may be too fast"),
     Missing("clock", "changes of the clock, power and temperature", "milliseconds are those of a fixed clock"),
-    Missing("traces", "effects of time on results: races, spin loops and clock reads go as in the "
-        "emulator", "spin loops turn as often as there"),
-    Missing("other makers", "scalar units, waves of 64 as one, lines of 64 bytes, several caches for one "
-        "level", "parts of other makers are expressed by near equivalents"),
+    Missing("traces", "effects of time on results: races, spin loops and clock reads follow the emulator's order",
+        "spin loops turn as often as in the emulator"),
+    Missing("other makers", "scalar units, waves of 64 as one, lines of 64 bytes, several caches for one level",
+        "near equivalents express parts of other makers"),
 )  # fmt: skip

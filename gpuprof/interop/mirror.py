@@ -68,7 +68,7 @@ class Mirror:
                 continue
             if not span.is_writeable:
                 host = span.arrays[0]
-                raise UsageError(f"{host.name}: the kernel wrote to it, and the array is read-only; give it a copy")
+                raise UsageError(f"{host.name}: the kernel wrote to this read-only array; pass a copy")
             ctypes.memmove(span.start, after, len(after))
 
     def release(self) -> None:
@@ -95,12 +95,11 @@ def _check(host: HostArray) -> None:
     kind = host.array.dtype
     if kind.hasobject:
         raise UsageError(
-            f"{host.name}: an array of {kind} holds Python objects, which a GPU cannot have; give it a numeric dtype"
+            f"{host.name}: an array of {kind} holds Python objects, which a GPU cannot hold; give it a numeric dtype"
         )
     if not kind.isnative:
         raise UsageError(
-            f"{host.name}: its bytes are in the other order than a GPU's; give "
-            f"array.astype({kind.newbyteorder('=').str!r})"
+            f"{host.name}: its byte order is not a GPU's; pass array.astype({kind.newbyteorder('=').str!r})"
         )
 
 

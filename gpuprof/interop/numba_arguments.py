@@ -142,4 +142,4 @@ def _number(name: str, kind: Any, value: Any) -> Iterator[bytes]:
     elif isinstance(kind, types.CPointer):
         yield struct.pack("<Q", value)
     else:
-        raise UsageError(f"{name}: gpuprof cannot give a kernel a value of numba's type {kind}")
+        raise UsageError(f"{name}: gpuprof cannot pass a kernel a value of numba's type {kind}")

@@ -31,8 +31,8 @@ OLDEST_ARCH = (7, 0)
 THREADS_OF_FORALL = 256  # `kernel.forall(n)` leaves the block to the driver, which would ask for the best occupancy
 
 NO_DRIVER = (
-    "the script calls CUDA's driver in a way that gpuprof's emulated GPU has no answer to (docs/interop.md says "
-    "what it answers)"
+    "the script calls a function of CUDA's driver that the emulated GPU does not support; docs/interop.md lists "
+    "the supported ones"
 )
 
 
@@ -83,9 +83,7 @@ class EmulatedKernel(dispatcher._Kernel):
     def maybe_link_nrt(self, link: list, target_context: Any, asm: str) -> None:
         """Refuses what would need numba's memory manager on the GPU."""
         if any(f"call.uni {name}" in asm or f"\t{name}, " in asm for name in self.NRT_functions):
-            raise UsageError(
-                f"{self.py_func.__name__}: it allocates memory on the GPU, for which gpuprof has no numba runtime"
-            )
+            raise UsageError(f"{self.py_func.__name__}: it allocates memory on the GPU, which gpuprof does not support")
 
     def bind(self) -> None:
         """Assembles and loads the kernel."""
@@ -198,7 +196,7 @@ def _api(gpu: Device, device: CurrentDevice) -> dict[str, Callable]:
 
     def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
         if strides is not None or order != "C":
-            raise UsageError("cuda.device_array: the emulated GPU keeps arrays in C order; leave strides and order out")
+            raise UsageError("cuda.device_array: the emulated GPU keeps arrays in C order; leave out strides and order")
         return gpu.device_array(shape, dtype)
 
     def host_array(shape, dtype=np.float64, strides=None, order="C", stream=0, **_):
@@ -265,6 +263,6 @@ def _capability(gpu: Device) -> tuple[int, int]:
     capability = divmod(int("".join(filter(str.isdigit, gpu.chip.arch))), 10)
     if capability < OLDEST_ARCH:
         raise UsageError(
-            f"chip {gpu.chip.name} is {gpu.chip.arch}; numba-cuda compiles for sm_70 and later: say enable('a100')"
+            f"chip {gpu.chip.name} is {gpu.chip.arch}; numba-cuda compiles for sm_70 and later: call enable('a100')"
         )
     return capability

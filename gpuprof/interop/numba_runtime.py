@@ -89,7 +89,7 @@ def _linked_file(file: Any, compile_cuda: Callable[[str, str], str]) -> str:
     if kind == "ptx":
         return text
     raise UsageError(
-        f"{name}: a kernel of numba's can be linked with PTX and CUDA sources; this is {kind or 'of no known kind'}"
+        f"{name}: numba kernels link with PTX and CUDA sources only; this is {kind or 'of an unknown kind'}"
     )
 
 

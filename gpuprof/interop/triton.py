@@ -66,7 +66,7 @@ def tensor(array: Any) -> Tensor:
     """
     if _Enabled.driver is None:
         raise UsageError(
-            "gpuprof.interop.triton.tensor: there is no GPU yet; call gpuprof.interop.triton.enable() before"
+            "gpuprof.interop.triton.tensor: there is no GPU yet; call gpuprof.interop.triton.enable() first"
         )
     return Tensor.of_device(_Enabled.driver.gpu.to_device(array))
 

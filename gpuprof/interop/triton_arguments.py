@@ -181,7 +181,7 @@ def _memory_of_torch(name: str, value: Any) -> np.ndarray:
     """The memory of a CPU tensor as integers: numpy does not have all of torch's types."""
     if value.device.type != "cpu":
         raise UsageError(
-            f"{name}: the tensor is on {value.device}; the emulated GPU takes CPU tensors: give it {name}.cpu()"
+            f"{name}: the tensor is on {value.device}; the emulated GPU takes CPU tensors; pass {name}.cpu()"
         )
     torch = sys.modules["torch"]
     integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -73,7 +73,7 @@ class EmulatedDriver(DriverBase):
 
     def set_current_device(self, device: int) -> None:
         if device != self.number:
-            raise UsageError(f"there is one emulated GPU, number {self.number}, and no number {device}")
+            raise UsageError(f"the only emulated GPU is number {self.number}, not {device}")
 
     def get_current_stream(self, device: int) -> int:
         return 0
@@ -295,7 +295,7 @@ def _bytes(name: str, kind: str, value: Any) -> bytes:
     if kind in _INTEGERS:
         nbytes = _INTEGERS[kind]
         return (int(value) & (1 << 8 * nbytes) - 1).to_bytes(nbytes, "little")
-    raise UsageError(f"{name}: gpuprof cannot give a kernel a value of Triton's type {kind}")
+    raise UsageError(f"{name}: gpuprof cannot pass a kernel a value of Triton's type {kind}")
 
 
 def _address(name: str, value: Any) -> int:
@@ -311,7 +311,7 @@ def _capability(gpu: Device) -> int:
     capability = int("".join(filter(str.isdigit, gpu.chip.arch)))
     if capability < OLDEST_ARCH:
         raise UsageError(
-            f"chip {gpu.chip.name} is {gpu.chip.arch}; Triton compiles for sm_{OLDEST_ARCH} and later: say "
+            f"chip {gpu.chip.name} is {gpu.chip.arch}; Triton compiles for sm_{OLDEST_ARCH} and later: call "
             "enable('a100')"
         )
     return capability

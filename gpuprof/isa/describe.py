@@ -1,6 +1,7 @@
 """docs/isa.md from the table: `python -m gpuprof.isa.describe > docs/isa.md`."""
 
 from collections.abc import Iterator
+from textwrap import fill
 
 from gpuprof.isa import encoding
 from gpuprof.isa.modifiers import FIELDS
@@ -8,14 +9,20 @@ from gpuprof.isa.opcodes import ISA_VERSION, TABLE, Opcode
 from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\
-A small load-store machine between PTX and the real machine code: one instruction for one PTX operation, as a rule, which
-costs what the real assembler's expansion of that operation costs. `slots` is the number of issue slots of the common path:
-measured with ptxas 13.0 for sm_80 for what kernels use most, estimated from that for the rest. An instruction of n slots issues n times. `pipe` is the unit that executes it, `latency`
-the key of a chip file's latency table.
+A small load-store machine between PTX and the real machine code. As a rule, one instruction stands
+for one PTX operation and costs what the real assembler's expansion of that operation costs.
 
-A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P. On a real machine Dn is
-the pair R2n, R2n + 1: the assembler uses Dn only where no such R is live, and counts registers so. R255 and D255 are zero, P127 is true. A lane runs an instruction when its guard `@P` or `@!P` holds.
-"""  # noqa: E501
+* `slots` is the number of issue slots of the common path: an instruction of n slots issues n times.
+  It was measured with ptxas 13.0 for sm_80 for the most used operations, and estimated from these
+  for the others.
+* `pipe` is the unit that executes the instruction, `latency` the key of a chip file's latency
+  table.
+
+A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P. On a real
+machine Dn is the pair R2n, R2n + 1: the assembler uses Dn only where neither is live, and counts
+registers so. R255 and D255 are zero, P127 is true. A lane runs an instruction when its guard `@P`
+or `@!P` holds.
+"""
 
 
 def describe() -> str:
@@ -42,17 +49,14 @@ def _page() -> Iterator[str]:
         values = ", ".join(f"`{value}`" if value else "none" for value in field.names) or "a number"
         yield f"| `{name}` | {field.shift} to {field.shift + field.width - 1} | {values} |"
     yield "\n## Opcodes\n"
-    yield (
-        "`R4` is four registers in a row, `A` an address (D, or R for the 32-bit address of a space), `>P` a "
-        "second result.\n"
-    )
+    yield "`R4` is four registers in a row, `A` an address (D, or R for the 32-bit address of a space), `>P`"
+    yield "a second result.\n"
     yield "| opcode | result | sources | modifiers | pipe | slots | latency |"
     yield "|---|---|---|---|---|---|---|"
     yield from map(_row, TABLE)
     yield "\n## Special registers\n"
-    yield (
-        "By the number in `imm` of S2R: " + ", ".join(f"{number} `{name}`" for number, name in enumerate(SPECIAL)) + "."
-    )
+    names = ", ".join(f"{number}\xa0`{name}`" for number, name in enumerate(SPECIAL))
+    yield fill(f"By the number in `imm` of S2R: {names}.", 100).replace("\xa0", " ")
 
 
 def _row(op: Opcode) -> str:

@@ -5,11 +5,11 @@
     byte 3      dst
     byte 4,5,6  sources a, b, c
     byte 7      e: a fourth operand (predicate source or destination, member mask)
-    byte 8..11  imm: immediate, constant-bank offset, address offset or branch distance in bytes (signed)
+    byte 8..11  imm: immediate, constant-bank offset, address offset or branch distance (signed bytes)
     byte 12..15 mods: see `modifiers`
 
-Little-endian. R255 reads as zero and discards what is written to it, so does D255; P127 reads as true. A predicate
-source has its negation in bit 7. MOVI.64 uses imm and mods together as one 64-bit immediate.
+Little-endian. R255 and D255 read as zero and discard writes; P127 reads as true. A predicate source
+has its negation in bit 7. MOVI.64 uses imm and mods together as one 64-bit immediate.
 """
 
 from collections.abc import Iterator

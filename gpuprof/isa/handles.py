@@ -48,7 +48,7 @@ def sampler_of(word: int) -> Sampler:
     for shift in _ADDRESS_SHIFT:
         number = word >> shift & 7
         if number >= len(ADDRESS_MODES):
-            raise ValueError(f"address mode {number} means nothing")
+            raise ValueError(f"unknown address mode {number}")
         address.append(ADDRESS_MODES[number])
     filters = [FILTERS[word >> shift & 1] for shift in (_FILTER_SHIFT, _MIP_SHIFT)]
     return Sampler(tuple(address), filters[0], not word >> _UNNORMALIZED_SHIFT & 1, filters[1])

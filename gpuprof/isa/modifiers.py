@@ -150,5 +150,5 @@ def unpack_name(mods: int, name: str) -> str:
     names = FIELDS[name].names
     value = FIELDS[name].get(mods)
     if value >= len(names):
-        raise ValueError(f"field {name} holds {value}, which means nothing")
+        raise ValueError(f"field {name} holds {value}, which has no meaning")
     return names[value]

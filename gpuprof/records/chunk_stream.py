@@ -66,9 +66,7 @@ class ChunkStream:
             )
         type_, nbytes, crc = CHUNK_HEADER.unpack(header)
         if nbytes > MAX_PAYLOAD_NBYTES:
-            return self._damaged(
-                f"a chunk says it is {nbytes} bytes long, and the longest allowed is {MAX_PAYLOAD_NBYTES}"
-            )
+            return self._damaged(f"a chunk claims {nbytes} bytes; the limit is {MAX_PAYLOAD_NBYTES}")
         payload = file.read(nbytes)
         if len(payload) < nbytes:
             return self._damaged(f"a chunk of {nbytes} bytes ends after {len(payload)}: the recording was cut off")

@@ -8,27 +8,27 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import registers
 
 REGISTERS = {  # of the sampler, in the order of timing.sampling.configuration.Sampling
-    "period_cycles": "cycles from sample to sample; 0: none, as with events, with no samples, or where it is found by "
-    "the run (LEND: `sampling_period_cycles`)",
-    "mode": "whose records are written: random, round-robin, all, stalled, trigger",
-    "seed": "of what is drawn",
+    "period_cycles": "cycles from sample to sample; 0: samples by events, no samples, or a period that the run finds "
+    "(LEND: `sampling_period_cycles`)",
+    "mode": "the warps that are sampled: random, round-robin, all, stalled, trigger",
+    "seed": "of random choices",
     "fifo_depth": "records that an SM's FIFO holds",
-    "drain_cycles": "in which a record leaves it; 0: the chip's number",
-    "filter": "which samples are wanted, as `collect --filter` takes them; empty: all",
-    "stream": "how records leave: aux, a port of their own, or lsu, as stores of the SM",
-    "buffer_nbytes": "of the event buffer that all SMs share",
-    "poll_cycles": "from one emptying of it by the host to the next; 0: 100 ms",
+    "drain_cycles": "cycles the FIFO takes to release one record; 0: the chip's number",
+    "filter": "the samples to keep, as in `collect --filter`; empty: all",
+    "stream": "the way of records: aux, a port of their own, or lsu, as stores of the SM",
+    "buffer_nbytes": "size of the event buffer that all SMs share",
+    "poll_cycles": "cycles between two times that the host empties it; 0: 100 ms",
     "trigger": "cycles, or the kind of event that starts the sampler: see `gpuprof list triggers`",
-    "every": "events from sample to sample; 0: cycles start it",
-    "phase_cycles": "the first sampled cycle, modulo the period; of events their number",
-    "partition": "of each SM, that is sampled; -1: all",
+    "every": "events from sample to sample; 0: cycles start the sampler",
+    "phase_cycles": "the first sampled cycle, modulo the period; with events, their number",
+    "partition": "the partition of each SM that is sampled; -1: all",
     "stall": "form of the stall word: vector or index",
-    "auto_period": "1: the run looks for the shortest period at which nothing is lost",
+    "auto_period": "1: the run finds the shortest period without losses",
     "counters": "names of the counters beside the samples of a cycle, joined by commas",
 }
 BESIDE = {  # of META, and no registers of a cell
     "record": "wide or compact",
-    "passes": "passes whose samples are together here, where there are several",
+    "passes": "number of passes whose samples are in this file, where there are several",
     "pass_seeds": "seed and phase of each pass, where there are several",
 }
 
@@ -69,11 +69,9 @@ def _page() -> Iterator[str]:
         ("register", "usual", "meaning"), rows + [(f"`{name}`", "", text) for name, text in BESIDE.items()]
     )
     yield "## The stall word (`stall_sm`)\n"
-    yield (
-        f"Bit r is set when reason r held in the cycle of the sample; bits {schema.SM_SHIFT} to 31 are the SM. "
-        "Where the register `stall` of META or"
-    )
-    yield "LNCH is `index`, the field is the number of the first reason that held instead.\n"
+    yield f"Bit r is set when reason r held in the cycle of the sample; bits {schema.SM_SHIFT} to 31 are the SM."
+    yield "Where the register `stall` of META or LNCH is `index`, the field is the number of the first reason"
+    yield "that held instead.\n"
     yield from _table(
         ("bit", "reason", "meaning"),
         [(str(bit), f"`{reason.name}`", reason.text) for bit, reason in enumerate(REASONS)],

@@ -105,5 +105,5 @@ def read_index(path: Path | str) -> Index:
     if chunks.damage:
         raise FileFormatError(f"{path}: {chunks.damage}")
     if not chunks.complete:
-        raise NotComparable(f"{path}: the run was stopped before its end; only whole recordings can be merged")
+        raise NotComparable(f"{path}: the run was stopped before its end; only complete recordings can be merged")
     return index

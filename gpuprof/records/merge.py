@@ -168,6 +168,5 @@ def _check_sources(indexes: Sequence[Index]) -> None:
             other, its_text = texts.setdefault(path, (index, text))
             if its_text != text:
                 raise NotComparable(
-                    f"{index.path} and {other.path}: {path} was not the same file in both; merge recordings of one "
-                    "version"
+                    f"{index.path} and {other.path}: {path} differs between them; merge recordings of one version"
                 )

@@ -160,7 +160,7 @@ class _Ahead:
     def _check(self) -> None:
         cycle = self.rows["cycle"]
         if (cycle[1:] < cycle[:-1]).any() or (len(cycle) > MOST_OF_A_CYCLE and cycle[0] == cycle[-1]):
-            raise FileFormatError(f"{self._name}: the cycles of its samples run backwards, or do not run")
+            raise FileFormatError(f"{self._name}: the cycles of its samples do not ascend")
 
 
 def _check_comparable(a: Index, b: Index) -> None:
@@ -178,7 +178,8 @@ def _check_comparable(a: Index, b: Index) -> None:
     for name in sorted(ours.keys() | theirs.keys()):
         if ours.get(name) != theirs.get(name):
             raise NotComparable(
-                f"{both}: sampled with {name} {ours.get(name, 'as usual')} and {theirs.get(name, 'as usual')}; samples "
+                f"{both}: sampled with {name} {ours.get(name, 'the default')} and "
+                f"{theirs.get(name, 'the default')}; samples "
                 "would not add up"
             )
 
@@ -236,9 +237,9 @@ def _check_periods(a: Index, b: Index) -> None:
         ours, theirs = found_period(launch), found_period(b.launches[number])
         if ours != theirs:
             raise NotComparable(
-                f"{a.path} and {b.path}: --period auto found {ours} cycles and {theirs} for launch {number}, and "
-                "compact records do not tell"
-                f" their cycle, to be thinned by; record wide ones, or give --period {max(ours or 0, theirs or 0)}"
+                f"{a.path} and {b.path}: --period auto found {ours} cycles and {theirs} for launch {number}, but "
+                "compact records have no cycle to thin them by; record wide ones, or give --period "
+                f"{max(ours or 0, theirs or 0)}"
             )
 
 
@@ -249,6 +250,5 @@ def _check_new(run: list[Index], index: Index) -> None:
             number, _, phase = seed.partition("+")
             raise NotComparable(
                 f"{index.path} and {other.path}: the same launches, sampled with the same seed {number} and phase "
-                f"{phase}: the samples are the"
-                " same, too; replay one of them with another --seed or --phase"
+                f"{phase}, so the samples are the same, too; replay one of them with another --seed or --phase"
             )

@@ -184,7 +184,7 @@ class Builder:
 
     def _image(self, chunk: Chunk, piece: Piece) -> None:
         if piece.id not in self.recording.modules:
-            raise self._contradiction(f"an image for module {piece.id}, which it has not named")
+            raise self._contradiction(f"an image for module {piece.id}, which is not declared")
         self.images.setdefault(piece.id, []).append(piece.data)
 
     def _source(self, chunk: Chunk, fields: dict) -> None:
@@ -194,7 +194,7 @@ class Builder:
         if fields["launch"] in self.recording.launches:
             raise self._contradiction(f"a second launch {fields['launch']}")
         if fields["module"] not in self.recording.modules:
-            raise self._contradiction(f"a launch of module {fields['module']}, which it has not named")
+            raise self._contradiction(f"a launch of module {fields['module']}, which is not declared")
         self.recording.launches[fields["launch"]] = Launch(fields)
         if self.begin_sink:
             self.begin_sink(fields["launch"], self.recording.registers(fields["launch"]))
@@ -236,7 +236,7 @@ class Builder:
     def _end(self, chunk: Chunk, fields: dict) -> None:
         for name, found in (("launches", len(self.recording.launches)), ("records", self.n_samples.total())):
             if fields[name] != found:
-                raise self._contradiction(f"{found} {name}, where its last chunk counts {fields[name]}")
+                raise self._contradiction(f"{found} {name}, but its last chunk counts {fields[name]}")
 
     def _begun(self, launch: int) -> Launch:
         if launch not in self.recording.launches:

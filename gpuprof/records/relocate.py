@@ -84,7 +84,7 @@ class Room:
         for module in index.modules.values():
             if module.fields["load_base"] + module.fields["code_nbytes"] > PC_LIMIT:
                 raise FileFormatError(
-                    f"{index.path}: module {module.fields['id']} lies above 4 GiB, where no code can be"
+                    f"{index.path}: module {module.fields['id']} lies above 4 GiB; code addresses have 32 bits"
                 )
         places, shared = self._place_modules(index)
         order = sorted(index.modules, key=lambda number: index.modules[number].fields["load_base"])
@@ -98,7 +98,7 @@ class Room:
         self._cycles += index.end_cycle
         if self._launches > LAST_NUMBER:
             raise NotComparable(
-                f"{index.path}: together these are {self._launches} launches; a recording holds {LAST_NUMBER}"
+                f"{index.path}: together these are {self._launches} launches; a recording holds at most {LAST_NUMBER}"
             )
         return relocation
 

@@ -1,26 +1,29 @@
 """The record stream, NAME.gprec, declared once: reader, writer, dump and docs come from here.
 
     file  = magic "GPREC\\x1a\\r\\n", u32 format version, u32 zero, chunk*
-    chunk = u32 type (four ASCII letters), u32 payload bytes, u32 CRC-32 of type + payload bytes + payload, payload
+    chunk = u32 type (four ASCII letters), u32 payload bytes, u32 CRC-32, payload
+    CRC-32 is that of type + payload bytes + payload
 
 All numbers are little-endian. A payload is one of three kinds:
 
-* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields given below and perhaps more, which
-  a reader passes over (in META and CHIP it keeps them);
-* array: u32 launch index, u32 row count, rows of the dtype given;
+* json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields below. A reader
+  skips other fields (in META and CHIP it keeps them).
+* array: u32 launch index, u32 row count, rows of the dtype below.
 * bytes: u32 id, raw bytes.
 
-What is long comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG chunks of one id,
-SRCF chunks of one path. A reader skips a chunk type it does not know and refuses a file of a newer version. What was
-recorded is complete only when the file ends in an ENDF chunk. A run that is killed leaves the chunks written by then,
-under the file's own name, and perhaps a part of one more; a full disk leaves them without. Commands read that up to its
-end, and say that it was cut off.
+Long data comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG
+chunks of one id, SRCF chunks of one path. A reader skips an unknown chunk type and refuses a file
+of a newer version.
 
-The command stream, where it is saved, is in STRM chunks, each a zlib stream of its own that holds at most 2^20 bytes.
-Those of id 0 are lines of JSON, one for each command in the order asked; saved/codec.py says what they are. Those of
-id 1, 2, ... are blocks of what was copied into
-memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there once. How they are compressed is the
-zlib library's choice: another library may make other bytes of the same stream.
+A recording is complete only when the file ends in an ENDF chunk. A killed run leaves its chunks
+under the file's own name, and perhaps a part of one more; after a full disk there is no such part.
+Commands read such a file up to its end, and report that it was cut off.
+
+A saved command stream is in STRM chunks, each a zlib stream of its own that holds at most 2^20
+bytes. Chunks of id 0 are lines of JSON, one for each command in the order of the requests;
+saved/codec.py declares them. Chunks of id 1, 2, ... are blocks of data copied into memory: a copy
+is cut into blocks of 2^18 bytes, and each distinct block is there once. The compressed bytes are
+the zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams.
 """
@@ -70,7 +73,7 @@ WIDE_COLUMNS = (
     ),
     Column("warp", "u1", "in the block"),
     Column(
-        "resident", "u1", "warps that were resident on the SM, this one included; 0: not told, as in files of version 1"
+        "resident", "u1", "warps that were resident on the SM, this one included; 0: unknown, as in files of version 1"
     ),
 )
 # Exact, not sampled. The ledger is sparse: rows with zero cycles are left out.
@@ -84,14 +87,14 @@ COUNTERS_COLUMNS = (
     Column("reserved", "<u4", "zero"),
     Column("inst_executed", "<u8", "executions by warps"),
     Column("thread_inst_executed", "<u8", "executions by threads"),
-    Column("thread_inst_executed_pred_on", "<u8", "of these, with a predicate that was true"),
+    Column("thread_inst_executed_pred_on", "<u8", "of these, with a true predicate"),
     Column("divergent_branches", "<u8", "executions that split a warp"),
-    Column("l1_tag_requests_global", "<u8", "distinct 128-byte lines asked for"),
-    Column("l2_sectors_global", "<u8", "distinct 32-byte sectors asked for"),
-    Column("l2_sectors_global_ideal", "<u8", "had the lanes' bytes been packed"),
-    Column("l2_sectors_local", "<u8", "distinct 32-byte sectors of local memory asked for"),
+    Column("l1_tag_requests_global", "<u8", "distinct 128-byte lines requested"),
+    Column("l2_sectors_global", "<u8", "distinct 32-byte sectors requested"),
+    Column("l2_sectors_global_ideal", "<u8", "the same, if the lanes' bytes were packed"),
+    Column("l2_sectors_local", "<u8", "distinct 32-byte sectors of local memory requested"),
     Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
-    Column("l1_wavefronts_shared_ideal", "<u8", "had there been no bank conflict"),
+    Column("l1_wavefronts_shared_ideal", "<u8", "the same, without bank conflicts"),
 )
 # One for each SM and cycle of which a record came into its FIFO; the launch is that of the first one. What counts up
 # does so from the launch's first cycle on, for the launch alone. Counters that were not asked for are zero.
@@ -105,53 +108,53 @@ SAMPLED_COUNTERS_COLUMNS = (
     ),
     Column("sm", "<u2", "number of the SM"),
     Column("issued", "<u2", "schedulers that issued in this cycle"),
-    Column("eligible", "<u2", "warps that could have issued in it"),
+    Column("eligible", "<u2", "warps that could have issued in this cycle"),
     Column("active", "<u2", "resident warps"),
-    Column("l1_sectors", "<u8", "sectors that the launch's loads have asked of the SM's L1"),
-    Column("l1_hits", "<u8", "of these, found"),
+    Column("l1_sectors", "<u8", "sectors that the launch's loads have requested from the SM's L1"),
+    Column("l1_hits", "<u8", "of these, hits"),
     Column(
         "l2_sectors",
         "<u8",
-        "sectors that the launch has asked of the L2, by all SMs, up to the last multiple of 64 cycles",
+        "sectors that the launch has requested from the L2, by all SMs, up to the last multiple of 64 cycles",
     ),
-    Column("l2_hits", "<u8", "of these, found"),
-    Column("dram_nbytes", "<u8", "read and written for the launch, by all SMs, up to the same cycle"),
+    Column("l2_hits", "<u8", "of these, hits"),
+    Column("dram_nbytes", "<u8", "bytes read and written for the launch, by all SMs, up to the same cycle"),
 )
 # A stall: the cycles that a warp waits for one reason before one issue of an instruction. Exact, sparse.
 STALLS_COLUMNS = (
     Column("pc", "<u4", "code address"),
     Column("reason", "<u4", "number of the stall reason"),
-    Column("stalls", "<u8", "how many, never 0"),
+    Column("stalls", "<u8", "number of stalls, never 0"),
     Column("longest_cycles", "<u8", "the longest one"),
 )
 STALL_LENGTHS_COLUMNS = (
     Column("pc", "<u4", "code address"),
     Column("reason", "<u2", "number of the stall reason"),
     Column("bin", "<u2", "stalls of 2^bin to 2^(bin+1) - 1 cycles"),
-    Column("stalls", "<u8", "how many, never 0"),
+    Column("stalls", "<u8", "number of stalls, never 0"),
 )
 CAUSES_COLUMNS = (
-    Column("pc", "<u4", "code address of what stalled"),
+    Column("pc", "<u4", "code address of the stalled instruction"),
     Column(
         "cause_pc",
         "<u4",
-        "code address of the instruction that ended the stall; pc itself where it is no other's doing",
+        "code address of the instruction that ended the stall; pc itself where no other did",
     ),
     Column("reason", "<u2", "number of the stall reason"),
     Column("kind", "<u2", "number of the kind of cause"),
     Column(
         "flags",
         "<u4",
-        "bits: 1 the cause is in another warp, 2 of another launch, 4 an access that takes more passes or sectors than "
-        "it need",
+        "bits: 1 the cause is in another warp, 2 in another launch, 4 an access that takes more passes or sectors than "
+        "it needs",
     ),
     Column("cycles", "<u8", "warp-cycles charged to it; over all causes of a (pc, reason) they are the ledger's"),
-    Column("stalls", "<u8", "how many it ended"),
+    Column("stalls", "<u8", "number of stalls that it ended"),
 )
 LOSSES_COLUMNS = (
     Column("sm", "<u4", "number of the SM"),
     Column("reserved", "<u4", "zero"),
-    Column("due", "<u8", "samples taken there that passed the filter: kept + dropped"),
+    Column("due", "<u8", "samples of the SM that passed the filter: kept + dropped"),
     Column("dropped_fifo", "<u8", "lost to its full FIFO"),
     Column("dropped_buffer", "<u8", "lost to the full event buffer"),
 )
@@ -218,10 +221,10 @@ META_FIELDS = (
     Field(
         "sampling",
         "map",
-        "registers of the sampler, see below: always period_cycles, mode, seed and record, others where they are not "
-        "as usual",
+        "registers of the sampler, see below: always period_cycles, mode, seed and record, others where they differ "
+        "from the default",
     ),
-    Field("fidelity", "text", "how far its numbers can be trusted", optional=True),
+    Field("fidelity", "text", "how far the chip's numbers can be trusted", optional=True),
 )
 MODULE_FIELDS = (
     Field("id", "count", "number of the module in this file"),
@@ -242,7 +245,7 @@ LAUNCH_FIELDS = (
     Field("symbol", "text", "name in the object file"),
     Field("grid", "dim3", "blocks in x, y, z"),
     Field("block", "dim3", "threads in x, y, z"),
-    Field("dynamic_shared_nbytes", "count", "shared memory asked for by the launch"),
+    Field("dynamic_shared_nbytes", "count", "dynamic shared memory of the launch"),
     Field("stream", "count", "stream index"),
     Field("registers", "count", "per thread"),
     Field("shared_nbytes", "count", "static shared memory per block"),
@@ -253,13 +256,11 @@ LAUNCH_FIELDS = (
     Field(
         "priority",
         "integer",
-        "of its stream, where it is not 0: of launches that wait for room the smaller starts its blocks first",
+        "of its stream, where it is not 0: of launches that wait for room the smaller number starts its blocks first",
         optional=True,
     ),
-    Field(
-        "dependent", "flag", "true where it may start when the launch before it on the stream lets it", optional=True
-    ),
-    Field("sampling", "map", "registers of the sampler in force for it, where they are not META's", optional=True),
+    Field("dependent", "flag", "true where the launch before it on the stream may let it start early", optional=True),
+    Field("sampling", "map", "registers of the sampler for this launch, where they differ from META's", optional=True),
 )
 LAUNCH_END_FIELDS = (
     Field("launch", "count", "index of the launch"),
@@ -269,13 +270,13 @@ LAUNCH_END_FIELDS = (
     Field("samples_due", "count", "kept + dropped"),
     Field("samples_kept", "count", "records in this file"),
     Field("samples_dropped", "count", "lost to a full FIFO or event buffer"),
-    Field("buffer_full", "flag", "true when samples were dropped, wherever"),
-    Field("counters", "map", "every other plain number the timing model gives for a launch"),
+    Field("buffer_full", "flag", "true when any samples were dropped"),
+    Field("counters", "map", "every other plain number of the timing model for a launch"),
 )
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
     Field("cycle", "count", "GPU cycle, 0 when unknown"),
-    Field("launch", "count", "the launch it is about", optional=True),
+    Field("launch", "count", "the launch that it concerns", optional=True),
 )
 END_FIELDS = (
     Field("launches", "count", "launches in the file"),
@@ -308,14 +309,14 @@ CHUNKS = (
         b"CNTR",
         "array",
         COUNTERS_DTYPE,
-        "the launch's exact counters per instruction; rows ascend by pc, rows of zeros are left out",
+        "exact counters of the launch's instructions; rows ascend by pc, rows of zeros are absent",
         columns=COUNTERS_COLUMNS,
     ),
     Chunk(
         b"SMCN",
         "array",
         SAMPLED_COUNTERS_DTYPE,
-        "counter records: what an SM's counters say in the cycle of a sample",
+        "counter records: an SM's counters in the cycle of a sample",
         columns=SAMPLED_COUNTERS_COLUMNS,
     ),
     Chunk(
@@ -329,14 +330,14 @@ CHUNKS = (
         b"STLH",
         "array",
         STALL_LENGTHS_DTYPE,
-        "how long they were; rows ascend by (pc, reason, bin)",
+        "the lengths of stalls; rows ascend by (pc, reason, bin)",
         columns=STALL_LENGTHS_COLUMNS,
     ),
     Chunk(
         b"CAUS",
         "array",
         CAUSES_DTYPE,
-        "what ended them; rows ascend by (pc, reason, cause_pc, kind, flags)",
+        "the causes of stalls; rows ascend by (pc, reason, cause_pc, kind, flags)",
         columns=CAUSES_COLUMNS,
     ),
     Chunk(

@@ -66,7 +66,7 @@ def missing_source(kernel: Kernel, sections: tuple[Section, ...]) -> str:
     if not any(section.path for section in sections):
         return "the code has no line information: see --page ptx or --page isa"
     if all(kernel.sources.get(section.path) is None for section in sections):
-        return "the source text was not to be had when collecting: see --page ptx"
+        return "the source text was not available when collecting: see --page ptx"
     return ""
 
 

@@ -14,7 +14,7 @@ from gpuprof.report.model import Ending, Kernel, Position, Report, Row
 from gpuprof.report.table import Column, table
 
 MOST_ROWS, LEAST_SHARE = 25, 0.002  # of a kernel, in text
-NO_CAUSES = "the recording does not say what ended the stalls: collect again"
+NO_CAUSES = "the recording has no causes of stalls: collect again"
 
 
 class Entry(NamedTuple):
@@ -122,7 +122,7 @@ def kernel_table(kernel: Kernel, look: Look) -> Iterator[Text]:
     hidden = found[len(rows) :]
     if hidden:
         rest = percent(sum(entry.cycles for entry in hidden), whole)
-        yield from flow(mark, [f"and {len(hidden)} more, together {rest}: --csv has all"], look)
+        yield from flow(mark, [f"and {len(hidden)} more, together {rest}; --csv shows all"], look)
 
 
 CSV_HEADING = (

@@ -3,7 +3,7 @@ entry.
 """
 
 CAUSES: dict[str, tuple[str, ...]] = {
-    "selected": ("The share of selected cycles is how much of its time a warp does work.",),
+    "selected": ("The share of selected cycles is the share of its time in which a warp works.",),
     "not_selected": ("More warps are ready than the scheduler can issue: the multiprocessor is well occupied.",),
     "wait": (
         "A chain of dependent arithmetic: each instruction needs the one before it.",
@@ -13,9 +13,8 @@ CAUSES: dict[str, tuple[str, ...]] = {
         "The instruction shown is the first to use a loaded value; the load itself stands before it.",
         "Loads that miss the caches, or that touch many sectors because lanes are far apart.",
         "A load right before its use, and too few warps to hide its latency.",
-        "At CP.ASYNC.WAIT, BULK.WAIT or a wait at an mbarrier: copies that were started too late, or too few stages of "
-        "them; or, at an "
-        "mbarrier, other warps that have not arrived yet.",
+        "At CP.ASYNC.WAIT, BULK.WAIT or a wait at an mbarrier: copies that start too late, or too few stages; at "
+        "an mbarrier also warps that have not arrived yet.",
     ),
     "short_scoreboard": (
         "Shared-memory loads with bank conflicts: lanes of a warp that want different words of one bank.",
@@ -41,12 +40,12 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "math_pipe_throttle": (
         "All warps want one pipe in the same phase: double precision, or integer multiplication.",
         "Special functions, of which a multiprocessor does an eighth as many per cycle as additions.",
-        "Matrix instructions one after another: the tensor pipe is full, which is what such a kernel is after.",
+        "Matrix instructions one after another: the tensor pipe is full, the goal of such a kernel.",
     ),
     "dispatch_stall": ("The dispatcher waits for a resource the model does not name.",),
     "imc_miss": (
         "The first touch of kernel parameters or constants, at the start of a kernel.",
-        "Constants indexed by something that differs between threads.",
+        "Constants indexed by a value that differs between threads.",
     ),
     "no_instructions": (
         "A short kernel: each instruction is fetched for the first time.",
@@ -57,10 +56,10 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "drain": ("Stores at the very end of the kernel, above all uncoalesced ones, which the exiting warp waits for.",),
     "sleeping": ("__nanosleep() in a spin loop.",),
     "warpgroup_arrive": (
-        "wgmma.wait_group: the warp waits until its multiplications have ended. Where the tensor pipe is busy all the "
-        "time this is as it should be.",
-        "One group of multiplications at a time, waited for before the next is started: leave one on its way "
-        "(wait_group 1), or use two warp groups.",
+        "wgmma.wait_group: the warp waits until its multiplications have ended. Harmless while the tensor pipe "
+        "is busy all the time.",
+        "Only one group of multiplications in flight: wait with one group pending (wait_group 1), or use two "
+        "warp groups.",
     ),
-    "misc": ("None that the model names.",),
+    "misc": ("No cause that the model names.",),
 }

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from gpuprof.base.wording import plural
+from gpuprof.fidelity.sentence import line
 from gpuprof.report.figures import grouped
 from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.model import Header
@@ -44,7 +45,7 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"],
     )
     if header.fidelity:
-        yield "fidelity", shown(header.fidelity).split("; ")
+        yield "fidelity", shown(line(header.fidelity)).split("; ")
     launches = f"{header.launches} launch" + ("es" if header.launches != 1 else "")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
     dropped = [
@@ -66,12 +67,12 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
             [
                 *(Text(shown(part), WARM) for part in header.filter.split("; ")),
                 "no other samples were taken",
-                "exact numbers are of everything",
+                "exact numbers cover the whole run",
             ],
         )
     if header.complete:
         yield "recording", ["complete"]
     else:
-        yield "recording", [Text("NOT COMPLETE", WARM), "it was cut off; the numbers are those up to there"]
+        yield "recording", [Text("NOT COMPLETE", WARM), "it was cut off; the numbers cover the part before"]
     for note in header.notes:
         yield "note", [Text(shown(note), WARM)]

@@ -118,7 +118,7 @@ def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
 
     return [
         *(
-            f"--period auto found {period} cycles to be the shortest without losses, {when(n)}"
+            f"--period auto: {period} cycles is the shortest period without losses, {when(n)}"
             for period, n in found.items()
         ),
         *(f"the sampler's {name} was {value} {when(n)}" for (name, value), n in was_set.items()),

@@ -14,7 +14,7 @@ from gpuprof.report.model import Cost, Instruction, Kernel, Position, Row, Secti
 SIGNATURE_LINES = 20  # how far a signature may be from a function's first line with code, and its end from the last
 NO_LINE = "(code without a source line)"
 NO_PTX_LINE = "(code without a PTX line)"
-NO_TEXT = "(the source text was not to be had)"
+NO_TEXT = "(the source text is not available)"
 
 
 class Place(NamedTuple):

@@ -12,6 +12,8 @@ from gpuprof.report.listing import select_lines, source_sections
 from gpuprof.report.look import Look
 from gpuprof.report.model import Report
 
+EXACT_IS_COMPLETE = "the exact columns are complete"
+
 
 class Request(NamedTuple):
     """What of a page is wanted. `lines`: first and last source line; `isa`: instructions under every line."""
@@ -75,7 +77,8 @@ def check_measured(report: Report) -> None:
         raise NotComparable(f"nothing was measured: the file has no launches{why}; collect again")
     if not report.kernels:
         raise NotComparable(
-            "nothing was measured: the file has no launches; give collect a --launch or a source with // LAUNCH: lines"
+            "nothing was measured: the file has no launches; collect with --launch, or from a source with // "
+            "LAUNCH: lines"
         )
     if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
         raise NotComparable(f"nothing was measured: the launches have neither samples nor a ledger{why}; collect again")
@@ -86,27 +89,24 @@ def check_sampled(report: Report) -> None:
     header = report.header
     if header.trigger and not header.samples:
         raise NotComparable(
-            f"no samples were taken: no SM counted the events of --trigger {header.trigger} (the exact columns are "
-            "right)"
+            f"no samples were taken: no SM counted the events of --trigger {header.trigger} ({EXACT_IS_COMPLETE})"
         )
     if header.period_cycles and not header.samples:
         if header.filter:
             raise NotComparable(
-                f"no samples were taken: none passed the filter, {header.filter}; collect with another --filter (the "
-                "exact columns are right)"
+                f"no samples were taken: none passed the filter, {header.filter}; collect with another --filter "
+                f"({EXACT_IS_COMPLETE})"
             )
         if header.mode == "round-robin":
             raise NotComparable(
-                "no samples were taken: in mode round-robin each warp slot of an SM has its turn once in as many "
-                "periods as there are slots, "
-                "and none met a warp in its turn; collect with a shorter --period or another --mode (the exact columns "
-                "are right)"
+                "no samples were taken: mode round-robin samples each warp slot of an SM once in as many periods as "
+                "there are slots, and every sampled slot was empty; collect with a shorter --period or another --mode "
+                f"({EXACT_IS_COMPLETE})"
             )
         cycles = max(launch.cycles for kernel in report.kernels for launch in kernel.launches)
         raise NotComparable(
             f"no samples were taken: the longest launch ran {cycles} cycles, the sampling period is "
-            f"{header.period_cycles}; "
-            "collect with a shorter --period (the exact columns are right)"
+            f"{header.period_cycles}; collect with a shorter --period ({EXACT_IS_COMPLETE})"
         )
 
 

@@ -17,7 +17,7 @@ from gpuprof.report.table import Column, table
 
 VERSION = 1
 BAR_CELLS = 20
-COLUMNS_NOTE = "mix is the error of the stall reasons' shares; what each column means: gpuprof quality --help"
+COLUMNS_NOTE = "mix is the error of the stall reasons' shares; gpuprof quality --help explains the columns"
 SURE = 0.95  # the hottest line is found in so many of the recordings of a period
 
 

@@ -79,7 +79,7 @@ def asynchronous_copies(case: Case) -> Iterator[Finding]:
     text = (
         f"{percent0(waited / sum(case.kernel.cost.reasons))} of the cycles wait for asynchronous copies, most of them "
         f"at {worst.opcode} in "
-        f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages on their way while "
+        f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages in flight while "
         "one is used, or give each stage more work."
     )
     yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard")

@@ -25,13 +25,13 @@ def sampling(case: Case) -> Iterator[Finding]:
         ]
         yield Finding(
             "sampling",
-            f"{grouped(dropped)} samples were dropped, since {full} full; what is left leans to the warps that came "
+            f"{grouped(dropped)} samples were dropped, since {full} full; the rest favours the warps that came "
             f"first: collect with {remedy}.",
         )
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
-        sure = "; the exact column is sure" if case.kernel.cost.warp_cycles else ""
+        sure = "; use the exact column" if case.kernel.cost.warp_cycles else ""
         yield Finding(
-            "sampling", f"{grouped(kept)} samples are few: shares are sure to within the interval shown{sure}."
+            "sampling", f"{grouped(kept)} samples are few: a share is known only to within its interval{sure}."
         )
 
 
@@ -65,10 +65,9 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
         ):
             yield Finding(
                 "sampled_beside_exact",
-                f"A sampler sees {percent0(sampled)} at {place(path, row)}, where {percent0(exact)} of the warps' time "
-                "goes: it takes one warp "
-                "of each SM, however many are there, so SMs that are nearly empty count too much. Go by the exact "
-                "column.",
+                f"A sampler sees {percent0(sampled)} at {place(path, row)}, but {percent0(exact)} of the warps' "
+                "time is spent there: it samples one warp of each SM, so nearly empty SMs count too much. Use "
+                "the exact column.",
                 path,
                 row.number,
             )
@@ -106,10 +105,10 @@ def enough_for(found: list[Overlap]) -> str:
     periods = [each.enough_cycles for each in found]
     least = min((period for period in periods if period), default=None)
     if periods[0] is None:
-        text = "No period parts these two"
-        return f"{text}; one of {grouped(least)} cycles parts all that can be." if least else f"{text}."
+        text = "No period separates these two"
+        return f"{text}; one of {grouped(least)} cycles separates all other lines." if least else f"{text}."
     if None in periods or least != periods[0]:
-        rest = "all that can be parted" if None in periods else "all"
+        rest = "all separable lines" if None in periods else "all"
         return (
             f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."
         )
@@ -128,7 +127,7 @@ def in_step(case: Case) -> Iterator[Finding]:
         where = f"the loop at {base_name(found.path)}:{found.first_line}-{found.last_line}" if found.path else "a loop"
         yield Finding(
             "in_step",
-            f"The samples in {where} are off by {percent0(found.distance)}, more than chance does: the period of "
+            f"The samples in {where} are off by {percent0(found.distance)}, more than by chance: the period of "
             f"{grouped(case.header.period_cycles)} cycles is in step with its iterations of "
             f"{found.iteration_cycles:.4g} cycles. "
             f"More samples do not help; a period of {grouped(found.better_period)} cycles does, or the exact column.",

@@ -101,10 +101,10 @@ def scale_facts(scale: Scale, header: Header) -> list[str]:
     if not header.samples_time:
         return [
             f"{grouped(scale.whole)} samples, not of all warps' time",
-            "the exact shares are of all, and no measure of them",
+            "the exact shares cover all of it and do not compare",
         ]
     if not scale.weighted:
-        return [f"{grouped(scale.whole)} samples, each counted as one: the records do not tell what they stand for"]
+        return [f"{grouped(scale.whole)} samples, each counted as one: the records have no weights"]
     return [f"the samples are as sure as {scale.effective:,.0f} independent ones"]
 
 

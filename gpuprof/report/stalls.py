@@ -154,7 +154,7 @@ def kernel_page(kernel: Kernel, look: Look, isa: bool) -> Iterator[Text]:
     yield from table(columns_for(worth, stalled, look, isa), worth, look, LEAST_CODE_CELLS)
     if len(worth) < len(waits):
         rest = percent(stalled - sum(some.cycles for some in worth), stalled)
-        yield clipped(Text(f"{mark}left out: {len(waits) - len(worth)} further, {rest} together", DIM), look)
+        yield clipped(Text(f"{mark}left out: {len(waits) - len(worth)} more, {rest} together", DIM), look)
 
 
 def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list[Column]:

@@ -82,7 +82,7 @@ class Shelf:
         start = self._file.seek(0, 2)
         if start + nbytes > self._most_nbytes:
             raise GpuprofError(
-                f"{self._why} fill a temporary file of {self._most_nbytes / (1 << 30):.3g} GiB, and it goes on; "
+                f"{self._why} need more than a temporary file of {self._most_nbytes / (1 << 30):.3g} GiB; "
                 f"{self._advice}"
             )
         pickle.dump(piece, self._file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -141,7 +141,7 @@ class Pieces:
         """Emulates to the launch's end; what is on order, and what nobody has ordered yet, is put by."""
         self._shelf = Shelf(
             "traces of a launch that later ones overtake",
-            "wait for it before these are launched, or end it sooner with --max-cycles",
+            "wait for that launch before the later ones, or stop it earlier with --max-cycles",
         )
         self._orders.put(Order(REST))
         self._orders.close()

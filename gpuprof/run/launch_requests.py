@@ -26,9 +26,8 @@ def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str
     requests = [request for path, text in sorted(sources.items()) for request in _parse_comments(text, path)]
     if not requests:
         raise UsageError(
-            f"{file}: nothing to launch; say --launch 'kernel<<<grid, block>>>(arguments)', or put it into the source "
-            "as a comment "
-            f"`// LAUNCH: ...` (kernels: {', '.join(kernels) or 'none'})"
+            f"{file}: nothing to launch; give --launch 'kernel<<<grid, block>>>(arguments)', or a comment `// "
+            f"LAUNCH: ...` in the source (kernels: {', '.join(kernels) or 'none'})"
         )
     return requests
 

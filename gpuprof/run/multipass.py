@@ -76,24 +76,22 @@ def passes_of(sampling: dict[str, Any]) -> int:
 
 def _check(output: Path, settings: Settings, passes: int) -> None:
     if not settings.sampling.is_on:
-        raise UsageError(f"{passes} passes with the sampling off: each would be the same; give a --period")
+        raise UsageError(f"{passes} passes with sampling off would all be the same; give --period")
     if settings.sampling.auto_period:
         raise UsageError(
-            f"{passes} passes with --period auto: each may find another period; give the one that a single pass finds"
+            f"{passes} passes with --period auto: each may find another period; give the period that a single "
+            "pass finds"
         )
     if settings.sampling.stream == "lsu":
-        raise UsageError(
-            f"{passes} passes with --stream lsu: the samples take cycles of the kernel, other ones in each pass; use "
-            "--stream aux"
-        )
+        raise UsageError(f"{passes} passes with --stream lsu: samples disturb each pass differently; use --stream aux")
     if output.exists() and not stat.S_ISREG(output.stat().st_mode):
-        raise UsageError(f"{output}: {passes} passes cannot be put together in what is no regular file")
+        raise UsageError(f"{output}: {passes} passes need a regular file as output")
 
 
 @contextmanager
 def _what_is_left(recorder: RecordWriter, output: Path, observer: Observer) -> Iterator[None]:
     """An error, or interrupt, that cuts the recording short says what can be had of it."""
-    left = f"what it took can be read: {shlex.join(['gpuprof', 'report', str(output)])}"
+    left = f"the part before can be read: {shlex.join(['gpuprof', 'report', str(output)])}"
     try:
         yield
     except GpuprofError as error:

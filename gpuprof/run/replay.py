@@ -186,7 +186,7 @@ class _Player:
 
     def _make_image(self, saved: cmd.MakeImage) -> cmd.MakeImage:
         if not check_image(saved.image):
-            raise self.stream.damaged(f"{saved.image.name!r} is no image")
+            raise self.stream.damaged(f"{saved.image.name!r} is not an image")
         return saved
 
     def _event(self, saved: cmd.Event) -> cmd.Event:

@@ -57,6 +57,6 @@ def device_of_script(chip_name: str | None = None) -> Device:
     device = _Collecting.device
     if chip_name and not (settings.chip or settings.chip_name) and load_chip(chip_name) != device.chip:
         raise UsageError(
-            f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or say --chip"
+            f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or give --chip"
         )
     return device

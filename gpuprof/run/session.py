@@ -235,8 +235,7 @@ class Session:
         sampling.filter.check(self.chip)
         if sampling.stream == "lsu" and self.settings.sample_blocks:
             raise UsageError(
-                "--sample-blocks leaves blocks out, but to tell what --stream lsu costs all must be timed: leave one "
-                "of them out"
+                "--sample-blocks times part of the blocks, but --stream lsu needs all of them; leave out one of the two"
             )
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
@@ -362,7 +361,7 @@ class Session:
         if timing.extrapolation is None:
             if self.settings.sample_blocks:
                 why = (
-                    "too few to leave some out, or no steady rate"
+                    "too few blocks, or no steady rate"
                     if len(self.in_flight.flights) == 1
                     else "launches in flight together"
                 )

@@ -121,11 +121,11 @@ def value_of(line: bytes) -> Any:
     except RecursionError as error:
         raise ValueError(str(error)) from None
     if type(plain) is not dict or not isinstance(name := plain.pop("do", None), str):
-        raise ValueError(f"the line {line[:40]!r} is no command")
+        raise ValueError(f"the line {line[:40]!r} is not a command")
     if LINES.get(name) is Header and type(version := plain.get("version")) is int and version > VERSION:
         raise NewerStream(f"has version {version}, and this gpuprof reads up to {VERSION}")
     if name not in LINES:
-        raise ValueError(f"there is no command {name[:40]!r}")
+        raise ValueError(f"unknown command {name[:40]!r}")
     return _value(LINES[name], plain, name)
 
 

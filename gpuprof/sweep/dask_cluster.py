@@ -100,6 +100,6 @@ def _outcome(address: str, number: int, status: str, result: object) -> Outcome:
     if status == "error":
         error = result[1]
         if isinstance(error, KilledWorker):
-            return Outcome(number, (), "the worker that ran it died, each time: was it out of memory?")
+            return Outcome(number, (), "its worker died each time; was it out of memory?")
         raise error
     raise GpuprofError(f"--scheduler {address}: the scheduler went away; start it again, and the sweep")

@@ -50,7 +50,7 @@ class Parameter:
     def meaning(self) -> str:
         if self.kind == "chip":
             return field_of(field_and_factor(self.name)[0]).meaning
-        return "macro of the source" if self.kind == "define" else "most a thread may have when the kernel is compiled"
+        return "macro of the source" if self.kind == "define" else "limit of registers per thread at compilation"
 
     @property
     def is_numeric(self) -> bool:
@@ -78,7 +78,7 @@ def registers_parameter(text: str) -> Parameter:
     texts = tuple(each.strip() for each in text.split(","))
     for each in texts:
         if not each.isdecimal() or int(each) < 16:
-            raise UsageError(f"--max-registers {text}: {each!r} is no number of registers from 16 on")
+            raise UsageError(f"--max-registers {text}: {each!r} is not a number of at least 16 registers")
     return _without_repetition(Parameter("registers", "max_registers", texts), "--max-registers")
 
 
@@ -86,7 +86,7 @@ def _without_repetition(parameter: Parameter, flag: str) -> Parameter:
     """Raises UsageError where a value stands twice: the rows would be the same."""
     for index, value in enumerate(parameter.values):
         if value in parameter.values[:index]:
-            raise UsageError(f"{flag} {parameter.name}: the value {value} stands there twice")
+            raise UsageError(f"{flag} {parameter.name}: the value {value} is given twice")
     return parameter
 
 
@@ -98,7 +98,7 @@ def check_names(parameters: Iterable[Parameter]) -> None:
     for parameter in parameters:
         target = field_and_factor(parameter.name)[0] if parameter.kind == "chip" else parameter.column.lower()
         if target in seen:
-            raise UsageError(f"{seen[target]} and {parameter.name} cannot both be swept: they are one and the same")
+            raise UsageError(f"{seen[target]} and {parameter.name} cannot both be swept: they are the same number")
         seen[target] = parameter.name
 
 
@@ -148,7 +148,5 @@ def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tup
         counts = ", ".join(
             f"{parameter.name} has {length}" for parameter, length in zip(parameters, lengths, strict=True)
         )
-        raise UsageError(
-            f"--zip pairs the first values, the second ones, and so on, so there must be as many of each: {counts}"
-        )
+        raise UsageError(f"--zip needs the same number of values for each parameter: {counts}")
     yield from ((index,) * len(lengths) for index in range(lengths[0] if lengths else 1))

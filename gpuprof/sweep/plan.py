@@ -70,7 +70,7 @@ def _check_chips(plan: Plan, chips: list[Chip]) -> None:
     names = [chip.name for chip in chips]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"--chips {','.join(plan.chips)}: {name} stands there twice")
+            raise UsageError(f"--chips {','.join(plan.chips)}: {name} is given twice")
 
 
 def _check_kinds(plan: Plan) -> None:
@@ -79,7 +79,7 @@ def _check_kinds(plan: Plan) -> None:
     useless = {"define": (".ptx", ".gpubin"), "registers": (".gpubin",)}
     for parameter in plan.parameters:
         if suffix in useless.get(parameter.kind, ()):
-            raise UsageError(f"{plan.file}: is compiled already, so {parameter.name} does nothing to it; leave it out")
+            raise UsageError(f"{plan.file}: is already compiled, so {parameter.name} has no effect; leave it out")
 
 
 def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
@@ -185,10 +185,7 @@ def with_values(launch: str, defines: Mapping[str, str]) -> str:
     def value(match: re.Match) -> str:
         if match[1] not in defines:
             known = ", ".join(defines) or "none"
-            raise UsageError(
-                f"--launch {launch}: {match[0]} stands for a value of --define, but there is none of that name (there "
-                f"are: {known})"
-            )
+            raise UsageError(f"--launch {launch}: {match[0]} needs a --define of that name (there are: {known})")
         return defines[match[1]]
 
     return _PLACEHOLDER.sub(value, launch)

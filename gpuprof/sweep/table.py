@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gpuprof.base.wording import plural
 from gpuprof.correlate.metrics import METRICS
-from gpuprof.fidelity.sentence import sentence
+from gpuprof.fidelity.sentence import line, sentence
 from gpuprof.sweep.parameters import Parameter, Value
 from gpuprof.sweep.plan import Plan, Run
 from gpuprof.sweep.run import Measured, Outcome, versions
@@ -65,12 +65,12 @@ class Table:
         return (dict(zip(names, row, strict=True)) for row in self.rows)
 
     def trust(self) -> list[str]:
-        """How far the numbers can be trusted: a sentence for each chip, and, when blocks were left out, one for all."""
+        """How far the numbers can be trusted: a line for each chip, and, when blocks were left out, one for all."""
         chips: dict[str, set[str]] = {}
         for record in self.records():
             if record["fidelity"]:
                 chips.setdefault(record["fidelity"], set()).add(record["chip"])
-        lines = [f"{', '.join(sorted(names))}: {text}" for text, names in chips.items()]
+        lines = [f"{', '.join(sorted(names))}: {line(text)}" for text, names in chips.items()]
         bounds = [record["cycles_within"] for record in self.records() if record["cycles_within"] is not None]
         if bounds:
             lines.append(

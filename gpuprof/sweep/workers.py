@@ -59,7 +59,7 @@ def _alone(task: Task) -> Outcome:
         [outcome] = _pool([task], 1)
         return outcome
     except BrokenProcessPool:
-        return Outcome(task.number, (), "the process that ran it died, each time: was it out of memory?")
+        return Outcome(task.number, (), "its process died each time; was it out of memory?")
 
 
 def _begin() -> None:

@@ -38,7 +38,7 @@ def simulate_with_period(
     cannot be thinned.
     """
     if sampling.mode not in THINNED_MODES or sampling.stream != "aux":
-        raise UsageError(f"sampling period auto: it goes with modes {', '.join(THINNED_MODES)} and stream aux")
+        raise UsageError(f"sampling period auto: it needs one of the modes {', '.join(THINNED_MODES)} and stream aux")
     chip = machine.chip
     # A record leaves the FIFO in each cycle: with this period all of a cycle's have left when the next come.
     shortest = MIN_PERIOD_CYCLES

@@ -85,7 +85,7 @@ class Lowering:
             if isinstance(statement, ast.Label):
                 if statement.name in self.scope.labels:
                     raise PtxError(
-                        f"label {statement.name} stands twice in one block", self.module_name, statement.line, 1
+                        f"label {statement.name} is defined twice in one block", self.module_name, statement.line, 1
                     )
                 self.scope.labels.add(statement.name)
             elif isinstance(statement, ast.BranchTargets):

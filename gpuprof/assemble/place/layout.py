@@ -121,14 +121,15 @@ class Layout:
                 if width != 1 or list(first) != [replace(value, byte=k) for k in range(ADDRESS_NBYTES)]:
                     raise self._error(
                         variable,
-                        f"all eight bytes of the address of {symbol} must follow each other, each in an element of one",
+                        f"the eight bytes of the address of {symbol} must stand in eight elements of one byte, in "
+                        "order",
                     )
                 if byte:
                     continue
             target = self.variables.get(symbol)
             if symbol not in self.functions and (target is None or target.space not in ("global", "const")):
                 raise self._error(
-                    variable, f"its initial value names {symbol}, which is no function, global variable or constant"
+                    variable, f"its initial value names {symbol}, which is not a function, global variable or constant"
                 )
             if width != ADDRESS_NBYTES and byte is None:
                 raise self._error(

@@ -159,7 +159,7 @@ def _negated(parser, token, value: Value) -> Value:
 
 def _cast(parser, token, value: Value, unsigned: bool) -> Value:
     if isinstance(value.number, float) and not math.isfinite(value.number):
-        raise parser.error(f"{value.number} is no integer", token)
+        raise parser.error(f"{value.number} is not an integer", token)
     return _wrapped(int(value.number), unsigned)
 
 

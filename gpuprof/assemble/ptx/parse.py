@@ -90,7 +90,7 @@ class _Parser(BodyParser):
         for name, target, token in self.aliases:
             found = self.functions.get(target)
             if found is None or not found.body or found.is_kernel:
-                raise self.error(f"{name} stands for {target}, which is no function of this module", token)
+                raise self.error(f"{name} is an alias of {target}, which is not a function of this module", token)
             self.add_function(replace(found, name=name))
 
     # declaration: [linkage] ( function | variable )

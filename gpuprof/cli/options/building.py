@@ -12,16 +12,18 @@ _MAX_REGISTERS = click.option(
     "--max-registers",
     type=click.IntRange(min=16),
     metavar="N",
-    help="Registers per thread at most; what does not fit is spilled.",
+    help="Largest number of registers per thread; other values are spilled.",
 )
 _COMPILER_FLAGS = (
     click.option(
         "--compiler",
         metavar="NAME",
-        help="clang, which comes with gpuprof; nvcc, where installed; or the path of another of them.",
+        help="clang (installed with gpuprof), nvcc, or the path of a clang or nvcc.  [default: clang]",
     ),
-    click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="A folder to look for headers in."),
-    click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro."),
+    click.option(
+        "-I", "include_dirs", multiple=True, metavar="DIR", help="Search this folder for headers. Repeatable."
+    ),
+    click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro. Repeatable."),
     click.option(
         "-O",
         "optimize",
@@ -29,7 +31,7 @@ _COMPILER_FLAGS = (
         metavar="0..3",
         default=3,
         show_default=True,
-        help="How much the compiler optimizes.",
+        help="Optimization level of the compiler.",
     ),
     click.option(
         "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"

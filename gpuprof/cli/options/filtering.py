@@ -11,18 +11,23 @@ _FLAGS = (
         "words",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Record only these samples: sm=0-3,7, block=0-63, warp=0, launch=2, kernel=RE, stream=1, task=RE, "
-        "cycles=1000-2000, "
-        "launch-cycles=0-4095, or off. May be repeated; all must hold. Exact numbers are always of everything.",
+        help="Keep only samples that match all filters: sm=0-3,7, block=0-63, warp=0, launch=2, kernel=RE, stream=1, "
+        "task=RE, cycles=1000-2000, launch-cycles=0-4095; off keeps none. Repeatable. Exact numbers always cover the "
+        "whole run.",
     ),
     click.option("--kernel-name", metavar="NAME", help="Sample only kernels of this name, or regex:RE, as in ncu."),
     click.option(
         "--launch-skip",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Sample nothing of the first N launches that would be.",
+        help="Skip the first N launches that pass the other filters.",
     ),
-    click.option("--launch-count", type=click.IntRange(min=1), metavar="N", help="Sample only N launches."),
+    click.option(
+        "--launch-count",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Sample at most N launches that pass the other filters.",
+    ),
 )
 
 

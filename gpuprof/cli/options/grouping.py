@@ -6,7 +6,7 @@ GROUPS = {
     "What runs": ("--launch", "--chip", "--max-cycles", "--sample-blocks", "--load-base"),
     "When samples are taken": ("--period", "--trigger", "--phase", "--seed"),
     "What a sample is": ("--mode", "--partition", "--stall", "--record", "--counters"),
-    "Which samples are wanted": ("--filter", "--kernel-name", "--launch-skip", "--launch-count"),
+    "Which samples are kept": ("--filter", "--kernel-name", "--launch-skip", "--launch-count"),
     "How samples leave the GPU": ("--fifo", "--drain", "--stream", "--buffer", "--poll"),
     "The recording": ("-o", "--replay", "--save-stream"),
     "The compiler": ("--compiler", "-I", "-D", "-O", "--std", "--max-registers"),

@@ -27,9 +27,9 @@ class Cycles(click.ParamType):
             base, _, exponent = text.partition("^")
             cycles = int(base) ** int(exponent) if exponent and len(exponent) < 3 else int(text)
         except ValueError:
-            self.fail(f"{text!r} is no number of cycles, such as 1024 or 2^10", param, ctx)
+            self.fail(f"{text!r} is not a number of cycles, such as 1024 or 2^10", param, ctx)
         if cycles < self.least:
-            self.fail(f"{text}: it must be {self.least} or more", param, ctx)
+            self.fail(f"{text}: must be at least {self.least}", param, ctx)
         return cycles
 
 
@@ -54,7 +54,7 @@ class Events(click.ParamType):
         every = (
             Cycles(1).convert(number, param, ctx)
             if number
-            else self.fail(f"{value!r} says not how many: give l1_miss:100", param, ctx)
+            else self.fail(f"{value!r} does not say how many; give the number of events, as in l1_miss:100", param, ctx)
         )
         if kind == "cycles":
             return {"trigger": kind, "every": 0, "period_cycles": every, "auto_period": 0}
@@ -73,7 +73,7 @@ class Size(click.ParamType):
         text = str(value)
         number, factor = (text[:-1], UNITS[text[-1].upper()]) if text[-1:].upper() in UNITS else (text, 1)
         if not (number.isascii() and number.isdecimal() and len(number) < 19):
-            self.fail(f"{text!r} is no number of bytes, such as 4096, 512K or 32M", param, ctx)
+            self.fail(f"{text!r} is not a number of bytes, such as 4096, 512K or 32M", param, ctx)
         return int(number) * factor
 
 
@@ -93,22 +93,22 @@ class Flag(NamedTuple):
 
 
 STREAM_TEXT = (
-    "Records leave over a port of their own, or as stores of the kernel's SM, which disturbs it: the report says "
-    "by how much.  [default: aux]"
+    "Records leave over a port of their own (aux), or as stores of the kernel's SM (lsu). lsu slows the kernel; the "
+    "report says by how much.  [default: aux]"
 )
 FLAGS = (  # what a later one sets goes before what an earlier one does
     Flag(
         "--trigger",
         "trigger",
         Events(),
-        "Sample with every K-th event on an SM, not by cycles: see `gpuprof list triggers`.",
+        "Sample at every K-th event of an SM instead of by cycles: see `gpuprof list triggers`.",
         "KIND:K",
     ),
     Flag(
         "--period",
         "period_cycles",
         Period(0),
-        "Sampling period, 2^5 to 2^31; 0 = off; auto = the shortest without losses.  [default: "
+        "Sampling period, 2^5 to 2^31; 0: no samples; auto: the shortest without losses.  [default: "
         f"{DEFAULT_PERIOD_CYCLES}]",
         "CYCLES",
     ),
@@ -116,15 +116,15 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "--mode",
         "mode",
         click.Choice(MODES),
-        "What is written of an SM: one random warp, the warp in the next slot, every warp, one of each "
-        "partition that issued nothing, or the warp whose event it was.  [default: random; with --trigger: trigger]",
+        "Warps of an SM to sample: a random one, the one in the next slot, all, one of each partition that issued "
+        "nothing, or the one that caused the event.  [default: random; with --trigger: trigger]",
     ),
-    Flag("--seed", "seed", click.IntRange(min=0), "For random data and random sampling.  [default: 0]", "N"),
+    Flag("--seed", "seed", click.IntRange(min=0), "Seed of random data and random sampling.  [default: 0]", "N"),
     Flag(
         "--phase",
         "phase_cycles",
         Cycles(0),
-        "Sample so many cycles later, less than the period.  [default: 0]",
+        "Offset of the first sample within the period.  [default: 0]",
         "CYCLES",
     ),
     Flag(
@@ -134,13 +134,13 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "--stall",
         "stall",
         click.Choice(["vector", "index"]),
-        "A sample has all reasons that hold, or the first one.  [default: vector]",
+        "Store every stall reason that holds (vector), or only the first (index).  [default: vector]",
     ),
     Flag(
         "--counters",
         "counters",
         str,
-        "Record these counters beside the samples of a cycle: issued, eligible, active, pipes, l1, l2, dram."
+        "Record these counters with the samples of a cycle: issued, eligible, active, pipes, l1, l2, dram."
         "  [default: none; with --record wide+counters: all]",
         "NAMES",
     ),
@@ -148,14 +148,14 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "--fifo",
         "fifo_depth",
         click.IntRange(1, 4096),
-        "Records that an SM's FIFO holds; more are dropped.  [default: 16]",
+        "Size of each SM's FIFO; further records are dropped.  [default: 16]",
         "RECORDS",
     ),
     Flag(
         "--drain",
         "drain_cycles",
         Cycles(1),
-        "A record leaves the FIFO in so many cycles.  [default: the chip's]",
+        "Cycles the FIFO takes to release one record.  [default: the chip's]",
         "CYCLES",
     ),
     Flag("--stream", "stream", click.Choice(["aux", "lsu"]), STREAM_TEXT),
@@ -163,14 +163,14 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "--buffer",
         "buffer_nbytes",
         Size(),
-        "Event buffer of all SMs, such as 32M; what finds it full is dropped.  [default: 512M]",
+        "Size of the event buffer of all SMs, such as 32M; further records are dropped.  [default: 512M]",
         "BYTES",
     ),
     Flag(
         "--poll",
         "poll_cycles",
         Cycles(1),
-        "The host empties the buffer every so many cycles.  [default: 100 ms]",
+        "Cycles from one emptying of the buffer by the host to the next.  [default: 100 ms]",
         "CYCLES",
     ),
 )

@@ -76,11 +76,11 @@ class HostArguments:
             return Scalar(str(argument), argument)
         if isinstance(argument, np.number | np.bool_) and argument.dtype.kind != "c":
             return Scalar(str(argument), argument.item())
-        raise UsageError(self._complaint(param, f"a {type(argument).__name__} cannot be given to a kernel"))
+        raise UsageError(self._complaint(param, f"a {type(argument).__name__} cannot be passed to a kernel"))
 
     def _copied_in(self, param: Param, array: np.ndarray) -> ArrayValue:
         if param.is_pointer and param.is_written and not array.flags.writeable:
-            raise UsageError(self._complaint(param, "the kernel writes to it, and the array is read-only"))
+            raise UsageError(self._complaint(param, "the kernel writes to this array, which is read-only"))
         data = host_array(array)
         address = self._submit(
             cmd.Allocate(data.nbytes, f"argument {len(self.texts)} of {self._function.display}")

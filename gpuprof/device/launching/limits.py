@@ -49,7 +49,7 @@ def cluster_of(function: Function, grid: Extent, asked: Extent | None, chip: Chi
         )
     if function.explicit_cluster and not (asked or required):
         raise UsageError(
-            f"{name}: the kernel wants clusters (.explicitcluster); say how large, as in <<<grid, block, cluster=2>>>"
+            f"{name}: the kernel needs clusters (.explicitcluster); give their size, as in <<<grid, block, cluster=2>>>"
         )
     if min(cluster) < 1 or n_blocks > MAX_CLUSTER:
         raise UsageError(

@@ -72,7 +72,7 @@ class NumberParser:
         if found := self.match(_FLOAT):
             value = float(found.group().rstrip("fF"))
             if math.isinf(value):
-                self.fail(f"{found.group()} is too large for a double; write inf if that is meant", start)
+                self.fail(f"{found.group()} is too large for a double; write inf if that is intended", start)
         elif found := self.match(_INTEGER):
             value = self.integer_literal(found.group(1), start)
         elif (found := self.match(IDENTIFIER)) and found.group() in ("inf", "nan"):

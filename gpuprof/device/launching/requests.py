@@ -97,12 +97,12 @@ def _dry_value(argument: Argument, declared: dict[str, ArraySpec]) -> Value:
     match argument:
         case NamedArray(_, name) if name not in declared:
             raise UsageError(
-                f"there is no array {name} yet; make it where it is first used, as in {name}: f32[1024]=random"
+                f"array {name} is not defined yet; define it where it is first used, as in {name}: f32[1024]=random"
             )
         case NamedArray(_, name):
             return ArrayValue(0, declared[name].element, declared[name].nbytes)
         case ArraySpec(name=name) if name in declared:
-            raise UsageError(f"there is an array {name} already; write just {name} to use it again")
+            raise UsageError(f"array {name} is already defined; write just {name} to use it again")
         case ArraySpec(name=name):
             if name:
                 declared[name] = argument
@@ -118,7 +118,7 @@ def _check_texture(texture: TextureSpec, spec: ArraySpec) -> None:
     """Raises UsageError for an array that cannot be seen so."""
     if spec.element not in IMAGE_ELEMENTS:
         raise UsageError(
-            f"a texture or surface cannot have elements of {spec.element}; it can of {' '.join(IMAGE_ELEMENTS)}"
+            f"a texture or surface cannot have elements of {spec.element}; it can have {' '.join(IMAGE_ELEMENTS)}"
         )
     array = DeviceArray(None, 0, spec.shape, ELEMENTS[spec.element].dtype)  # only looked at
     image_of([array], texture.options, texture.is_surface)

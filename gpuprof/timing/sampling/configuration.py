@@ -101,8 +101,8 @@ class Sampling:
             )
         if not 0 <= self.poll_cycles <= MAX_POLL_CYCLES:
             raise UsageError(
-                f"sampling buffer emptied every {self.poll_cycles} cycles: it must be 1 to 2^40, or 0 for the usual "
-                "100 ms"
+                f"sampling buffer emptied every {self.poll_cycles} cycles: it must be 1 to 2^40, or 0 for the "
+                "default 100 ms"
             )
         if self.partition < -1:
             raise UsageError(f"sampling of partition {self.partition}: partitions count from 0; -1 is all of them")
@@ -121,18 +121,22 @@ class Sampling:
                 raise UsageError(f"sampling trigger {self.trigger}: its period is a number of cycles, not of events")
             if self.mode == MODES[BY_TRIGGER]:
                 raise UsageError(
-                    f"sampling mode {self.mode!r} takes the warp whose event it was: it goes with a trigger, such as "
+                    f"sampling mode {self.mode!r} samples the warp that caused an event; give a trigger, such as "
                     "l1_miss"
                 )
         else:
             if self.period_cycles:
-                raise UsageError(f"sampling trigger {self.trigger}: a period in cycles does not go with it")
+                raise UsageError(
+                    f"sampling trigger {self.trigger}: it excludes a period in cycles; leave out one of them"
+                )
             if not 1 <= self.every <= MAX_PERIOD_CYCLES:
                 raise UsageError(
                     f"sampling trigger {self.trigger}:{self.every}: it must be 1 to {MAX_PERIOD_CYCLES} events"
                 )
         if self.auto_period and (self.every or self.period_cycles):
-            raise UsageError("sampling period auto: a period, or a trigger of events, does not go with it")
+            raise UsageError(
+                "sampling period auto: it excludes a period in cycles and a trigger of events; leave them out"
+            )
         if (
             not 0
             <= self.phase_cycles

@@ -50,14 +50,14 @@ KEYS = {
     "block": Key("range", "blocks of the grid, by linear index"),
     "warp": Key("range", "warps of the block"),
     "launch": Key("ranges", "launches, by index"),
-    "kernel": Key("pattern", "kernels whose name the regular expression finds"),
+    "kernel": Key("pattern", "kernels whose name matches the regular expression"),
     "stream": Key("ranges", "streams, by number"),
-    "task": Key("pattern", "tasks that the regular expression finds: names of the open ones, joined by /"),
+    "task": Key("pattern", "tasks that match the regular expression: names of the open tasks, joined by /"),
     "cycles": Key("range", "GPU cycles, from power-on"),
     "launch-cycles": Key("range", "cycles since the launch's start"),
-    "skip": Key("count", "so many launches, of those that pass the rest, are left out first"),
-    "count": Key("count", "so many launches after these are sampled, and no others"),
-    "off": Key("word", "nothing is sampled"),
+    "skip": Key("count", "number of launches to skip first, of those that pass the other keys"),
+    "count": Key("count", "number of launches to sample after these"),
+    "off": Key("word", "no samples"),
 }
 
 
@@ -99,7 +99,7 @@ class Filter:
         """Raises UsageError when it names a multiprocessor that the chip has not."""
         for some in self.sm:
             if (some.last >= chip.sms and some.last != NO_END) or some.first >= chip.sms:
-                raise UsageError(f"sampling filter sm={some}: {chip.name} has the multiprocessors 0 to {chip.sms - 1}")
+                raise UsageError(f"sampling filter sm={some}: {chip.name} has multiprocessors 0 to {chip.sms - 1}")
 
     def has_sm(self, sm: int) -> bool:
         return not self.off and _contains(self.sm, sm)
@@ -149,13 +149,13 @@ def filter_of_words(words: Iterable[str]) -> Filter:
         key = key.strip().replace("_", "-")
         if key not in KEYS:
             raise UsageError(
-                f"sampling filter {word!r}: there is no {key!r}; write one of {', '.join(map(_shape, KEYS))}"
+                f"sampling filter {word!r}: unknown key {key!r}; write one of {', '.join(map(_shape, KEYS))}"
             )
         if bool(equals) == (KEYS[key].form == "word"):
             raise UsageError(f"sampling filter {word!r}: write {_shape(key)}")
         if _field(key) in registers:
             raise UsageError(
-                f"sampling filter {word!r}: {key} is given twice; its values go into one, as in {_shape(key)}"
+                f"sampling filter {word!r}: {key} is given twice; give all values in one, as in {_shape(key)}"
             )
         registers[_field(key)] = _value(key, value)
     return Filter(**registers)
@@ -203,7 +203,7 @@ def _value(key: str, text: str) -> object:
         return number
     ranges = tuple(sorted(_range(key, part, text) for part in text.split(",")))
     if form == "range" and len(ranges) > 1:
-        raise UsageError(f"sampling filter {key}={text}: it takes one range, as in {_shape(key)}")
+        raise UsageError(f"sampling filter {key}={text}: expected one range, as in {_shape(key)}")
     return ranges
 
 

@@ -22,9 +22,9 @@ TRIGGERS = (
     Trigger("divergent_branch", "a branch or an exit after which only some of the warp's lanes go on"),
     Trigger("call", "a call of a function"),
     Trigger("barrier", "an arrival at a barrier of the block"),
-    Trigger("bank_conflict", "a pass through the banks of shared memory that its width does not ask for"),
-    Trigger("l1_miss", "a sector that a load asks of the L1, and that is not there"),
-    Trigger("l2_miss", "a sector that is read from the L2, and that is not there"),
+    Trigger("bank_conflict", "a pass through the banks of shared memory beyond those that its width needs"),
+    Trigger("l1_miss", "a sector that a load misses in the L1"),
+    Trigger("l2_miss", "a sector that a read misses in the L2"),
 )
 # What the engine's number for a trigger is: its place.
 NUMBER = {trigger.name: number for number, trigger in enumerate(TRIGGERS)}

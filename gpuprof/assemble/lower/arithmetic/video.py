@@ -23,7 +23,7 @@ def _part(lowering, operand, slot: str) -> tuple:
     """Operand and selector of a scalar instruction: a byte, a half-word or the word."""
     operand, selector = _selected(lowering, operand)
     if selector and f"{slot}{selector}" not in FIELDS[f"{slot}sel"].names:
-        raise lowering.error(f"there is no part .{selector} of a word")
+        raise lowering.error(f"a word has no part .{selector}")
     return operand, {f"{slot}sel": f"{slot}{selector}"} if selector else {}
 
 
@@ -163,7 +163,7 @@ def _mask(lowering, selector: str, count: int) -> int:
     """The elements of the destination that are written: all without a selector."""
     digits = _digits(lowering, selector, count)
     if any(int(digit) >= count for digit in digits):
-        raise lowering.error(f"mask .{selector} names an element that is not there")
+        raise lowering.error(f"mask .{selector} names an element that does not exist")
     return sum(1 << int(digit) for digit in set(digits)) if digits else (1 << count) - 1
 
 

@@ -81,7 +81,7 @@ def locate(lowering, name: str) -> tuple[str, int | None]:
     if variable.space == "shared":
         return "shared", layout.shared_offsets[lowering.function.name].get(name)
     if variable.linkage == "extern" and variable.space != "shared":
-        raise lowering.error(f"{name} is declared .extern and defined nowhere in this module")
+        raise lowering.error(f"{name} is declared .extern, but not defined in this module")
     if variable.space == "const":
         return "const", layout.const_offsets[name]
     if variable.space == "param":

@@ -51,7 +51,7 @@ def _spaces(lowering) -> tuple[str, str]:
 
 def _expect(lowering, operands: list, *counts: int) -> None:
     if len(operands) not in counts:
-        raise lowering.error(f"{len(lowering.inst.operands)} operands are too many or too few for this form")
+        raise lowering.error(f"{len(lowering.inst.operands)} operands do not fit this form")
 
 
 def _cp(lowering):

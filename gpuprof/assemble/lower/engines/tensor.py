@@ -40,7 +40,7 @@ def fragment(lowering, operand, spec: str, what: str) -> list:
     file, count = file_of(spec)
     elements = ast.elements_of(operand)
     if len(elements) != count:
-        raise lowering.error(f"{len(elements)} registers for {what}, which has {count}")
+        raise lowering.error(f"{len(elements)} registers for {what}, which needs {count}")
     return [lowering.src(element, "b64" if file == "D" else "b32") for element in elements]
 
 
@@ -48,7 +48,7 @@ def put_fragment(lowering, operand, spec: str, group):
     file, count = file_of(spec)
     elements = ast.elements_of(operand)
     if len(elements) != count:
-        raise lowering.error(f"{len(elements)} registers for the result, which has {count}")
+        raise lowering.error(f"{len(elements)} registers for the result, which needs {count}")
     for element, value in zip(elements, members(group), strict=True):
         lowering.copy(lowering.dst(element, "b64" if file == "D" else "b32"), value)
 

@@ -41,7 +41,7 @@ def _handle(lowering, name: ast.Name | None) -> int:
         return lowering.parameter_values[name.text]
     variable = lowering.layout.variables.get(name.text)
     if variable is None or variable.type not in OPAQUE_TYPES:
-        raise lowering.error(f"{name.text} is no texture, surface or sampler")
+        raise lowering.error(f"{name.text} is not a texture, surface or sampler")
     return lowering.reg(address_of(lowering, name.text, 0, "D"), "D")
 
 

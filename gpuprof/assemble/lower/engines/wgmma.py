@@ -80,7 +80,7 @@ def emit_columns(lowering, form: Form, columns: int, mods: int):
     if form.wgmma == "RS":
         values = ast.elements_of(lowering.operand(1))
         if len(values) != 4:
-            raise lowering.error(f"{len(values)} registers for matrix A, which has 4")
+            raise lowering.error(f"{len(values)} registers for matrix A, which needs 4")
         a = gather(lowering, [lowering.src(value, "b32") for value in values], "R")
     else:
         a = lowering.reg(lowering.src(lowering.operand(1), "b64"), "D")

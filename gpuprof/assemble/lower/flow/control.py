@@ -64,7 +64,7 @@ def enter_function(lowering):
 def _check_memory_parameter(lowering, name: str):
     if any(v.name == name and v.space == "reg" for v in (*lowering.function.params, *lowering.function.returns)):
         raise PtxError(
-            f"{name}: not all .reg parameters fit the registers for them; make it a .param",
+            f"{name}: its .reg parameters need too many registers; declare them .param",
             lowering.module_name,
             lowering.function.line,
             1,
@@ -227,7 +227,7 @@ def _call(lowering):
     lowering.modifiers.flag("uni")
     results, callee, arguments, prototype = _split_call(lowering.inst)
     if not isinstance(callee, ast.Name):
-        raise lowering.error("what is called must be a function or a register")
+        raise lowering.error("the callee must be a function or a register")
     if callee.text in SYSCALLS and not _has_body(lowering, callee.text):
         return _syscall(lowering, callee.text, results, arguments)
     places = _convention_of_call(lowering, callee, prototype)
@@ -242,7 +242,7 @@ def _call(lowering):
         raise NoVariant(f"external function {callee.text} in")
     if len(arguments) != len(places.params) or len(results) != len(places.returns):
         raise lowering.error(
-            f"{callee.text} takes {len(places.params)} arguments and gives {len(places.returns)} results"
+            f"{callee.text} takes {len(places.params)} arguments and returns {len(places.returns)} results"
         )
     address = None if direct else lowering.src(callee, "u64")
     uses = []
@@ -309,7 +309,7 @@ _ASSERT_NBYTES = 40
 
 def _syscall(lowering, name: str, results: tuple, arguments: tuple):
     if len(arguments) != _N_ARGUMENTS[SYSCALLS[name]]:
-        raise lowering.error(f"{name} has another number of arguments")
+        raise lowering.error(f"{name} has a different number of arguments")
     values = [
         lowering.reg(_syscall_argument(lowering, argument, "u64"), lo_file(lowering, argument))
         for argument in arguments
