@@ -21,7 +21,7 @@ def command(recordings: tuple[Path, ...], output: Path):
     """Put recordings together into one.
 
     Recordings of the same launches, sampled with other seeds or phases, are passes: their samples add up, as with
-    `collect --replay`, and what is exact stays, a saved command stream too. Recordings of other launches follow each
+    `collect --passes`, and what is exact stays, a saved command stream too. Recordings of other launches follow each
     other, without their streams. Chip, model and sampling have to be the same. A file that OUT was stays as OUT.old.
 
     \b

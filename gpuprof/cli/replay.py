@@ -30,7 +30,6 @@ from gpuprof.cli.sampler import Cycles, register_flags, sampler_options
 @click.option("--record", type=click.Choice(RECORDS), help="32 or 8 bytes a sample; with counters, or without.")
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel that runs longer.")
 @recording_options
-@click.option("--save-stream", is_flag=True, help="As `collect` has it; here it is always so.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Default: FILE-replay.gprec, in this folder."
 )
@@ -42,7 +41,6 @@ def command(
     max_cycles: int | None,
     passes: int | None,
     load_base: int | str | None,
-    save_stream: bool,
     output: Path | None,
 ):
     """Run the command stream of FILE again: the same code, the same data, the same launches, without the source or the
