@@ -15,7 +15,7 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.fidelity.sentence import sentence
-from gpuprof.report.look import Look
+from gpuprof.report.terminal.look import Look
 from gpuprof.sweep.parameters import Parameter, chip_with, combinations, field_and_factor, parse_parameter
 from gpuprof.sweep.plan import prepare, runs, with_values
 from gpuprof.sweep.run import Outcome

@@ -36,7 +36,7 @@ def command(recording, kernel, launch, as_csv, as_json, width):
         raise UsageError("--csv and --json exclude each other: give one")
 
     from gpuprof.report.quality import csv_text, json_text, page
-    from gpuprof.report.screen import console_for, look_for, tolerant, write
+    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
 
     quality = judge(recording, kernel, launch)
     tolerant(sys.stdout)

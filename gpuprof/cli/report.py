@@ -52,7 +52,7 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, voca
     from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.pages import Request, check_lines, check_measured, check_sampled, csv_page, json_page, text_page
     from gpuprof.report.queries import read_report
-    from gpuprof.report.screen import console_for, look_for, tolerant, write
+    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
 
     with closing(ensure_database(file)) as db:
         report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])

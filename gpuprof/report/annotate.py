@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from gpuprof.report.bars import legend
 from gpuprof.report.cells import Cells, View, columns_for
 from gpuprof.report.estimates import scale_of
 from gpuprof.report.figures import base_name, near_name, percent
-from gpuprof.report.listing import LISTINGS, hottest, select_lines
-from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.model import Cost, Kernel, Report, Row, Section
-from gpuprof.report.table import layout
+from gpuprof.report.sections import LISTINGS, hottest, select_lines
+from gpuprof.report.terminal.bars import legend
+from gpuprof.report.terminal.columns import layout
+from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
 MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it

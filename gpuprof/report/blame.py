@@ -9,9 +9,9 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.figures import base_name, count, percent
-from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.model import Ending, Kernel, Position, Report, Row
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 
 MOST_ROWS, LEAST_SHARE = 25, 0.002  # of a kernel, in text
 NO_CAUSES = "the recording does not say what ended the stalls: collect again"

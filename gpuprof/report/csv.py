@@ -17,11 +17,11 @@ from gpuprof.report.blame import attributed
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.launches import launch_rows, own_registers
-from gpuprof.report.listing import LISTINGS, select_lines
 from gpuprof.report.model import SELECTED, Cost, Counters, Instruction, Kernel, Report, Row, Section
-from gpuprof.report.rules import findings
+from gpuprof.report.sections import LISTINGS, select_lines
 from gpuprof.report.stalls import joined
 from gpuprof.report.totals import theoretical_occupancy, totals
+from gpuprof.report.triage.kernel_rules import findings
 
 
 class Line(NamedTuple):

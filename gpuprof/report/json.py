@@ -11,10 +11,10 @@ from gpuprof.report import samples, stalls
 from gpuprof.report.blame import attributed, entries, entry_object
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.intervals import wilson
-from gpuprof.report.listing import LISTINGS, select_lines
 from gpuprof.report.model import Cost, Kernel, Launch, Report, Row, Section
-from gpuprof.report.rules import findings
+from gpuprof.report.sections import LISTINGS, select_lines
 from gpuprof.report.totals import totals
+from gpuprof.report.triage.kernel_rules import findings
 
 VERSION = 1
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.report.figures import count, extent
-from gpuprof.report.look import WARM, Look, shown
 from gpuprof.report.model import Kernel, Launch, Report
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import WARM, Look, shown
 from gpuprof.report.totals import theoretical_occupancy
 
 

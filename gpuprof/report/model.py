@@ -1,4 +1,4 @@
-"""A report as plain values: what `queries` gives, `listing` and `rules` read, and the renderers print.
+"""A report as plain values: what `queries` gives, `sections` and `triage` read, and the renderers print.
 
 A per-reason tuple has one number for each reason of `isa.stalls.REASONS`, in that order.
 """
@@ -13,6 +13,11 @@ from gpuprof.isa.vocabularies import NCU, Vocabulary
 
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]
+
+
+def ranked(reasons: tuple[int, ...]) -> list[int]:
+    """Reason numbers with a count, largest first."""
+    return sorted((r for r, n in enumerate(reasons) if n), key=lambda r: (-reasons[r], r))
 
 
 class Counters(NamedTuple):

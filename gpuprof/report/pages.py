@@ -7,10 +7,10 @@ from rich.text import Text
 
 from gpuprof.errors import NotComparable, UsageError
 from gpuprof.report import annotate, blame, csv, json, launches, samples, stalls, summary
-from gpuprof.report.header import header_lines
-from gpuprof.report.listing import select_lines, source_sections
-from gpuprof.report.look import Look
 from gpuprof.report.model import Report
+from gpuprof.report.sections import select_lines, source_sections
+from gpuprof.report.terminal.header import header_lines
+from gpuprof.report.terminal.look import Look
 
 
 class Request(NamedTuple):

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from gpuprof.correlate.thinning import Row
 from gpuprof.report.figures import count, grouped, rounded
-from gpuprof.report.header import header_lines
-from gpuprof.report.look import DIM, Look, flow
 from gpuprof.report.model import Header
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.header import header_lines
+from gpuprof.report.terminal.look import DIM, Look, flow
 
 VERSION = 1
 BAR_CELLS = 20

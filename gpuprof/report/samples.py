@@ -10,12 +10,12 @@ from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
 from gpuprof.report.figures import base_name, count, grouped, rounded
-from gpuprof.report.listing import select_lines, source_sections
-from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.model import Cost, Header, Kernel, Report
-from gpuprof.report.rules import findings
+from gpuprof.report.sections import select_lines, source_sections
 from gpuprof.report.summary import finding_lines
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, flow, shown
+from gpuprof.report.triage.kernel_rules import findings
 
 LEAST_SHARE = 0.005  # exact or estimated: what is less is in CSV and JSON alone
 OWN_RULES = ("sampling", "sampled_beside_exact", "too_thin", "in_step")

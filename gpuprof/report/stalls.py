@@ -15,10 +15,10 @@ from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.figures import base_name, count, grouped, percent
-from gpuprof.report.listing import isa_sections, source_sections
-from gpuprof.report.look import BOLD, DIM, Look, clipped, shown
 from gpuprof.report.model import SELECTED, Instruction, Kernel, Report, Row, Stalls
-from gpuprof.report.table import Column, table
+from gpuprof.report.sections import isa_sections, source_sections
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, shown
 
 SHORT_CYCLES = 32  # ours: below it a few other warps hide the stall; an L1 hit takes about as long
 LONG_CYCLES = 256  # ours: from it on hardly anything does; a trip to the L2 takes about as long

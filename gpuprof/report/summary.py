@@ -8,18 +8,18 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.bars import bar, ranked
 from gpuprof.report.blame import most_waited_for
 from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
-from gpuprof.report.findings import Finding
 from gpuprof.report.launches import overlaps
-from gpuprof.report.listing import hottest, source_sections
-from gpuprof.report.look import BOLD, DIM, Look, clipped, flow, shown
-from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row
-from gpuprof.report.rules import findings
+from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
+from gpuprof.report.sections import hottest, source_sections
 from gpuprof.report.stalls import sentence, waits_of
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.bars import bar
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.totals import Totals, totals
+from gpuprof.report.triage.findings import Finding
+from gpuprof.report.triage.kernel_rules import findings
 
 LABEL_CELLS = 11
 MIX_CELLS = 40

@@ -7,7 +7,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from gpuprof.report.look import Look
+from gpuprof.report.terminal.look import Look
 
 MIN_WIDTH = 20
 

@@ -3,14 +3,10 @@
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.look import REASON_LOOKS, Look
+from gpuprof.report.model import ranked
+from gpuprof.report.terminal.look import REASON_LOOKS, Look
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-def ranked(reasons: tuple[int, ...]) -> list[int]:
-    """Reason numbers with a count, largest first."""
-    return sorted((r for r, n in enumerate(reasons) if n), key=lambda r: (-reasons[r], r))
 
 
 def bar(reasons: tuple[int, ...], fraction: float, cells: int, look: Look) -> Text:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.model import Instruction, Kernel
-from gpuprof.report.ranking import MIN_PERIOD_CYCLES
+from gpuprof.report.triage.ranking import MIN_PERIOD_CYCLES
 
 BRANCH = re.compile(r"\bBRA\S* (0x[0-9a-f]+)$")
 LOOP_SHARE = 0.10  # of the kernel's cycles: what is less is no reason to warn

@@ -2,7 +2,7 @@
 entry.
 """
 
-CAUSES: dict[str, tuple[str, ...]] = {
+USUAL_CAUSES: dict[str, tuple[str, ...]] = {
     "selected": ("The share of selected cycles is how much of its time a warp does work.",),
     "not_selected": ("More warps are ready than the scheduler can issue: the multiprocessor is well occupied.",),
     "wait": (

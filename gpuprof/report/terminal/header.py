@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from gpuprof.report.figures import grouped
-from gpuprof.report.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.model import Header
+from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.wording import plural
 
 NAMED_SMS = 2  # of those that lost samples

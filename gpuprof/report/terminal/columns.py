@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from gpuprof.report.look import DIM, Look, fitted
+from gpuprof.report.terminal.look import DIM, Look, fitted
 
 GAP = 2
 
