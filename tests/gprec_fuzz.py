@@ -25,13 +25,13 @@ from recordings import META, SAMPLES, gpuprof, launch_fields, saxpy_program, tim
 
 from gpuprof.assemble.elf import write_gpubin
 from gpuprof.cli.main import COMMANDS
-from gpuprof.cli.report import PAGES
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.merge import merge
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.report.pages import PAGES
 from gpuprof.stream.codec import VERSION as STREAM_VERSION
 from gpuprof.stream.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
 from gpuprof.stream.pieces import pack, unpack

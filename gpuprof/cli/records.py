@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.formats import format_option
+
 
 @click.command()
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@format_option(csv="with a heading", json="an object per line")
 @click.option("--launch", type=click.IntRange(min=0), help="Only the samples of this launch.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after this many records.")
 @click.option("--counters", is_flag=True, help="The counter records (collect --record wide+counters), not the samples.")

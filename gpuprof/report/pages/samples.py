@@ -10,9 +10,11 @@ from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
 from gpuprof.report.figures import base_name, count, grouped, rounded
+from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Cost, Header, Kernel, Report
+from gpuprof.report.pages.advice import finding_lines
+from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.sections import select_lines, source_sections
-from gpuprof.report.summary import finding_lines
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.triage.kernel_rules import findings
@@ -72,7 +74,7 @@ def charges_of(
             )
 
 
-def page(report: Report, look: Look, lines: Lines = None) -> Iterator[Text]:
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     for kernel in report.kernels:
         yield Text("")
         yield from flow(
@@ -82,7 +84,7 @@ def page(report: Report, look: Look, lines: Lines = None) -> Iterator[Text]:
         )
         worth = [
             c
-            for c in charges(kernel, False, report.vocabulary, lines)
+            for c in charges(kernel, False, report.vocabulary, request.lines)
             if max(c.estimate.share, c.estimate.exact or 0) >= LEAST_SHARE
         ]
         yield from table(columns(look, report.header.samples_time), worth, look)
@@ -152,22 +154,23 @@ FIELDS = (
 )
 
 
-def rows(report: Report, lines: Lines = None) -> Iterator[Sequence[object]]:
-    """The CSV: a row per instruction and reason."""
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """One per instruction and reason, under the kernel's name and a heading."""
     for kernel in report.kernels:
         yield ["Kernel Name", printable(kernel.name)]
         yield [title for title, _, _ in FIELDS]
-        for charge in charges(kernel, True, report.vocabulary, lines):
-            yield ["" if (value := cell(charge)) is None else value for _, _, cell in FIELDS]
+        for charge in charges(kernel, True, report.vocabulary, request.lines):
+            yield [cell(value(charge)) for _, _, value in FIELDS]
 
 
-def objects(kernel: Kernel, vocabulary: Vocabulary, lines: Lines = None) -> dict:
-    """For the JSON."""
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     scale = scale_of(kernel)
+    found = charges(kernel, True, report.vocabulary, request.lines)
     return {
         "weighted": scale.weighted,
         "effective_samples": round(scale.effective, 3),
-        "estimates": [
-            {name: cell(charge) for _, name, cell in FIELDS} for charge in charges(kernel, True, vocabulary, lines)
-        ],
+        "estimates": [{name: value(charge) for _, name, value in FIELDS} for charge in found],
     }
+
+
+PAGE = Page(text, rows, objects)

@@ -1,71 +1,8 @@
-"""The pages, by name: how each looks as text and as CSV. JSON has one shape for all."""
-
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
-
-from rich.text import Text
+"""Is there anything to show? Raises the error that says what to do where there is not."""
 
 from gpuprof.errors import NotComparable, UsageError
-from gpuprof.report import annotate, blame, csv, json, launches, samples, stalls, summary
 from gpuprof.report.model import Report
 from gpuprof.report.sections import select_lines, source_sections
-from gpuprof.report.terminal.header import header_lines
-from gpuprof.report.terminal.look import Look
-
-
-class Request(NamedTuple):
-    """What of a page is wanted. `lines`: first and last source line; `isa`: instructions under every line."""
-
-    page: str  # a key of PAGES, or "" for the default
-    lines: tuple[int, int] | None = None
-    isa: bool = False
-
-
-class Page(NamedTuple):
-    text: Callable[[Report, Look, Request], Iterator[Text]]
-    rows: Callable  # of the CSV: (report, lines) -> rows
-
-
-def listing(name: str) -> Page:
-    return Page(
-        lambda report, look, request: annotate.page(report, name, look, request.lines, request.isa),
-        lambda report, lines: csv.listing(report, name, lines),
-    )
-
-
-PAGES: dict[str, Page] = {
-    "summary": Page(lambda report, look, request: summary.page(report, look), csv.summary),
-    "source": listing("source"),
-    "ptx": listing("ptx"),
-    "isa": listing("isa"),
-    "blame": Page(lambda report, look, request: blame.page(report, look), blame.csv_rows),
-    "stalls": Page(lambda report, look, request: stalls.page(report, look, request.isa), stalls.rows),
-    "launches": Page(lambda report, look, request: launches.page(report, look), csv.launches),
-    "samples": Page(lambda report, look, request: samples.page(report, look, request.lines), samples.rows),
-}
-
-
-def overview(report: Report, look: Look, request: Request) -> Iterator[Text]:
-    """The default: the summary, then the hottest kernel's annotated source, since that is where the work starts."""
-    yield from summary.page(report, look)
-    for kernel in report.kernels[:1]:
-        yield from annotate.kernel_listing(kernel, "source", look, request.lines, request.isa)
-
-
-def text_page(report: Report, look: Look, request: Request) -> Iterator[Text]:
-    """The lines of a page, the header first."""
-    look = look._replace(vocabulary=report.vocabulary)
-    yield from header_lines(report.header, look)
-    page = PAGES[request.page].text if request.page else overview
-    yield from page(report, look, request)
-
-
-def csv_page(report: Report, request: Request) -> str:
-    return csv.text_of(PAGES[request.page or "source"].rows(report, request.lines))
-
-
-def json_page(report: Report, request: Request) -> str:
-    return json.text_of(report, request.page or "source", request.lines)
 
 
 def check_measured(report: Report) -> None:

@@ -4,28 +4,31 @@ first.
 
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len
 from rich.text import Text
 
+from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.blame import most_waited_for
+from gpuprof.isa.vocabularies import Vocabulary
+from gpuprof.report.concurrency import span_fact
+from gpuprof.report.endings import most_waited_for
 from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
-from gpuprof.report.launches import overlaps
+from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
+from gpuprof.report.pages.advice import finding_lines
+from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.sections import hottest, source_sections
-from gpuprof.report.stalls import sentence, waits_of
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.totals import Totals, totals
-from gpuprof.report.triage.findings import Finding
 from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.report.waits import sentence, waits_of
 
 LABEL_CELLS = 11
 MIX_CELLS = 40
 
 
-def page(report: Report, look: Look) -> Iterator[Text]:
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     if len(report.kernels) > 1:
         yield Text("")
         yield from kernel_table(report, look)
@@ -110,18 +113,6 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
         yield f"unknown for {cut_off} that did not finish" if kernel.cycles else "unknown: it did not finish"
     if len(report.kernels) > 1:
         yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
-
-
-def span_fact(launches: Sequence[Launch], chip: ChipFacts) -> str:
-    """How long it was from the first one's start to the last one's end, where some ran at the same time: their
-    durations sum to more. "" where none did.
-    """
-    ended = [launch for launch in launches if launch.complete]
-    if not any(overlaps(ended).values()):
-        return ""
-    cycles = max(launch.end_cycle for launch in ended) - min(launch.start_cycle for launch in ended)
-    time = f"{duration(cycles, chip.clock_mhz)}, " if chip.clock_mhz else ""
-    return f"some at the same time: {time}{grouped(cycles)} cycles from the first start to the last end"
 
 
 def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
@@ -209,24 +200,37 @@ def hot_rows(kernel: Kernel) -> list[tuple[str, Row]]:
     return [(base_name(paths[id(row)]), row) for row in hottest(sections) if row.number]
 
 
-def finding_lines(number: int, finding: Finding, look: Look) -> Iterator[Text]:
-    next_step = f" (gpuprof explain {finding.explain})" if finding.explain else ""
-    text = shown(finding.text) + next_step
-    if look.width is None:
-        yield Text(f"# {number}. {text}")
-        return
-    first, rest = ("# " if look.plain else "  ") + f"{number}. ", ("# " if look.plain else "  ") + "   "
-    for index, part in enumerate(wrapped(text, max(look.width - cell_len(first), 10))):
-        yield clipped(Text().append(first if index == 0 else rest, DIM).append(part), look)
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """Kernel, fact, value: one row per fact, and one per finding."""
+    yield ["Kernel Name", "Fact", "Value"]
+    for kernel in report.kernels:
+        for name, value in csv_facts(kernel, report):
+            yield [printable(kernel.name), name, cell(value)]
+        for finding in findings(kernel, report.chip, report.header, report.vocabulary):
+            yield [printable(kernel.name), f"finding.{finding.rule}", printable(finding.text)]
 
 
-def wrapped(text: str, cells: int) -> list[str]:
-    """Words in lines of at most `cells` cells; a longer word has a line of its own."""
-    lines = [""]
-    for word in text.split():
-        candidate = f"{lines[-1]} {word}".strip()
-        if lines[-1] and cell_len(candidate) > cells:
-            lines.append(word)
-        else:
-            lines[-1] = candidate
-    return lines
+def csv_facts(kernel: Kernel, report: Report) -> Iterator[tuple[str, object]]:
+    header = report.header
+    yield from (("model_version", header.model_version), ("chip", header.chip), ("fidelity", header.fidelity))
+    if header.filter:
+        yield "filter", header.filter
+    yield from (("launches", len(kernel.launches)), ("cycles", kernel.cycles), ("registers", kernel.registers))
+    yield from ((name, value) for name, value in vars(totals(kernel, report.chip)).items() if value is not None)
+    yield from by_term("warp_cycles", kernel.cost.cycles, report.vocabulary)
+    if header.is_sampled:
+        yield from by_term("samples", kernel.cost.samples, report.vocabulary)
+    yield from kernel.cost.counters.facts().items()
+
+
+def by_term(name: str, per_reason: Sequence[int], vocabulary: Vocabulary) -> Iterator[tuple[str, int]]:
+    merged = vocabulary.merged(per_reason)
+    return ((f"{name}.{vocabulary.word(place)}", merged[place]) for place in vocabulary.numbers())
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    """Nothing: totals and findings are in every page's JSON."""
+    return {}
+
+
+PAGE = Page(text, rows, objects)

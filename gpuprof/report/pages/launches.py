@@ -1,13 +1,15 @@
 """The launches page: one row per launch, in order of launch."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rich.text import Text
 
-from gpuprof.report.figures import count, extent
+from gpuprof.report.concurrency import overlaps
+from gpuprof.report.figures import count, extent, rounded
+from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Launch, Report
+from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import WARM, Look, shown
 from gpuprof.report.totals import theoretical_occupancy
@@ -23,22 +25,12 @@ def launch_rows(report: Report) -> list[LaunchRow]:
     return sorted(rows, key=lambda row: row.launch.launch)
 
 
-def overlaps(launches: list[Launch]) -> dict[int, int]:
-    """How many others ran while each did, by launch."""
-    starts = sorted(launch.start_cycle for launch in launches)
-    ends = sorted(launch.end_cycle for launch in launches)
-    return {
-        launch.launch: max(0, bisect_left(starts, launch.end_cycle) - bisect_right(ends, launch.start_cycle) - 1)
-        for launch in launches
-    }
-
-
 def own_registers(launch: Launch) -> str:
     """The sampler's registers that were other than the header's: "filter=off, period_cycles=64"."""
     return ", ".join(f"{name}={value}" if value != "" else f"no {name}" for name, value in launch.sampling.items())
 
 
-def page(report: Report, look: Look) -> Iterator[Text]:
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     def number(value: int) -> Text:
         return Text(count(value, look.plain))
 
@@ -90,3 +82,31 @@ def page(report: Report, look: Look) -> Iterator[Text]:
         columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
     yield Text("")
     yield from table(columns, rows, look)
+
+
+# of a launch: columns of the table `launches`
+FACTS = (
+    *("launch", "kernel", "grid", "block", "dynamic_shared_nbytes", "stream", "task"),
+    *("start_cycle", "end_cycle", "cycles"),
+    *("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete"),
+)
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """A row per launch: the table's columns, then every metric that any launch has."""
+    found = launch_rows(report)
+    metrics = sorted({metric for row in found for metric in row.launch.metrics} - {"registers"})
+    yield [*FACTS, "registers", "theoretical_occupancy", *metrics, "sampler"]
+    for launch, kernel in found:
+        facts = (getattr(launch, name) for name in FACTS)
+        occupancy = rounded(theoretical_occupancy(launch, report.chip))
+        measured = (launch.metrics.get(metric) for metric in metrics)
+        yield [*map(cell, (*facts, kernel.registers, occupancy, *measured, own_registers(launch)))]
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    """Nothing: the launches are in every page's JSON."""
+    return {}
+
+
+PAGE = Page(text, rows, objects)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from gpuprof.report.cells import Cells, View, columns_for
 from gpuprof.report.estimates import scale_of
 from gpuprof.report.figures import base_name, near_name, percent
-from gpuprof.report.model import Cost, Kernel, Report, Row, Section
+from gpuprof.report.model import Cost, Kernel, Row, Section
+from gpuprof.report.pages.cells import Cells, View, columns_for
 from gpuprof.report.sections import LISTINGS, hottest, select_lines
 from gpuprof.report.terminal.bars import legend
 from gpuprof.report.terminal.columns import layout
@@ -16,14 +16,6 @@ from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
 MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it
 LEAST_CODE_CELLS, LEAST_CODE_SHARE = 30, 0.33  # of the page, before columns are dropped
-
-
-def page(
-    report: Report, name: str, look: Look, lines: tuple[int, int] | None = None, isa: bool = False
-) -> Iterator[Text]:
-    """The listing `name` ("source", "ptx", "isa") of every kernel of the report."""
-    for kernel in report.kernels:
-        yield from kernel_listing(kernel, name, look, lines, isa)
 
 
 def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int] | None, isa: bool) -> Iterator[Text]:

@@ -1,27 +1,20 @@
-"""The source, PTX and instruction pages as CSV, as Nsight Compute exports its source page; other pages as plain tables.
+"""The columns of the source, PTX and instruction pages as CSV, as Nsight Compute exports its source page.
 
-A `Kernel Name` row, a heading, a row per line or instruction; then the next kernel's. Nsight Compute's columns come
-first, in its order and with its names, then ours. A cell is empty where nothing was measured. Text is the source's own,
-but control characters are written out, since people print CSV on terminals.
+Nsight Compute's columns come first, in its order and with its names, then ours. A cell is empty where nothing was
+measured. Text is the source's own, but control characters are written out.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.blame import attributed
-from gpuprof.report.estimates import Scale, scale_of
+from gpuprof.report.endings import attributed
+from gpuprof.report.estimates import Scale
 from gpuprof.report.intervals import wilson
-from gpuprof.report.launches import launch_rows, own_registers
 from gpuprof.report.model import SELECTED, Cost, Counters, Instruction, Kernel, Report, Row, Section
-from gpuprof.report.sections import LISTINGS, select_lines
-from gpuprof.report.stalls import joined
-from gpuprof.report.totals import theoretical_occupancy, totals
-from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.report.waits import joined
 
 
 class Line(NamedTuple):
@@ -199,92 +192,3 @@ def columns_in(vocabulary: Vocabulary) -> tuple[CsvColumn, ...]:
             vocabulary, " (Exact)", lambda cost: cost.cycles, lambda number: lambda line: number(line.row.cost)
         ),
     )
-
-
-def listing(report: Report, name: str, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
-    """The rows of the listing `name` ("source", "ptx", "isa") of every kernel."""
-    columns = columns_in(report.vocabulary)
-    for kernel in report.kernels:
-        yield ["Kernel Name", printable(kernel.name)]
-        yield [column.name for column in columns]
-        sections, scale = LISTINGS[name](kernel), scale_of(kernel)
-        for section in select_lines(sections, *lines) if lines else sections:
-            for row in section.rows:
-                line = Line(row, section, kernel, report, scale)
-                yield [column.cell(line) for column in columns]
-
-
-def launches(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
-    """A row per launch: the `launches` table's columns, then every metric any launch has."""
-    rows = launch_rows(report)
-    metrics = sorted({metric for row in rows for metric in row.launch.metrics} - {"registers"})
-    names = (
-        "launch",
-        "kernel",
-        "grid",
-        "block",
-        "dynamic_shared_nbytes",
-        "stream",
-        "task",
-        "start_cycle",
-        "end_cycle",
-        "cycles",
-    )
-    counts = ("samples_due", "samples_kept", "samples_dropped", "buffer_full", "complete")
-    yield [*names, *counts, "registers", "theoretical_occupancy", *metrics, "sampler"]
-    for launch, kernel in rows:
-        facts = [getattr(launch, name) for name in (*names, *counts)]
-        occupancy = theoretical_occupancy(launch, report.chip)
-        own = [
-            kernel.registers,
-            "" if occupancy is None else round(occupancy, 6),
-            *(launch.metrics.get(metric, "") for metric in metrics),
-        ]
-        own.append(own_registers(launch))
-        yield [cell(fact) for fact in facts + own]
-
-
-def cell(value: object) -> object:
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    return printable(value) if isinstance(value, str) else value
-
-
-def summary(report: Report, lines: tuple[int, int] | None = None) -> Iterator[Sequence[object]]:
-    """Kernel, fact, value: one row per fact, and one per finding."""
-    yield ["Kernel Name", "Fact", "Value"]
-    for kernel in report.kernels:
-        sums = totals(kernel, report.chip)
-        facts: dict = {
-            "model_version": report.header.model_version,
-            "chip": report.header.chip,
-            "fidelity": report.header.fidelity,
-        }
-        facts |= {"filter": report.header.filter} if report.header.filter else {}
-        facts |= {"launches": len(kernel.launches), "cycles": kernel.cycles, "registers": kernel.registers}
-        facts |= {name: value for name, value in vars(sums).items() if value is not None}
-        facts |= {f"warp_cycles.{name}": number for name, number in terms(report.vocabulary, kernel.cost.cycles)}
-        facts |= {
-            f"samples.{name}": number
-            for name, number in terms(report.vocabulary, kernel.cost.samples)
-            if report.header.is_sampled
-        }
-        facts |= kernel.cost.counters.facts()
-        for name, value in facts.items():
-            yield [printable(kernel.name), name, cell(value)]
-        for finding in findings(kernel, report.chip, report.header, report.vocabulary):
-            yield [printable(kernel.name), f"finding.{finding.rule}", printable(finding.text)]
-
-
-def terms(vocabulary: Vocabulary, per_reason: Sequence[int]) -> list[tuple[str, int]]:
-    merged = vocabulary.merged(per_reason)
-    return [(vocabulary.word(place), merged[place]) for place in vocabulary.numbers()]
-
-
-def text_of(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV, lines ending in a line feed."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()

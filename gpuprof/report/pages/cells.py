@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.blame import attributed
+from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale
 from gpuprof.report.figures import base_name, count, percent
 from gpuprof.report.model import SELECTED, Cost, Kernel, Row, ranked
