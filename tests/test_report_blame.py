@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 import pytest
 from rich.console import Console
 
+from gpuprof.correlate.frames import Position
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.report.endings import attributed, entries, most_waited_for
-from gpuprof.report.model import Blame, ChipFacts, Cost, Ending, Header, Instruction, Kernel, Launch, Position, Report
+from gpuprof.report.model import Blame, ChipFacts, Cost, Ending, Header, Instruction, Kernel, Launch, Report
 from gpuprof.report.pages.page import Request
 from gpuprof.report.render import csv_page, json_page, text_page
 from gpuprof.report.sections import source_sections

@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from gpuprof.report.figures import base_name
-from gpuprof.report.model import Ending, Kernel, Position, Row
+from gpuprof.correlate.frames import Position
+from gpuprof.report.model import Ending, Kernel, Row
 from gpuprof.report.terminal.look import shown
+from gpuprof.wording import base_name
 
 
 class Entry(NamedTuple):

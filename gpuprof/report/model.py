@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuprof.correlate.frames import Position
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
@@ -94,14 +95,6 @@ def total(costs: Iterable[Cost]) -> Cost:
         Counters(*map(sum, zip(*(c.counters for c in costs), strict=True))),
         tuple(map(sum, zip(*(c.weights for c in costs), strict=True))),
     )
-
-
-class Position(NamedTuple):
-    """A line of a file, inside a function. path "" or line 0: unknown."""
-
-    function: str
-    path: str
-    line: int
 
 
 class Stalls(NamedTuple):

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gpuprof.report.model import Cost, Instruction, Kernel, Position, Row, Section, total
+from gpuprof.correlate.frames import Position
+from gpuprof.report.model import Cost, Instruction, Kernel, Row, Section, total
 
 SIGNATURE_LINES = 20  # how far a signature may be from a function's first line with code, and its end from the last
 NO_LINE = "(code without a source line)"

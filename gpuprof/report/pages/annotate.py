@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from gpuprof.report.estimates import scale_of
-from gpuprof.report.figures import base_name, near_name, percent
+from gpuprof.report.figures import near_name, percent
 from gpuprof.report.model import Cost, Kernel, Row, Section
 from gpuprof.report.pages.cells import Cells, View, columns_for
 from gpuprof.report.sections import LISTINGS, hottest, select_lines
 from gpuprof.report.terminal.bars import legend
 from gpuprof.report.terminal.columns import layout
 from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.wording import base_name
 
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
 MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it

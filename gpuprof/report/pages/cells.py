@@ -9,12 +9,13 @@ from rich.text import Text
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale
-from gpuprof.report.figures import base_name, count, percent
+from gpuprof.report.figures import count, percent
 from gpuprof.report.model import SELECTED, Cost, Kernel, Row, ranked
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column
 from gpuprof.report.terminal.look import DIM, HOT, WARM, Look, shown
 from gpuprof.report.terminal.syntax import coloured
+from gpuprof.wording import base_name
 
 BAR_CELLS = 8
 HOT_SHARE, WARM_SHARE = 0.30, 0.05  # from these shares on a number is coloured

@@ -9,7 +9,7 @@ from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.figures import base_name, count, grouped, rounded
+from gpuprof.report.figures import count, grouped, rounded
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Cost, Header, Kernel, Report
 from gpuprof.report.pages.advice import finding_lines
@@ -18,6 +18,7 @@ from gpuprof.report.sections import select_lines, source_sections
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.wording import base_name
 
 LEAST_SHARE = 0.005  # exact or estimated: what is less is in CSV and JSON alone
 OWN_RULES = ("sampling", "sampled_beside_exact", "too_thin", "in_step")

@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from gpuprof.correlate.frames import Position
 from gpuprof.isa.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.figures import base_name, count, grouped, percent
-from gpuprof.report.model import SELECTED, Kernel, Position, Report
+from gpuprof.report.figures import count, grouped, percent
+from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, shown
 from gpuprof.report.waits import Waits, facts, kernel_waits, mean, range_of
+from gpuprof.wording import base_name
 
 MOST_ROWS, LEAST_SHARE = 20, 0.005  # shown of a kernel
 LEAST_BINS, LEAST_CODE_CELLS = 12, 4

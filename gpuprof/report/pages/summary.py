@@ -11,7 +11,7 @@ from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.concurrency import span_fact
 from gpuprof.report.endings import most_waited_for
-from gpuprof.report.figures import base_name, count, duration, extent, grouped, nbytes, percent
+from gpuprof.report.figures import count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
 from gpuprof.report.pages.advice import finding_lines
@@ -23,6 +23,7 @@ from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 from gpuprof.report.totals import Totals, totals
 from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.waits import sentence, waits_of
+from gpuprof.wording import base_name
 
 LABEL_CELLS = 11
 MIX_CELLS = 40

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gpuprof.isa.vocabularies import NCU, Vocabulary
-from gpuprof.report.figures import base_name
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
 from gpuprof.report.totals import Totals
+from gpuprof.wording import base_name
 
 LINES_PER_RULE = 2
 LINE_LEAST_COST = 0.01  # a line below this share of the kernel is not worth a sentence

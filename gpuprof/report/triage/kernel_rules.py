@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
-from gpuprof.report.figures import base_name, grouped, product
+from gpuprof.report.figures import grouped, product
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, ranked
 from gpuprof.report.sections import source_sections
 from gpuprof.report.totals import totals
 from gpuprof.report.triage.findings import Case, Finding, percent0, place, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
+from gpuprof.wording import base_name
 
 LINE_SHARE = 0.30
 REASON_SHARE = 0.50

@@ -5,11 +5,12 @@ help.
 from collections.abc import Iterator
 
 from gpuprof.report.estimates import Estimate, scale_of
-from gpuprof.report.figures import base_name, grouped
+from gpuprof.report.figures import grouped
 from gpuprof.report.intervals import wilson
 from gpuprof.report.triage.findings import LINES_PER_RULE, Case, Finding, percent0, place
 from gpuprof.report.triage.ranking import Overlap, overlaps
 from gpuprof.report.triage.resonance import resonances
+from gpuprof.wording import base_name
 
 MIN_SAMPLES = 1000
 MISLEADING_SHARE = 0.05  # ours: that far apart, two lines may change places
