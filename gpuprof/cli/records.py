@@ -53,7 +53,7 @@ class _Records:
         """Payloads that are not empty. Raises UsageError for a launch that a whole file does not have."""
         from gpuprof.records.chunk_stream import SAMPLE_CHUNKS, read_chunks
         from gpuprof.records.encoding import Rows
-        from gpuprof.records.stalls import as_vectors, holds_numbers
+        from gpuprof.records.stall_words import as_vectors, holds_numbers
 
         wanted = (b"SMCN",) if self.counters else SAMPLE_CHUNKS
         meta: dict = {"sampling": {}}

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gpuprof.correlate.estimate import Spread, least_effect, weights
+from gpuprof.correlate.sample_weights import Spread, least_effect, weights
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import Rows
