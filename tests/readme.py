@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = (README, ROOT / "docs" / "sweep.md")
+PAGES = (README, ROOT / "docs" / "sweep.md", ROOT / "docs" / "export.md")
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
 _TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)

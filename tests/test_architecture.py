@@ -19,6 +19,7 @@ ORDER = (
     "records",
     "stream",
     "correlate",
+    "export",
     "report",
     "check",
     "interop",
@@ -70,6 +71,10 @@ def test_the_ground_floor_stands_on_itself():
         (
             "gpuprof.report.render",
             {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"},
+        ),
+        (
+            "gpuprof.export.folded",
+            {"rich", "numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"},
         ),
         (
             "gpuprof.check.compare",

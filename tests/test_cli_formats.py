@@ -28,6 +28,8 @@ def test_every_command_that_prints_formats_has_the_one_flag():
     found = {}
     for name in COMMANDS:
         flags = flags_of(name)
+        if name == "export":  # its formats are those of files
+            continue
         if {"--format", "--csv", "--json"} & set(flags):
             found[name] = tuple(flags["--format"].type.choices)
             assert {flag[2:] for flag in flags if flag in ("--csv", "--json")} == set(found[name]) - {"text"}
