@@ -343,6 +343,7 @@ READERS = [
     ("records", "a.gprec", "--format", "json"),
     ("records", "a.gprec", "--format", "csv"),
     ("records", "a.gprec", "--launch", "1", "--limit", "2"),
+    ("export", "a.gprec", "-o", "a.folded"),
     ("quality", "a.gprec", "--launch", "0"),
     ("quality", "a.gprec", "--launch", "1", "--json"),
     ("merge", "a.gprec", "a.gprec", "-o", "merged.gprec"),

@@ -38,6 +38,28 @@ def test_every_page_in_every_format(folder, name):
     assert rows and len({len(row) for row in rows}) <= 2  # those of a listing, and the kernel's name above them
 
 
+# A line of each page in a pipe, from the numbers of the fixture.
+SAYS = {
+    "summary": "# occupancy  achieved 18.0%, theoretical 100.0% (limited by warps)",
+    "source": ">>   14  63.9%  67.0%    64.2%  62.0-66.4  ggggLLLL lg:51,long_sb:46   2048   32.0   28672          -"
+    "          out[at(x, y + i, n)] = value;",
+    "ptx": "-     7   0.8%     0.8%    0.5-1.3  #        wait:28           1024   32.0       -          -  "
+    "transpose.cu:6       add.s32     %r7, %r1, 7;",
+    "isa": "-   0x1010   0.8%     0.8%    0.5-1.3  #        wait:28           1024   32.0       -          -  "
+    "transpose.cu:6   S2R R1, ctaid.x",
+    "blame": "# the recording does not say what ended the stalls: collect again",
+    "stalls": "# transpose_naive  144,528 stalled warp-cycles",
+    "launches": "     1    5000   7000   4x4   32x8    24       0       0     100.0%  916   916        0       yes  "
+    "transpose_naive",
+    "samples": "transpose.cu:14  32.5%    32.8%  30.6-34.9   +0.3      600   60000  lg_throttle",
+}
+
+
+def test_every_page_says_what_the_tables_say(folder):
+    found = {name: SAYS.get(name) in printed(folder, "--page", name).splitlines() for name in PAGES}
+    assert found == dict.fromkeys(PAGES, True)
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_has_all_renderings(name):
     assert isinstance(load(name), Page)
