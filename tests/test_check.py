@@ -91,11 +91,11 @@ def folder(tmp_path):
 
 # The file.
 
-BASELINE = """\
+BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out.
 # lines: warp-cycles, file, text (and which of the lines that say the same), from 1% of the launch on.
-format = 1
+format = {FORMAT}
 tool = "0.1.0"
 model = "1"
 chip = "a100"
@@ -165,7 +165,7 @@ def test_any_facts_come_back(tmp_path_factory, facts):
 
 
 DAMAGED = {
-    "format = 1": "damaged baseline: the file has no 'launch'; write it anew with --update",
+    f"format = {FORMAT}": "damaged baseline: the file has no 'launch'; write it anew with --update",
     "x": "is not a baseline: Expected '=' after a key in a key/value pair (at end of document)",
     BASELINE.replace(
         f"format = {FORMAT}", f"format = {FORMAT + 1}"

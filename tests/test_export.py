@@ -26,6 +26,13 @@ saxpy;saxpy.cu:4;selected 4
 """
 
 
+@pytest.fixture
+def only_folded(monkeypatch):
+    """The table as if it had no other format."""
+    for name in set(FORMATS) - {"folded"}:
+        monkeypatch.delitem(FORMATS, name)
+
+
 def exported(folder: Path, name: str) -> str:
     assert gpuprof(folder, "export", name, "-o", "out.folded") == (0, "", "")
     return (folder / "out.folded").read_text()
@@ -117,7 +124,7 @@ def test_any_names_are_as_many_frames(parts):
     assert len(frames) == len(parts) + 1 and all(name == name.strip() != "" for name in frames)
 
 
-def test_the_extension_says_the_format(tmp_path, monkeypatch):
+def test_the_extension_says_the_format(tmp_path, monkeypatch, only_folded):
     monkeypatch.setitem(FORMATS, "odd", FORMATS["folded"]._replace(extension=".odd.folded"))
     assert format_of(Path("a.folded")) == "folded" and format_of(Path("a.odd.folded")) == "odd"
     make_database(tmp_path / "t.gpudb")
@@ -175,7 +182,7 @@ def test_nothing_or_not_all_is_there(tmp_path, bend, code, error):
     assert (tmp_path / "t.folded").exists() == (code == 0)
 
 
-def test_wrong_usage(tmp_path):
+def test_wrong_usage(tmp_path, only_folded):
     make_database(tmp_path / "t.folded")
     for arguments, error in (
         (("none.gpudb", "-o", "a.folded"), "none.gpudb: there is no such file"),

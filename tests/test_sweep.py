@@ -21,6 +21,7 @@ from gpuprof.sweep.plan import prepare, runs, with_values
 from gpuprof.sweep.run import Outcome
 from gpuprof.sweep.screen import lines
 from gpuprof.sweep.table import build_table
+from gpuprof.sweep.write import VERSION
 from gpuprof.timing.version import MODEL_VERSION
 from tests.command import SAMPLES, gpuprof, names, write_files
 from tests.sweeps import KERNEL, kernel_file, plan_of
@@ -237,7 +238,7 @@ def test_all_formats_say_the_same(written):
     folder, *_ = written
     rows = rows_of((folder / "t.csv").read_text())
     document = json.loads((folder / "t.json").read_text())
-    assert document["version"] == 2 and document["meta"]["file"] == "sums.cu"
+    assert document["version"] == VERSION and document["meta"]["file"] == "sums.cu"
     assert [column["name"] for column in document["columns"]] == list(rows[0])
     as_text = [{name: "" if value is None else str(value) for name, value in row.items()} for row in document["rows"]]
     assert as_text == rows
