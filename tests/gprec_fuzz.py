@@ -25,13 +25,13 @@ from recordings import META, SAMPLES, gpuprof, launch_fields, saxpy_program, tim
 
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.cli.main import COMMANDS
-from gpuprof.cli.report import PAGES
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.merge import merge
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.report.pages import PAGES
 from gpuprof.saved.codec import VERSION as STREAM_VERSION
 from gpuprof.saved.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
 from gpuprof.saved.pieces import pack, unpack
@@ -343,6 +343,7 @@ READERS = [
     ("records", "a.gprec", "--format", "json"),
     ("records", "a.gprec", "--format", "csv"),
     ("records", "a.gprec", "--launch", "1", "--limit", "2"),
+    ("export", "a.gprec", "-o", "a.folded"),
     ("quality", "a.gprec", "--launch", "0"),
     ("quality", "a.gprec", "--launch", "1", "--json"),
     ("merge", "a.gprec", "a.gprec", "-o", "merged.gprec"),

@@ -21,7 +21,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-PAGES = (README, *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md")))
+PAGES = (README, *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md")))
 SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs

@@ -19,6 +19,7 @@ ORDER = (
     "records",
     "stream",
     "correlate",
+    "export",
     "report",
     "check",
     "interop",
@@ -68,8 +69,12 @@ def test_the_ground_floor_stands_on_itself():
         ("gpuprof", {"numpy", "click", "rich", "numba", "llvmlite"}),
         ("gpuprof.cli.main", {"numpy", "rich", "numba", "llvmlite", "sqlite3"}),
         (
-            "gpuprof.report.pages",
+            "gpuprof.report.render",
             {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"},
+        ),
+        (
+            "gpuprof.export.folded",
+            {"rich", "numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"},
         ),
         (
             "gpuprof.check.compare",

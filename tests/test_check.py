@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recordings import CHIP, META, gpuprof, launch_fields, timing
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.check.baseline import baseline_lines, read_baseline, write_baseline
+from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
 from gpuprof.check.rules import Rule, parse_rule
 from gpuprof.correlate.metrics import METRICS
@@ -91,11 +91,11 @@ def folder(tmp_path):
 
 # The file.
 
-BASELINE = """\
+BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out.
 # lines: warp-cycles, file, text (and which of the lines that say the same), from 1% of the launch on.
-format = 1
+format = {FORMAT}
 tool = "0.1.0"
 model = "1"
 chip = "a100"
@@ -165,9 +165,11 @@ def test_any_facts_come_back(tmp_path_factory, facts):
 
 
 DAMAGED = {
-    "format = 1": "damaged baseline: the file has no 'launch'; write a new one with --update",
+    f"format = {FORMAT}": "damaged baseline: the file has no 'launch'; write a new one with --update",
     "x": "is not a baseline: Expected '=' after a key in a key/value pair (at end of document)",
-    BASELINE.replace("format = 1", "format = 2"): "has format 2, and this gpuprof reads up to 1: use a newer gpuprof",
+    BASELINE.replace(
+        f"format = {FORMAT}", f"format = {FORMAT + 1}"
+    ): f"has format {FORMAT + 1}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof",
     BASELINE.replace(
         "ordinal = 1", "ordinal = 1.5"
     ): "damaged baseline: a launch: ordinal is '1.5', not of type int; write a new one with --update",
@@ -191,6 +193,13 @@ def test_damaged_baseline(tmp_path, text):
     with pytest.raises(FileFormatError) as caught:
         read_baseline(tmp_path / "b.toml")
     assert str(caught.value).startswith(f"{tmp_path / 'b.toml'}: {DAMAGED[text]}")
+
+
+def test_an_older_baseline_does_not_compare(folder):
+    """Metrics that it does not have would read as zero."""
+    (folder / "blur.toml").write_text(BASELINE.replace(f"format = {FORMAT}", f"format = {FORMAT - 1}"))
+    message = f"blur.toml: has format {FORMAT - 1}, which is older than {FORMAT}, that of this gpuprof; write it anew "
+    assert check(folder) == (4, "", f"gpuprof: {message}with --update\n")
 
 
 # The verdicts.

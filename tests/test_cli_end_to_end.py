@@ -404,7 +404,7 @@ HEAVY = ("numba", "llvmlite", "numpy", "elftools", "rich", "sqlite3", "click")
     [
         ("import gpuprof", ()),
         ("import gpuprof.cli.main", ("click",)),
-        ("import gpuprof.report.pages", ("numpy", "rich", "sqlite3")),
+        ("import gpuprof.report.render", ("numpy", "rich", "sqlite3")),
         ("import gpuprof.check.compare", ("numpy", "sqlite3")),
     ],
 )

@@ -1,4 +1,4 @@
-"""collect --replay, --save-stream and --load-base, gpuprof replay and gpuprof merge, as users run them."""
+"""collect --passes, --save-stream and --load-base, gpuprof replay and gpuprof merge, as users run them."""
 
 import os
 from pathlib import Path
@@ -76,7 +76,7 @@ def beside_command(path: Path) -> list:
 
 def test_passes_are_merged_replays(folder):
     """One command, or its parts: the same bytes but for the text of the commands. The kernels' output is there once."""
-    out = told(folder, "collect", "kernels.cu", "--period", "32", "--replay", "3", "--save-stream", "-o", "whole.gprec")
+    out = told(folder, "collect", "kernels.cu", "--period", "32", "--passes", "3", "--save-stream", "-o", "whole.gprec")
     assert masked(out).splitlines()[-3:] == [
         "x[9] = 2.000000",
         "show<<<1, 1>>>  N cycles  N warp instructions  N samples",
@@ -96,7 +96,7 @@ def test_passes_are_merged_replays(folder):
     )
     told(folder, "replay", "whole.gprec")
     assert beside_command(folder / "whole-replay.gprec") == beside_command(folder / "whole.gprec")
-    told(folder, "collect", "kernels.cu", "--period", "32", "--replay", "3", "-o", "plain.gprec")
+    told(folder, "collect", "kernels.cu", "--period", "32", "--passes", "3", "-o", "plain.gprec")
     plain = [chunk for chunk in beside_command(folder / "whole.gprec") if chunk[0] != b"STRM"]
     assert beside_command(folder / "plain.gprec") == plain
     assert names(folder) == sorted(
@@ -134,7 +134,7 @@ def test_a_script_is_replayed_without_it(folder):
 
 def test_passes_of_a_script_that_sets_the_sampler(folder):
     """Pass k of 2 is half a period later, whatever the period is."""
-    told(folder, "collect", "script.py", "--period", "32", "--replay", "2")
+    told(folder, "collect", "script.py", "--period", "32", "--passes", "2")
     recording = read_recording(folder / "script.gprec")
     for number, period in ((0, 32), (1, 64)):
         cycles = recording.launches[number].samples["cycle"]
@@ -185,12 +185,13 @@ def test_merging_over_a_file_that_is_there(folder):
     assert {"a.gprec", "a.gprec.old", "plain.gprec"} == {name for name in names(folder) if "gprec" in name}
 
 
-def test_a_replayed_recording_has_the_stream_whether_asked_for_or_not(folder):
+def test_a_replayed_recording_has_the_stream(folder):
+    """Always, so that `replay` has no flag for it."""
     told(folder, "collect", "kernels.cu", "--launch", "work<<<1, 32>>>(f32[32], 20)", "--save-stream", "-o", "a.gprec")
     told(folder, "replay", "a.gprec", "-o", "b.gprec")
-    told(folder, "replay", "a.gprec", "--save-stream", "-o", "c.gprec")
-    assert (folder / "b.gprec").read_bytes() == (folder / "c.gprec").read_bytes()
-    assert read_recording(folder / "c.gprec").has_stream
+    assert beside_command(folder / "b.gprec") == beside_command(folder / "a.gprec")
+    assert read_recording(folder / "b.gprec").has_stream
+    assert refused(folder, 2, "replay", "a.gprec", "--save-stream").startswith("no such option '--save-stream'")
 
 
 def test_what_a_killed_pass_left_goes(folder):
@@ -212,7 +213,7 @@ def test_an_interrupt_in_a_later_pass(folder, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(gpuprof.run.multipass, "replay", interrupted)
-    code, _, error = run(folder, "collect", "kernels.cu", "--replay", "4")
+    code, _, error = run(folder, "collect", "kernels.cu", "--passes", "4")
     assert (code, error.strip(), finished) == (130, "gpuprof: interrupted", [1, 2])
     recording = read_recording(folder / "kernels.gprec")
     assert (recording.complete, recording.damage) == (False, None)
@@ -227,7 +228,7 @@ def test_an_interrupt_in_the_second_pass(folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(gpuprof.run.multipass, "replay", interrupted)
-    assert run(folder, "collect", "kernels.cu", "--replay", "2")[0] == 130
+    assert run(folder, "collect", "kernels.cu", "--passes", "2")[0] == 130
     recording = read_recording(folder / "kernels.gprec")
     assert recording.marks[-1]["text"] == "interrupted in pass 2 of 2"
     assert (len(recording.launches), recording.meta["sampling"].get("passes"), recording.has_stream) == (4, None, False)
@@ -243,11 +244,11 @@ def test_what_cannot_be_done(folder):
         (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace its own input; give another "
             "name with -o"),
         (2, "replay saved.gprec --period 31", "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
-        (2, "collect kernels.cu --replay 2 --period 0", "2 passes with sampling off would all be the same; give "
+        (2, "collect kernels.cu --passes 2 --period 0", "2 passes with sampling off would all be the same; give "
             "--period"),
-        (2, "collect kernels.cu --replay 2 --period auto", "2 passes with --period auto: each may find another period; "
+        (2, "collect kernels.cu --passes 2 --period auto", "2 passes with --period auto: each may find another period; "
             "give the period that a single pass finds"),
-        (2, "collect kernels.cu --replay 2 --stream lsu", "2 passes with --stream lsu: samples disturb each pass "
+        (2, "collect kernels.cu --passes 2 --stream lsu", "2 passes with --stream lsu: samples disturb each pass "
             "differently; use --stream aux"),
         (2, "collect kernels.cu --load-base 0x1001", "load base 0x1001: it must be a multiple of 0x1000 between 0x1000 "
             "and 0xfffff000"),
@@ -325,7 +326,7 @@ except KernelFault:
 def test_kernels_that_launch_kernels(folder):
     """What kernels launch is no command of the stream, and comes again."""
     write_files(folder, {"sort.cu": SORT})
-    told(folder, "collect", "sort.cu", "--save-stream", "--replay", "2")
+    told(folder, "collect", "sort.cu", "--save-stream", "--passes", "2")
     assert len(read_recording(folder / "sort.gprec").launches) > 4
     told(folder, "replay", "sort.gprec")
     assert beside_command(folder / "sort-replay.gprec") == beside_command(folder / "sort.gprec")
@@ -338,7 +339,7 @@ def test_some_blocks_of_a_chip_of_ones_own(folder):
     write_files(folder, {"small.toml": SMALL_CHIP, "saxpy.cu": (SAMPLES / "saxpy.cu").read_text()})
     told(folder, "collect", "saxpy.cu", "--chip", "small.toml", "--sample-blocks", "--save-stream", "--launch", SAXPY)
     (folder / "small.toml").unlink()
-    assert "blocks" in told(folder, "replay", "saxpy.gprec", "--replay", "2", "-o", "two.gprec").splitlines()[0]
+    assert "blocks" in told(folder, "replay", "saxpy.gprec", "--passes", "2", "-o", "two.gprec").splitlines()[0]
     told(folder, "replay", "saxpy.gprec")
     assert beside_command(folder / "saxpy-replay.gprec") == beside_command(folder / "saxpy.gprec")
     assert read_recording(folder / "two.gprec").marks == read_recording(folder / "saxpy.gprec").marks
@@ -347,7 +348,7 @@ def test_some_blocks_of_a_chip_of_ones_own(folder):
 def test_a_fault_that_a_script_lives_on_after(folder):
     """Its launch has no end, in a pass and in what the passes make."""
     write_files(folder, {"fault.py": FAULT})
-    told(folder, "collect", "fault.py", "--save-stream", "--replay", "2")
+    told(folder, "collect", "fault.py", "--save-stream", "--passes", "2")
     recording = read_recording(folder / "fault.gprec")
     assert [launch.end is None for launch in recording.launches.values()] == [True, False]
     assert len(recording.marks) == 1 and "work" in recording.marks[0]["text"]
@@ -362,13 +363,13 @@ def test_passes_of_every_kind(folder, flags):
     """Merged, replayed and at once: the same."""
     words = flags.split()
     out = folder / "a.gprec", folder / "b.gprec"
-    told(folder, "collect", "kernels.cu", "--chip", "t4", *words, "--replay", "2", "--save-stream", "-o", "a.gprec")
+    told(folder, "collect", "kernels.cu", "--chip", "t4", *words, "--passes", "2", "--save-stream", "-o", "a.gprec")
     told(folder, "replay", "a.gprec", "-o", "b.gprec")
     assert beside_command(out[0]) == beside_command(out[1])
     recording = read_recording(out[0])
     n_passes = [recording.meta["sampling"]["passes"], len(recording.meta["sampling"]["pass_seeds"].split())]
     assert n_passes == [2, 2] and sum(len(launch.samples) for launch in recording.launches.values()) > 20
-    told(folder, "replay", "a.gprec", "--record", "wide+counters", "--replay", "1", "-o", "b.gprec")
+    told(folder, "replay", "a.gprec", "--record", "wide+counters", "--passes", "1", "-o", "b.gprec")
     told(folder, "replay", "b.gprec", "--record", "wide", "-o", "c.gprec")
     with_and_without = [read_recording(folder / name).launches[0].sampled_counters for name in ("b.gprec", "c.gprec")]
     assert [len(rows) > 0 for rows in with_and_without] == [True, False]

@@ -16,7 +16,7 @@ from gpuprof.isa.vocabularies import VOCABULARIES
 from gpuprof.records import of_time
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
-from gpuprof.report import ranking
+from gpuprof.report.triage import ranking
 from gpuprof.timing.sampling import configuration, triggers
 from gpuprof.timing.sampling.control_registers import REGISTERS
 from tests.command import gpuprof, write_files

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from recordings import CHIP, META, SAMPLES, launch_fields, saxpy_program, stall_word, timing, write_saxpy
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.correlate import samples as samples_module
+from gpuprof.correlate import sample_counts
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database
-from gpuprof.correlate.samples import SampleCounts, first_reasons
+from gpuprof.correlate.sample_counts import SampleCounts, first_reasons
 from gpuprof.correlate.schema import APPLICATION_ID
 from gpuprof.errors import FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.stalls import INDEX, N_REASONS
@@ -117,7 +117,7 @@ def test_counts_against_a_slow_twin(chunks):
     expected = collections.Counter()
     counts = SampleCounts()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(samples_module, "MERGE_AT_ROWS", 3)
+        patch.setattr(sample_counts, "MERGE_AT_ROWS", 3)
         for launch, drawn in chunks:
             rows = np.zeros(len(drawn), WIDE_DTYPE)
             for row, (pc, word, flags) in zip(rows, drawn, strict=True):

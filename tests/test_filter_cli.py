@@ -10,7 +10,7 @@ import pytest
 from gpuprof.correlate.database import ensure_database
 from gpuprof.records.reader import read_recording
 from gpuprof.report.queries import read_report
-from gpuprof.report.rules import findings
+from gpuprof.report.triage.kernel_rules import findings
 from tests.command import gpuprof
 from tests.test_nested import ORDER
 from tests.test_report_samples import LOOP, in_step

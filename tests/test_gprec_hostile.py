@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from recordings import gpuprof, launch_fields
 
-from gpuprof.cli.report import PAGES
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import BY_TYPE
+from gpuprof.report.pages import PAGES
 from tests.gprec_fuzz import READERS, chunks_of, judge, rounds, sealed, write_everything
 
 N_FILES = 40_000 if os.environ.get("GPUPROF_FUZZ") else 60  # thorough: about an hour

@@ -12,7 +12,7 @@ import gpuprof.interop.triton
 from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.interop.mirror import HostArray, Mirror
 from gpuprof.interop.ptx import python_module, shown_name
-from gpuprof.report.listing import whole_function
+from gpuprof.report.sections import whole_function
 from tests.device_support import FakeExecutor
 
 PTX = """.version 8.7

@@ -13,7 +13,7 @@ from recordings import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.profile import common_registers, read_profile
-from gpuprof.correlate.samples import LaunchCounts
+from gpuprof.correlate.sample_counts import LaunchCounts
 from gpuprof.correlate.thinning import Samples, Truth, error_of, in_order, largest, measured, predicted, rows_of
 from gpuprof.errors import NotComparable
 from gpuprof.report.estimates import Scale

@@ -6,12 +6,13 @@ from collections import Counter
 import pytest
 from report_database import BASE, CODE, KERNEL, counters_of, cycles_of, make_database, samples_of
 
+from gpuprof.correlate.frames import Position
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import INDEX
 from gpuprof.report.intervals import wilson
-from gpuprof.report.listing import LISTINGS, hottest, select_lines, source_sections, whole_function
-from gpuprof.report.model import Position, total
+from gpuprof.report.model import total
 from gpuprof.report.queries import read_report
+from gpuprof.report.sections import LISTINGS, hottest, select_lines, source_sections, whole_function
 from gpuprof.report.totals import totals
 
 LAUNCHES = 2

@@ -9,11 +9,13 @@ from report_database import CU, make_database
 from rich.cells import cell_len
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.bars import apportion, bar
-from gpuprof.report.look import REASON_LOOKS, Look
-from gpuprof.report.pages import PAGES, Request, json_page, text_page
+from gpuprof.report.pages import PAGES
+from gpuprof.report.pages.page import Request
 from gpuprof.report.queries import read_report
-from gpuprof.report.screen import console_for, look_for, write
+from gpuprof.report.render import json_page, text_page
+from gpuprof.report.terminal.bars import apportion, bar
+from gpuprof.report.terminal.look import REASON_LOOKS, Look
+from gpuprof.report.terminal.screen import console_for, look_for, write
 
 PIPE = Look(None, "", True, True)
 

@@ -8,7 +8,7 @@ from report_database import make_database
 from gpuprof.isa.stalls import INDEX
 from gpuprof.report.model import ZEROS, Counters
 from gpuprof.report.queries import read_report
-from gpuprof.report.rules import findings
+from gpuprof.report.triage.kernel_rules import findings
 
 
 def report_of(tmp_path, **bend):

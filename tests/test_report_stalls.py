@@ -14,11 +14,13 @@ from rich.cells import cell_len
 
 from gpuprof.isa.stalls import INDEX
 from gpuprof.isa.vocabularies import VOCABULARIES
-from gpuprof.report.look import Look
 from gpuprof.report.model import Row, Stalls
-from gpuprof.report.pages import Request, csv_page, json_page, text_page
+from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.stalls import histogram, scale
 from gpuprof.report.queries import read_report
-from gpuprof.report.stalls import Waits, histogram, joined, range_of, scale, sentence
+from gpuprof.report.render import csv_page, json_page, text_page
+from gpuprof.report.terminal.look import Look
+from gpuprof.report.waits import Waits, joined, range_of, sentence
 
 PIPE = Look(None, "", True, True)
 # instruction, reason: {least cycles: stalls}, longest, of each launch. Their cycles are those of

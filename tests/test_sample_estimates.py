@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuprof.correlate.estimate import Spread, least_effect, weights
+from gpuprof.correlate.sample_weights import Spread, least_effect, weights
 from gpuprof.records.of_time import narrowed_by
 from gpuprof.records.schema import COMPACT_DTYPE, LEDGER_DTYPE, STALL_LENGTHS_DTYPE, WIDE_DTYPE
 from gpuprof.report.intervals import wilson

@@ -6,9 +6,9 @@ import json
 import sqlite3
 
 from gpuprof.records.reader import read_recording
+from gpuprof.report.concurrency import span_fact
 from gpuprof.report.figures import duration
 from gpuprof.report.model import ChipFacts, Launch
-from gpuprof.report.summary import span_fact
 from tests.command import gpuprof
 
 SOURCE = """

@@ -15,12 +15,13 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.fidelity.sentence import line, sentence
-from gpuprof.report.look import Look
+from gpuprof.report.terminal.look import Look
 from gpuprof.sweep.parameters import Parameter, chip_with, combinations, field_and_factor, parse_parameter
 from gpuprof.sweep.plan import prepare, runs, with_values
 from gpuprof.sweep.run import Outcome
 from gpuprof.sweep.screen import lines
 from gpuprof.sweep.table import build_table
+from gpuprof.sweep.write import VERSION
 from gpuprof.timing.state.version import MODEL_VERSION
 from tests.command import SAMPLES, gpuprof, names, write_files
 from tests.sweeps import KERNEL, kernel_file, plan_of
@@ -239,7 +240,7 @@ def test_all_formats_say_the_same(written):
     folder, *_ = written
     rows = rows_of((folder / "t.csv").read_text())
     document = json.loads((folder / "t.json").read_text())
-    assert document["version"] == 2 and document["meta"]["file"] == "sums.cu"
+    assert document["version"] == VERSION and document["meta"]["file"] == "sums.cu"
     assert [column["name"] for column in document["columns"]] == list(rows[0])
     as_text = [{name: "" if value is None else str(value) for name, value in row.items()} for row in document["rows"]]
     assert as_text == rows

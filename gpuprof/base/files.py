@@ -2,10 +2,13 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from gpuprof.errors import GpuprofError, UsageError
 
@@ -25,23 +28,45 @@ def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
     removed.
 
     What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a regular
-    file that `path` was is called NAME.old then.
+    file that `path` was is called NAME.old then. A pipe or a device stays what it is: the bytes go into it.
     Raises UsageError when `path` is a folder, GpuprofError when the disk refuses.
     """
     if path.is_dir():
         raise UsageError(f"{path}: is a folder; give a file name")
-    remove_what_was_left(path)
-    partial = hidden(path, "partial")
+    with _refusals(path):
+        if path.exists() and not path.is_file():
+            with open(path, "wb") as out, handing_over(out) as whole:
+                yield whole
+            return
+        remove_what_was_left(path)
+        partial = hidden(path, "partial")
+        try:
+            yield partial
+            if keep_old and path.is_file():
+                os.replace(path, old_name(path))
+            os.replace(partial, path)
+        finally:
+            with suppress(OSError):  # such as a name that is too long, which is why there is none
+                partial.unlink()
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
     try:
-        yield partial
-        if keep_old and path.is_file():
-            os.replace(path, old_name(path))
-        os.replace(partial, path)
+        yield
     except OSError as error:
         raise GpuprofError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):  # such as a name that is too long, which is why there is none
-            partial.unlink()
+
+
+@contextmanager
+def handing_over(out: BinaryIO) -> Iterator[Path]:
+    """Gives a temporary name to write to; when the block ends well, the file's bytes go to `out`."""
+    with TemporaryDirectory() as folder:
+        whole = Path(folder) / "whole"
+        yield whole
+        with open(whole, "rb") as file:
+            shutil.copyfileobj(file, out)
+        out.flush()
 
 
 def old_name(path: Path) -> Path:

@@ -14,3 +14,8 @@ def extent_text(extent: Sequence[int]) -> str:
 def plural(n: int, one: str, many: str) -> str:
     """1 with "launch", "launches" is "1 launch", 1000 is "1,000 launches"."""
     return f"{n:,} {one if n == 1 else many}"
+
+
+def base_name(path: str) -> str:
+    """The file's name without its folders, whichever way the compiler wrote them."""
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

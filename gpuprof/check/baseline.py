@@ -14,7 +14,8 @@ from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineC
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import FileFormatError, NotComparable
 
-# 1: first version. A metric added to correlate.metrics needs a new one, since a count that is left out means zero.
+# 1: first version. Another set of metrics in correlate.metrics is another format, since a count that is left out means
+# zero: a baseline of an older one does not compare.
 FORMAT = 1
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
@@ -58,7 +59,7 @@ def quoted(text: str) -> str:
 
 
 def read_baseline(path: Path) -> Facts:
-    """Raises NotComparable when there is none, FileFormatError when it is damaged or newer."""
+    """Raises NotComparable when there is none or it is older, FileFormatError when it is damaged or newer."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -83,6 +84,11 @@ class _Reader:
         if version > FORMAT:
             raise FileFormatError(
                 f"{self.path}: has format {version}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof"
+            )
+        if version < FORMAT:
+            raise NotComparable(
+                f"{self.path}: has format {version}, and this gpuprof writes format {FORMAT}; write a new one "
+                "with --update"
             )
         launches = [
             self.launch(self.expect(each, dict, "a launch")) for each in self.take(values, "launch", list, "the file")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.formats import format_option
+
 
 @click.command()
 @click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
@@ -20,7 +22,7 @@ import click
 )
 @click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
 @click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option(json="versioned")
 def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool, diff: bool, format_: str):
     """Compare a profile with a committed baseline.
 

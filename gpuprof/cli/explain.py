@@ -45,12 +45,12 @@ def command(reason, vocabulary):
 def explain(number: int) -> None:
     from gpuprof.isa.stalls import REASONS
     from gpuprof.isa.vocabularies import VOCABULARIES
-    from gpuprof.report.causes import CAUSES
+    from gpuprof.report.usual_causes import USUAL_CAUSES
 
     found = REASONS[number]
     click.echo(f"{found.name}  ({found.column})\n")
     facts = [("what it is", found.text)]
-    facts += [("causes" if index == 0 else "", cause) for index, cause in enumerate(CAUSES[found.name])]
+    facts += [("causes" if index == 0 else "", cause) for index, cause in enumerate(USUAL_CAUSES[found.name])]
     facts += [("what to do", found.advice)]
     facts += [
         (f"in {name}", vocabulary.word(number))

@@ -6,6 +6,7 @@ import textwrap
 
 import click
 
+from gpuprof.cli.formats import format_option
 from gpuprof.errors import UsageError
 
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
@@ -25,9 +26,8 @@ KINDS = (
     "--chip", "chip_name", metavar="NAME", help="Show the figures of this chip.  [default: one line for each chip]"
 )
 @click.option("--all", "everything", is_flag=True, help="Show the figures of all chips.")
-@click.option("--csv", "as_csv", is_flag=True, help="All figures as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
-def command(chip_name, everything, as_csv, as_json):
+@format_option(csv="with all figures", json="versioned")
+def command(chip_name, everything, format_):
     """Compare microbenchmarks on the timing model with published measurements of the real chips.
 
     The figures are stored with gpuprof. Kernels in tests/microbench of its source measured them on this version of the
@@ -35,15 +35,11 @@ def command(chip_name, everything, as_csv, as_json):
     """
     from gpuprof.fidelity import stored
 
-    if as_csv and as_json:
-        raise UsageError("--csv and --json exclude each other: give one")
     chips = _chosen(chip_name, stored.chips())
-    if as_csv:
-        click.echo(csv_text(chips), nl=False)
-    elif as_json:
-        click.echo(json_text(chips))
-    else:
-        click.echo("\n".join(page(chips, tables=bool(chip_name) or everything)))
+    if format_ != "text":
+        click.echo({"csv": csv_text, "json": json_text}[format_](chips), nl=False)
+        return
+    click.echo("\n".join(page(chips, tables=bool(chip_name) or everything)))
 
 
 def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
@@ -128,18 +124,11 @@ def wrapped(label: str, text: str, indent: int) -> str:
 
 
 def csv_text(chips: tuple[str, ...]) -> str:
-    import csv
-    import io
-
     from gpuprof.fidelity.stored import COLUMNS, rows_of
+    from gpuprof.report.formats import csv
 
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*COLUMNS, "difference"))
-    for chip in chips:
-        for row in rows_of(chip):
-            writer.writerow(["" if cell is None else cell for cell in (*row, rounded(row.difference))])
-    return out.getvalue()
+    rows = ([csv.cell(value) for value in (*row, rounded(row.difference))] for chip in chips for row in rows_of(chip))
+    return csv.text_of([(*COLUMNS, "difference"), *rows])
 
 
 def rounded(part: float | None) -> float | None:
@@ -160,7 +149,7 @@ def json_text(chips: tuple[str, ...]) -> str:
         "sources": SOURCES,
         "not_modelled": [gap._asdict() for gap in MISSING],
     }
-    return json.dumps(found, indent=1)
+    return json.dumps(found, indent=1) + "\n"
 
 
 def chip_object(found, rows) -> dict:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.formats import format_option
 from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
@@ -145,8 +146,8 @@ KINDS: dict[str, Callable[[], Table]] = {
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
 @click.option("--verbose", is_flag=True, help="With chips: show every number with its unit, meaning and source.")
 @click.option("--vocabulary", type=VOCABULARY, help="With stalls: show another maker's terms.")
-@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
-def command(kind, names, verbose, vocabulary, as_json):
+@format_option(json="versioned")
+def command(kind, names, verbose, vocabulary, format_):
     """List items of one KIND. With --verbose, list every number of each CHIP (a name or a .toml file).
 
     \b
@@ -161,12 +162,12 @@ def command(kind, names, verbose, vocabulary, as_json):
     if (names or verbose) and kind != "chips":
         raise UsageError(f"--verbose and names belong to `list chips`; leave them out of `list {kind}`")
     if names or verbose:
-        verbose_chips(names, as_json)
+        verbose_chips(names, format_)
         return
     if vocabulary and kind != "stalls":
         raise UsageError(f"--vocabulary belongs to `list stalls`; leave it out of `list {kind}`")
     heading, rows = stalls_in(vocabulary) if vocabulary else KINDS[kind]()
-    if as_json:
+    if format_ == "json":
         import json
 
         click.echo(json.dumps({"version": 1, kind: [dict(zip(heading, row, strict=True)) for row in rows]}, indent=1))
@@ -177,12 +178,12 @@ def command(kind, names, verbose, vocabulary, as_json):
         click.echo("\n".join(aligned([heading, *rows], width)))
 
 
-def verbose_chips(names: tuple[str, ...], as_json: bool) -> None:
+def verbose_chips(names: tuple[str, ...], format_: str) -> None:
     """Prints all numbers of the chips, each with what it is and where it comes from."""
     from gpuprof.chips import list_chips, load_chip
 
     chosen = [load_chip(name) for name in names or list_chips()]
-    if as_json:
+    if format_ == "json":
         import json
 
         found = [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.formats import format_option
 from gpuprof.errors import UsageError
 
 
@@ -13,10 +14,9 @@ from gpuprof.errors import UsageError
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
 @click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N.")
-@click.option("--csv", "as_csv", is_flag=True, help="CSV.")
-@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+@format_option(csv="a row per period", json="versioned")
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(recording, kernel, launch, as_csv, as_json, width):
+def command(recording, kernel, launch, format_, width):
     """Compare the samples of a recording with its exact ledger, at its period and at others, 2^5 to 2^20.
 
     Longer periods are simulated by dropping samples; shorter ones are predicted. docs/sampling.md says more.
@@ -31,16 +31,13 @@ def command(recording, kernel, launch, as_csv, as_json, width):
       hottest     recordings that find the hottest line
       from        recorded, thinned (samples dropped) or predicted
     """
-    if as_csv and as_json:
-        raise UsageError("--csv and --json exclude each other: give one")
-
     from gpuprof.report.quality import csv_text, json_text, page
-    from gpuprof.report.screen import console_for, look_for, tolerant, write
+    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
 
     quality = judge(recording, kernel, launch)
     tolerant(sys.stdout)
-    if as_csv or as_json:
-        click.echo((csv_text if as_csv else json_text)(quality), nl=False)
+    if format_ != "text":
+        click.echo({"csv": csv_text, "json": json_text}[format_](quality), nl=False)
         return
     console = console_for(sys.stdout)
     write(page(quality, look_for(console, width)), console)
@@ -54,7 +51,7 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
     from gpuprof.correlate.thinning import rows_of
     from gpuprof.records.schema import MAGIC
     from gpuprof.report.estimates import effective_of
-    from gpuprof.report.pages import check_measured, check_sampled
+    from gpuprof.report.measured import check_measured, check_sampled
     from gpuprof.report.quality import Quality
     from gpuprof.report.queries import read_report
 

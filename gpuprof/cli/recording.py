@@ -26,7 +26,7 @@ class LoadBase(click.ParamType):
 
 _FLAGS = (
     click.option(
-        "--replay",
+        "--passes",
         "passes",
         type=click.IntRange(min=1),
         metavar="N",
@@ -42,7 +42,7 @@ _FLAGS = (
 
 
 def recording_options(command: Callable) -> Callable:
-    """Gives a command --replay and --load-base, as its arguments `passes` and `load_base`: None where they are not
+    """Gives a command --passes and --load-base, as its arguments `passes` and `load_base`: None where they are not
     given.
     """
     for flag in reversed(_FLAGS):
@@ -52,7 +52,7 @@ def recording_options(command: Callable) -> Callable:
 
 def recording_flags(passes: int | None, load_base: int | str | None) -> list[str]:
     """The flags as words of a command line."""
-    words = ["--replay", str(passes)] if passes else []
+    words = ["--passes", str(passes)] if passes else []
     return words if load_base is None else [*words, "--load-base", load_base if load_base == RANDOM else hex(load_base)]
 
 

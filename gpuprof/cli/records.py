@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.formats import format_option
+
 
 @click.command()
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option("--format", "format_", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@format_option(csv="with a heading", json="an object per line")
 @click.option("--launch", type=click.IntRange(min=0), help="Print only records of this launch.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after this many records.")
 @click.option(
@@ -53,7 +55,7 @@ class _Records:
         """Payloads that are not empty. Raises UsageError for a launch that a whole file does not have."""
         from gpuprof.records.chunk_stream import SAMPLE_CHUNKS, read_chunks
         from gpuprof.records.encoding import Rows
-        from gpuprof.records.stalls import as_vectors, holds_numbers
+        from gpuprof.records.stall_words import as_vectors, holds_numbers
 
         wanted = (b"SMCN",) if self.counters else SAMPLE_CHUNKS
         meta: dict = {"sampling": {}}

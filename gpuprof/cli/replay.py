@@ -34,7 +34,6 @@ from gpuprof.cli.recording import (
 )
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel after N cycles.")
 @recording_options
-@click.option("--save-stream", is_flag=True, help="As `collect` has it; here it is always so.")
 @click.option(
     "-o",
     "--output",
@@ -50,7 +49,6 @@ def command(
     max_cycles: int | None,
     passes: int | None,
     load_base: int | str | None,
-    save_stream: bool,
     output: Path | None,
 ):
     """Run the command stream of FILE again: the same code, data and launches, without source or script.

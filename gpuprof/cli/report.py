@@ -6,17 +6,24 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.formats import format_option
+from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
+from gpuprof.report.pages import PAGES
 
-PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samples")
 
-
-@click.command("report", short_help="Show where the cycles went.")
+@click.command(
+    "report",
+    cls=ListedCommand,
+    title="Pages",
+    entries={name: entry.text for name, entry in PAGES.items()},
+    short_help="Show where the cycles went.",
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--page",
-    type=click.Choice(PAGES),
+    type=click.Choice(tuple(PAGES)),
     help="The page to show.  [default: the summary, then the source of the kernel with the most cycles]",
 )
 @click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
@@ -25,8 +32,7 @@ PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samp
 @click.option(
     "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."
 )
-@click.option("--csv", "as_csv", is_flag=True, help="CSV, as Nsight Compute exports its source page.")
-@click.option("--json", "as_json", is_flag=True, help="JSON, versioned.")
+@format_option(csv="as Nsight Compute exports its source page", json="versioned")
 @click.option(
     "--vocabulary",
     type=VOCABULARY,
@@ -35,14 +41,12 @@ PAGES = ("summary", "source", "ptx", "isa", "blame", "stalls", "launches", "samp
     help="Name stall reasons in the terms of this tool.",
 )
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, vocabulary, width):
+def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, width):
     """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
-    if as_csv and as_json:
-        raise UsageError("--csv and --json exclude each other: give one")
     lines = parse_lines(source_lines) if source_lines is not None else None
-    if lines is not None and page not in (None, "source"):
+    if lines is not None and not takes(page, "--source-lines"):
         raise UsageError(f"--source-lines selects lines of the source page; leave it out with --page {page}")
-    if isa and (as_csv or as_json or page not in (None, "source", "stalls")):
+    if isa and (format_ != "text" or not takes(page, "--isa")):
         raise UsageError(
             "--isa shows instructions as text, under the lines of the source page or on the stalls page; for all "
             "instructions give --page isa"
@@ -52,9 +56,10 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, voca
 
     from gpuprof.correlate.database import ensure_database
     from gpuprof.isa.vocabularies import VOCABULARIES
-    from gpuprof.report.pages import Request, check_lines, check_measured, check_sampled, csv_page, json_page, text_page
+    from gpuprof.report.measured import check_lines, check_measured, check_sampled
+    from gpuprof.report.pages.page import Request
     from gpuprof.report.queries import read_report
-    from gpuprof.report.screen import console_for, look_for, tolerant, write
+    from gpuprof.report.terminal.screen import tolerant
 
     with closing(ensure_database(file)) as db:
         report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])
@@ -62,16 +67,37 @@ def command(file, page, kernel, launch, source_lines, isa, as_csv, as_json, voca
     if lines is not None:
         check_lines(report, lines)
     tolerant(sys.stdout)
-    request = Request(page or ("source" if lines else ""), lines, isa)
-    if as_csv:
-        click.echo(csv_page(report, request), nl=False)
-    elif as_json:
-        click.echo(json_page(report, request), nl=False)
-    else:
-        console = console_for(sys.stdout)
-        write(text_page(report, look_for(console, width), request), console)
-        sys.stdout.flush()
+    PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa), width)
     check_sampled(report)
+
+
+def takes(page: str | None, flag: str) -> bool:
+    """Whether a flag goes with a page, or with the default."""
+    return page is None or flag in PAGES[page].flags
+
+
+def print_text(report, request, width: int | None) -> None:
+    from gpuprof.report.render import text_page
+    from gpuprof.report.terminal.screen import console_for, look_for, write
+
+    console = console_for(sys.stdout)
+    write(text_page(report, look_for(console, width), request), console)
+    sys.stdout.flush()
+
+
+def print_csv(report, request, width: int | None) -> None:
+    from gpuprof.report.render import csv_page
+
+    click.echo(csv_page(report, request), nl=False)
+
+
+def print_json(report, request, width: int | None) -> None:
+    from gpuprof.report.render import json_page
+
+    click.echo(json_page(report, request), nl=False)
+
+
+PRINTERS = {"text": print_text, "csv": print_csv, "json": print_json}
 
 
 def parse_lines(text: str) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from gpuprof.correlate.program_tables import (
     read_codes,
     source_texts,
 )
-from gpuprof.correlate.samples import SampleCounts
+from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP

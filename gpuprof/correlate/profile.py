@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.correlate.estimate import weights
-from gpuprof.correlate.samples import first_reasons
+from gpuprof.correlate.sample_counts import first_reasons
+from gpuprof.correlate.sample_weights import weights
 from gpuprof.correlate.thinning import Samples, Truth
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.isa.stalls import N_REASONS

@@ -23,7 +23,7 @@ from gpuprof.records.schema import (
     WIDE_DTYPE,
     Chunk,
 )
-from gpuprof.records.stalls import as_vectors, holds_numbers
+from gpuprof.records.stall_words import as_vectors, holds_numbers
 
 FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
 

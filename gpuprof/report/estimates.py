@@ -1,7 +1,7 @@
 """The shares that samples estimate, with their 95 % intervals, beside the exact ones.
 
-A kernel's samples weigh what they stand for (see `correlate.estimate`); where the records do not tell, as compact ones,
-each counts for one, and the interval knows nothing but their number.
+A kernel's samples weigh what they stand for (see `correlate.sample_weights`). Where the records do not say, as compact
+ones, each counts for one, and the interval follows from their number alone.
 """
 
 from collections.abc import Iterable

@@ -55,11 +55,6 @@ def extent(dimensions: tuple[int, ...]) -> str:
     return "x".join(map(str, parts))
 
 
-def base_name(path: str) -> str:
-    """The file's name without its folders, whichever way the compiler wrote them."""
-    return path.replace("\\", "/").rsplit("/", 1)[-1]
-
-
 def near_name(path: str) -> str:
     """The path as one would type it here: relative when it is below the working folder."""
     here = os.getcwd().rstrip(os.sep) + os.sep

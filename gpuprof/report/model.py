@@ -1,4 +1,4 @@
-"""A report as plain values: what `queries` gives, `listing` and `rules` read, and the renderers print.
+"""A report as plain values: what `queries` gives, `sections` and `triage` read, and the renderers print.
 
 A per-reason tuple has one number for each reason of `isa.stalls.REASONS`, in that order.
 """
@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuprof.correlate.frames import Position
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]
+
+
+def ranked(reasons: tuple[int, ...]) -> list[int]:
+    """Reason numbers with a count, largest first."""
+    return sorted((r for r, n in enumerate(reasons) if n), key=lambda r: (-reasons[r], r))
 
 
 class Counters(NamedTuple):
@@ -89,14 +95,6 @@ def total(costs: Iterable[Cost]) -> Cost:
         Counters(*map(sum, zip(*(c.counters for c in costs), strict=True))),
         tuple(map(sum, zip(*(c.weights for c in costs), strict=True))),
     )
-
-
-class Position(NamedTuple):
-    """A line of a file, inside a function. path "" or line 0: unknown."""
-
-    function: str
-    path: str
-    line: int
 
 
 class Stalls(NamedTuple):

@@ -1,8 +1,5 @@
 """Error against period as a table with a small chart, as CSV and as JSON."""
 
-import csv
-import io
-import json
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -10,10 +7,11 @@ from rich.text import Text
 
 from gpuprof.correlate.thinning import Row
 from gpuprof.report.figures import count, grouped, rounded
-from gpuprof.report.header import header_lines
-from gpuprof.report.look import DIM, Look, flow
+from gpuprof.report.formats import csv, json
 from gpuprof.report.model import Header
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.header import header_lines
+from gpuprof.report.terminal.look import DIM, Look, flow
 
 VERSION = 1
 BAR_CELLS = 20
@@ -98,20 +96,16 @@ FIELDS: tuple[tuple[str, Callable[[Row], object]], ...] = (
 
 
 def csv_text(quality: Quality) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name for name, _ in FIELDS])
-    writer.writerows(["" if (value := cell(row)) is None else value for _, cell in FIELDS] for row in quality.rows)
-    return out.getvalue()
+    rows = ([csv.cell(cell(row)) for _, cell in FIELDS] for row in quality.rows)
+    return csv.text_of([[name for name, _ in FIELDS], *rows])
 
 
 def json_text(quality: Quality) -> str:
-    header = dict(vars(quality.header))
     document = {
         "version": VERSION,
-        "header": header | {"kernels": list(quality.header.kernels), "notes": list(quality.header.notes)},
+        "header": json.header_object(quality.header),
         "effective_samples": round(quality.effective, 3),
         "notes": quality.notes,
         "periods": [{name: cell(row) for name, cell in FIELDS} for row in quality.rows],
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json.text_of(document)

@@ -4,10 +4,11 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
+from gpuprof.correlate.frames import Position, positions
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.report.header_queries import chip_facts, read_header
-from gpuprof.report.model import Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Position, Report, Stalls
+from gpuprof.report.model import Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
 
 
 def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
@@ -150,15 +151,13 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
     """The kernel's instructions, and those of every function its launches spent a cycle, a sample or an issue in."""
     costs, stalls = read_costs(db, key), read_stalls(db, key)
     functions = {key["function"]} | {function for (function,) in touched_functions(db, costs)}
-    frames = read_frames(db, functions)
+    places = positions(db, functions)
     marks = ",".join("?" * len(functions))
-    for pc, text, opcode, path, line, ptx_line, space, operation, nbytes, display in db.execute(
-        "SELECT i.pc, i.text, i.opcode, s.path, i.line, i.ptx_line, i.space, i.operation, i.access_nbytes, f.display "
-        "FROM instructions i JOIN functions f USING (function) LEFT JOIN sources s USING (source) "
-        f"WHERE i.function IN ({marks}) ORDER BY i.pc",
+    for pc, text, opcode, ptx_line, space, operation, nbytes, display in db.execute(
+        "SELECT i.pc, i.text, i.opcode, i.ptx_line, i.space, i.operation, i.access_nbytes, f.display "
+        f"FROM instructions i JOIN functions f USING (function) WHERE i.function IN ({marks}) ORDER BY i.pc",
         sorted(functions),
     ):
-        positions = positions_of(display, path or "", line, frames.get(pc, []))
         yield Instruction(
             pc,
             display,
@@ -168,7 +167,7 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
             space,
             operation,
             nbytes,
-            positions,
+            places[pc],
             costs.pop(pc, Cost()),
             stalls.get(pc, ()),
         )
@@ -184,29 +183,6 @@ def touched_functions(db: sqlite3.Connection, costs: dict[int, Cost]) -> Iterato
     for first, last, function in db.execute("SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions"):
         if any(first <= pc < last for pc in costs):
             yield (function,)
-
-
-def read_frames(db: sqlite3.Connection, functions: set[int]) -> dict[int, list[tuple[str, str, int]]]:
-    """Call sites by pc, innermost first: (name of the inlined function, path, line)."""
-    frames: dict[int, list[tuple[str, str, int]]] = {}
-    marks = ",".join("?" * len(functions))
-    for pc, name, path, line in db.execute(
-        "SELECT n.pc, n.function, s.path, n.line FROM inline_frames n JOIN sources s USING (source) JOIN instructions "
-        "i USING (pc) "
-        f"WHERE i.function IN ({marks}) ORDER BY n.pc, n.depth",
-        sorted(functions),
-    ):
-        frames.setdefault(pc, []).append((name, path, line))
-    return frames
-
-
-def positions_of(function: str, path: str, line: int, frames: list[tuple[str, str, int]]) -> tuple[Position, ...]:
-    """The chain of positions, innermost first. Frame k names the function inlined there: the one that position k - 1 is
-    in.
-    """
-    names = [name for name, _, _ in frames] + [function]
-    places = [(path, line)] + [(path, line) for _, path, line in frames]
-    return tuple(Position(name, *place) for name, place in zip(names, places, strict=True))
 
 
 def read_stalls(db: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ...]]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from rich.text import Text
 
-from gpuprof.report.look import DIM, HOT, Look, flow, shown
-from gpuprof.report.table import Column, table
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import DIM, HOT, Look, flow, shown
 from gpuprof.sweep.parameters import Value
 from gpuprof.sweep.table import Table
 

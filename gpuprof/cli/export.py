@@ -1,0 +1,66 @@
+"""gpuprof export: a profile in another tool's format."""
+
+import sys
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+
+import click
+
+from gpuprof.cli.listed import ListedCommand
+from gpuprof.export import FORMATS
+
+STDOUT = (Path("-"), Path("/dev/stdout"))
+
+
+@click.command(
+    "export",
+    cls=ListedCommand,
+    title="Formats",
+    entries={f"{name} ({entry.extension})": entry.text for name, entry in FORMATS.items()},
+    short_help="Write a profile in another tool's format.",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="NAME",
+    help="The file to write; - is stdout, and needs --format.",
+)
+@click.option("--format", "format_", type=click.Choice(tuple(FORMATS)), help="Default: by the extension of NAME.")
+def command(file: Path, output: Path, format_: str | None):
+    """Write the profile in FILE (.gprec or .gpudb) in a format that other tools read.
+
+    \b
+    gpuprof export saxpy.gprec -o saxpy.folded
+    gpuprof export saxpy.gprec -o - --format folded | flamegraph.pl > saxpy.svg
+    """
+    from gpuprof.correlate.database import ensure_database
+    from gpuprof.errors import UsageError
+    from gpuprof.export.write import format_of, write
+
+    format_ = format_ or format_of(output)
+    if output.exists() and file.exists() and output.samefile(file):
+        raise UsageError(f"{output}: the export would replace the file it is made from; give another name with -o")
+    with closing(ensure_database(file)) as db:
+        with output_to(output) as path:
+            write(db, path, format_)
+        notice_unfinished(db, file)
+
+
+def output_to(output: Path) -> AbstractContextManager[Path]:
+    """Gives the name to write to."""
+    from gpuprof.base.files import handing_over, replacing
+
+    return handing_over(sys.stdout.buffer) if output in STDOUT else replacing(output)
+
+
+def notice_unfinished(db, file: Path) -> None:
+    """A file in another format cannot say that its recording was cut off."""
+    from gpuprof.isa.printable import printable
+
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    if meta["complete"] != "1":
+        why = meta["damage"] or meta["marks"] or "no end"
+        click.echo(printable(f"gpuprof: {file} is not complete ({why}): the export is of what was recorded"), err=True)

@@ -1,0 +1,21 @@
+"""Profiles in the formats of other tools: a row of FORMATS and a file beside this one each.
+
+    NAME.gpudb ─ write ─> a flame graph, ...
+
+The table imports nothing, so that help is quick. A format's file has `write(database, path)`, which writes the whole
+file at `path`, and raises NotComparable where the database has nothing that the format could show. Reads databases
+alone.
+"""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    text: str  # what it is and who reads it, for --help and docs/export.md
+    extension: str  # of files, from the dot on
+    file: str  # that writes it, in this folder
+
+
+FORMATS = {
+    "folded": Entry("folded stacks, for flamegraph.pl, inferno and speedscope", ".folded", "folded"),
+}

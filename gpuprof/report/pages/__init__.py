@@ -1,0 +1,27 @@
+"""The pages of `gpuprof report`: a row of PAGES and a file beside this one each.
+
+The table imports nothing, so that help is quick. A page's file has its renderings in every format as `PAGE`, a
+`page.Page`.
+"""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    text: str  # what the page shows, for --help and docs/report.md
+    file: str  # that has it, in this folder
+    flags: tuple[str, ...] = ()  # of --source-lines and --isa, those that go with it
+
+
+PAGES = {
+    "summary": Entry(
+        "each kernel's time, occupancy, stalls, memory, hottest lines, and what to look at first", "summary"
+    ),
+    "source": Entry("the annotated source, a line of code a row", "listings", ("--source-lines", "--isa")),
+    "ptx": Entry("the annotated PTX", "listings"),
+    "isa": Entry("the annotated instructions, by address", "listings"),
+    "blame": Entry("what ended the stalls: for each line and reason, the line that was waited for", "blame"),
+    "stalls": Entry("how many stalls each line has for each reason, and how long they are", "stalls", ("--isa",)),
+    "launches": Entry("a row per launch: cycles, grid, block, occupancy, samples", "launches"),
+    "samples": Entry("what the samples estimate beside the exact numbers, for each line and reason", "samples"),
+}

@@ -1,0 +1,30 @@
+"""What makes a page: its rendering in each format, none of which can be left out."""
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from rich.text import Text
+
+from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages import PAGES
+from gpuprof.report.terminal.look import Look
+
+
+class Request(NamedTuple):
+    """What is wanted of a page. `lines`: the first and the last source line; `isa`: instructions under every line."""
+
+    page: str  # a key of PAGES, or "" for the default
+    lines: tuple[int, int] | None = None
+    isa: bool = False
+
+
+class Page(NamedTuple):
+    text: Callable[[Report, Look, Request], Iterator[Text]]  # the lines below the header
+    rows: Callable[[Report, Request], Iterator[Sequence[object]]]  # of the CSV, with its headings
+    objects: Callable[[Kernel, Report, Request], dict]  # what a kernel's JSON object has on this page alone
+
+
+def load(name: str) -> Page:
+    """The page of this name, a key of PAGES."""
+    return import_module(f"{__package__}.{PAGES[name].file}").PAGE

@@ -1,0 +1,237 @@
+"""The summary page: each kernel's time, use of the machine, stall mix, memory and hottest lines, and what to look at
+first.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from gpuprof.base.wording import base_name
+from gpuprof.isa.printable import printable
+from gpuprof.isa.stalls import NAMES
+from gpuprof.isa.vocabularies import Vocabulary
+from gpuprof.report.concurrency import span_fact
+from gpuprof.report.endings import most_waited_for
+from gpuprof.report.figures import count, duration, extent, grouped, nbytes, percent
+from gpuprof.report.formats.csv import cell
+from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
+from gpuprof.report.pages.advice import finding_lines
+from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.sections import hottest, source_sections
+from gpuprof.report.terminal.bars import bar
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.report.totals import Totals, totals
+from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.report.waits import sentence, waits_of
+
+LABEL_CELLS = 11
+MIX_CELLS = 40
+
+
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    if len(report.kernels) > 1:
+        yield Text("")
+        yield from kernel_table(report, look)
+        if span := span_fact([launch for kernel in report.kernels for launch in kernel.launches], report.chip):
+            yield from flow(Text("# " if look.plain else ""), [span], look)
+    for kernel in report.kernels:
+        yield from kernel_summary(kernel, report, look)
+
+
+def kernel_table(report: Report, look: Look) -> Iterator[Text]:
+    whole = sum(kernel.cycles for kernel in report.kernels)
+
+    def top(kernel: Kernel) -> Text:
+        order = [reason for reason in ranked(look.vocabulary.merged(kernel.cost.reasons)) if reason != SELECTED]
+        return Text(look.vocabulary.word(order[0]) if order else "-")
+
+    columns = [
+        Column("share", lambda k: Text(percent(k.cycles, whole)), gap=0),
+        Column(
+            "time",
+            lambda k: Text(time_of(k, report.chip).replace(" ", "") if look.plain else time_of(k, report.chip)),
+            2,
+        ),
+        Column("cycles", lambda k: Text(count(k.cycles, look.plain)), 1),
+        Column("launches", lambda k: Text(str(len(k.launches))), 3),
+        Column("top stall", top, 4, left=True),
+        Column("kernel", lambda k: Text(shown(k.name), BOLD), left=True),
+    ]
+    yield from table(columns, report.kernels, look)
+
+
+def time_of(kernel: Kernel, chip: ChipFacts) -> str:
+    return duration(kernel.cycles, chip.clock_mhz) if chip.clock_mhz else "-"
+
+
+def kernel_summary(kernel: Kernel, report: Report, look: Look) -> Iterator[Text]:
+    yield Text("")
+    yield clipped(Text("# " if look.plain else "").append(shown(kernel.name), BOLD), look)
+    for label, parts in kernel_facts(kernel, report, look):
+        if parts:
+            yield from flow(Text("# " if look.plain else "  ").append(f"{label:<{LABEL_CELLS}}", DIM), parts, look)
+    if not look.plain:
+        yield Text("")
+    for number, finding in enumerate(findings(kernel, report.chip, report.header, report.vocabulary), 1):
+        yield from finding_lines(number, finding, look)
+
+
+def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, list[Text | str]]]:
+    """Labels and values; no values for a fact the database has not got."""
+    sums, reasons, launch = totals(kernel, report.chip), kernel.cost.reasons, kernel.launches[-1]
+    yield "time", list(time_facts(kernel, report))
+    yield "launch", list(launch_facts(kernel, launch))
+    yield "occupancy", occupancy_facts(sums)
+    yield "issue", issue_facts(sums)
+    yield "stalls", top_reasons(reasons, look)
+    if not look.plain:
+        yield "", [bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)]
+    yield "memory", sector_facts(kernel)
+    yield "caches", cache_facts(sums)
+    yield "shared", shared_facts(kernel)
+    for index, (position, row) in enumerate(hot_rows(kernel)):
+        share = percent(sum(row.cost.reasons), sum(reasons))
+        place = Text(f"{share:>5}  {shown(position)}:{row.number}  ").append(shown(row.text).strip(), DIM)
+        yield "hottest" if index == 0 or look.plain else "", [place]
+        if index == 0 and (waits := waits_of("", row, look.vocabulary)):
+            yield "lengths", [f"{look.vocabulary.word(waits[0].stalls.reason)}: {sentence(waits[0])}"]
+    yield "waited for", waited_facts(kernel)
+
+
+def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
+    cut_off = sum(not launch.complete for launch in kernel.launches)
+    if kernel.cycles and report.chip.clock_mhz:
+        yield time_of(kernel, report.chip)
+        yield f"{grouped(kernel.cycles)} cycles at {report.chip.clock_mhz:g} MHz"
+    elif kernel.cycles:
+        yield f"{grouped(kernel.cycles)} cycles"
+    if len(kernel.launches) > 1:
+        yield f"{len(kernel.launches)} launches"
+    if span := span_fact(kernel.launches, report.chip):
+        yield span
+    if cut_off:
+        yield f"unknown for {cut_off} that did not finish" if kernel.cycles else "unknown: it did not finish"
+    if len(report.kernels) > 1:
+        yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
+
+
+def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
+    yield f"grid {extent(launch.grid)}"
+    yield f"block {extent(launch.block)}"
+    yield f"{kernel.registers} registers"
+    shared = kernel.shared_nbytes + launch.dynamic_shared_nbytes
+    if shared:
+        yield f"{grouped(shared)} B shared"
+
+
+def occupancy_facts(sums: Totals) -> list[str]:
+    facts = []
+    if sums.achieved_occupancy is not None:
+        facts.append(f"achieved {100 * sums.achieved_occupancy:.1f}%")
+    if sums.theoretical_occupancy is not None:
+        limiter = f" (limited by {sums.limiter})" if sums.limiter else ""
+        facts.append(f"theoretical {100 * sums.theoretical_occupancy:.1f}%{limiter}")
+    return facts
+
+
+def issue_facts(sums: Totals) -> list[str]:
+    facts = [] if sums.issue_utilisation is None else [f"{100 * sums.issue_utilisation:.1f}% of the issue slots used"]
+    if sums.tensor_utilisation is not None:
+        facts.append(f"tensor pipe busy {100 * sums.tensor_utilisation:.1f}%")
+    return facts
+
+
+def top_reasons(reasons: tuple[int, ...], look: Look) -> list[Text | str]:
+    reasons = look.vocabulary.merged(reasons)
+    return [
+        Text()
+        .append(look.vocabulary.word(reason), look.of_reason(NAMES[reason]))
+        .append(f" {percent(reasons[reason], sum(reasons))}")
+        for reason in ranked(reasons)[:3]
+    ]
+
+
+def sector_facts(kernel: Kernel) -> list[str]:
+    counters = kernel.cost.counters
+    facts = []
+    if counters.l2_sectors_global:
+        asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
+        facts.append(f"{grouped(asked)} sectors" + (f", {asked / ideal:.3g}x ideal" if ideal else ""))
+    if counters.l2_sectors_local:
+        facts.append(f"{grouped(counters.l2_sectors_local)} sectors of local memory")
+    return facts
+
+
+def cache_facts(sums: Totals) -> list[str]:
+    facts = [
+        f"{name} hits {100 * rate:.1f}%"
+        for name, rate in (("L1", sums.l1_hit_rate), ("L2", sums.l2_hit_rate))
+        if rate is not None
+    ]
+    if sums.dram_read_nbytes is not None and sums.dram_write_nbytes is not None:
+        facts.append(f"DRAM {nbytes(sums.dram_read_nbytes)} read, {nbytes(sums.dram_write_nbytes)} written")
+    return facts
+
+
+def shared_facts(kernel: Kernel) -> list[str]:
+    counters = kernel.cost.counters
+    used, ideal = counters.l1_wavefronts_shared, counters.l1_wavefronts_shared_ideal
+    if not used:
+        return []
+    return [
+        f"{grouped(used)} wavefronts",
+        f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})",
+    ]
+
+
+def waited_facts(kernel: Kernel) -> list[str | Text]:
+    """The line that others wait for most."""
+    found = most_waited_for(kernel)
+    if not found:
+        return []
+    place, cycles, how, text = found
+    return [Text(f"{percent(cycles, kernel.cost.warp_cycles):>5}  {place}  ({how})  ").append(shown(text), DIM)]
+
+
+def hot_rows(kernel: Kernel) -> list[tuple[str, Row]]:
+    """File name (without folders) and row of the hottest lines."""
+    sections = source_sections(kernel)
+    paths = {id(row): section.path for section in sections for row in section.rows}
+    return [(base_name(paths[id(row)]), row) for row in hottest(sections) if row.number]
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """Kernel, fact, value: one row per fact, and one per finding."""
+    yield ["Kernel Name", "Fact", "Value"]
+    for kernel in report.kernels:
+        for name, value in csv_facts(kernel, report):
+            yield [printable(kernel.name), name, cell(value)]
+        for finding in findings(kernel, report.chip, report.header, report.vocabulary):
+            yield [printable(kernel.name), f"finding.{finding.rule}", printable(finding.text)]
+
+
+def csv_facts(kernel: Kernel, report: Report) -> Iterator[tuple[str, object]]:
+    header = report.header
+    yield from (("model_version", header.model_version), ("chip", header.chip), ("fidelity", header.fidelity))
+    if header.filter:
+        yield "filter", header.filter
+    yield from (("launches", len(kernel.launches)), ("cycles", kernel.cycles), ("registers", kernel.registers))
+    yield from ((name, value) for name, value in vars(totals(kernel, report.chip)).items() if value is not None)
+    yield from by_term("warp_cycles", kernel.cost.cycles, report.vocabulary)
+    if header.is_sampled:
+        yield from by_term("samples", kernel.cost.samples, report.vocabulary)
+    yield from kernel.cost.counters.facts().items()
+
+
+def by_term(name: str, per_reason: Sequence[int], vocabulary: Vocabulary) -> Iterator[tuple[str, int]]:
+    merged = vocabulary.merged(per_reason)
+    return ((f"{name}.{vocabulary.word(place)}", merged[place]) for place in vocabulary.numbers())
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    """Nothing: totals and findings are in every page's JSON."""
+    return {}
+
+
+PAGE = Page(text, rows, objects)

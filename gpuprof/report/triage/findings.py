@@ -1,0 +1,56 @@
+"""What a rule looks at, and what it finds."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gpuprof.base.wording import base_name
+from gpuprof.isa.vocabularies import NCU, Vocabulary
+from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
+from gpuprof.report.totals import Totals
+
+LINES_PER_RULE = 2
+LINE_LEAST_COST = 0.01  # a line below this share of the kernel is not worth a sentence
+
+
+class Finding(NamedTuple):
+    rule: str
+    text: str
+    path: str = ""  # "" and 0: the whole kernel
+    line: int = 0
+    explain: str = ""  # a stall reason to read about
+
+
+class Case(NamedTuple):
+    """What a rule looks at."""
+
+    kernel: Kernel
+    sections: tuple[Section, ...]
+    totals: Totals
+    chip: ChipFacts
+    header: Header
+    vocabulary: Vocabulary = NCU
+
+    def lines(self) -> Iterator[tuple[str, Row]]:
+        for section in self.sections:
+            for row in section.rows:
+                if row.number:
+                    yield section.path, row
+
+    def worst(self, weight: Callable[[Row], float]) -> list[tuple[str, Row]]:
+        """The lines with the largest positive weight, largest first, cheap lines left out."""
+        least = LINE_LEAST_COST * sum(self.kernel.cost.reasons)
+        lines = [(path, row) for path, row in self.lines() if weight(row) > 0 and sum(row.cost.reasons) >= least]
+        lines.sort(key=lambda item: (-weight(item[1]), item[0], item[1].number))
+        return lines[:LINES_PER_RULE]
+
+
+def stalled(reasons: tuple[int, ...]) -> int:
+    return sum(reasons) - reasons[SELECTED]
+
+
+def place(path: str, row: Row) -> str:
+    return f"{base_name(path)}:{row.number}"
+
+
+def percent0(value: float) -> str:
+    return f"{100 * value:.0f}%"

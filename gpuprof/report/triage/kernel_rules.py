@@ -1,0 +1,207 @@
+"""Triage: what to look at first and why, in plain sentences. A rule is a function and a row of the table at the end.
+
+Thresholds are Nsight Compute's, and its users' ("Sections and rules"): a line over 30 % of the stalled cycles is the
+target, a reason over 50 % of a line is the cause, and so on; each stands once, below.
+"""
+
+from collections.abc import Callable, Iterator
+
+from gpuprof.base.wording import base_name
+from gpuprof.isa.stalls import INDEX, NAMES, REASONS
+from gpuprof.isa.vocabularies import NCU, Vocabulary
+from gpuprof.report.figures import grouped, product
+from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, ranked
+from gpuprof.report.sections import source_sections
+from gpuprof.report.totals import totals
+from gpuprof.report.triage.findings import Case, Finding, percent0, place, stalled
+from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
+
+LINE_SHARE = 0.30
+REASON_SHARE = 0.50
+SECTOR_RATIO = 2.0
+BANK_CONFLICT_SHARE = 0.10
+LOCAL_SHARE = 0.10
+MIN_LANES = 24
+ASYNCHRONOUS_SHARE = 0.10  # ours
+ASYNCHRONOUS_WAITS = ("CP.ASYNC.WAIT", "MBAR.TEST_WAIT", "MBAR.TRY_WAIT", "BULK.WAIT")
+LONG_SCOREBOARD = INDEX["long_scoreboard"]
+MIN_OCCUPANCY = 0.80
+LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
+
+
+def target_line(case: Case) -> Iterator[Finding]:
+    whole = stalled(case.kernel.cost.reasons)
+    for path, row in case.worst(lambda row: stalled(row.cost.reasons)):
+        share = stalled(row.cost.reasons) / whole
+        if share <= LINE_SHARE:
+            continue
+        cause = next(reason for reason in ranked(row.cost.reasons) if reason != SELECTED)
+        part = row.cost.reasons[cause] / sum(row.cost.reasons)
+        text = f"{place(path, row)} holds {percent0(share)} of the stalled cycles"
+        if part > REASON_SHARE:
+            text += (
+                f", and {percent0(part)} of its cycles are {case.vocabulary.told(cause)}. {REASONS[cause].text} "
+                f"{REASONS[cause].advice}"
+            )
+        else:
+            text += (
+                f"; its largest reason is {case.vocabulary.told(cause)} with {percent0(part)}. Look at its "
+                f"instructions: --source-lines {row.number}."
+            )
+        yield Finding("target_line", text, path, row.number, NAMES[cause])
+
+
+def kernel_reason(case: Case) -> Iterator[Finding]:
+    """One reason rules the kernel although no line stands out."""
+    reasons = case.kernel.cost.reasons
+    whole = stalled(reasons)
+    if not whole or any(stalled(row.cost.reasons) > LINE_SHARE * whole for _, row in case.lines()):
+        return
+    cause = next(reason for reason in ranked(reasons) if reason != SELECTED)
+    if reasons[cause] > REASON_SHARE * whole:
+        text = (
+            f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are "
+            f"{case.vocabulary.told(cause)}. "
+        )
+        yield Finding("kernel_reason", text + f"{REASONS[cause].text} {REASONS[cause].advice}", explain=NAMES[cause])
+
+
+def asynchronous_copies(case: Case) -> Iterator[Finding]:
+    """Much of the waiting for memory is for copies that were started earlier: the cure is another one than for
+    loads.
+    """
+    waits = [i for i in case.kernel.instructions if i.opcode.startswith(ASYNCHRONOUS_WAITS) and i.positions]
+    waited = sum(i.cost.reasons[LONG_SCOREBOARD] for i in waits)
+    if waited <= ASYNCHRONOUS_SHARE * sum(case.kernel.cost.reasons):
+        return
+    worst = max(waits, key=lambda i: (i.cost.reasons[LONG_SCOREBOARD], -i.pc))
+    position = worst.positions[0]
+    text = (
+        f"{percent0(waited / sum(case.kernel.cost.reasons))} of the cycles wait for asynchronous copies, most of them "
+        f"at {worst.opcode} in "
+        f"{base_name(position.path)}:{position.line}. Start the copies earlier: keep more stages in flight while "
+        "one is used, or give each stage more work."
+    )
+    yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard")
+
+
+def uncoalesced(case: Case) -> Iterator[Finding]:
+    for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_global_excess):
+        counters = row.cost.counters
+        asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
+        times = f"{asked / ideal:.3g} times the ideal" if ideal else "none would do"
+        strength = "Uncoalesced" if asked >= SECTOR_RATIO * ideal else "Partly uncoalesced"
+        text = (
+            f"{strength} global access in {place(path, row)}: {grouped(asked)} sectors for {grouped(ideal)}, {times}. "
+            "Let neighbouring threads touch neighbouring addresses, or go through shared memory."
+        )
+        yield Finding("uncoalesced", text, path, row.number, "long_scoreboard")
+
+
+def bank_conflicts(case: Case) -> Iterator[Finding]:
+    counters = case.kernel.cost.counters
+    excess = counters.l1_wavefronts_shared_excess
+    if excess <= BANK_CONFLICT_SHARE * counters.l1_wavefronts_shared:
+        return
+    for path, row in case.worst(lambda row: row.cost.counters.l1_wavefronts_shared_excess):
+        used, ideal = row.cost.counters.l1_wavefronts_shared, row.cost.counters.l1_wavefronts_shared_ideal
+        text = (
+            f"Bank conflicts in {place(path, row)}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} "
+            "would do. "
+            "Pad the array's row by one element, or change which lanes touch which word."
+        )
+        yield Finding("bank_conflicts", text, path, row.number, "short_scoreboard")
+
+
+def local_memory(case: Case) -> Iterator[Finding]:
+    counters = case.kernel.cost.counters
+    sectors = counters.l2_sectors_local + counters.l2_sectors_global
+    if counters.l2_sectors_local <= LOCAL_SHARE * sectors:
+        return
+    spills = f" {case.kernel.spill_nbytes} bytes are register spills." if case.kernel.spill_nbytes else ""
+    for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_local)[:1]:
+        text = (
+            f"Local memory is {percent0(counters.l2_sectors_local / sectors)} of the memory sectors, most of it in "
+            f"{place(path, row)}.{spills} "
+            "Index arrays with constants, or give the kernel more registers."
+        )
+        yield Finding("local_memory", text, path, row.number, "lg_throttle")
+
+
+def divergence(case: Case) -> Iterator[Finding]:
+    def lost(row: Row) -> float:
+        counters = row.cost.counters
+        mean = counters.thread_inst_executed / counters.inst_executed if counters.inst_executed else case.chip.lanes
+        return case.chip.lanes * counters.inst_executed - counters.thread_inst_executed if mean < MIN_LANES else 0
+
+    for path, row in case.worst(lost)[:1]:
+        mean = row.cost.counters.thread_inst_executed / row.cost.counters.inst_executed
+        text = (
+            f"{place(path, row)} runs with {mean:.1f} of {case.chip.lanes} lanes. "
+            "Let whole warps take one side of a branch, or give every lane the same amount of work."
+        )
+        yield Finding("divergence", text, path, row.number, "branch_resolving")
+
+
+def occupancy(case: Case) -> Iterator[Finding]:
+    theoretical, achieved = case.totals.theoretical_occupancy, case.totals.achieved_occupancy
+    if theoretical is not None and theoretical < MIN_OCCUPANCY:
+        limiter = (
+            f" {LIMITERS.get(case.totals.limiter, case.totals.limiter)} set the limit." if case.totals.limiter else ""
+        )
+        yield Finding("occupancy", f"At most {percent0(theoretical)} of the warp slots can be filled.{limiter}")
+    if theoretical and achieved is not None and achieved < MIN_OCCUPANCY * theoretical:
+        yield Finding(
+            "occupancy",
+            f"Only {percent0(achieved)} of the warp slots were filled, where {percent0(theoretical)} could be: too few "
+            "blocks, or uneven ones.",
+        )
+
+
+LIMITERS = {
+    "warps": "The warps",
+    "blocks": "The block slots",
+    "registers": "The registers",
+    "shared": "The shared memory",
+}
+
+
+def issue_slots(case: Case) -> Iterator[Finding]:
+    used = case.totals.issue_utilisation
+    if used is None:
+        return
+    if used > HIGH_ISSUE:
+        yield Finding(
+            "issue_slots",
+            f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster.",
+        )
+    elif used < LOW_ISSUE:
+        yield Finding(
+            "issue_slots",
+            f"The schedulers issue in {percent0(used)} of the cycles: the kernel waits, it does not compute.",
+        )
+
+
+def small_grid(case: Case) -> Iterator[Finding]:
+    if not case.chip.sms or not case.kernel.launches:
+        return
+    blocks = max(product(launch.grid) for launch in case.kernel.launches)
+    if blocks < case.chip.sms:
+        yield Finding(
+            "small_grid",
+            f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have "
+            "nothing to do.",
+        )
+
+
+RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
+    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, divergence, occupancy,
+    issue_slots, small_grid, sampling,
+    sampled_beside_exact, too_thin, in_step,
+)  # fmt: skip
+
+
+def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
+    """What the rules have to say about a kernel, most telling first."""
+    case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
+    return tuple(finding for rule in RULES for finding in rule(case))

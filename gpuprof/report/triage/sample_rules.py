@@ -1,0 +1,137 @@
+"""Triage of the samples themselves: were there enough, do they say what the exact numbers say, and if not, what would
+help.
+"""
+
+from collections.abc import Iterator
+
+from gpuprof.base.wording import base_name
+from gpuprof.report.estimates import Estimate, scale_of
+from gpuprof.report.figures import grouped
+from gpuprof.report.intervals import wilson
+from gpuprof.report.triage.findings import LINES_PER_RULE, Case, Finding, percent0, place
+from gpuprof.report.triage.ranking import Overlap, overlaps
+from gpuprof.report.triage.resonance import resonances
+
+MIN_SAMPLES = 1000
+MISLEADING_SHARE = 0.05  # ours: that far apart, two lines may change places
+RANKED_SHARE = 0.05  # ours: below it a line's place among the others is not worth a sentence
+
+
+def sampling(case: Case) -> Iterator[Finding]:
+    launches = case.kernel.launches
+    kept, dropped = sum(launch.samples_kept for launch in launches), sum(launch.samples_dropped for launch in launches)
+    if dropped:
+        full, remedy = FULL[
+            any(fifo for _, fifo, _ in case.header.losses), any(buffer for _, _, buffer in case.header.losses)
+        ]
+        yield Finding(
+            "sampling",
+            f"{grouped(dropped)} samples were dropped, since {full} full; the rest favours the warps that came "
+            f"first: collect with {remedy}.",
+        )
+    if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
+        sure = "; use the exact column" if case.kernel.cost.warp_cycles else ""
+        yield Finding(
+            "sampling", f"{grouped(kept)} samples are few: a share is known only to within its interval{sure}."
+        )
+
+
+# by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do
+# not tell
+FULL = {
+    (False, False): ("a buffer was", "a longer --period"),
+    (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
+    (False, True): ("the event buffer was", "a longer --period, a larger --buffer or a shorter --poll"),
+    (True, True): (
+        "FIFOs and the event buffer were",
+        "a longer --period, or a larger --fifo and a larger --buffer or a shorter --poll",
+    ),
+}
+
+
+def sampled_beside_exact(case: Case) -> Iterator[Finding]:
+    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and
+    weighing cures it.
+    """
+    whole, scale = case.kernel.cost, scale_of(case.kernel)
+    if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or not case.header.samples_time:
+        return
+    for path, row in case.worst(lambda row: row.cost.warp_cycles):
+        exact, sampled = row.cost.warp_cycles / whole.warp_cycles, row.cost.n_samples / whole.n_samples
+        low, high = wilson(row.cost.n_samples, whole.n_samples)
+        if (
+            abs(sampled - exact) >= MISLEADING_SHARE
+            and not low <= exact <= high
+            and (scale.estimate(row.cost).holds or not scale.weighted)
+        ):
+            yield Finding(
+                "sampled_beside_exact",
+                f"A sampler sees {percent0(sampled)} at {place(path, row)}, but {percent0(exact)} of the warps' "
+                "time is spent there: it samples one warp of each SM, so nearly empty SMs count too much. Use "
+                "the exact column.",
+                path,
+                row.number,
+            )
+            return
+
+
+def too_thin(case: Case) -> Iterator[Finding]:
+    """Lines that the samples cannot put in order."""
+    scale = scale_of(case.kernel)
+    if not scale.whole or not case.header.samples_time or resonances(case.kernel, case.header.period_cycles):
+        return
+    lines = {place(path, row): scale.estimate(row.cost) for path, row in case.lines()}
+    worth = [(name, found) for name, found in lines.items() if max(found.share, found.exact or 0) >= RANKED_SHARE]
+    found = overlaps(worth, scale.effective, case.header.period_cycles)
+    if not found:
+        return
+    unsure = len({name for each in found for name in (each.upper, each.lower)})
+    first = found[0]
+    text = (
+        f"The samples are too few to rank {unsure} of the {len(worth)} lines of 5% and more: "
+        f"{named(first.upper, first.upper_estimate)} and "
+    )
+    text += f"{named(first.lower, first.lower_estimate)} overlap. {enough_for(found)}"
+    yield Finding(
+        "too_thin", text + (" The exact column ranks them." if scale.warp_cycles else ""), *place_of(case, first.upper)
+    )
+
+
+def named(name: str, estimate: Estimate) -> str:
+    return f"{name} ({100 * estimate.low:.0f}-{100 * estimate.high:.0f}%)"
+
+
+def enough_for(found: list[Overlap]) -> str:
+    """Which period would part the first two, and all."""
+    periods = [each.enough_cycles for each in found]
+    least = min((period for period in periods if period), default=None)
+    if periods[0] is None:
+        text = "No period separates these two"
+        return f"{text}; one of {grouped(least)} cycles separates all other lines." if least else f"{text}."
+    if None in periods or least != periods[0]:
+        rest = "all separable lines" if None in periods else "all"
+        return (
+            f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."
+        )
+    return f"A period of {grouped(least)} cycles would be enough."
+
+
+def place_of(case: Case, name: str) -> tuple[str, int]:
+    return next((path, row.number) for path, row in case.lines() if place(path, row) == name)
+
+
+def in_step(case: Case) -> Iterator[Finding]:
+    """The sampling period resonates with a loop."""
+    if sum(launch.samples_dropped for launch in case.kernel.launches) or case.header.filter:
+        return  # what was lost, or not wanted, is off by itself
+    for found in resonances(case.kernel, case.header.period_cycles)[:LINES_PER_RULE]:
+        where = f"the loop at {base_name(found.path)}:{found.first_line}-{found.last_line}" if found.path else "a loop"
+        yield Finding(
+            "in_step",
+            f"The samples in {where} are off by {percent0(found.distance)}, more than by chance: the period of "
+            f"{grouped(case.header.period_cycles)} cycles is in step with its iterations of "
+            f"{found.iteration_cycles:.4g} cycles. "
+            f"More samples do not help; a period of {grouped(found.better_period)} cycles does, or the exact column.",
+            found.path,
+            found.first_line,
+        )
