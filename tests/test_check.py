@@ -198,7 +198,7 @@ def test_damaged_baseline(tmp_path, text):
 def test_an_older_baseline_does_not_compare(folder):
     """Metrics that it does not have would read as zero."""
     (folder / "blur.toml").write_text(BASELINE.replace(f"format = {FORMAT}", f"format = {FORMAT - 1}"))
-    message = f"blur.toml: has format {FORMAT - 1}, which is older than {FORMAT}, that of this gpuprof; write it anew "
+    message = f"blur.toml: has format {FORMAT - 1}, and this gpuprof writes format {FORMAT}; write a new one "
     assert check(folder) == (4, "", f"gpuprof: {message}with --update\n")
 
 

@@ -2,7 +2,7 @@
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.program import Function
-from gpuprof.timing.state import occupancy
+from gpuprof.timing.state.occupancy import occupancy
 from tests.microbench.figure import Figure, Measure, by_generation
 
 
