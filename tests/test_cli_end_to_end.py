@@ -371,6 +371,7 @@ def test_every_command_has_help(tmp_path):
         "records",
         "correlate",
         "report",
+        "export",
         "quality",
         "check",
         "sweep",
