@@ -247,7 +247,7 @@ class Session:
         flights = self.in_flight.flights
         if launches_grids(launch.module):
             with self._marking():
-                Descent(self.in_flight, self._begin).run(len(flights) - 1)
+                Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
         if launch.stream == 0:
             return self.settle()[0]
         if (
