@@ -11,7 +11,7 @@ import pytest
 import gpuprof.run.session
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.log.trace import join_sectors
+from gpuprof.emulate.log.formats import join_sectors
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.session import open_device

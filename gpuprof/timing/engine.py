@@ -118,11 +118,13 @@ def _compiled(sources: int):
 
 # Beside this room: the files whose numbers and layouts are constants of the compiled code.
 COMPILED_IN = (
+    "base/block_order.py",
     "chips/fields.py",
     "chips/model.py",
     "compiled/options.py",
     "compiled/parts.py",
-    "emulate/log/trace.py",
+    "emulate/log/formats.py",
+    "isa/barriers.py",
     "isa/causes.py",
     "isa/opcodes.py",
     "isa/row.py",

@@ -13,7 +13,7 @@ from numba import from_dtype, types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.timing.state.layout import MACHINE, PIECE, TABLES
 
 
