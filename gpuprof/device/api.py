@@ -57,6 +57,12 @@ class Executor(Protocol):
         asked.
         """
 
+    def finish(self) -> None:
+        """No command follows: waits for all that was asked."""
+
+    def drop(self) -> None:
+        """No command follows, and nobody waits for what was asked last: it ends where it stands."""
+
 
 class Device:
     """An emulated GPU, from the host's side."""

@@ -14,15 +14,14 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.launching.config import checked_launch
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.core.device_launches import BLOCK_STREAM, FIRE_AND_FORGET, MOST_PENDING, TAIL_LAUNCH, GridRequest
-from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.errors import KernelFault
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import LAUNCH_SERVICE
-from gpuprof.run.inflight import Emulate, InFlight
+from gpuprof.run.inflight import Begun, InFlight
 
 DEEPEST = 24  # CUDA programming guide: the limit of nesting
 
-Begin = Callable[[cmd.Launch, int], tuple[LaunchCounters, Emulate]]
+Begin = Callable[[cmd.Launch, int], Begun]
 
 
 def launches_grids(module: LoadedModule) -> bool:
@@ -32,8 +31,8 @@ def launches_grids(module: LoadedModule) -> bool:
 
 
 class Descent:
-    """The descendants of one flight. `begin` says of a launch, and the number of the one that launched it, how it is
-    emulated.
+    """The descendants of one flight. `begin` says how a launch goes on, given it and the number of the one that
+    launched it.
     """
 
     def __init__(self, in_flight: InFlight, begin: Begin, chip: Chip):
@@ -68,9 +67,7 @@ class Descent:
             request.params,
             f"{request.function.display}{request.config}",
         )
-        self.in_flight.add_launched(
-            launch, *self.begin(launch, parent.index), after, (number, request.warp, request.turn)
-        )
+        self.in_flight.add_launched(self.begin(launch, parent.index), after, (number, request.warp, request.turn))
         self.run(first, depth + 1)
         return [] if request.stream == FIRE_AND_FORGET else list(range(first, len(self.in_flight.flights)))
 

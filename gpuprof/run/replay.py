@@ -59,7 +59,7 @@ def replay(
                     raise
         session.finish()
     except BaseException:
-        session.in_flight.drop()
+        session.drop()
         raise
 
 

@@ -1,4 +1,4 @@
-"""Looks at one memory instruction of many warps: bounds, alignment, sectors, lines, bank conflicts. Compiled by Numba."""
+"""Looks at one memory instruction of many warps: bounds, alignment, sectors, lines, bank conflicts; by Numba."""
 
 from typing import NamedTuple
 
