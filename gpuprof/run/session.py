@@ -37,7 +37,7 @@ from gpuprof.run.chunks import (
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.settings import Settings
-from gpuprof.run.settling import Settling
+from gpuprof.run.settling import Settler
 from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
@@ -66,7 +66,7 @@ class Session:
         give_back_large_arrays()
         self.memory = AddressSpace()
         self.in_flight = InFlight()
-        self.settling = Settling(settings, chip, self.in_flight)
+        self.settling = Settler(settings, chip, self.in_flight)
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
         self.tasks: list[str] = []  # that are open, outermost first

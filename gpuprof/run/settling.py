@@ -32,7 +32,7 @@ from gpuprof.timing.state.result import LaunchTiming
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
 
 
-class Settling:
+class Settler:
     """The flights of one GPU, and its state between them."""
 
     def __init__(self, settings: Settings, chip: Chip, in_flight: InFlight):

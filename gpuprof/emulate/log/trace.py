@@ -145,7 +145,7 @@ class TraceLog:
     def piece(
         self, first_block: int, n_blocks: int, warps_per_block: int, final: np.ndarray, number: int
     ) -> TracePiece:
-        from gpuprof.emulate.log import regroup
+        from gpuprof.emulate.log import regroup  # brings Numba, which readers of traces start without
 
         step_start = regroup.starts(self.step_warp.values, self.n_warps)
         steps = np.empty(self.step_warp.length, STEP_DTYPE)
