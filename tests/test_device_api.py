@@ -11,8 +11,8 @@ import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Executor
-from gpuprof.device.launching.requests import run_requests
 from gpuprof.device.launching.text import parse_launch
+from gpuprof.device.requests import run_requests
 from gpuprof.device.variables import source_name
 from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.run.session import Session

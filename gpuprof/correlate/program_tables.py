@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
 from gpuprof.isa.gpubin import read_gpubin
-from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import Location, Program
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.text import disassemble
 from gpuprof.records.reader import Module, Recording
 

@@ -19,15 +19,16 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
+from gpuprof.device.host_arguments import host_arguments
+from gpuprof.device.images import TextureOptions
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
 from gpuprof.device.launching.bind import Value, parameter_block
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
-from gpuprof.device.launching.host_arguments import host_arguments
 from gpuprof.device.launching.limits import Extent
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.sampler import Sampler
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
-from gpuprof.device.texture import Surface, Texture, TextureOptions, device_arrays, make_surface, make_texture
+from gpuprof.device.texture import Surface, Texture, device_arrays, make_surface, make_texture
 from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
 from gpuprof.isa.handles import bind_word

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from gpuprof.isa import encoding
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import ISA_VERSION, TABLE, Opcode
+from gpuprof.isa.opcodes import ISA_VERSION, TABLE
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 
 from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME, Opcode
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import TESTP
 from gpuprof.isa.text_operands import (
     EMPTY,

@@ -150,7 +150,7 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
 
 
 def _run_kernels(work: Kernels, folder: Path, settings) -> None:
-    from gpuprof.device.launching.requests import run_requests
+    from gpuprof.device.requests import run_requests
     from gpuprof.run.session import open_device
 
     for name, data in work.arrays.items():

@@ -12,8 +12,8 @@ from gpuprof.emulate.core.operands import PRED, U32, destination, source
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.emulate.together.rendezvous import complete, lanes_outside, partners_of
-from gpuprof.isa.barriers import N_BARRIERS
 from gpuprof.isa.encoding import PT, RZ, Instruction
+from gpuprof.isa.families.control import N_BARRIERS
 
 
 class Waiting(NamedTuple):

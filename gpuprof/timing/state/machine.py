@@ -15,7 +15,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.emulate.log.formats import N_MBARRIERS
 from gpuprof.errors import UsageError
-from gpuprof.isa.barriers import N_BARRIERS
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing.sampling.configuration import MODES, Sampling

@@ -11,7 +11,7 @@ What the others waited for is where the last warp stood for longest since it las
 import numpy as np
 
 from gpuprof.compiled.options import cold
-from gpuprof.isa.barriers import N_BARRIERS
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, NEVER
 from gpuprof.timing.state.rounds import MOST_WARPS

@@ -2,7 +2,7 @@
 
 from gpuprof.assemble.ir.values import Imm, NoVariant, pick
 from gpuprof.assemble.ptx import ast
-from gpuprof.isa.barriers import N_BARRIERS
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.modifiers import FIELDS, pack
 
 

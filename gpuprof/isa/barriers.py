@@ -1,3 +1,0 @@
-"""How many barriers a block has."""
-
-N_BARRIERS = 16  # PTX ISA, bar: "each CTA has sixteen barriers, numbered 0..15"
