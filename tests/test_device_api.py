@@ -51,6 +51,17 @@ def test_an_executor_is_used_as_the_protocol_declares():
         assert declared <= set(dir(executor))
 
 
+def test_a_launch_is_checked_and_made_in_one_place():
+    makers = {"check_limits", "check_dependent", "cluster_of", "cmd.Launch"}
+    found = {
+        (path.name, ast.unparse(node.func))
+        for path in (ROOT / "gpuprof").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in makers
+    }
+    assert found == {("config.py", maker) for maker in makers}
+
+
 def test_a_script(gpu, executor):
     module = gpu.load("axpy.cu")
     del executor.commands[:]

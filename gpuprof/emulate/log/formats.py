@@ -29,7 +29,7 @@ MOST_SECTORS = 0xFFFF
 N_MBARRIERS = 64  # memory barriers of a block that a trace tells apart
 
 
-def access_word(n_sectors, n_lookups, wavefronts, tag_passes, lanes, conflicts, uniform):
+def access_word(n_sectors=0, n_lookups=0, wavefronts=0, tag_passes=0, lanes=0, conflicts=0, uniform=0):
     """An ACCESS_DTYPE as uint64. n_sectors is at most MOST_SECTORS, each of the others at most 255."""
     low = np.int64(n_sectors) & 255 | np.int64(n_lookups) << 8 | np.int64(wavefronts) << 16
     low |= np.int64(tag_passes) << 24

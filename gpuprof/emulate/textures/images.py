@@ -119,7 +119,6 @@ def trace(
         np.minimum(most_in_a_bank(warp_of_line, lines_of, n_warps), 255),
         lanes,
         most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps) if is_atomic else 0,
-        0,
     )
     log = group.chunk.log
     log.access_warp.append(group.step_warps)

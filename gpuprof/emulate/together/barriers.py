@@ -255,7 +255,7 @@ def note_arrivals(group: Lanes, active: np.ndarray, barriers: np.ndarray, counts
     lanes = np.flatnonzero(active)[first]
     waits_for = np.minimum(counts[lanes] // WARP, 255)
     group.chunk.log.access_warp.append(group.step_warps)
-    group.chunk.log.access.append(access_word(0, 0, 0, 0, 1, barriers[lanes] & 0xFF, waits_for))
+    group.chunk.log.access.append(access_word(lanes=1, conflicts=barriers[lanes] & 0xFF, uniform=waits_for))
 
 
 def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
