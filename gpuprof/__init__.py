@@ -14,10 +14,7 @@ def __getattr__(name: str):
 
         return getattr(tensormap, name)
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from gpuprof.base.version import installed_version
 
-        try:
-            return version("gpuprof")
-        except PackageNotFoundError:  # run from a checkout that was never installed
-            return "0"
+        return installed_version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

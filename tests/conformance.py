@@ -17,7 +17,8 @@ from emulate_harness import global_index, load_or_store, run
 from gpuprof.device.memory import AddressSpace
 from gpuprof.isa.encoding import Instruction, make
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.opcodes import BY_NAME, Opcode
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.row import Opcode
 
 LANES = 512
 BLOCK = 128

@@ -8,7 +8,8 @@ import numpy as np
 from conformance import Variant, every, execute, operand_rows, read_slots
 
 from gpuprof.emulate.scalar import convert, floating, half, small_floats
-from gpuprof.isa.opcodes import TABLE, Opcode
+from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.types import FLOAT_TYPES
 
 SEMANTICS = {

@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 
 from gpuprof.isa.encoding import encode
+from gpuprof.isa.printing.text import parse
 from gpuprof.isa.program import Function, Location, Param, Program, Relocation, Variable
-from gpuprof.isa.text import parse
 
 CODE = """\
 S2R R0, tid.x

@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gpuprof.emulate.log.trace import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from gpuprof.device.launching.requests import LaunchArrays, run_requests
 from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
+from gpuprof.device.requests import LaunchArrays, run_requests
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import LaunchResult, Observer, Settings
 

@@ -20,9 +20,9 @@ import numpy as np
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.commands import Launch
-from gpuprof.device.launching.requests import run_requests
 from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.memory import GLOBAL_BASE
+from gpuprof.device.requests import run_requests
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from gpuprof.cli.options.sampler import FLAGS
-from gpuprof.cli.vocabulary import VOCABULARY
+from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.correlate import thinning
 from gpuprof.errors import UsageError
 from gpuprof.isa.vocabularies import VOCABULARIES

@@ -1,5 +1,6 @@
 """The Python face and text launches: the commands they make, and what comes back."""
 
+import ast
 import struct
 from pathlib import Path
 
@@ -9,12 +10,15 @@ import pytest
 import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
-from gpuprof.device.api import Device
-from gpuprof.device.launching.requests import run_requests
+from gpuprof.device.api import Device, Executor
 from gpuprof.device.launching.text import parse_launch
+from gpuprof.device.requests import run_requests
 from gpuprof.device.variables import source_name
 from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.run.session import Session
+from gpuprof.run.settings import Settings
 from tests.device_support import FakeExecutor
+from tests.running import ROOT
 
 
 @pytest.fixture
@@ -31,6 +35,31 @@ def message(call, *args, **kwargs) -> str:
     with pytest.raises(UsageError) as caught:
         call(*args, **kwargs)
     return str(caught.value)
+
+
+def test_an_executor_is_used_as_the_protocol_declares():
+    """Nothing reaches around it, and both executors have all of it."""
+    declared = {name for name in (*vars(Executor), *Executor.__annotations__) if not name.startswith("_")}
+    used = {
+        node.attr
+        for path in (ROOT / "gpuprof").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).split(".")[-1] == "executor"
+    }
+    assert used == declared == {"n_launches", "compile", "assemble", "submit", "finish", "drop"}
+    for executor in (FakeExecutor(), Session(Settings(), load_chip("a100"))):
+        assert declared <= set(dir(executor))
+
+
+def test_a_launch_is_checked_and_made_in_one_place():
+    makers = {"check_limits", "check_dependent", "cluster_of", "cmd.Launch"}
+    found = {
+        (path.name, ast.unparse(node.func))
+        for path in (ROOT / "gpuprof").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in makers
+    }
+    assert found == {("config.py", maker) for maker in makers}
 
 
 def test_a_script(gpu, executor):

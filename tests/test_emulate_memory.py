@@ -8,7 +8,7 @@ from emulate_harness import ADDR64, global_index, jump, run, special
 
 from gpuprof.device.memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
 from gpuprof.emulate.log.coalesce import Totals, inspect
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE, TracePiece
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.timing.gather import ARRAYS, WHOLE_PIECES, gather, link_of, standing
 from gpuprof.timing.state.layout import MACHINE, WARP
 

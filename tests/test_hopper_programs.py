@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpuprof
-from gpuprof.device.api import LaunchConfig
-from gpuprof.device.launching.host_arguments import host_arguments
+from gpuprof.device.host_arguments import host_arguments
+from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.text import parse_launch
 from gpuprof.errors import UsageError
 from gpuprof.isa.opcodes import BY_NAME
@@ -90,7 +90,7 @@ def test_a_launch_must_agree_with_the_kernel(loaded):
 )
 def test_clusters_in_a_launch_text(text, cluster, shared):
     request = parse_launch(text)
-    assert (request.cluster, request.dynamic_shared_nbytes) == (cluster, shared)
+    assert (request.config.cluster, request.config.dynamic_shared_nbytes) == (cluster, shared)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.emulate.log.coalesce import inspect
-from gpuprof.emulate.log.trace import ACCESS_DTYPE
+from gpuprof.emulate.log.formats import ACCESS_DTYPE
 
 MEASURED = {
     ("a100", 4): (

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuprof.device.images import TextureOptions
+from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.text import find_launch_comments, kernel_names, normalised, parse_launch
 from gpuprof.device.launching.values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
 from gpuprof.errors import UsageError
@@ -17,10 +18,7 @@ def test_a_whole_launch():
     assert parse_launch(text) == LaunchRequest(
         text=text,
         kernel="saxpy",
-        grid=(64, 1, 1),
-        block=(256, 1, 1),
-        dynamic_shared_nbytes=0,
-        stream=0,
+        config=LaunchConfig((64, 1, 1), (256, 1, 1)),
         arguments=(
             Scalar("16384", 16384),
             Scalar("2.0", 2.0),
@@ -48,7 +46,7 @@ def test_a_whole_launch():
 )
 def test_configurations(config, meaning):
     request = parse_launch(f"k<<<{config}>>>()")
-    assert (request.grid, request.block, request.dynamic_shared_nbytes, request.stream) == meaning
+    assert request.config == LaunchConfig(*meaning)
 
 
 @pytest.mark.parametrize(

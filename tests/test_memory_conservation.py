@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.log.trace import SECTOR_MASK
+from gpuprof.emulate.log.formats import SECTOR_MASK
 from gpuprof.timing.state.machine import power_on
 from tests.running import SAMPLES, run_file
 from tests.timing_support import access, make, run, warp

@@ -97,6 +97,11 @@ def test_subdivision(tmp_path):
         (2, 2, 1),
         (1, 1, 1),
     }
+    assert {result.launch.name for result in results.launches[1:]} == {
+        "divide<<<1, 4>>>",
+        "fill<<<(2, 2), (8, 8)>>>",
+        "fill<<<1, (8, 8)>>>",
+    }
 
 
 ORDER = """

@@ -15,13 +15,11 @@ from gpuprof.timing.aged import FAR_SHIFT, fill
 from gpuprof.timing.extrapolate import (
     LEAST_BATCHES,
     LEAST_OFF,
-    Extrapolation,
-    Filling,
-    Rate,
     Settling,
     extrapolated,
     settled,
 )
+from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.layout import L2_LINE, MACHINE, QUANTUM
 from tests.command import gpuprof as command
 from tests.running import SAMPLES, run_file

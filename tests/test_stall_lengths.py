@@ -12,7 +12,8 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.timing.extrapolate import Extrapolation, Rate, extrapolated
+from gpuprof.timing.extrapolate import extrapolated
+from gpuprof.timing.state.extrapolation import Extrapolation, Rate
 from gpuprof.timing.state.lengths import N_BINS, STALLS_DTYPE
 from tests.readable_timing import recorded_stalls
 from tests.recordings import META, launch_fields

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from gpuprof.isa.encoding import NEGATED, PT, RZ, Instruction, make
 from gpuprof.isa.modifiers import FIELDS, pack
 from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.printing.text import disassemble, parse
 from gpuprof.isa.special import SPECIAL_INDEX
-from gpuprof.isa.text import disassemble, parse
 
 GOLDEN = [
     (make("FFMA", guard=NEGATED, dst=4, a=2, b=3, slot="c", const=True, imm=0x10, mods=pack(rnd="rz", ftz=1, neg_b=1)),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.device.commands import Launch
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
+from tests.block_order import blocks_in_order
 from tests.readable_blame import causes_of
 from tests.readable_timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.timing_support import access, launch, make, piece, run, warp
@@ -189,9 +189,7 @@ def test_a_cluster_waits_for_its_last_slot(tmp_path):
 
 @pytest.mark.parametrize("cluster", [(1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 3, 1), (1, 1, 2), (2, 2, 2)])
 def test_samples_have_the_blocks_number_in_the_grid(chip, cluster):
-    """The emulator and the engine each have the formula. Here the block that is the k-th to run has an instruction of
-    its own, number 2k.
-    """
+    """The block that is the k-th to run has an instruction of its own, number 2k."""
     grid = (4, 6, 2)
     n = 48
     code = encode([*[make("NANOSLEEP", imm=100, slot="b"), make("BRA", guard=0, imm=0)] * n, EXIT])
@@ -203,7 +201,8 @@ def test_samples_have_the_blocks_number_in_the_grid(chip, cluster):
     place = (rows["pc"].astype(int) - 0x1000) // 32
     assert set(place) >= set(range(n))
     inside = place < n
-    assert rows["block"][inside].tolist() == [Launch.grid_blocks(job, k) for k in place[inside].tolist()]
+    order = blocks_in_order(grid, cluster)
+    assert rows["block"][inside].tolist() == [order[k] for k in place[inside].tolist()]
 
 
 def basic(code):

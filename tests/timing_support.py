@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from gpuprof.emulate.log.coalesce import tag_bank
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE, TracePiece
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE
+from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing.sampling.configuration import Sampling
@@ -27,7 +28,7 @@ def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None, rem
     `remote`: of shared memory, lanes that access another block's."""
     sectors = sorted(sectors)
     lines = {s >> 2 for s in sectors}
-    passes = max(Counter(tag_bank.py_func(line) for line in lines).values(), default=0)
+    passes = max(Counter(tag_bank(line) for line in lines).values(), default=0)
     marked = [s | (missing or {}).get(s, 0) << MISSING_SHIFT for s in sectors]
     return (len(sectors), len(lines) or remote, wavefronts, passes, lanes, conflicts, 0, 0), marked
 

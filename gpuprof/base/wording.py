@@ -11,6 +11,11 @@ def extent_text(extent: Sequence[int]) -> str:
     return f"({x}, {y})" if y != 1 else str(x)
 
 
+def launch_text(kernel: str, grid: Sequence[int], block: Sequence[int], *optional: str) -> str:
+    """A launch as CUDA writes it, without arguments: "saxpy<<<64, 256>>>". `optional` is what follows the block."""
+    return f"{kernel}<<<{', '.join([extent_text(grid), extent_text(block), *optional])}>>>"
+
+
 def plural(n: int, one: str, many: str) -> str:
     """1 with "launch", "launches" is "1 launch", 1000 is "1,000 launches"."""
     return f"{n:,} {one if n == 1 else many}"

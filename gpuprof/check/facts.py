@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from gpuprof.base.wording import extent_text, plural
+from gpuprof.base.wording import launch_text, plural
 from gpuprof.correlate.metrics import launch_values
 from gpuprof.errors import NotComparable
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
 MAX_LINE_CHARACTERS = 120  # of a source line's text, kept to tell lines apart and to name them
@@ -96,10 +96,8 @@ def launch_keys(db: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
     for launch, kernel, grid, block, shared in db.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes FROM launches ORDER BY launch"
     ):
-        shape = [extent_text(tuple(map(int, text.split(",")))) for text in (grid, block)] + (
-            [str(shared)] if shared else []
-        )
-        name = printable(f"{kernel}<<<{', '.join(shape)}>>>")
+        extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
+        name = printable(launch_text(kernel, *extents, *([str(shared)] if shared else [])))
         seen[name] += 1
         yield launch, LaunchKey(name, seen[name])
 

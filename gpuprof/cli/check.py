@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.formats import format_option
+from gpuprof.cli.options.formats import format_option
 
 
 @click.command()
@@ -31,14 +31,15 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
     """
     from contextlib import closing
 
+    from gpuprof.base.wording import plural
     from gpuprof.check.baseline import read_baseline, write_baseline
     from gpuprof.check.compare import compare
     from gpuprof.check.facts import measure
-    from gpuprof.check.render import diff_table, json_report, plural, text_report
+    from gpuprof.check.render import diff_table, json_report, text_report
     from gpuprof.check.rules import DEFAULT, parse_rule
     from gpuprof.correlate.database import ensure_database
     from gpuprof.errors import UsageError
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.printable import printable
 
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
     if update and (diff or limits):

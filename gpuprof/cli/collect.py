@@ -199,8 +199,8 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
 
 
 def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) -> None:
-    from gpuprof.device.launching.requests import run_requests
     from gpuprof.device.launching.text import kernel_names
+    from gpuprof.device.requests import run_requests
     from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
     from gpuprof.run.session import open_device
 

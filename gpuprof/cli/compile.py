@@ -102,6 +102,6 @@ def _summarise(program, output: Path) -> None:
 
 
 def _say(text: str) -> None:
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.printable import printable
 
     click.echo(printable(text))

@@ -21,7 +21,7 @@ def command(recording: Path, output: Path | None):
     from gpuprof.correlate.correlate import correlate
     from gpuprof.correlate.database import SQLITE_MAGIC, read_start
     from gpuprof.errors import FileFormatError, UsageError
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.printable import printable
 
     output = output or recording.with_suffix(".gpudb")
     if output.absolute() == recording.absolute():

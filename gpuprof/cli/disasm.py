@@ -28,8 +28,8 @@ STYLES = {
 def command(file: Path, source: bool, ptx: bool, pattern: str | None):
     """Print the instructions of FILE.gpubin: address, instruction, and labels of branch targets."""
     from gpuprof.isa.gpubin import read_gpubin
-    from gpuprof.isa.listing import listing
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.listing import listing
+    from gpuprof.isa.printing.printable import printable
 
     try:
         program = read_gpubin(file.read_bytes(), str(file))

@@ -2,7 +2,7 @@
 
 import click
 
-from gpuprof.cli.vocabulary import VOCABULARY
+from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
 LABEL_CELLS = 12

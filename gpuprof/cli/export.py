@@ -58,7 +58,7 @@ def output_to(output: Path) -> AbstractContextManager[Path]:
 
 def notice_unfinished(db, file: Path) -> None:
     """A file in another format cannot say that its recording was cut off."""
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.printable import printable
 
     meta = dict(db.execute("SELECT key, value FROM meta"))
     if meta["complete"] != "1":

@@ -6,7 +6,7 @@ import textwrap
 
 import click
 
-from gpuprof.cli.formats import format_option
+from gpuprof.cli.options.formats import format_option
 from gpuprof.errors import UsageError
 
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")

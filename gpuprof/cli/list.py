@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.formats import format_option
-from gpuprof.cli.vocabulary import VOCABULARY
+from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
 Table = tuple[tuple[str, ...], list[tuple]]  # column names; rows

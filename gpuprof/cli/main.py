@@ -64,7 +64,7 @@ def cli(context):
 
 
 def _complain(error: GpuprofError) -> int:
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.printable import printable
 
     if isinstance(error, CompileError | ScriptError) and error.diagnostics:
         click.echo(printable(error.diagnostics.rstrip("\n"), keep="\n\t"), err=True)

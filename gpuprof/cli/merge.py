@@ -29,7 +29,7 @@ def command(recordings: tuple[Path, ...], output: Path):
     gpuprof merge a.gprec b.gprec -o both.gprec
     """
     from gpuprof.errors import UsageError
-    from gpuprof.isa.printable import printable
+    from gpuprof.isa.printing.printable import printable
     from gpuprof.records.merge import merge
     from gpuprof.run.multipass import passes_of
 

@@ -7,9 +7,9 @@ import time
 
 import click
 
-from gpuprof.base.wording import extent_text, plural
+from gpuprof.base.wording import extent_text, launch_text, plural
 from gpuprof.cli.main import silence_stdout
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.run.settings import Observer
 
 BAR_AFTER_SECONDS = 0.7
@@ -76,9 +76,9 @@ class Terminal(Observer):
         n_instructions = int(result.counters.inst_executed.sum())
         dropped = f", {timing.samples_dropped:,} dropped" if timing.samples_dropped else ""
         sampled = f"  ({timing.extrapolation})" if timing.extrapolation else ""
-        cluster = f", cluster={extent_text(launch.cluster)}" if launch.blocks_of_cluster > 1 else ""
+        cluster = [f"cluster={extent_text(launch.cluster)}"] if launch.blocks_of_cluster > 1 else []
         self.say(
-            f"{launch.function.display}<<<{extent_text(launch.grid)}, {extent_text(launch.block)}{cluster}>>>  "
+            f"{launch_text(launch.function.display, launch.grid, launch.block, *cluster)}  "
             f"{timing.cycles:,} cycles"
             f"  {n_instructions:,} warp instructions  "
             f"{plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.formats import format_option
+from gpuprof.cli.options.formats import format_option
 from gpuprof.errors import UsageError
 
 

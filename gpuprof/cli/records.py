@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.formats import format_option
+from gpuprof.cli.options.formats import format_option
 
 
 @click.command()

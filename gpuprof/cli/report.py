@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.formats import format_option
 from gpuprof.cli.listed import ListedCommand
-from gpuprof.cli.vocabulary import VOCABULARY
+from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
 

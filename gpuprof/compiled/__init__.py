@@ -1,3 +1,3 @@
 """Everything that knows Numba's insides: functions kept on disk (`kept`), functions compiled once within their callers
-(`parts`), and the options of the timing model's inner loop (`options`).
+(`parts`), the options of the timing model's inner loop (`options`), and LLVM's own functions (`intrinsics`).
 """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
 from gpuprof.isa.gpubin import read_gpubin
-from gpuprof.isa.opcodes import Opcode
+from gpuprof.isa.printing.text import disassemble
 from gpuprof.isa.program import Location, Program
-from gpuprof.isa.text import disassemble
+from gpuprof.isa.row import Opcode
 from gpuprof.records.reader import Module, Recording
 
 # What an instruction does to memory, by how the name of its semantics begins; the first that fits.

@@ -12,22 +12,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gpuprof.base.wording import extent_text
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, plain_dtype, type_text
+from gpuprof.device.host_arguments import host_arguments
+from gpuprof.device.images import TextureOptions
 from gpuprof.device.kernels import find_instance, find_kernel, has_kernel
 from gpuprof.device.launching.bind import Value, parameter_block
-from gpuprof.device.launching.host_arguments import host_arguments
-from gpuprof.device.launching.limits import Extent, check_dependent, check_limits, cluster_of
+from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.device.launching.limits import Extent
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.sampler import Sampler
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
-from gpuprof.device.texture import Surface, Texture, TextureOptions, device_arrays, make_surface, make_texture
+from gpuprof.device.texture import Surface, Texture, device_arrays, make_surface, make_texture
 from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
 from gpuprof.isa.handles import bind_word
@@ -57,24 +58,11 @@ class Executor(Protocol):
         asked.
         """
 
+    def finish(self) -> None:
+        """No command follows: waits for all that was asked."""
 
-class LaunchConfig(NamedTuple):
-    """What stands between a kernel's name and its arguments."""
-
-    grid: Extent
-    block: Extent
-    dynamic_shared_nbytes: int = 0
-    stream: int = 0
-    cluster: Extent | None = None  # None: as the kernel says
-    dependent: bool = False  # programmatic dependent launch
-
-    def __str__(self) -> str:
-        """As CUDA writes it: "<<<(16, 16), 256>>>"."""
-        optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
-        optional += [str(self.stream)] if self.stream else []
-        optional += [f"cluster={extent_text(self.cluster)}"] if self.cluster else []
-        optional += ["dependent"] if self.dependent else []
-        return f"<<<{', '.join([extent_text(self.grid), extent_text(self.block), *optional])}>>>"
+    def drop(self) -> None:
+        """No command follows, and nobody waits for what was asked last: it ends where it stands."""
 
 
 class Device:
@@ -174,25 +162,8 @@ class Device:
         """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel
         or chip.
         """
-        check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, self.chip)
-        check_dependent(function, config.dependent, config.stream, self.chip)
-        cluster = cluster_of(function, config.grid, config.cluster, self.chip)
         params = parameter_block(function, values)
-        return self.submit(
-            cmd.Launch(
-                self.executor.n_launches,
-                module,
-                function,
-                config.grid,
-                config.block,
-                config.dynamic_shared_nbytes,
-                params,
-                config.stream,
-                text,
-                cluster,
-                config.dependent,
-            )
-        )
+        return self.submit(checked_launch(self.chip, self.executor.n_launches, module, function, config, params, text))
 
 
 class Module:

@@ -6,6 +6,7 @@ What a command gives back when it is carried out is written beside it. Streams a
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gpuprof.base.block_order import linear_block
 from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program
@@ -110,20 +111,10 @@ class Launch:
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
     def grid_blocks(self, numbers):
-        """The linear index in the grid of blocks (int or array) numbered in the order they run: cluster by cluster.
-
-        That is the grid's own order when clusters extend along x alone.
-        """
-        cx, cy, cz = self.cluster
-        if cy == 1 and cz == 1:
-            return numbers
-        gx, gy, _ = self.grid
-        nx, ny = gx // cx, gy // cy
-        cluster, rank = numbers // self.blocks_of_cluster, numbers % self.blocks_of_cluster
-        x = cluster % nx * cx + rank % cx
-        y = cluster // nx % ny * cy + rank // cx % cy
-        z = cluster // (nx * ny) * cz + rank // (cx * cy)
-        return x + gx * (y + gy * z)
+        """The linear index in the grid of blocks (int or array) numbered in the order they run."""
+        grid_x, grid_y, _ = self.grid
+        cluster_x, cluster_y, _ = self.cluster
+        return linear_block(numbers, grid_x // cluster_x, grid_y // cluster_y, *self.cluster)
 
     @property
     def threads_per_block(self) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from gpuprof.base.wording import base_name
 from gpuprof.correlate.frames import Position, positions
 from gpuprof.errors import NotComparable
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 
 UNKNOWN = "[unknown]"  # as perf writes a frame without a name
 

@@ -17,8 +17,9 @@ from numba.cuda.types import Array
 from numba.cuda.typing.typeof import typeof_impl
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.api import Device, LaunchConfig
+from gpuprof.device.api import Device
 from gpuprof.device.array import DeviceArray, type_text
+from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.module import LoadedModule
 from gpuprof.errors import UsageError
 from gpuprof.interop.numba_arguments import Arguments

@@ -5,7 +5,8 @@ from textwrap import fill
 
 from gpuprof.isa import encoding
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import ISA_VERSION, TABLE, Opcode
+from gpuprof.isa.opcodes import ISA_VERSION, TABLE
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\

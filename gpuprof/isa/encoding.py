@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
-from gpuprof.isa.opcodes import BY_NAME, TABLE, Opcode
+from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.row import Opcode
 
 INSTRUCTION_NBYTES = 16
 INSTRUCTION_DTYPE = np.dtype(

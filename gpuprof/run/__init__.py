@@ -2,7 +2,8 @@
 it hands each what it needs and holds no rule of its own.
 
     build            a source file to a Program
-    session          one emulated GPU: commands in order; settling times what is in flight and records it
+    session          one emulated GPU: commands in order
+    settling         times what is in flight, once somebody waits for it, and records it
     inflight, nested launches nobody has waited for yet, and what their kernels launched
     ahead            the emulation on a thread of its own, a bounded number of pieces ahead of the timing
     disturbance      times launches a second time where sampling is in their way

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-import gpuprof
+from gpuprof.base.version import installed_version
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
@@ -26,7 +26,7 @@ def record_preamble(settings: Settings, chip: Chip) -> None:
     settings.recorder.meta(
         {
             "tool": "gpuprof",
-            "tool_version": gpuprof.__version__,
+            "tool_version": installed_version(),
             "model_version": MODEL_VERSION,
             "fidelity": sentence(chip, MODEL_VERSION),
             "command": settings.command,

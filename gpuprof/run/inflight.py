@@ -8,9 +8,9 @@ it, and a launch whose turn comes before an earlier one has been emulated has th
 import pickle
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.ahead import Orders, ahead
+from gpuprof.timing.sampling.filter import Filter
 
 IN_MEMORY_NBYTES = 256 << 20  # of a launch's trace that is put by; the rest goes to a temporary file
 # Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/long_run.py: about 9 bytes
@@ -163,6 +164,18 @@ def _answers(piece: TracePiece, order: Order) -> bool:
     return piece.number == 0 if order.first_block < 0 else piece.first_block == order.first_block
 
 
+class Begun(NamedTuple):
+    """A launch that is counted and recorded, and how it goes on: its emulation, which fills the counters, the samples
+    that are wanted of it, and the priority that its stream had when it was asked for.
+    """
+
+    launch: cmd.Launch
+    counters: LaunchCounters
+    emulate: Emulate
+    filter: Filter
+    priority: int
+
+
 @dataclass(eq=False)
 class Flight:
     """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has
@@ -172,9 +185,11 @@ class Flight:
     launch: cmd.Launch
     counters: LaunchCounters
     pieces: Pieces
-    after: tuple[int, ...] = ()
-    after_signal: tuple[int, ...] = ()
-    launched_by: tuple[int, int, int] | None = None
+    filter: Filter
+    priority: int
+    after: tuple[int, ...]
+    after_signal: tuple[int, ...]
+    launched_by: tuple[int, int, int] | None
 
 
 @dataclass
@@ -203,32 +218,43 @@ class InFlight:
         self._streams: dict[int, _Stream] = {}
         self._marks: dict[int, _Mark] = {}
 
-    def add(self, launch: cmd.Launch, counters: LaunchCounters, emulate: Emulate) -> None:
+    def add(self, begun: Begun) -> None:
         """A launch on a stream: after what the stream has, or when it is dependent and there is a launch before, as
         that lets it.
         """
-        stream = self._stream(launch.stream)
+        stream = self._stream(begun.launch.stream)
         number = len(self.flights)
-        if launch.dependent and stream.last is not None:
+        if begun.launch.dependent and stream.last is not None:
             after, after_signal = stream.events, (stream.last,)
         else:
             after, after_signal, stream.tail = stream.tail | stream.events, (), set()
-        self.flights.append(Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), after_signal))
+        self._take_off(begun, after, after_signal)
         stream.tail.add(number)
         stream.last, stream.events = number, set()
 
-    def add_launched(
-        self,
-        launch: cmd.Launch,
-        counters: LaunchCounters,
-        emulate: Emulate,
-        after: list[int],
-        launched_by: tuple[int, int, int],
-    ) -> None:
+    def add_launched(self, begun: Begun, after: list[int], launched_by: tuple[int, int, int]) -> None:
         """A launch by a kernel in flight. What waits for that on its stream waits for both."""
-        self._stream(launch.stream).tail.add(len(self.flights))
+        self._stream(begun.launch.stream).tail.add(len(self.flights))
+        self._take_off(begun, after, launched_by=launched_by)
+
+    def _take_off(
+        self,
+        begun: Begun,
+        after: Iterable[int],
+        after_signal: tuple[int, ...] = (),
+        launched_by: tuple[int, int, int] | None = None,
+    ) -> None:
         self.flights.append(
-            Flight(launch, counters, Pieces(emulate, self._queue), tuple(sorted(after)), (), launched_by)
+            Flight(
+                begun.launch,
+                begun.counters,
+                Pieces(begun.emulate, self._queue),
+                begun.filter,
+                begun.priority,
+                tuple(sorted(after)),
+                after_signal,
+                launched_by,
+            )
         )
 
     def mark(self, event: int, stream: int, cycle: int) -> None:

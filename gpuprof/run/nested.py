@@ -9,18 +9,19 @@ and timing knows when each was launched.
 from collections import defaultdict
 from collections.abc import Callable
 
+from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
+from gpuprof.device.launching.config import checked_launch
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.core.device_launches import BLOCK_STREAM, FIRE_AND_FORGET, MOST_PENDING, TAIL_LAUNCH, GridRequest
-from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.errors import KernelFault
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import LAUNCH_SERVICE
-from gpuprof.run.inflight import Emulate, InFlight
+from gpuprof.run.inflight import Begun, InFlight
 
 DEEPEST = 24  # CUDA programming guide: the limit of nesting
 
-Begin = Callable[[cmd.Launch, int], tuple[LaunchCounters, Emulate]]
+Begin = Callable[[cmd.Launch, int], Begun]
 
 
 def launches_grids(module: LoadedModule) -> bool:
@@ -30,12 +31,12 @@ def launches_grids(module: LoadedModule) -> bool:
 
 
 class Descent:
-    """The descendants of one flight. `begin` says of a launch, and the number of the one that launched it, how it is
-    emulated.
+    """The descendants of one flight. `begin` says how a launch goes on, given it and the number of the one that
+    launched it.
     """
 
-    def __init__(self, in_flight: InFlight, begin: Begin):
-        self.in_flight, self.begin = in_flight, begin
+    def __init__(self, in_flight: InFlight, begin: Begin, chip: Chip):
+        self.in_flight, self.begin, self.chip = in_flight, begin, chip
         self.n_grids = 0
 
     def run(self, number: int, depth: int = 0) -> None:
@@ -57,22 +58,16 @@ class Descent:
         _check(parent, request, depth, self.n_grids)
         first = len(self.in_flight.flights)
         index = parent.index + first - number
-        launch = cmd.Launch(
+        launch = checked_launch(
+            self.chip,
             index,
             parent.module,
             request.function,
-            request.grid,
-            request.block,
-            request.dynamic_shared_nbytes,
+            request.config._replace(stream=parent.stream),
             request.params,
-            parent.stream,
-            f"{request.function.display}<<<{_extent(request.grid)}, {_extent(request.block)}, "
-            f"{request.dynamic_shared_nbytes}>>>",
-            request.cluster,
+            f"{request.function.display}{request.config}",
         )
-        self.in_flight.add_launched(
-            launch, *self.begin(launch, parent.index), after, (number, request.warp, request.turn)
-        )
+        self.in_flight.add_launched(self.begin(launch, parent.index), after, (number, request.warp, request.turn))
         self.run(first, depth + 1)
         return [] if request.stream == FIRE_AND_FORGET else list(range(first, len(self.in_flight.flights)))
 
@@ -90,7 +85,3 @@ def _check(parent: cmd.Launch, request: GridRequest, depth: int, n_grids: int) -
 def _stream(request: GridRequest) -> tuple[int, int]:
     """The default stream and those that a kernel makes are a block's; nothing waits on fire and forget."""
     return request.stream, request.launcher_block if request.stream == BLOCK_STREAM else -1
-
-
-def _extent(extent: tuple[int, int, int]) -> str:
-    return str(extent[0]) if extent[1:] == (1, 1) else f"({', '.join(map(str, extent))})"

@@ -13,7 +13,7 @@ from gpuprof.chips import Chip, described
 from gpuprof.device import commands as cmd
 from gpuprof.device.images import check_image
 from gpuprof.device.launching.bind import parameter_nbytes
-from gpuprof.device.launching.limits import check_dependent, check_limits, cluster_of
+from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import PAGE_NBYTES
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin import read_gpubin
@@ -59,7 +59,7 @@ def replay(
                     raise
         session.finish()
     except BaseException:
-        session.in_flight.drop()
+        session.drop()
         raise
 
 
@@ -150,27 +150,18 @@ class _Player:
     def _launch(self, saved: SavedLaunch) -> cmd.Launch:
         if not 0 <= saved.module < len(self.session.modules):
             raise self.stream.damaged(f"it launches {saved.symbol!r} of module {saved.module}, which is not loaded")
-        module, chip = self.session.modules[saved.module], self.session.chip
+        module = self.session.modules[saved.module]
         function = self._kernel(module.program, saved.symbol)
-        check_limits(function, saved.grid, saved.block, saved.dynamic_shared_nbytes, chip)
-        check_dependent(function, saved.dependent, saved.stream, chip)
         if len(saved.params) != parameter_nbytes(function):
             raise self.stream.damaged(
                 f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(saved.params)} are "
                 "given"
             )
-        return cmd.Launch(
-            self.session.n_launches,
-            module,
-            function,
-            saved.grid,
-            saved.block,
-            saved.dynamic_shared_nbytes,
-            saved.params,
-            saved.stream,
-            saved.name,
-            cluster_of(function, saved.grid, saved.cluster, chip),
-            saved.dependent,
+        config = LaunchConfig(
+            saved.grid, saved.block, saved.dynamic_shared_nbytes, saved.stream, saved.cluster, saved.dependent
+        )
+        return checked_launch(
+            self.session.chip, self.session.n_launches, module, function, config, saved.params, saved.name
         )
 
     def _kernel(self, program: Program, symbol: str) -> Function:

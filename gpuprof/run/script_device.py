@@ -36,7 +36,7 @@ def collecting(settings: Settings) -> Iterator[None]:
             _Collecting.device.executor.finish()
     except BaseException:
         if _Collecting.device:
-            _Collecting.device.executor.in_flight.drop()
+            _Collecting.device.executor.drop()
         raise
     finally:
         _Collecting.settings, _Collecting.device = None, None

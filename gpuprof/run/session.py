@@ -1,7 +1,7 @@
 """Carries out a command stream: loads, copies and launches, in order; each launch is emulated, timed and recorded.
 
     command ─> Session.submit ─> result of the command
-    Launch  ─> emulate (thread 1) ─ TracePiece ─> timing (thread 2) ─ records ─> RecordWriter
+    Launch  ─> emulate (thread 1) ─ TracePiece ─> timing (thread 2, `settling`) ─ records ─> RecordWriter
 
 The host waits for what it asks of the default stream, as for all that was asked before. Launches on other streams are
 in flight until somebody waits for them: then they are timed, together.
@@ -10,60 +10,45 @@ There is one Session per `gpuprof collect`, or per Device of a script that runs 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gpuprof.base.heap import give_back_large_arrays
 from gpuprof.chips import Chip, load_chip
-from gpuprof.compiled.kept import complaint
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
 from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.emulate.log.trace import REST, Order, TracePiece
+from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
-from gpuprof.errors import KernelFault, UsageError
+from gpuprof.errors import UsageError
 from gpuprof.isa.program import Program
-from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.build import DEFAULT_CHIP, build, build_ptx
 from gpuprof.run.chunks import (
     launch_fields,
-    record_end,
     record_module,
     record_preamble,
-    record_samples,
     sampling_fields,
     stream_header,
 )
-from gpuprof.run.disturbance import copy_of, simulate_twice
-from gpuprof.run.inflight import Emulate, Flight, InFlight
+from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
-from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.run.settings import Settings
+from gpuprof.run.settling import Settler
 from gpuprof.saved.write import StreamWriter
-from gpuprof.timing.auto import simulate_with_period
-from gpuprof.timing.batch import Grid
-from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
-from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
-from gpuprof.timing.sampling.filter import Chooser, Filter
-from gpuprof.timing.simulate import simulate_batch
-from gpuprof.timing.state.machine import Machine, power_on
+from gpuprof.timing.sampling.filter import Chooser
 from gpuprof.timing.state.result import LaunchTiming
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
 
-# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop; what ends is timed to
-# its end.
+# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
 MAX_WARP_INSTRUCTIONS = 1 << 22
-NO_LIMIT_CYCLES = 1 << 62
 # The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger
 # for itself).
 MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
@@ -77,21 +62,16 @@ class Session:
         self.settings, self.chip = settings, chip
         self._check(settings.sampling)
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
-        self.filters: dict[int, Filter] = {}  # of launches in flight, by index
-        self.recorder, self.observer = settings.recorder, settings.observer
+        self.recorder = settings.recorder
         give_back_large_arrays()
         self.memory = AddressSpace()
-        self.machine = power_on(self.chip)
-        self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
+        self.in_flight = InFlight()
+        self.settling = Settler(settings, chip, self.in_flight)
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
         self.tasks: list[str] = []  # that are open, outermost first
         self.n_launches = 0
-        self.in_flight = InFlight()
         self.priorities: dict[int, int] = {}  # of streams
-        self._compilation = None if is_compiled() else Compilation()
-        if self._compilation:
-            self.observer.notice("first run on this machine: compiling the emulator and the timing model, once")
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
@@ -145,9 +125,13 @@ class Session:
 
     def finish(self) -> None:
         """No command follows."""
-        self.settle()
+        self._settle()
         if self.stream:
             self.stream.end()
+
+    def drop(self) -> None:
+        """No command follows, and nobody waits for what is in flight."""
+        self.in_flight.drop()
 
     def _end_task(self, command: cmd.TaskEnd) -> None:
         if self.tasks[-1:] != [command.name]:
@@ -169,7 +153,7 @@ class Session:
     # Copies between host and device take no GPU time. What they read and write is what was asked before them.
 
     def _free(self, command: cmd.Free) -> None:
-        self.settle()
+        self._settle()
         self.memory.free(command.address)
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
@@ -178,7 +162,7 @@ class Session:
 
     def _copy_out(self, command: cmd.CopyOut) -> bytes:
         """The host has the bytes when this returns, so it waits: as for a copy to memory that is not page-locked."""
-        self.settle()
+        self._settle()
         return self.memory.read(command.address, command.nbytes)
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:
@@ -193,24 +177,24 @@ class Session:
     def _reach(self, stream: int) -> None:
         """Memory is as all launches before leave it. The default stream waits for them, too."""
         if stream == 0:
-            self.settle()
+            self._settle()
         else:
-            with self._marking():
+            with self.settling.marking():
                 self.in_flight.finish_emulation()
 
     def _event(self, command: cmd.Event) -> None:
         if command.stream == 0:
-            self.settle()
-        self.in_flight.mark(command.event, command.stream, self.machine.cycle)
+            self._settle()
+        self.in_flight.mark(command.event, command.stream, self.settling.machine.cycle)
 
     def _event_time(self, command: cmd.EventTime) -> int:
         if self.in_flight.depends(command.event):
-            self.settle()
+            self._settle()
         return self.in_flight.cycle_of(command.event)
 
     def _wait(self, command: cmd.Wait) -> None:
         if command.stream == cmd.HOST or command.stream == 0 or command.event == cmd.EVERYTHING:
-            self.settle()
+            self._settle()
         else:
             self.in_flight.wait(command.event, command.stream)
 
@@ -225,7 +209,7 @@ class Session:
         sampling = changed(self.sampling, command.registers)
         self._check(sampling)
         if replace(sampling, filter=self.sampling.filter) != self.sampling:
-            self.settle()
+            self._settle()
         if sampling.filter != self.sampling.filter:
             self.chooser = Chooser(sampling.filter)
         self.sampling = sampling
@@ -241,153 +225,46 @@ class Session:
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
         """Gives the timing of a launch on the default stream, None for one in flight."""
         if launch.stream == 0:
-            self.settle()
-        self.in_flight.add(launch, *self._begin(launch))
+            self._settle()
+        self.in_flight.add(self._begin(launch))
         flights = self.in_flight.flights
         if launches_grids(launch.module):
-            with self._marking():
-                Descent(self.in_flight, self._begin).run(len(flights) - 1)
+            with self.settling.marking():
+                Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
         if launch.stream == 0:
-            return self.settle()[0]
+            return self._settle()[0]
         if (
             len(flights) == MOST_FLIGHTS
             or sum(len(flight.launch.module.code) for flight in flights) > MOST_INSTRUCTIONS
         ):
-            self.settle()
+            self._settle()
         return None
 
-    def _begin(self, launch: cmd.Launch, parent: int | None = None) -> tuple[LaunchCounters, Emulate]:
-        """Counts and records a launch, of the host or of launch `parent`; gives its counters and how it is emulated."""
+    def _begin(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+        """Counts and records a launch, of the host or of launch `parent`."""
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
         function, task = launch.function, "/".join(self.tasks)
-        self.filters[launch.index] = self.chooser.choose(
-            launch.index, (function.display, function.name), launch.stream, task
-        )
+        filter = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
+        priority = self.priorities.get(launch.stream, 0)
         if self.recorder:
             own = (
                 {}
                 if self.sampling == self.settings.sampling
                 else {"sampling": sampling_fields(self.sampling, self.settings)}
             )
-            priority = self.priorities.get(launch.stream, 0)
             self.recorder.launch_begin(
                 launch_fields(launch, self.modules.index(launch.module), task, parent, priority) | own
             )
-        return counters, lambda orders: self._emulation(launch, counters, orders)
+        return Begun(launch, counters, lambda orders: self._emulation(launch, counters, orders), filter, priority)
 
     def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
         limit = self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
         yield from emulate(launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders)
 
-    def settle(self) -> list[LaunchTiming]:
-        """Waits for what is in flight: times and records it, and gives the timings, in the order asked."""
-        flights = self.in_flight.flights
-        if not flights:
-            return []
-        with self._marking():
-            timings = self._timed([self._grid(flight) for flight in flights])
-            if timings[0].extrapolation:
-                flights[0].pieces.order(Order(REST, traced=False))
-            self.in_flight.finish_emulation()  # the counters are whole
-        timings = [self._whole(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
-        self.in_flight.landed(lambda number: timings[number].end_cycle)
-        for flight, timing in zip(flights, timings, strict=True):
-            self.observer.output("".join(flight.counters.output))
-            if self.recorder:
-                record_end(self.recorder, flight.launch, timing, flight.counters)
-            self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
-        if text := complaint():
-            self.observer.notice(text)
-        return timings
-
-    def _timed(self, grids: list[Grid]) -> list[LaunchTiming]:
-        """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
-        may show later.
-        """
-        if self.undisturbed is None and self.sampling.stream == "lsu" and self.sampling.is_on:
-            self.undisturbed = copy_of(self.machine)
-        record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
-        if self.undisturbed is not None:
-            return simulate_twice(
-                self.machine, self.undisturbed, grids, self.sampling, self._sink, limit, record_nbytes
-            )
-        simulate = simulate_with_period if self.sampling.auto_period else simulate_batch
-        return simulate(
-            self.machine, grids, self.sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes
-        )
-
-    def _grid(self, flight: Flight) -> Grid:
-        launch = flight.launch
-        return Grid(
-            launch,
-            self._progress(launch, flight.pieces),
-            flight.after,
-            flight.after_signal,
-            self.priorities.get(launch.stream, 0),
-            self.chip.launch_cycles,
-            flight.pieces.order,
-            flight.launched_by,
-            self.filters.pop(launch.index),
-        )
-
-    @contextmanager
-    def _marking(self) -> Iterator[None]:
-        """A fault, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed before
-        is the best hint.
-        """
-        flights = self.in_flight.flights
-        try:
-            yield
-        except BaseException as error:
-            self.in_flight.drop()
-            self.filters.clear()
-            # a script may catch a fault and go on
-            if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):
-                for flight in flights:
-                    self.recorder.mark(str(error) or "interrupted", flight.launch.index)
-            for flight in flights:
-                self.observer.output("".join(flight.counters.output))
-            raise
-
-    def _sink(self, samples: np.ndarray) -> None:
-        if self.recorder:
-            record_samples(self.recorder, samples)
-
-    def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
-        """The timing of all blocks, also when only some were timed; the recording has a note of that."""
-        launch = flight.launch
-        if timing.extrapolation is None:
-            if self.settings.sample_blocks:
-                why = (
-                    "too few blocks, or no steady rate"
-                    if len(self.in_flight.flights) == 1
-                    else "launches in flight together"
-                )
-                self.observer.notice(
-                    f"{launch.function.display}: --sample-blocks timed all {launch.n_blocks:,} blocks: {why}"
-                )
-            return timing
-        whole = extrapolated(
-            timing, issue_slots(launch.module.code, self.chip, flight.counters.inst_executed), launch.module.load_base
-        )
-        self.machine.cycle = whole.end_cycle
-        if self.recorder:
-            self.recorder.mark(note(launch.function.display, whole), launch.index)
-        return whole
-
-    def _wait_for_timing_model(self) -> None:
-        if self._compilation:
-            self._compilation.wait(self.observer.compiling)
-            self._compilation = None
-
-    def _progress(self, launch: cmd.Launch, pieces: Iterable[TracePiece]) -> Iterator[TracePiece]:
-        for piece in pieces:
-            self._wait_for_timing_model()
-            yield piece
-            if piece.number == 0:
-                self.observer.progress(launch, piece.first_block + piece.n_blocks)
+    def _settle(self) -> list[LaunchTiming]:
+        return self.settling.settle(self.sampling)
 
 
 def open_session(settings: Settings, chip_name: str | None = None) -> Session:

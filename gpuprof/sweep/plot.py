@@ -6,7 +6,7 @@ from textwrap import wrap
 
 from gpuprof.base.files import replacing
 from gpuprof.errors import UsageError
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.sweep.series import Figure, Line, Panel
 from gpuprof.sweep.write import check_place
 

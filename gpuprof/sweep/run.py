@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, Popen
 
-import gpuprof
+from gpuprof.base.version import installed_version
 from gpuprof.chips import Chip
 from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.errors import GpuprofError, ScriptError
@@ -80,7 +80,7 @@ class Outcome:
 
 def versions() -> dict[str, str]:
     """What must be the same wherever runs of one table are done."""
-    return {"gpuprof": gpuprof.__version__, "timing model": MODEL_VERSION, "instruction set": str(ISA_VERSION)}
+    return {"gpuprof": installed_version(), "timing model": MODEL_VERSION, "instruction set": str(ISA_VERSION)}
 
 
 def differing(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
@@ -150,7 +150,7 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
 
 
 def _run_kernels(work: Kernels, folder: Path, settings) -> None:
-    from gpuprof.device.launching.requests import run_requests
+    from gpuprof.device.requests import run_requests
     from gpuprof.run.session import open_device
 
     for name, data in work.arrays.items():

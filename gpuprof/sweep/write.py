@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpuprof.base.files import replacing
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.sweep.table import Column, Table
 
 # of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity.

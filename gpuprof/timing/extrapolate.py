@@ -9,7 +9,7 @@ started that a whole number of batches is left out: the end then looks as it wou
 known exactly, from the emulator's counters.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gpuprof.chips import Chip
 from gpuprof.timing.aged import fill
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
+from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.lengths import scaled_stalls
 from gpuprof.timing.state.machine import State
@@ -34,48 +35,6 @@ MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L
 MOST_ERROR_FILLING = 0.01
 FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
 WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that must follow: enough for a rate
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Issue slots a cycle, and as which share of it that may be off."""
-
-    slots_per_cycle: float
-    off: float
-
-
-@dataclass(frozen=True)
-class Filling:
-    """What was left out while the L2 would have become full."""
-
-    slots: float
-    rate: Rate
-
-
-@dataclass(frozen=True)
-class Extrapolation:
-    """Of `blocks`, the first `simulated` were timed; what follows has this rate, after what belongs to `filling`.
-
-    `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known.
-    """
-
-    simulated: int
-    blocks: int
-    rate: Rate
-    filling: Filling | None = None
-    error: float = 0.0
-
-    def __str__(self) -> str:
-        return f"timed {self.simulated:,} of {self.blocks:,} blocks, cycles within {100 * self.error:.1f} %"
-
-    def cycles(self, slots: float) -> tuple[float, float]:
-        """(what `slots` that were not timed take, by how much that may be off)."""
-        parts = [Filling(slots, self.rate)]
-        if self.filling:
-            before = min(slots, self.filling.slots)
-            parts = [Filling(before, self.filling.rate), Filling(slots - before, self.rate)]
-        cycles = [part.slots / part.rate.slots_per_cycle for part in parts]
-        return sum(cycles), sum(taken * part.rate.off for taken, part in zip(cycles, parts, strict=True))
 
 
 def settled(marks: np.ndarray) -> Rate | None:

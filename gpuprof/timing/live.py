@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.log.trace import Order, TracePiece, join_sectors
+from gpuprof.emulate.log.formats import join_sectors
+from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.gather import MOST_PIECES, Link, gather, link_of, standing
 from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES

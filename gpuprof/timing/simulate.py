@@ -13,10 +13,11 @@ from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, grow, new_blame
-from gpuprof.timing.extrapolate import Extrapolation, Settling
+from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
+from gpuprof.timing.state.extrapolation import Extrapolation
 from gpuprof.timing.state.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import stalls_of
 from gpuprof.timing.state.machine import (

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from gpuprof.isa.families.tensor import COLLECTIVE
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import TABLE, Opcode
+from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Location
+from gpuprof.isa.row import Opcode
 
 Operand = int | tuple[int, ...] | None
 SOURCES = ("a", "b", "c", "e")

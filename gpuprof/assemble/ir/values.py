@@ -4,7 +4,8 @@ import struct
 from typing import NamedTuple
 
 from gpuprof.assemble.ptx.ast import TYPE_NBYTES, Number
-from gpuprof.isa.opcodes import BY_NAME, Opcode
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.row import Opcode
 
 
 class NoVariant(Exception):

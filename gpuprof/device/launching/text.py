@@ -24,6 +24,7 @@ import re
 
 from gpuprof.device.elements import ELEMENTS, pack_numbers
 from gpuprof.device.images import TextureOptions
+from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.numbers import IDENTIFIER, NumberParser
 from gpuprof.device.launching.values import (
     STARTS,
@@ -116,9 +117,8 @@ class _Parser(NumberParser):
         self.accept(";")
         if self.at < len(self.text):
             self.fail("nothing may follow the launch")
-        return LaunchRequest(
-            self.text.strip(), kernel, grid, block, shared_nbytes, stream, arguments, self.place, cluster, bool(more)
-        )
+        config = LaunchConfig(grid, block, shared_nbytes, stream, cluster, dependent=bool(more))
+        return LaunchRequest(self.text.strip(), kernel, config, arguments, self.place)
 
     def at_option(self) -> bool:
         return self.text.startswith(("cluster", "dependent"), self.at)

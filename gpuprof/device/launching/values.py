@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import TextureOptions
+from gpuprof.device.launching.config import LaunchConfig
 
 STARTS = ("zeros", "ones", "arange", "random")
 
@@ -89,11 +90,6 @@ class LaunchRequest:
 
     text: str
     kernel: str  # as written, blanks normalised: "scan<256, float>"
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_shared_nbytes: int = 0
-    stream: int = 0
+    config: LaunchConfig
     arguments: tuple[Argument, ...] = ()
     place: str = field(default="", compare=False)  # where it was written: "saxpy.cu:3"
-    cluster: tuple[int, int, int] | None = None  # as the kernel says
-    dependent: bool = False

@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gpuprof.device.launching.limits import check_limits, cluster_of
+from gpuprof.device.launching.config import LaunchConfig, checked
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.errors import DeviceMemoryError, UsageError
@@ -26,10 +26,7 @@ class GridRequest(NamedTuple):
     """`warp` of the grid launched it, when it had executed `turn` instructions."""
 
     function: Function
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_shared_nbytes: int
-    cluster: tuple[int, int, int]
+    config: LaunchConfig  # on stream 0: which stream it is of the launching block's, `stream` says
     params: bytes
     stream: int
     launcher_block: int
@@ -39,9 +36,7 @@ class GridRequest(NamedTuple):
 
 class Buffer(NamedTuple):
     function: Function
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    dynamic_shared_nbytes: int
+    config: LaunchConfig
 
     @property
     def nbytes(self) -> int:
@@ -89,7 +84,7 @@ def _described(lanes: Lanes, at: int, element: int, raw: bytes) -> Buffer:
         raise fault_of_element(
             lanes, at, element, f"it launches what is at 0x{address:x}, which is no kernel of its module"
         )
-    return Buffer(kernels[address], tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6])
+    return Buffer(kernels[address], LaunchConfig(tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6]))
 
 
 def launch_device(lanes: Lanes, at: int, element: int, address: int, stream: int) -> int:
@@ -114,8 +109,7 @@ def launch_device(lanes: Lanes, at: int, element: int, address: int, stream: int
         )
         raise fault_of_element(lanes, at, element, text)
     try:
-        check_limits(buffer.function, buffer.grid, buffer.block, buffer.dynamic_shared_nbytes, chunk.chip)
-        cluster = cluster_of(buffer.function, buffer.grid, None, chunk.chip)
+        checked(buffer.function, buffer.config, chunk.chip)
     except UsageError as error:
         raise fault_of_element(lanes, at, element, f"it launches {error}") from None
     space = chunk.spaces["global"]
@@ -125,7 +119,7 @@ def launch_device(lanes: Lanes, at: int, element: int, address: int, stream: int
     warp = int(lanes.warps[element // WARP])
     number = chunk.first_block * chunk.warps_per_block + warp
     block, turn = number // chunk.warps_per_block, int(chunk.executed[warp])
-    launched.grids.append(GridRequest(*buffer, cluster, params, stream, block, number, turn))
+    launched.grids.append(GridRequest(*buffer, params, stream, block, number, turn))
     return 0
 
 

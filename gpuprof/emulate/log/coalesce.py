@@ -1,12 +1,4 @@
-"""Looks at one memory instruction of many warps: bounds, alignment, sectors, lines, bank conflicts. Compiled by Numba.
-
-The record of an access (trace.ACCESS_DTYPE) as one little-endian uint64:
-
-     63..56 55..48   47..40     39..32  31..24      23..16      15..8      7..0
-    +------+--------+----------+-------+-----------+-----------+----------+-----------+
-    | +256s| uniform| conflicts| lanes | tag_passes| wavefronts| n_lookups| n_sectors |
-    +------+--------+----------+-------+-----------+-----------+----------+-----------+
-"""
+"""Looks at one memory instruction of many warps: bounds, alignment, sectors, lines, bank conflicts; by Numba."""
 
 from typing import NamedTuple
 
@@ -14,9 +6,10 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.emulate.log.trace import MISSING_SHIFT
+from gpuprof.emulate.log.formats import MISSING_SHIFT, access_word
 
 FULL = np.uint32(0xFFFFFFFF)
+TAG_BANKS = 4  # of the L1
 GROUP = 8  # lanes whose addresses the L1 looks up together
 
 
@@ -35,18 +28,16 @@ class Totals(NamedTuple):
     ideal_sectors: int
 
 
-@part
-def _record(sectors, lookups, wavefronts, passes, lanes, conflicts, uniform):
-    low = sectors & 255 | min(lookups, 255) << 8 | min(wavefronts, 255) << 16 | min(passes, 255) << 24
-    return np.uint64(low | lanes << 32 | conflicts << 40 | uniform << 48 | sectors >> 8 << 56)
-
-
-@part
 def tag_bank(line):
-    """Which of the L1's four tag banks has a 128-byte line: its pairs of address bits, exclusive-or'ed."""
+    """Which of the L1's four tag banks has a 128-byte line: its pairs of address bits, exclusive-or'ed. Of numbers, of
+    arrays, and in compiled code.
+    """
     for shift in (32, 16, 8, 4, 2):
-        line ^= line >> shift
-    return line & 3
+        line = line ^ line >> shift  # an array stays the caller's
+    return line & TAG_BANKS - 1
+
+
+_tag_bank, _record = part(tag_bank), part(access_word)
 
 
 @kept
@@ -54,7 +45,7 @@ def tag_passes(lines, count):
     """Most of the distinct lines[:count] in one tag bank: a pass looks up one line in each."""
     banks = np.int64(0)  # four counts of 16 bits
     for k in range(count):
-        banks += np.int64(1) << 16 * tag_bank(lines[k])
+        banks += np.int64(1) << 16 * _tag_bank(lines[k])
     return max(max(banks & 0xFFFF, banks >> 16 & 0xFFFF), max(banks >> 32 & 0xFFFF, banks >> 48 & 0xFFFF))
 
 
@@ -188,7 +179,7 @@ def _place(values, count, value):
 
 @part
 def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
-    """Adds to each sector that a store does not cover the words it leaves out (see trace.MISSING_SHIFT)."""
+    """Adds to each sector that a store does not cover the words it leaves out (see formats.MISSING_SHIFT)."""
     covered = np.zeros(count, np.int64)
     span = (np.int64(1) << nbytes) - 1
     place = np.int64(0)
@@ -318,7 +309,7 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
         conflicts = _most_on_one(here, mask) if atomic else 0
         if not has_sectors:
             count, lookups = 0, 0
-        records[row] = _record(count, lookups, passes, tags, lanes, conflicts, uniform)
+        records[row] = _record(count, min(lookups, 255), min(passes, 255), min(tags, 255), lanes, conflicts, uniform)
         row += 1
         lines += line_count
         wavefronts += passes

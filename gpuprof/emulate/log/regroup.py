@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.emulate.log.trace import join_sectors
+from gpuprof.emulate.log.formats import join_sectors
 
 join = part(join_sectors)
 

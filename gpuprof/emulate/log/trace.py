@@ -8,34 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# One run of a basic block by a warp: `block` indexes program.basic_block_starts(code), bit l of `mask` is lane l.
-STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
-# One memory instruction executed by a warp.
-ACCESS_DTYPE = np.dtype(
-    [
-        ("n_sectors", "u1"),  # distinct 32-byte sectors
-        # distinct 128-byte lines of each eight lanes, summed; in shared memory: lanes that access another block's
-        ("n_lookups", "u1"),
-        ("wavefronts", "u1"),  # passes through the 32 four-byte banks
-        ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
-        ("lanes", "u1"),  # lanes that took part
-        ("conflicts", "u1"),  # atomics: most lanes on one address; copies to shared memory: passes through its banks
-        ("uniform", "u1"),  # 1 when all lanes' addresses agree
-        ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
-    ]
-)
-MOST_SECTORS = 0xFFFF
-
-
-def join_sectors(n_sectors, more_sectors):
-    """The sectors of an access, int64, from the two fields that count them; of arrays, and in compiled code, too."""
-    return np.int64(n_sectors) + (np.int64(more_sectors) << 8)
-
-
-# A sector that a store does not cover has a bit from here on for each of its eight 4-byte words that it leaves out,
-# wholly or in part.
-MISSING_SHIFT = 48
-SECTOR_MASK = (1 << MISSING_SHIFT) - 1
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE, join_sectors
 
 
 class TracePiece(NamedTuple):
@@ -44,8 +17,8 @@ class TracePiece(NamedTuple):
 
     step_start, access_start, sector_start: int64 (n_warps + 1,), where each warp's rows begin in
     steps (STEP_DTYPE), accesses (ACCESS_DTYPE) and sectors (int64, address >> 5, ascending within one access; see
-    MISSING_SHIFT). `number` counts the segments of these blocks from 0; `final`, bool (n_warps,): the warp's trace ends
-    here.
+    formats.MISSING_SHIFT). `number` counts the segments of these blocks from 0; `final`, bool (n_warps,): the warp's
+    trace ends here.
     """
 
     first_block: int
@@ -172,7 +145,7 @@ class TraceLog:
     def piece(
         self, first_block: int, n_blocks: int, warps_per_block: int, final: np.ndarray, number: int
     ) -> TracePiece:
-        from gpuprof.emulate.log import regroup
+        from gpuprof.emulate.log import regroup  # brings Numba, which readers of traces start without
 
         step_start = regroup.starts(self.step_warp.values, self.n_warps)
         steps = np.empty(self.step_warp.length, STEP_DTYPE)

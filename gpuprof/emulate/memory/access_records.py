@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.log.coalesce import Totals, tag_passes
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, MOST_SECTORS
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, MOST_SECTORS, access_word
 from gpuprof.emulate.memory.access import Site
 
 SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
@@ -38,8 +38,9 @@ def record(
         passes = -(-shared_nbytes.get(row, 0) // SHARED_PASS_NBYTES)
         assert len(touched) <= MOST_SECTORS, "more sectors than shared memory has bytes"
         tags = min(int(tag_passes(line, lines)), 255)
-        words[k] = _word(
-            len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), *ended.get(row, (0, 0))
+        key, phases = ended.get(row, (0, 0))
+        words[k] = access_word(
+            len(touched), min(lines, 255), min(passes, 255), tags, lanes.get(row, 0), key, min(phases, 255)
         )
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
@@ -49,19 +50,6 @@ def record(
     n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
     totals = Totals(len(rows), n_sectors, 0, 0, 0, 0, lines, passes, ideal, ideal_sectors)
     chunk.count_access(site, chunk.spaces[site.space], totals)
-
-
-def _word(sectors: int, lines: int, passes: int, tags: int, lanes: int, key: int, ended: int) -> int:
-    return (
-        sectors & 0xFF
-        | lines << 8
-        | passes << 16
-        | tags << 24
-        | lanes << 32
-        | key << 40
-        | min(ended, 255) << 48
-        | (sectors >> 8) << 56
-    )
 
 
 def records_of(lanes: Lanes) -> np.ndarray:

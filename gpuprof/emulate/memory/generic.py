@@ -5,7 +5,8 @@ import numpy as np
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, SECTOR_MASK, TraceLog
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, SECTOR_MASK
+from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.memory.access import Site, Touched, touch
 
 SPLIT_SPACES = frozenset(["generic"])

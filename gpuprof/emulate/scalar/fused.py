@@ -9,9 +9,9 @@ operands. Imported when first needed.
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils
 from numba.extending import intrinsic
 
+from gpuprof.compiled.intrinsics import llvm_function
 from gpuprof.compiled.kept import kept_ufunc
 from gpuprof.compiled.parts import part
 
@@ -23,7 +23,7 @@ def _fma(typingctx, a, b, c):
     def generate(context, builder, signature, args):
         kind = context.get_value_type(signature.return_type)
         name = f"llvm.fma.{ {32: 'f32', 64: 'f64'}[signature.return_type.bitwidth] }"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
+        function = llvm_function(builder, ir.FunctionType(kind, [kind] * 3), name)
         return builder.call(function, args)
 
     return a(a, b, c), generate

@@ -9,13 +9,13 @@ from gpuprof.device.images import Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.log.trace import ACCESS_DTYPE
+from gpuprof.emulate.log.coalesce import TAG_BANKS, tag_bank
+from gpuprof.emulate.log.formats import access_word
 from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID, sampler_of
 
 MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
 SECTOR_SHIFT, LINE_SHIFT = 5, 2
 WARP_SHIFT = 44  # of a key that holds a warp and a sector
-TAG_BANKS = 4
 
 
 class Found(NamedTuple):
@@ -112,17 +112,17 @@ def trace(
     rank = np.arange(len(keys)) - (np.cumsum(count) - count)[owner]
     keys, count = keys[rank < MOST_SECTORS], np.minimum(count, MOST_SECTORS)
     lanes = np.bincount(warp, minlength=n_warps)
-    records = np.zeros(n_warps, ACCESS_DTYPE)
-    records["n_sectors"], records["n_lookups"] = count, np.minimum(lines, 255)
-    records["tag_passes"] = most_in_a_bank(warp_of_line, lines_of, n_warps)
-    records["wavefronts"] = np.minimum(wavefronts, 255)
-    records["lanes"] = lanes
-    if is_atomic:
-        records["conflicts"] = most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps)
-    records = records[group.masks != 0]
+    records = access_word(
+        count,
+        np.minimum(lines, 255),
+        np.minimum(wavefronts, 255),
+        np.minimum(most_in_a_bank(warp_of_line, lines_of, n_warps), 255),
+        lanes,
+        most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps) if is_atomic else 0,
+    )
     log = group.chunk.log
     log.access_warp.append(group.step_warps)
-    log.access.append(records.view(np.uint64))
+    log.access.append(records[group.masks != 0])
     log.sectors.append(keys & (1 << WARP_SHIFT) - 1)
     counters = group.chunk.tally.counters
     counters.l1_tag_requests_global[at] += np.uint64(np.minimum(lines, 255)[group.masks != 0].sum())
@@ -134,14 +134,9 @@ def trace(
 def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarray:
     """Most lines of each warp in one tag bank of the L1: int64 (n_warps,). warp and line: one of each distinct line
     (the bits above a line's are the same in all of a warp's)."""
-    banks = line & (1 << WARP_SHIFT - LINE_SHIFT) - 1
-    for shift in (32, 16, 8, 4, 2):
-        banks ^= banks >> shift
-    return (
-        np.bincount(warp * TAG_BANKS + (banks & TAG_BANKS - 1), minlength=n_warps * TAG_BANKS)
-        .reshape(-1, TAG_BANKS)
-        .max(axis=1)
-    )
+    bank = tag_bank(line & (1 << WARP_SHIFT - LINE_SHIFT) - 1)
+    counts = np.bincount(warp * TAG_BANKS + bank, minlength=n_warps * TAG_BANKS)
+    return counts.reshape(-1, TAG_BANKS).max(axis=1)
 
 
 def most_on_one(warp: np.ndarray, address: np.ndarray, n_warps: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.device.images import IMAGE_ELEMENTS, Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.build import Env, Op, full_row, guard_reader
@@ -13,7 +14,6 @@ from gpuprof.emulate.textures.images import active_elements, find_images, trace
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
-LINE_NBYTES = 128
 GEOMETRIES = {(1, 0): ("1d",), (2, 0): ("2d",), (3, 0): ("3d",), (2, 1): ("a1d",), (3, 1): ("a2d", "cube", "acube")}
 
 

@@ -9,12 +9,11 @@ from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
-from gpuprof.emulate.log.trace import ACCESS_DTYPE
+from gpuprof.emulate.log.formats import access_word
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.emulate.together.rendezvous import complete, lanes_outside, partners_of
 from gpuprof.isa.encoding import PT, RZ, Instruction
-
-N_BARRIERS = 16
+from gpuprof.isa.families.control import N_BARRIERS
 
 
 class Waiting(NamedTuple):
@@ -209,7 +208,7 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
             raise fault(
                 lanes.chunk,
                 at,
-                f"barrier {barrier} with {count} threads: barriers are 0 to 15, counts multiples of 32",
+                f"barrier {barrier} with {count} threads: barriers are 0 to {N_BARRIERS - 1}, counts multiples of 32",
                 int(lanes.step_warps[0]),
             )
         if semantics == "bar_arrive":
@@ -254,11 +253,9 @@ def note_arrivals(group: Lanes, active: np.ndarray, barriers: np.ndarray, counts
     """
     _, first = np.unique(np.flatnonzero(active) // WARP, return_index=True)
     lanes = np.flatnonzero(active)[first]
-    records = np.zeros(len(lanes), ACCESS_DTYPE)
-    records["lanes"] = 1
-    records["conflicts"], records["uniform"] = barriers[lanes] & 0xFF, np.minimum(counts[lanes] // WARP, 255)
+    waits_for = np.minimum(counts[lanes] // WARP, 255)
     group.chunk.log.access_warp.append(group.step_warps)
-    group.chunk.log.access.append(records.view(np.uint64))
+    group.chunk.log.access.append(access_word(lanes=1, conflicts=barriers[lanes] & 0xFF, uniform=waits_for))
 
 
 def with_idle_records(inst: Instruction, env: Env, end: End) -> End:

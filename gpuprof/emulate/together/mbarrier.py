@@ -26,7 +26,7 @@ from gpuprof.emulate.core.faults import fault, fault_of_element, first_active, p
 from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
-from gpuprof.emulate.log.trace import ACCESS_DTYPE
+from gpuprof.emulate.log.formats import N_MBARRIERS, access_word
 from gpuprof.emulate.memory.access import Site, make_site, touch
 from gpuprof.emulate.memory.access_records import records_of
 from gpuprof.emulate.together.barriers import with_idle_records
@@ -38,7 +38,6 @@ BYTES_BIAS = 1 << 20
 BYTES_MASK = (1 << 21) - 1
 VALID = 1 << 61
 PATIENCE = 100
-N_KEYS = 64
 NOT_THERE, TOO_MANY, TOO_MANY_BYTES = range(3)
 PROBLEMS = (
     "there is no mbarrier (mbarrier.init has not run, or inval has)",
@@ -96,14 +95,14 @@ class Mbarriers:
         self.waiting: list[Waiting] = []
         self.changed = False
         self.in_vain = 0
-        self.ended = np.zeros((chunk.n_blocks, N_KEYS), np.int64)  # phases, by key; see `key_of`
+        self.ended = np.zeros((chunk.n_blocks, N_MBARRIERS), np.int64)  # phases, by key; see `key_of`
 
     def key_of(self, index) -> tuple:
         """(block of the chunk, key) of objects by their word in shared memory: timing tells objects apart by their
         keys.
         """
         block, place = np.divmod(np.asarray(index) * 8, max(self.chunk.spaces["shared"].stride, 1))
-        return block, (place >> 3) % N_KEYS
+        return block, (place >> 3) % N_MBARRIERS
 
     @property
     def objects(self) -> np.ndarray:
@@ -315,11 +314,9 @@ def note_waits(lanes: Lanes, active: np.ndarray, index: np.ndarray, over: np.nda
     blocks, keys = barriers.key_of(index)
     needed = barriers.ended[blocks, keys] + ~over
     _, first = np.unique(rows, return_index=True)
-    records = np.zeros(len(first), ACCESS_DTYPE)
-    records["conflicts"], records["uniform"] = keys[first], needed[first] & 0xFF
-    records["lanes"] = int(lanes.chunk.cluster == 1)
+    told = int(lanes.chunk.cluster == 1)
     lanes.chunk.log.access_warp.append(lanes.step_warps)
-    lanes.chunk.log.access.append(records.view(np.uint64))
+    lanes.chunk.log.access.append(access_word(lanes=told, conflicts=keys[first], uniform=needed[first] & 0xFF))
 
 
 def build_wait(block: BasicBlock, env: Env) -> End:

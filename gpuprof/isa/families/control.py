@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from gpuprof.isa.row import Opcode, row
 
+N_BARRIERS = 16  # of a block. PTX ISA, bar: "each CTA has sixteen barriers"
+
 
 def rows() -> Iterator[Opcode]:
     yield row("NOP", "", "none", "alu", "nop")

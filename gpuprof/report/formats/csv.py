@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 
 
 def text_of(rows: Iterable[Sequence[object]]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.formats.json import cost_object

@@ -7,7 +7,7 @@ measured. Text is the source's own, but control characters are written out.
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.endings import attributed

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.base.wording import base_name
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of

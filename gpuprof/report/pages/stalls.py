@@ -9,7 +9,7 @@ from rich.text import Text
 
 from gpuprof.base.wording import base_name
 from gpuprof.correlate.frames import Position
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.figures import count, grouped, percent

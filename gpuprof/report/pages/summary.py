@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.base.wording import base_name
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.concurrency import span_fact

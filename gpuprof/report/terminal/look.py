@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips.fields import FIELDS
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
@@ -21,9 +21,7 @@ TICK_BITS = 6
 TICKS = 1 << TICK_BITS
 TOKEN = 1 << 50
 NEVER = 1 << 60
-N_BARRIERS = 16  # of a block
 N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one. Also of multiplications
-N_MBARRIERS = 64  # of a block's memory barriers that are told apart
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
 OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together

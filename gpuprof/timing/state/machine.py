@@ -13,7 +13,9 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
+from gpuprof.emulate.log.formats import N_MBARRIERS
 from gpuprof.errors import UsageError
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing.sampling.configuration import MODES, Sampling
@@ -21,7 +23,7 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
-from gpuprof.timing.state.layout import N_BARRIERS, N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import new_stall_rows
 from gpuprof.timing.state.occupancy import Occupancy
 from gpuprof.timing.state.rounds import round_cycles
@@ -251,9 +253,9 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         begun=np.zeros((slots, N_BARRIERS), np.int64),
         round=round_cycles(chip),
         bypass=bypass_cycles(chip),
-        ended=np.zeros((slots, layout.N_MBARRIERS), np.int32),
-        landed=np.zeros((slots, layout.N_MBARRIERS), np.int64),
-        lander=np.zeros((slots, layout.N_MBARRIERS), np.int64),
+        ended=np.zeros((slots, N_MBARRIERS), np.int32),
+        landed=np.zeros((slots, N_MBARRIERS), np.int64),
+        lander=np.zeros((slots, N_MBARRIERS), np.int64),
         blocked=np.zeros(warps, np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
         **new_stall_rows(len(program.inst)),
@@ -400,7 +402,7 @@ def machine_record(
         "n_kinds": N_KINDS,
         "n_reasons": N_REASONS,
         "n_barriers": N_BARRIERS,
-        "n_mbarriers": layout.N_MBARRIERS,
+        "n_mbarriers": N_MBARRIERS,
         "n_open_rows": layout.OPEN_ROWS,
         "n_tlb_hints": layout.TLB_HINTS,
     }

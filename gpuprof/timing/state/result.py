@@ -1,12 +1,10 @@
 """What one timed launch gives."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from gpuprof.timing.extrapolate import Extrapolation
+from gpuprof.timing.state.extrapolation import Extrapolation
 
 
 @dataclass(frozen=True)
@@ -57,4 +55,4 @@ class LaunchTiming:
     causes: np.ndarray
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
-    extrapolation: "Extrapolation | None" = None  # when not all blocks were timed: how to go on from here
+    extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to go on from here

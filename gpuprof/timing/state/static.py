@@ -12,8 +12,8 @@ from gpuprof.chips import Chip
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, Instruction, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, GROUPS, NBITS, Form
 from gpuprof.isa.modifiers import unpack_name
-from gpuprof.isa.opcodes import Opcode
 from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of

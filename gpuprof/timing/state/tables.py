@@ -10,10 +10,10 @@ the tables themselves.
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from gpuprof.emulate.log.trace import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.compiled.intrinsics import llvm_function
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.timing.state.layout import MACHINE, PIECE, TABLES
 
 
@@ -114,9 +114,8 @@ def prefetch(typing_context, address, index):
     def code(context, builder, signature, args):
         byte = ir.IntType(8).as_pointer()
         number = ir.IntType(32)
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [byte, number, number, number]), "llvm.prefetch.p0"
-        )
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = llvm_function(builder, kind, "llvm.prefetch.p0")
         at = builder.inttoptr(builder.add(args[0], builder.mul(args[1], INT64(8))), byte)
         builder.call(function, [at, number(0), number(3), number(1)])  # to read, to keep, data
         return context.get_dummy_value()

@@ -11,8 +11,9 @@ What the others waited for is where the last warp stood for longest since it las
 import numpy as np
 
 from gpuprof.compiled.options import cold
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, N_BARRIERS, NEVER
+from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, NEVER
 from gpuprof.timing.state.rounds import MOST_WARPS
 from gpuprof.timing.state.tables import access_of, arrived_at, begun_at, block_at, grid_at, round_at, warp_at
 from gpuprof.timing.units.blame import latecomer, seen_by

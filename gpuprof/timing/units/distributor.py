@@ -6,7 +6,8 @@ breadth-first over all SMs. Its warps go to the partitions with the most free wa
 """
 
 from gpuprof.compiled.options import cold, hot
-from gpuprof.timing.state.layout import CAUSE_WHO_SHIFT, EMPTY, N_BARRIERS, NEVER, QUANTUM, STARTING, TICK_BITS
+from gpuprof.isa.families.control import N_BARRIERS
+from gpuprof.timing.state.layout import CAUSE_WHO_SHIFT, EMPTY, NEVER, QUANTUM, STARTING, TICK_BITS
 from gpuprof.timing.state.tables import (
     arrived_at,
     block_at,

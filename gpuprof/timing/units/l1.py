@@ -3,7 +3,7 @@ request per line.
 """
 
 from gpuprof.compiled.options import cold, hot
-from gpuprof.emulate.log.trace import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
 from gpuprof.timing.state.layout import COPY_WAYS, MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
 from gpuprof.timing.state.tables import (

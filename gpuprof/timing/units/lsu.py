@@ -8,7 +8,7 @@ shortly after that.
 import numpy as np
 
 from gpuprof.compiled.options import cold, hot
-from gpuprof.emulate.log.trace import join_sectors
+from gpuprof.emulate.log.formats import join_sectors
 from gpuprof.timing.state.layout import (
     ACCESS_NBYTES,
     ATOMIC_REQUEST,

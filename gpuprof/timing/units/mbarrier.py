@@ -11,8 +11,10 @@ another block, or two objects share a key.
 import numpy as np
 
 from gpuprof.compiled.options import cold, hot
+from gpuprof.emulate.log.formats import N_MBARRIERS
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.state.layout import ACCESS_NBYTES, HOLDING, N_BARRIERS, N_MBARRIERS, NEVER
+from gpuprof.timing.state.layout import ACCESS_NBYTES, HOLDING, NEVER
 from gpuprof.timing.state.tables import access_of, block_at, ended_at, landed_at, lander_at, warp_at
 from gpuprof.timing.units.blame import seen_by
 from gpuprof.timing.units.scoreboard import hold, sleep

@@ -14,7 +14,7 @@ from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.tables import grid_at, part_at, record_at, sm_at, warp_at
 from gpuprof.timing.units.counted import write_counters
 from gpuprof.timing.units.fifo import enter
-from gpuprof.timing.units.gate import linear_block, passes
+from gpuprof.timing.units.gate import block_in_grid, passes
 from gpuprof.timing.units.ledger import SELECTED
 from gpuprof.timing.units.reasons import holding_reasons, resident
 
@@ -118,7 +118,7 @@ def take(machine, sm, warp, n_resident, cycle):
     )
     r.cycle = cycle
     r.launch = grid.launch
-    r.block = linear_block(machine, warp)
+    r.block = block_in_grid(machine, warp)
     r.mask = w.issued_mask if issued else w.mask
     r.warp_slot = w.lane * machine.partitions + w.partition % machine.partitions
     r.flags = issued * ISSUED | (part_at(machine, w.partition).issued == cycle) * SCHEDULER_ISSUED

@@ -2,9 +2,8 @@
 
 from gpuprof.assemble.ir.values import Imm, NoVariant, pick
 from gpuprof.assemble.ptx import ast
+from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.modifiers import FIELDS, pack
-
-BARRIERS = 16
 
 
 def _pair(operand) -> tuple:
@@ -44,12 +43,12 @@ def _barrier_operands(lowering, operands: list) -> dict:
     for operand, slot, shift in zip(operands, "ab", (0, 16), strict=False):
         value = lowering.src(operand, "u32")
         if isinstance(value, Imm):
-            if value.bits >= 1 << 16 or (slot == "a" and value.bits >= BARRIERS):
+            if value.bits >= 1 << 16 or (slot == "a" and value.bits >= N_BARRIERS):
                 raise lowering.error(f"{value.bits} is out of range")
             slots["imm"] |= value.bits << shift
         else:
             slots[slot] = value
-    used = BARRIERS if "a" in slots else (slots["imm"] & 0xFFFF) + 1
+    used = N_BARRIERS if "a" in slots else (slots["imm"] & 0xFFFF) + 1
     lowering.body.barriers = max(lowering.body.barriers, used)
     return slots
 

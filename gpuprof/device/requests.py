@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gpuprof.device.api import Device, LaunchConfig, Module
+from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.data import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import IMAGE_ELEMENTS
 from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
-from gpuprof.device.launching.limits import check_dependent, check_limits, cluster_of
+from gpuprof.device.launching.config import checked
 from gpuprof.device.launching.values import Argument, ArraySpec, HandleValue, LaunchRequest, NamedArray, TextureSpec
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
@@ -47,16 +47,8 @@ def run_requests(
         values = [
             _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
         ]
-        config = LaunchConfig(
-            request.grid,
-            request.block,
-            request.dynamic_shared_nbytes,
-            request.stream,
-            request.cluster,
-            request.dependent,
-        )
-        device.launch(kernel.module, kernel.function, config, values, request.text)
-    if any(request.stream for request in requests):
+        device.launch(kernel.module, kernel.function, request.config, values, request.text)
+    if any(request.config.stream for request in requests):
         device.synchronize()
     return arrays
 
@@ -83,11 +75,10 @@ def _place_of(request: LaunchRequest) -> Iterator[None]:
 
 def _check_request(device: Device, module: Module, request: LaunchRequest, declared: dict[str, ArraySpec]) -> None:
     function = module[request.kernel].function
-    if request.stream < 0:
-        raise UsageError(f"{function.display}: the stream is {request.stream}; it must not be negative")
-    check_limits(function, request.grid, request.block, request.dynamic_shared_nbytes, device.chip)
-    check_dependent(function, request.dependent, request.stream, device.chip)
-    cluster_of(function, request.grid, request.cluster, device.chip)
+    stream = request.config.stream
+    if stream < 0:
+        raise UsageError(f"{function.display}: the stream is {stream}; it must not be negative")
+    checked(function, request.config, device.chip)
     check_count(function, len(request.arguments))
     parameter_block(function, [_dry_value(argument, declared) for argument in request.arguments])
 

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 
 from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME, Opcode
-from gpuprof.isa.special import TESTP
-from gpuprof.isa.text_operands import (
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.printing.operands import (
     EMPTY,
     KINDS,
     OPTIONAL,
@@ -26,6 +25,8 @@ from gpuprof.isa.text_operands import (
     read_predicate,
     show_predicate,
 )
+from gpuprof.isa.row import Opcode
+from gpuprof.isa.special import TESTP
 
 
 def disassemble(inst: Instruction, pc: int | None = None, labels: Mapping[int, str] | None = None) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, decode
 from gpuprof.isa.opcodes import BY_NAME
-from gpuprof.isa.printable import printable
+from gpuprof.isa.printing.printable import printable
+from gpuprof.isa.printing.text import disassemble
 from gpuprof.isa.program import Function, Location, Param, Program
-from gpuprof.isa.text import disassemble
 
 BRANCH = BY_NAME["BRA"].number
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, SLOTS
 from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
-from gpuprof.isa.opcodes import Opcode
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL, SPECIAL_INDEX
 
 WORD = 0xFFFFFFFF

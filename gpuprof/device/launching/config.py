@@ -1,0 +1,58 @@
+"""How a kernel is launched, and the one place where a launch is checked and made."""
+
+from typing import NamedTuple
+
+from gpuprof.base.wording import extent_text, launch_text
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.launching.limits import Extent, check_dependent, check_limits, cluster_of
+from gpuprof.device.module import LoadedModule
+from gpuprof.isa.program import Function
+
+
+class LaunchConfig(NamedTuple):
+    """What stands between a kernel's name and its arguments."""
+
+    grid: Extent
+    block: Extent
+    dynamic_shared_nbytes: int = 0
+    stream: int = 0
+    cluster: Extent | None = None  # None: as the kernel says
+    dependent: bool = False  # programmatic dependent launch
+
+    def __str__(self) -> str:
+        """As CUDA writes it: "<<<(16, 16), 256>>>"."""
+        optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
+        optional += [str(self.stream)] if self.stream else []
+        optional += [f"cluster={extent_text(self.cluster)}"] if self.cluster else []
+        optional += ["dependent"] if self.dependent else []
+        return launch_text("", self.grid, self.block, *optional)
+
+
+def checked(function: Function, config: LaunchConfig, chip: Chip) -> LaunchConfig:
+    """The same launch, its cluster known. Raises UsageError for what kernel or chip do not allow."""
+    check_limits(function, config.grid, config.block, config.dynamic_shared_nbytes, chip)
+    check_dependent(function, config.dependent, config.stream, chip)
+    return config._replace(cluster=cluster_of(function, config.grid, config.cluster, chip))
+
+
+def checked_launch(
+    chip: Chip, index: int, module: LoadedModule, function: Function, config: LaunchConfig, params: bytes, text: str
+) -> cmd.Launch:
+    """The command of a launch, number `index` of the session. `params` is the kernel's parameter block. Raises
+    UsageError as `checked` does.
+    """
+    found = checked(function, config, chip)
+    return cmd.Launch(
+        index=index,
+        module=module,
+        function=function,
+        grid=found.grid,
+        block=found.block,
+        dynamic_shared_nbytes=found.dynamic_shared_nbytes,
+        params=params,
+        stream=found.stream,
+        name=text,
+        cluster=found.cluster,
+        dependent=found.dependent,
+    )

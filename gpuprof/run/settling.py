@@ -1,0 +1,149 @@
+"""Times what is in flight on one GPU, once somebody waits for it, and records it.
+
+    Flights ─ Grid, pieces of trace ─> timing ─ samples, LaunchTiming ─> RecordWriter, Observer
+
+Everything in flight is timed together. The emulation goes on meanwhile, to the orders of the timing.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.compiled.kept import complaint
+from gpuprof.device import commands as cmd
+from gpuprof.emulate.log.trace import REST, Order, TracePiece
+from gpuprof.errors import KernelFault
+from gpuprof.records.writer import RECORD_NBYTES
+from gpuprof.run.chunks import record_end, record_samples
+from gpuprof.run.disturbance import copy_of, simulate_twice
+from gpuprof.run.inflight import Flight, InFlight
+from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.timing.auto import simulate_with_period
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
+from gpuprof.timing.first_run import Compilation, is_compiled
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import Machine, power_on
+from gpuprof.timing.state.result import LaunchTiming
+
+NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
+
+
+class Settler:
+    """The flights of one GPU, and its state between them."""
+
+    def __init__(self, settings: Settings, chip: Chip, in_flight: InFlight):
+        self.settings, self.chip, self.in_flight = settings, chip, in_flight
+        self.recorder, self.observer = settings.recorder, settings.observer
+        self.machine = power_on(chip)
+        self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
+        self._compilation = None if is_compiled() else Compilation()
+        if self._compilation:
+            self.observer.notice("first run on this machine: compiling the emulator and the timing model, once")
+
+    def settle(self, sampling: Sampling) -> list[LaunchTiming]:
+        """Waits for what is in flight: times and records it, and gives the timings, in the order asked."""
+        flights = self.in_flight.flights
+        if not flights:
+            return []
+        with self.marking():
+            timings = self._timed([self._grid(flight) for flight in flights], sampling)
+            if timings[0].extrapolation:
+                flights[0].pieces.order(Order(REST, traced=False))
+            self.in_flight.finish_emulation()  # the counters are whole
+        timings = [self._whole(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
+        self.in_flight.landed(lambda number: timings[number].end_cycle)
+        for flight, timing in zip(flights, timings, strict=True):
+            self._tell(flight, timing)
+        if text := complaint():
+            self.observer.notice(text)
+        return timings
+
+    @contextmanager
+    def marking(self) -> Iterator[None]:
+        """A fault inside, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed
+        before is the best hint.
+        """
+        flights = self.in_flight.flights
+        try:
+            yield
+        except BaseException as error:
+            self.in_flight.drop()
+            # a script may catch a fault and go on
+            if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):
+                for flight in flights:
+                    self.recorder.mark(str(error) or "interrupted", flight.launch.index)
+            for flight in flights:
+                self.observer.output("".join(flight.counters.output))
+            raise
+
+    def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
+        """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
+        may show later.
+        """
+        if self.undisturbed is None and sampling.stream == "lsu" and sampling.is_on:
+            self.undisturbed = copy_of(self.machine)
+        record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
+        if self.undisturbed is not None:
+            return simulate_twice(self.machine, self.undisturbed, grids, sampling, self._sink, limit, record_nbytes)
+        simulate = simulate_with_period if sampling.auto_period else simulate_batch
+        return simulate(self.machine, grids, sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes)
+
+    def _grid(self, flight: Flight) -> Grid:
+        return Grid(
+            flight.launch,
+            self._progress(flight),
+            flight.after,
+            flight.after_signal,
+            flight.priority,
+            self.chip.launch_cycles,
+            flight.pieces.order,
+            flight.launched_by,
+            flight.filter,
+        )
+
+    def _progress(self, flight: Flight) -> Iterator[TracePiece]:
+        """The flight's trace. The first piece waits until the timing model is compiled."""
+        for piece in flight.pieces:
+            self._wait_for_timing_model()
+            yield piece
+            if piece.number == 0:
+                self.observer.progress(flight.launch, piece.first_block + piece.n_blocks)
+
+    def _wait_for_timing_model(self) -> None:
+        if self._compilation:
+            self._compilation.wait(self.observer.compiling)
+            self._compilation = None
+
+    def _sink(self, samples: np.ndarray) -> None:
+        if self.recorder:
+            record_samples(self.recorder, samples)
+
+    def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
+        """The timing of all blocks, also when only some were timed; the recording has a note of that."""
+        launch = flight.launch
+        if timing.extrapolation is None:
+            if self.settings.sample_blocks:
+                self.observer.notice(_all_timed(launch, alone=len(self.in_flight.flights) == 1))
+            return timing
+        slots = issue_slots(launch.module.code, self.chip, flight.counters.inst_executed)
+        whole = extrapolated(timing, slots, launch.module.load_base)
+        self.machine.cycle = whole.end_cycle
+        if self.recorder:
+            self.recorder.mark(note(launch.function.display, whole), launch.index)
+        return whole
+
+    def _tell(self, flight: Flight, timing: LaunchTiming) -> None:
+        self.observer.output("".join(flight.counters.output))
+        if self.recorder:
+            record_end(self.recorder, flight.launch, timing, flight.counters)
+        self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
+
+
+def _all_timed(launch: cmd.Launch, alone: bool) -> str:
+    """Why --sample-blocks has left no block out."""
+    why = "too few blocks, or no steady rate" if alone else "launches in flight together"
+    return f"{launch.function.display}: --sample-blocks timed all {launch.n_blocks:,} blocks: {why}"

@@ -1,0 +1,45 @@
+"""What is known of a launch of which only some blocks were timed (see `timing.extrapolate`)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Issue slots a cycle, and as which share of it that may be off."""
+
+    slots_per_cycle: float
+    off: float
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What was left out while the L2 would have become full."""
+
+    slots: float
+    rate: Rate
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """Of `blocks`, the first `simulated` were timed; what follows has this rate, after what belongs to `filling`.
+
+    `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known.
+    """
+
+    simulated: int
+    blocks: int
+    rate: Rate
+    filling: Filling | None = None
+    error: float = 0.0
+
+    def __str__(self) -> str:
+        return f"timed {self.simulated:,} of {self.blocks:,} blocks, cycles within {100 * self.error:.1f} %"
+
+    def cycles(self, slots: float) -> tuple[float, float]:
+        """(what `slots` that were not timed take, by how much that may be off)."""
+        parts = [Filling(slots, self.rate)]
+        if self.filling:
+            before = min(slots, self.filling.slots)
+            parts = [Filling(before, self.filling.rate), Filling(slots - before, self.rate)]
+        cycles = [part.slots / part.rate.slots_per_cycle for part in parts]
+        return sum(cycles), sum(taken * part.rate.off for taken, part in zip(cycles, parts, strict=True))
