@@ -57,7 +57,7 @@ def read_elf(data: bytes) -> Elf:
 
 
 class _Metered(io.BytesIO):
-    """A file that can be read for so long."""
+    """A file that gives out at most `_READINGS` times its length."""
 
     def __init__(self, data: bytes):
         super().__init__(data)
