@@ -3,19 +3,24 @@
 from collections.abc import Iterator
 
 from gpuprof.isa import encoding
+from gpuprof.isa.kinds import KINDS, Kind
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE, Opcode
+from gpuprof.isa.row import NO_LATENCY
 from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\
-A small load-store machine between PTX and the real machine code: one instruction for one PTX operation, as a rule, which
-costs what the real assembler's expansion of that operation costs. `slots` is the number of issue slots of the common path:
-measured with ptxas 13.0 for sm_80 for what kernels use most, estimated from that for the rest. An instruction of n slots issues n times. `pipe` is the unit that executes it, `latency`
-the key of a chip file's latency table.
+A small load-store machine between PTX and the real machine code: one instruction for one PTX
+operation, as a rule, which costs what the real assembler's expansion of that operation costs.
+`slots` is the number of issue slots of the common path: measured with ptxas 13.0 for sm_80 for what
+kernels use most, estimated from that for the rest. An instruction of n slots issues n times. `pipe`
+is the unit that executes it, `latency` the key of a chip file's latency table.
 
-A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P. On a real machine Dn is
-the pair R2n, R2n + 1: the assembler uses Dn only where no such R is live, and counts registers so. R255 and D255 are zero, P127 is true. A lane runs an instruction when its guard `@P` or `@!P` holds.
-"""  # noqa: E501
+A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P. On a real
+machine Dn is the pair R2n, R2n + 1: the assembler uses Dn only where no such R is live, and counts
+registers so. R255 and D255 are zero, P127 is true. A lane runs an instruction when its guard `@P`
+or `@!P` holds.
+"""
 
 
 def describe() -> str:
@@ -41,13 +46,27 @@ def _page() -> Iterator[str]:
     for name, field in FIELDS.items():
         values = ", ".join(f"`{value}`" if value else "none" for value in field.names) or "a number"
         yield f"| `{name}` | {field.shift} to {field.shift + field.width - 1} | {values} |"
+    yield "\n## Kinds\n"
+    yield (
+        "What an instruction is. An instruction with an effect stays though nobody reads its result; no\n"
+        "access to memory moves over a fence.\n"
+    )
+    yield "| kind | on memory | effect | fence | meaning |"
+    yield "|---|---|---|---|---|"
+    yield from map(_kind, KINDS.values())
+    yield "\n## Latency classes without a latency\n"
+    yield "Rows of these classes have no number in a chip file's `[latency]`.\n"
+    yield "| class | what is waited for instead |"
+    yield "|---|---|"
+    for name, instead in NO_LATENCY.items():
+        yield f"| `{name}` | {instead} |"
     yield "\n## Opcodes\n"
     yield (
-        "`R4` is four registers in a row, `A` an address (D, or R for the 32-bit address of a space), `>P` a "
-        "second result.\n"
+        "`R4` is four registers in a row, `A` an address (D, or R for the 32-bit address of a space), `>P`\n"
+        "a second result.\n"
     )
-    yield "| opcode | result | sources | modifiers | pipe | slots | latency |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| opcode | kind | result | sources | modifiers | pipe | slots | latency |"
+    yield "|---|---|---|---|---|---|---|---|"
     yield from map(_row, TABLE)
     yield "\n## Special registers\n"
     yield (
@@ -57,7 +76,13 @@ def _page() -> Iterator[str]:
 
 def _row(op: Opcode) -> str:
     sources = ", ".join(f"{slot} {spec}" for slot in ("a", "b", "c", "e") if (spec := getattr(op, slot)))
-    return f"| `{op.name}` | {op.dst} | {sources} | {' '.join(op.fields)} | {op.pipe} | {op.slots} | {op.latency} |"
+    cells = (f"`{op.name}`", op.kind, op.dst, sources, " ".join(op.fields), op.pipe, op.slots, op.latency)
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _kind(kind: Kind) -> str:
+    effect, fence = ("yes" if holds else "" for holds in (kind.has_effect, kind.is_fence))
+    return f"| `{kind.name}` | {kind.operation} | {effect} | {fence} | {kind.meaning} |"
 
 
 if __name__ == "__main__":

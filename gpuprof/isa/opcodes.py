@@ -5,15 +5,19 @@ A row says what the assembler, the disassembler, the emulator and the timing mod
 * operands by register file: R (32-bit), D (64-bit), P (predicate); a digit is a count of consecutive registers ("R4");
   "A" is an address, D when the `addr64` modifier is set and R otherwise, to which the signed `imm` is added.
   A ">" marks a slot that is written. The slots are dst, a, b, c, e (see `encoding`).
+* `kind`: what it is, load, barrier, call and so on (see `kinds`).
 * `pipe`: the unit that executes it. `slots`: how many issue slots it takes in the common path, which is what the real
   assembler expands the operation to (measured with ptxas 13.0 for sm_80 for what kernels use most, estimated for the
   rest). `latency`: a key of a chip file's `[latency]` table; it is the distance from the last slot to the first use of
-  the result.
-* `semantics` and `types`: what it computes, by name; `emulate` has one function per name.
+  the result. Rows without a latency have a key of `row.NO_LATENCY`.
+* `semantics` and `types`: what it computes, by name; `emulate` has one function per name, and importing it fails for a
+  row without one.
 
 Numbers are assigned in table order. `families` has one file for each kind of instruction. Changing the table changes
 the numbers: raise `ISA_VERSION` then (a test pins both).
 """
+
+from typing import TypeVar
 
 from gpuprof.isa.families import (
     addresses,
@@ -36,6 +40,8 @@ from gpuprof.isa.families import (
     warp,
 )  # fmt: skip
 from gpuprof.isa.row import Opcode
+
+Value = TypeVar("Value")
 
 ISA_VERSION = 3
 
@@ -65,3 +71,29 @@ TABLE: list[Opcode] = [
 ]
 BY_NAME: dict[str, Opcode] = {each.name: each for each in TABLE}
 assert len(BY_NAME) == len(TABLE)
+
+
+def ends_block(op: Opcode) -> bool:
+    """Whether a basic block ends with it: it may change the program counter, or other threads are waited for."""
+    return op.pipe == "cbu" or op.space == "barrier"
+
+
+def numbers(*names: str) -> frozenset[int]:
+    """The rows of these names, by number. Raises KeyError for a name that is not in the table."""
+    return frozenset(BY_NAME[name].number for name in names)
+
+
+def by_number(table: dict[str, Value]) -> dict[int, Value]:
+    """A table by opcode name as one by opcode number. Raises KeyError for a name that is not in the instruction
+    table."""
+    return {BY_NAME[name].number: value for name, value in table.items()}
+
+
+# Atomics that compare before they store.
+COMPARE_AND_SWAPS = frozenset(each.number for each in TABLE if each.semantics == "atom_cas")
+# Atomic -> the same operation without its result, where there is one.
+REDUCTION_OF = {
+    each.number: reduction
+    for each in TABLE
+    if each.kind == "atomic" and (reduction := BY_NAME.get("RED" + each.name.removeprefix("ATOM")))
+}

@@ -18,6 +18,7 @@ from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.run.inflight import Emulate, InFlight
 
+_SYSCALL = BY_NAME["SYSCALL"]
 DEEPEST = 24  # CUDA programming guide: the limit of nesting
 
 Begin = Callable[[cmd.Launch, int], tuple[LaunchCounters, Emulate]]
@@ -25,7 +26,7 @@ Begin = Callable[[cmd.Launch, int], tuple[LaunchCounters, Emulate]]
 
 def launches_grids(module: LoadedModule) -> bool:
     """Whether there is code in a module that launches."""
-    calls = module.code["opcode"] == BY_NAME["SYSCALL"].number
+    calls = module.code["opcode"] == _SYSCALL.number
     return bool((module.code["imm"][calls] == LAUNCH_SERVICE).any())
 
 

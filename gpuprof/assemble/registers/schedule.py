@@ -20,7 +20,7 @@ LATENCY_CYCLES = {
 }  # fmt: skip
 assert all(row.latency in LATENCY_CYCLES for row in TABLE)
 _LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
-_SCRATCH = [SCRATCH_WORDS.get(row.name, 0) for row in TABLE]
+_SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]
 _LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
 
 _LARGEST_REGION = 256  # instructions
