@@ -17,6 +17,7 @@ Numbers are assigned in table order. `families` has one file for each kind of in
 the numbers: raise `ISA_VERSION` then (a test pins both).
 """
 
+from collections.abc import Container
 from typing import TypeVar
 
 from gpuprof.isa.families import (
@@ -87,6 +88,12 @@ def by_number(table: dict[str, Value]) -> dict[int, Value]:
     """A table by opcode name as one by opcode number. Raises KeyError for a name that is not in the instruction
     table."""
     return {BY_NAME[name].number: value for name, value in table.items()}
+
+
+def check_latencies(known: Container[str]) -> None:
+    """For a room's table by latency class. Raises AssertionError when a row has a class that is not there."""
+    unknown = {each.name: each.latency for each in TABLE if each.latency not in known}
+    assert not unknown, f"rows with an unknown latency class: {unknown}"
 
 
 # Atomics that compare before they store.

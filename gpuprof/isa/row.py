@@ -51,6 +51,8 @@ def row(name, kind, form, pipe, latency, semantics, types="", fields=(), slots=1
     """A row without its number. `form` is "dst=a,b,c,e"; missing slots are empty; `types` are separated by spaces."""
     assert kind in KINDS, f"{name}: unknown kind {kind!r}"
     assert pipe in PIPES, f"{name}: unknown pipe {pipe!r}"
+    touches_memory = space not in ("", "barrier")
+    assert touches_memory == bool(KINDS[kind].operation), f"{name}: kind {kind!r} does not go with space {space!r}"
     dst, _, sources = form.partition("=")
     a, b, c, e = ([*sources.split(","), "", "", "", ""])[:4]
     return Opcode(

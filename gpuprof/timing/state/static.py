@@ -14,7 +14,7 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, Instruction, decode
 from gpuprof.isa.families.tensor import GROUPS, NBITS, Form, form_of
 from gpuprof.isa.kinds import BLOCK_BARRIERS, KINDS, kinds_of
 from gpuprof.isa.modifiers import unpack_name
-from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, TABLE, Opcode
+from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, Opcode, check_latencies
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.row import NO_LATENCY
 from gpuprof.isa.special import LAUNCH_SERVICE
@@ -141,7 +141,7 @@ CLASS_OF_LATENCY = {
     ),
 }  # fmt: skip
 assert CLASS_OF_LATENCY.keys() == {*LATENCIES, *NO_LATENCY}
-assert CLASS_OF_LATENCY.keys() >= {op.latency for op in TABLE}, {op.latency for op in TABLE} - CLASS_OF_LATENCY.keys()
+check_latencies(CLASS_OF_LATENCY)
 MATRIX_ACCESSES = kinds_of("matrix_load", "matrix_store")
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
