@@ -26,6 +26,11 @@ def test_a_changed_table_has_a_new_version():
     )
 
 
+def test_every_family_is_in_the_table():
+    files = {path.stem for path in (ROOT / "gpuprof" / "isa" / "families").glob("*.py")} - {"__init__"}
+    assert sorted(opcodes.FAMILIES) == sorted(files)
+
+
 def test_the_page_is_in_step():
     assert (ROOT / "docs" / "isa.md").read_text() == describe.describe(), "python -m gpuprof.isa.describe > docs/isa.md"
 

@@ -17,59 +17,29 @@ Numbers are assigned in table order. `families` has one file for each kind of in
 the numbers: raise `ISA_VERSION` then (a test pins both).
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from importlib import import_module
 from typing import TypeVar
 
-from gpuprof.isa.families import (
-    addresses,
-    atomics,
-    bulk,
-    cluster,
-    control,
-    conversions,
-    copies,
-    floating,
-    half,
-    integer,
-    mbarrier,
-    memory,
-    moves,
-    small_floats,
-    tensor,
-    texture,
-    video,
-    warp,
-)  # fmt: skip
 from gpuprof.isa.row import Opcode
 
 Value = TypeVar("Value")
 
 ISA_VERSION = 3
 
+# Files of `families`, in the order of their numbers.
 FAMILIES = (
-    control,
-    moves,
-    integer,
-    video,
-    floating,
-    half,
-    conversions,
-    small_floats,
-    memory,
-    atomics,
-    warp,
-    addresses,
-    copies,
-    texture,
-    mbarrier,
-    cluster,
-    bulk,
-    tensor,
+    "control", "moves", "integer", "video", "floating", "half", "conversions", "small_floats", "memory", "atomics",
+    "warp", "addresses", "copies", "texture", "mbarrier", "cluster", "bulk", "tensor",
 )  # fmt: skip
 
-TABLE: list[Opcode] = [
-    each._replace(number=number) for number, each in enumerate(each for family in FAMILIES for each in family.rows())
-]
+
+def _rows() -> Iterator[Opcode]:
+    for family in FAMILIES:
+        yield from import_module(f"gpuprof.isa.families.{family}").rows()
+
+
+TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(_rows())]
 BY_NAME: dict[str, Opcode] = {each.name: each for each in TABLE}
 assert len(BY_NAME) == len(TABLE)
 
