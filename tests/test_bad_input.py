@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuprof.chips import list_chips
 from gpuprof.correlate.schema import VERSION as DATABASE_VERSION
 from gpuprof.records.schema import VERSION as RECORDS_VERSION
 from tests.command import PROGRAM, gpuprof, names, process, write_files
@@ -240,8 +241,8 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("collect", "kernels.cu", "--period", "soon"),
          "invalid value for '--period': 'soon' is no number of cycles, such as 1024 or 2^10; `gpuprof collect --help` "
              "shows what there is"),
-        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; there are a100, b200, h100, h200, "
-            "mi210-like, ppu15, rtx3090, rtx4090, t4, v100, xehpc-like, or give the path of a .toml file"),
+        (("collect", "kernels.cu", "--chip", "a1000"), f"unknown chip 'a1000'; there are {', '.join(list_chips())}, or "
+            "give the path of a .toml file"),
         (("explain", "long_scorebord"), "unknown stall reason 'long_scorebord'; did you mean long_scoreboard or "
             "short_scoreboard?"),
         (("report", "absent.gprec"), "absent.gprec: there is no such file"),

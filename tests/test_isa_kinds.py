@@ -86,26 +86,26 @@ def test_every_kind_has_an_opcode():
 
 
 def test_a_row_that_is_wrong_stops_the_import():
-    with pytest.raises(AssertionError, match="GRAY: unknown kind 'computes'"):
-        row("GRAY", "computes", "R=R", "alu", "alu", "gray", "b32")
-    with pytest.raises(AssertionError, match="GRAY: unknown pipe 'ula'"):
-        row("GRAY", "compute", "R=R", "ula", "alu", "gray", "b32")
-    with pytest.raises(AssertionError, match="GRAY: kind 'load' does not go with space ''"):
-        row("GRAY", "load", "R=A", "lsu", "memory", "gray", "b32")
+    with pytest.raises(AssertionError, match="PLANTED: unknown kind 'computes'"):
+        row("PLANTED", "computes", "R=R", "alu", "alu", "planted", "b32")
+    with pytest.raises(AssertionError, match="PLANTED: unknown pipe 'ula'"):
+        row("PLANTED", "compute", "R=R", "ula", "alu", "planted", "b32")
+    with pytest.raises(AssertionError, match="PLANTED: kind 'load' does not go with space ''"):
+        row("PLANTED", "load", "R=A", "lsu", "memory", "planted", "b32")
 
 
 @pytest.mark.parametrize(
     "wrong, module, message",
     [
-        ({"semantics": "gray"}, "emulate.blocks", "GRAY: nothing under gpuprof/emulate computes 'gray'"),
-        ({"latency": "aul"}, "timing.state.static", "rows with an unknown latency class: {'GRAY': 'aul'}"),
-        ({"latency": "aul"}, "assemble.registers.schedule", "rows with an unknown latency class: {'GRAY': 'aul'}"),
+        ({"semantics": "planted"}, "emulate.blocks", "PLANTED: nothing under gpuprof/emulate computes 'planted'"),
+        ({"latency": "aul"}, "timing.state.static", "rows with an unknown latency class: {'PLANTED': 'aul'}"),
+        ({"latency": "aul"}, "assemble.registers.schedule", "rows with an unknown latency class: {'PLANTED': 'aul'}"),
     ],
 )
 def test_what_a_room_does_not_know_stops_its_import(wrong, module, message):
     code = (
-        "from gpuprof.isa import opcodes\n"
-        f"opcodes.TABLE.append(opcodes.BY_NAME['BREV']._replace(number=len(opcodes.TABLE), name='GRAY', **{wrong}))\n"
+        "from gpuprof.isa.opcodes import BY_NAME, TABLE\n"
+        f"TABLE.append(BY_NAME['BREV']._replace(number=len(TABLE), name='PLANTED', **{wrong}))\n"
         f"import gpuprof.{module}"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
