@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuprof.chips import list_chips
 from gpuprof.correlate.schema import VERSION as DATABASE_VERSION
 from gpuprof.records.schema import VERSION as RECORDS_VERSION
 from tests.command import PROGRAM, gpuprof, names, process, write_files
@@ -239,8 +240,8 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("collect", "kernels.cu", "--period", "soon"),
          "invalid value for '--period': 'soon' is not a number of cycles, such as 1024 or 2^10; see `gpuprof collect "
              "--help`"),
-        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; known chips: a100, b200, h100, h200, "
-            "mi210-like, ppu15, rtx3090, rtx4090, t4, v100, xehpc-like, or the path of a .toml file"),
+        (("collect", "kernels.cu", "--chip", "a1000"), f"unknown chip 'a1000'; known chips: {', '.join(list_chips())}, "
+            "or the path of a .toml file"),
         (("explain", "long_scorebord"), "unknown stall reason 'long_scorebord'; did you mean long_scoreboard or "
             "short_scoreboard?"),
         (("report", "absent.gprec"), "absent.gprec: there is no such file"),

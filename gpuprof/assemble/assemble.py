@@ -26,13 +26,14 @@ from gpuprof.assemble.registers.schedule import schedule
 from gpuprof.assemble.registers.spill import DoesNotFit, allocate_unspilled, allocate_within
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
+from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.program import Function, Location, Program, Relocation
 
 _MOST_REGISTERS = 255
 _FEWEST_REGISTERS = 16
 _TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, before anything is spilled
 _FEWEST_WITH_CALLS = 24  # ptxas 13.0, sm_75 and later: its lower bound for a kernel that calls
-_CALLS = ("call", "call_indirect", "syscall")
+_LEAVING = CALLS | kinds_of("syscall")
 _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
 _MOST_THREADS = (1 << 63) - 1  # of a block: what a gpubin can hold; .maxntid may say more
 
@@ -106,7 +107,7 @@ class _Linker:
             for index, (inst, encoded) in enumerate(
                 zip(body.instructions(), self.code[name], strict=True), firsts[name]
             ):
-                if inst.op.name == "CALL":
+                if inst.op.kind == "call":
                     encoded = encoded._replace(imm=(firsts[inst.target] - index - 1) * INSTRUCTION_NBYTES & 0xFFFFFFFF)
                 if inst.symbol:
                     relocations.append(Relocation(index, inst.symbol, "abs64", inst.imm))
@@ -145,7 +146,7 @@ class _Linker:
         body = self.bodies[name]
         callees = self._callees(body)
         for inst in body.instructions():
-            if inst.op.name in ("CALL", "CALL.IND"):
+            if inst.op.kind in CALLS:
                 targets = [inst.target] if inst.target else sorted(self.indirect)
                 inst.clobbers = self._clobbers(targets)
         allocation = self._allocate(body)
@@ -237,7 +238,7 @@ class _Linker:
         more.
         """
         used = self.counts[name].words + RESERVED_WORDS
-        calls = any(inst.op.pipe == "cbu" and inst.op.semantics in _CALLS for inst in self.bodies[name].instructions())
+        calls = any(inst.op.kind in _LEAVING for inst in self.bodies[name].instructions())
         limit = self._register_limit(self.layout.functions[name])
         return max(used, min(_FEWEST_WITH_CALLS, limit)) if calls else used
 

@@ -7,20 +7,13 @@ from dataclasses import dataclass
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
 from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.printing.text import disassemble
 from gpuprof.isa.program import Location, Program
 from gpuprof.isa.row import Opcode
 from gpuprof.records.reader import Module, Recording
 
-# What an instruction does to memory, by how the name of its semantics begins; the first that fits.
-OPERATIONS = {
-    "load": "load", "texture": "load", "gather": "load", "surface_load": "load",
-    "store": "store", "surface_store": "store", "surface_put": "store",
-    "atom": "atomic", "mbar": "atomic", "red": "reduction", "bulk_red": "reduction", "bulk_tensor_red": "reduction",
-    "bulk_prefetch": "prefetch", "bulk_tensor_prefetch": "prefetch", "bulk": "copy", "copy": "copy",
-}  # fmt: skip
 ADDRESS_END = 1 << 32
-MEMORY_SPACES = ("global", "shared", "local", "const", "param", "generic", "texture", "surface")
 
 
 @dataclass(frozen=True)
@@ -147,10 +140,8 @@ def _instruction_row(
 
 def access(op: Opcode) -> tuple[str, str, int]:
     """Space, operation and bytes per lane of a memory instruction; ("", "", 0) for any other."""
-    if op.space not in MEMORY_SPACES:
-        return "", "", 0
-    operation = next(name for beginning, name in OPERATIONS.items() if op.semantics.startswith(beginning))
-    return op.space, operation, op.nbytes
+    operation = KINDS[op.kind].operation
+    return (op.space, operation, op.nbytes) if operation else ("", "", 0)
 
 
 def frame_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tuple]:

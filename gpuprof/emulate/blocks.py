@@ -19,8 +19,9 @@ from gpuprof.emulate.together import barriers, cluster, control, mbarrier, servi
 from gpuprof.emulate.together.control import End, build_fall
 from gpuprof.emulate.together.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
-from gpuprof.isa.families.tensor import COLLECTIVE
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of
+from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
+from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import SPECIAL
 
 FAMILIES = (
@@ -49,9 +50,21 @@ FAMILIES = (
 # (semantics, type) -> builder where a type needs its own, else semantics -> builder.
 SEMANTICS = {name: builder for family in FAMILIES for name, builder in family.SEMANTICS.items()}
 ENDS = control.ENDS | barriers.ENDS | services.ENDS | mbarrier.ENDS | cluster.ENDS
+
+
+def _builder(op: Opcode):
+    table = ENDS if ends_block(op) else SEMANTICS
+    of_type = (op.semantics, *op.types[:1])
+    found = table[of_type] if of_type in table else table.get(op.semantics)
+    assert found, f"{op.name}: nothing under gpuprof/emulate computes {op.semantics!r}"
+    return found
+
+
+BUILDERS = tuple(_builder(op) for op in TABLE)  # by opcode number
 FILES = "RDP"
 SYSTEM_SHARED = frozenset(name for name in SPECIAL if name.startswith("reserved_smem_offset"))
-BETWEEN_LANES = frozenset([*warp.SEMANTICS, *COLLECTIVE])
+# The operands of lanes whose guard fails must not be looked at.
+ONLY_HELD = (BETWEEN_LANES - COLLECTIVE) | kinds_of("fetch", "query")
 
 
 class Block(NamedTuple):
@@ -110,7 +123,7 @@ class CompiledModule:
         callees, indirect = [], False
         for block in ranks:
             callees += self.graph.callees(block)
-            indirect |= self.graph.block(block).last.op.semantics in ("call_indirect", "branch_indirect")
+            indirect |= self.graph.block(block).last.op.kind in ("call_indirect", "branch_indirect")
         base = len(self.ranks)
         order = [block for block in ranks if block not in self.ranks]
         if indirect:
@@ -146,7 +159,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
     needs: dict[int, None] = {}
     defined: dict[int, None] = {}
     guarded: list[int] = []
-    last_is_end = block.last.op.semantics in ENDS
+    last_is_end = ends_block(block.last.op)
     for k, inst in enumerate(block.instructions):
         env.at = block.first + k
         for operand in reads(inst):
@@ -159,7 +172,7 @@ def build_block(block: BasicBlock, env: Env) -> Block:
             guarded.append(env.at)
         if not (last_is_end and inst is block.last):
             ops.append(build_op(inst, env))
-    end = ENDS[block.last.op.semantics](block, env) if last_is_end else build_fall(block, env)
+    end = BUILDERS[block.last.op.number](block, env) if last_is_end else build_fall(block, env)
     fresh = [code for code in defined if code not in needs] + scratch_codes(block)
     places = range(block.first, block.after)
     spins = any(at in env.spins for at in places)
@@ -176,8 +189,8 @@ def build_block(block: BasicBlock, env: Env) -> Block:
         spins,
         takes,
         tuple(guarded),
-        *members_of_block(block.instructions, BETWEEN_LANES),
-        sites_of_block(block.instructions, block.first, BETWEEN_LANES, env),
+        *members_of_block(block.instructions),
+        sites_of_block(block.instructions, block.first, env),
     )
 
 
@@ -199,16 +212,13 @@ def build_op(inst: Instruction, env: Env) -> Op:
     """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard
     holds.
     """
-    semantics, kind = inst.op.semantics, inst.op.types[0] if inst.op.types else ""
-    builder = SEMANTICS.get((semantics, kind)) or SEMANTICS[semantics]
-    if inst.guard == PT or inst.op.space or semantics in tensor.SEMANTICS:
+    builder = BUILDERS[inst.op.number]
+    if inst.guard == PT or inst.op.space or inst.op.kind in ("matrix", "matrix_async"):
         return builder(inst, env)
     aimed, later = retarget(inst)
     run = builder(aimed, env)
     guard = guard_reader(inst, env)
-
-    # the others' operands must not be looked at
-    only_held = semantics in warp.SEMANTICS or semantics in texture.SEMANTICS
+    only_held = inst.op.kind in ONLY_HELD
 
     def op(lanes: Lanes) -> None:
         held = guard(lanes)

@@ -19,9 +19,9 @@ from gpuprof.emulate.core.lanes import SCRATCH, WARP, Lanes, pack_masks, set_row
 from gpuprof.emulate.core.operands import FILE_OF_KIND, POOL, U32, U64, Ref, predicate, source
 from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.together import warp
-from gpuprof.emulate.together.rendezvous import Members, complete, meets, members_of, partners_of
+from gpuprof.emulate.together.rendezvous import Members, complete, mask_slot, meets, members_of, partners_of
 from gpuprof.isa.encoding import PT, RZ, SLOTS, Instruction
-from gpuprof.isa.families.tensor import COLLECTIVE
+from gpuprof.isa.kinds import COLLECTIVE
 from gpuprof.isa.modifiers import FIELDS, unpack
 
 LOG_CAPACITY = 64
@@ -52,20 +52,20 @@ class Site(NamedTuple):
     results: tuple[tuple[str, int, int], ...]  # slot, file, register
 
 
-def sites_of_block(instructions: tuple[Instruction, ...], first: int, operations, env: Env) -> dict[int, Site]:
+def sites_of_block(instructions: tuple[Instruction, ...], first: int, env: Env) -> dict[int, Site]:
     """By position in the block."""
-    return {k: make_site(inst, first + k, env) for k, inst in enumerate(instructions) if meets(inst, operations)}
+    return {k: make_site(inst, first + k, env) for k, inst in enumerate(instructions) if meets(inst)}
 
 
 def make_site(inst: Instruction, at: int, env: Env) -> Site:
     guard = None if inst.guard == PT else read_predicate(inst.guard, env)
     members = members_of(inst)
-    if inst.op.semantics in COLLECTIVE:  # all lanes have to execute the very same instruction
+    if inst.op.kind in COLLECTIVE:  # all lanes have to execute the very same instruction
         return Site(at, (inst.op.name, at), members, guard, inst, (), (), ())
     mods = sum(FIELDS[name].put(unpack(inst.mods, name)) for name in inst.op.fields if name not in OF_EACH_LANE)
     slots = [slot for slot in SLOTS if getattr(inst.op, slot)]
     common = Instruction(inst.op, mods=mods)._replace(**{slot: SLOTS.index(slot) for slot in slots})
-    mask_slot = "e" if inst.op.semantics == "shuffle" else "b"
+    mask_at = mask_slot(inst)
     sources, numbers, results = [], [], []
     for slot in slots:
         spec = getattr(inst.op, slot)
@@ -73,17 +73,15 @@ def make_site(inst: Instruction, at: int, env: Env) -> Site:
         if slot == "dst" or spec.startswith(">"):
             if index & (PT if file == 2 else RZ) != (PT if file == 2 else RZ):
                 results.append((slot, file, index))
-        elif slot == mask_slot and members.register == RZ:
+        elif slot == mask_at and members.register == RZ:
             numbers.append((slot, members.mask))
         elif (
-            inst.op.semantics == "shuffle"
-            and slot in "bc"
-            and unpack(inst.mods, {"b": "has_lane", "c": "has_clamp"}[slot])
+            inst.op.kind == "shuffle" and slot in "bc" and unpack(inst.mods, {"b": "has_lane", "c": "has_clamp"}[slot])
         ):
             numbers.append((slot, unpack(inst.mods, {"b": "lane", "c": "clamp"}[slot])))
         elif file == 2:
             sources.append(Operand(slot, *predicate(index, env.pool)))
-        elif slot == mask_slot:
+        elif slot == mask_at:
             sources.append(Operand(slot, Ref(U32, index)))
         else:
             sources.append(Operand(slot, source(inst, slot, U64 if file == 1 else U32, env.pool)))

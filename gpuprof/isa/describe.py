@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from textwrap import fill
 
 from gpuprof.isa import encoding
+from gpuprof.isa.kinds import KINDS, Kind
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE
-from gpuprof.isa.row import Opcode
+from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.isa.special import SPECIAL
 
 INTRODUCTION = """\
@@ -49,11 +50,25 @@ def _page() -> Iterator[str]:
     for name, field in FIELDS.items():
         values = ", ".join(f"`{value}`" if value else "none" for value in field.names) or "a number"
         yield f"| `{name}` | {field.shift} to {field.shift + field.width - 1} | {values} |"
+    yield "\n## Kinds\n"
+    yield (
+        "What an instruction is. An instruction with an effect stays though nobody reads its result; no\n"
+        "access to memory moves over a fence.\n"
+    )
+    yield "| kind | on memory | effect | fence | meaning |"
+    yield "|---|---|---|---|---|"
+    yield from map(_kind, KINDS.values())
+    yield "\n## Latency classes without a latency\n"
+    yield "Rows of these classes have no number in a chip file's `[latency]`.\n"
+    yield "| class | what is waited for instead |"
+    yield "|---|---|"
+    for name, instead in NO_LATENCY.items():
+        yield f"| `{name}` | {instead} |"
     yield "\n## Opcodes\n"
     yield "`R4` is four registers in a row, `A` an address (D, or R for the 32-bit address of a space), `>P`"
     yield "a second result.\n"
-    yield "| opcode | result | sources | modifiers | pipe | slots | latency |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| opcode | kind | result | sources | modifiers | pipe | slots | latency |"
+    yield "|---|---|---|---|---|---|---|---|"
     yield from map(_row, TABLE)
     yield "\n## Special registers\n"
     names = ", ".join(f"{number}\xa0`{name}`" for number, name in enumerate(SPECIAL))
@@ -62,7 +77,13 @@ def _page() -> Iterator[str]:
 
 def _row(op: Opcode) -> str:
     sources = ", ".join(f"{slot} {spec}" for slot in ("a", "b", "c", "e") if (spec := getattr(op, slot)))
-    return f"| `{op.name}` | {op.dst} | {sources} | {' '.join(op.fields)} | {op.pipe} | {op.slots} | {op.latency} |"
+    cells = (f"`{op.name}`", op.kind, op.dst, sources, " ".join(op.fields), op.pipe, op.slots, op.latency)
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _kind(kind: Kind) -> str:
+    effect, fence = ("yes" if holds else "" for holds in (kind.has_effect, kind.is_fence))
+    return f"| `{kind.name}` | {kind.operation} | {effect} | {fence} | {kind.meaning} |"
 
 
 if __name__ == "__main__":

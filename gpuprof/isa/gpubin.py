@@ -183,7 +183,7 @@ def _check_code(code: np.ndarray) -> None:
             f"opcode number {code['opcode'][at]} at address {at * INSTRUCTION_NBYTES:#x} is not in the table of "
             f"{len(TABLE)}"
         )
-    relative = np.array([op.semantics in ("branch", "call") for op in TABLE])
+    relative = np.array([op.kind in ("branch", "call") for op in TABLE])
     at = np.flatnonzero(relative[code["opcode"]])
     targets = (at + 1) * INSTRUCTION_NBYTES + code["imm"][at].astype(np.int32)
     wrong = np.flatnonzero((targets < 0) | (targets >= code.nbytes) | (targets % INSTRUCTION_NBYTES != 0))

@@ -133,10 +133,10 @@ def basic_block_starts(code: np.ndarray) -> np.ndarray:
     syscall).
     Functions start blocks because they follow a return, an exit or a branch.
     """
-    from gpuprof.isa.opcodes import TABLE
+    from gpuprof.isa.opcodes import TABLE, ends_block
 
-    ends = np.array([row.pipe == "cbu" or row.space == "barrier" for row in TABLE])
-    relative = np.array([row.semantics in ("branch", "call") for row in TABLE])
+    ends = np.array([ends_block(row) for row in TABLE])
+    relative = np.array([row.kind in ("branch", "call") for row in TABLE])
     if len(code) == 0:
         return np.zeros(0, np.int64)
     index = np.arange(len(code))

@@ -19,6 +19,7 @@ from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.run.inflight import Begun, InFlight
 
+_SYSCALL = BY_NAME["SYSCALL"]
 DEEPEST = 24  # CUDA programming guide: the limit of nesting
 
 Begin = Callable[[cmd.Launch, int], Begun]
@@ -26,7 +27,7 @@ Begin = Callable[[cmd.Launch, int], Begun]
 
 def launches_grids(module: LoadedModule) -> bool:
     """Whether there is code in a module that launches."""
-    calls = module.code["opcode"] == BY_NAME["SYSCALL"].number
+    calls = module.code["opcode"] == _SYSCALL.number
     return bool((module.code["imm"][calls] == LAUNCH_SERVICE).any())
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from gpuprof.isa.families.tensor import COLLECTIVE
+from gpuprof.isa.kinds import CALLS, COLLECTIVE, kinds_of
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.opcodes import TABLE, numbers
 from gpuprof.isa.program import Location
 from gpuprof.isa.row import Opcode
 
@@ -86,40 +86,45 @@ class Inst:
 
     @property
     def is_copy(self) -> bool:
-        return self.op.name in COPIES and self.a is not None and not self.slot and not self.negated
+        return self.op.number in COPIES and self.a is not None and not self.slot and not self.negated
 
 
-COPIES = frozenset(["MOV", "MOV.64", "PMOV"])
+COPIES = numbers("MOV", "MOV.64", "PMOV")
 READ_SLOTS = [tuple(s for s in SOURCES if getattr(row, s) and not getattr(row, s).startswith(">")) for row in TABLE]
 WRITE_SLOTS = [
     (("dst",) if row.dst else ()) + tuple(s for s in SOURCES if getattr(row, s).startswith(">")) for row in TABLE
 ]  # fmt: skip
 
 # What an instruction reads and writes, fetched in one go: this is asked for every instruction in every pass.
-_CONVENTION = ("call", "call_indirect", "return")  # rows with `uses` and `defs`
+_CONVENTION = CALLS | kinds_of("return")  # rows with `uses` and `defs`
 _READ = [
-    attrgetter("guard", *slots, *(["uses"] if row.semantics in _CONVENTION or not slots else []))
+    attrgetter("guard", *slots, *(["uses"] if row.kind in _CONVENTION or not slots else []))
     for row, slots in zip(TABLE, READ_SLOTS, strict=True)
 ]
 _WRITTEN = [attrgetter("defs", *slots) if slots else (lambda inst: (inst.defs,)) for slots in WRITE_SLOTS]
 _WRITES_DST_ONLY = [
-    slots == ("dst",) and row.semantics not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)
+    slots == ("dst",) and row.kind not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)
 ]
 
 # Rows whose imm means something of its own, so that no source can be an immediate.
-IMM_TAKEN = frozenset(
-    ["MOVI.64", "S2R", "S2R.64", "FRAME", "FRAME.64", "SHFL", "SHFL.P", "BRA", "CALL", "SYSCALL", "SYSCALL.64",
-        "BAR.SYNC", "BAR.ARRIVE", "BAR.RED.POPC",
-     "BAR.RED.AND", "BAR.RED.OR", "ALLOCA", "STACKSAVE", "STACKRESTORE", "CP.ASYNC.WAIT"]
-    + [row.name for row in TABLE if row.space or row.semantics in COLLECTIVE]
-)  # fmt: skip
+_IMM_TAKEN = numbers("MOVI.64", "FRAME", "FRAME.64")
+_IMM_TAKEN_KINDS = COLLECTIVE | kinds_of(
+    "special", "shuffle", "branch", "call", "syscall", "stack_save", "stack_change", "copy_wait"
+)
+
+
+def _immediate_slots(row: Opcode) -> tuple[str, ...]:
+    if row.space or row.kind in _IMM_TAKEN_KINDS or row.number in _IMM_TAKEN:
+        return ()
+    return tuple(slot for slot in ("a", "b", "c") if getattr(row, slot) in ("R", "D"))
+
+
+_IMMEDIATE_SLOTS = [_immediate_slots(row) for row in TABLE]
 
 
 def immediate_slots(op: Opcode) -> tuple[str, ...]:
     """The sources of a row that imm can replace."""
-    if op.name in IMM_TAKEN:
-        return ()
-    return tuple(slot for slot in ("a", "b", "c") if getattr(op, slot) in ("R", "D"))
+    return _IMMEDIATE_SLOTS[op.number]
 
 
 def encode_immediate(op: Opcode, slot: str, bits: int) -> int | None:

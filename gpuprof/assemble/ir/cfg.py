@@ -1,9 +1,10 @@
 """Basic blocks with edges: split after jumps, drop what cannot be reached, find loops."""
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.isa.kinds import kinds_of
 from gpuprof.isa.opcodes import BY_NAME
 
-JUMPS = frozenset(["BRA", "EXIT", "RET", "TRAP"])
+JUMPS = kinds_of("branch", "exit", "return", "trap")
 
 
 def build(body: Body) -> None:
@@ -28,7 +29,7 @@ def _split(body: Body) -> None:
         blocks.append(current)
         for inst in block.insts:
             current.insts.append(inst)
-            if inst.op.name in JUMPS:
+            if inst.op.kind in JUMPS:
                 if inst.guard is None:
                     break
                 current = Block("")
@@ -38,7 +39,7 @@ def _split(body: Body) -> None:
 
 def _close(body: Body) -> None:
     last = body.blocks[-1]
-    if not last.insts or last.insts[-1].op.name not in JUMPS or last.insts[-1].guard is not None:
+    if not last.insts or last.insts[-1].op.kind not in JUMPS or last.insts[-1].guard is not None:
         line = last.insts[-1].line if last.insts else 0
         last.insts.append(Inst(BY_NAME["EXIT" if body.is_kernel else "RET"], line=line))
 
@@ -49,8 +50,8 @@ def _edges(blocks: list[Block]) -> None:
         block.successors, block.predecessors = [], []
     for index, block in enumerate(blocks):
         last = block.insts[-1] if block.insts else None
-        jumps = last is not None and last.op.name in JUMPS
-        if jumps and last.op.name == "BRA":
+        jumps = last is not None and last.op.kind in JUMPS
+        if jumps and last.op.kind == "branch":
             block.successors.append(index_of[last.target])
         if (not jumps or last.guard is not None) and index + 1 < len(blocks) and index + 1 not in block.successors:
             block.successors.append(index + 1)

@@ -3,27 +3,16 @@
 from collections import Counter
 
 from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst
+from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.opcodes import REDUCTION_OF, TABLE
 
-# Instructions without a result anybody reads that must stay.
-_EFFECTS = frozenset(
-    ["exit", "branch", "branch_indirect", "call", "call_indirect", "return", "syscall", "trap", "breakpoint",
-        "nanosleep", "bar_sync",
-     "bar_arrive", "bar_red", "warpsync", "membar", "store", "store_matrix", "nop", "copy_async", "copy_commit",
-     "copy_wait", "alloca", "stack_restore",
-     "group_commit", "group_wait", "grid_launch", "grid_wait", "surface_store", "surface_put"]
-)  # fmt: skip
-
-
-_EFFECT_OF_ROW = [
-    row.semantics in _EFFECTS or row.semantics.startswith(("atom_", "red_", "mbar_", "cluster_", "bulk_"))
-    for row in TABLE
-]
-_LOADS = [row.semantics == "load" for row in TABLE]
+_EFFECT_OF_ROW = [KINDS[row.kind].has_effect for row in TABLE]
+_LOADS = [row.kind == "load" for row in TABLE]
 
 
 def has_effect(inst: Inst) -> bool:
+    """Whether it must stay though nobody reads its result."""
     number = inst.op.number
     return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
 
@@ -85,10 +74,9 @@ def remove_dead(body: Body) -> None:
                 if count[register]:
                     wanted = True
                     break
-            if not wanted and inst.dst is not None and inst.op.semantics.startswith("atom_"):
-                reduction = BY_NAME.get("RED" + inst.op.name.removeprefix("ATOM"))
+            if not wanted and inst.dst is not None and inst.op.kind == "atomic":
                 inst.dst = None
-                inst.op = reduction or inst.op
+                inst.op = REDUCTION_OF.get(inst.op.number, inst.op)
             if wanted or inst.defs or has_effect(inst):
                 kept.append(inst)
             else:

@@ -3,10 +3,13 @@
 from gpuprof.assemble.ir.body import Body, Inst, mods_without_operands
 from gpuprof.assemble.registers.allocate import Allocation
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, NEGATED, PT, RZ, SLOTS, Instruction
+from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.modifiers import FIELDS, IMM_SLOT_OF
-from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.opcodes import BY_NAME, TABLE
 
-ON_THE_STACK = frozenset(["CALL", "CALL.IND", "ALLOCA", "STACKSAVE", "STACKRESTORE"])  # mods: the frame they stand in
+MOVI64 = BY_NAME["MOVI.64"]
+
+ON_THE_STACK = CALLS | kinds_of("stack_save", "stack_change")  # mods: the frame they stand in
 
 
 # What stands in a slot without a register, by row.
@@ -43,12 +46,12 @@ def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocati
     guard = PT if inst.guard is None else number[inst.guard]
     guard |= NEGATED if "g" in inst.negated else 0
     imm, mods = inst.imm, inst.mods
-    name = inst.op.name
-    if name == "MOVI.64":
+    kind = inst.op.kind
+    if inst.op is MOVI64:
         imm, mods = inst.imm & 0xFFFFFFFF, inst.imm >> 32 & 0xFFFFFFFF
-    elif name == "BRA":
+    elif kind == "branch":
         imm = (starts[inst.target] - index - 1) * INSTRUCTION_NBYTES
-    elif name in ON_THE_STACK:
+    elif kind in ON_THE_STACK:
         mods = body.frame_nbytes
     else:
         mods = mods_without_operands(mods)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gpuprof.assemble.ir.body import Body, Inst
 from gpuprof.assemble.ir.defs import single_definitions, use_counts
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, by_number, numbers
 
 _BOOL, _CMP, _BY, _LUT = (FIELDS[name] for name in ("bool", "cmp", "by", "lut"))
 
@@ -43,14 +43,14 @@ class Makers:
         at = bisect_left(places, first)
         return at == len(places) or places[at] >= last
 
-    def maker(self, register, reader: Inst, names: frozenset[str], readers: int = 1) -> Inst | None:
+    def maker(self, register, reader: Inst, rows: frozenset[int], readers: int = 1) -> Inst | None:
         """The instruction of one of these rows that made a register which at most so many read, if the reader can do
         its work, too.
         """
         if register.__class__ is not int or not 0 < self.count[register] <= readers:
             return None
         maker = self.single.get(register)
-        if maker is None or maker.op.name not in names or maker.guard is not None or maker.symbol:
+        if maker is None or maker.op.number not in rows or maker.guard is not None or maker.symbol:
             return None
         if self.at[id(maker)] >= self.at[id(reader)]:
             return None
@@ -69,7 +69,7 @@ class Makers:
 
 # -- sums ------------------------------------------------------------------------------------------
 
-_ADD, _SHIFT = frozenset(["IADD"]), frozenset(["SHL"])
+_ADD, _SHIFT = numbers("IADD"), numbers("SHL")
 
 
 def _add_shifted(makers: Makers, inst: Inst) -> None:
@@ -105,14 +105,17 @@ def _add_three(makers: Makers, inst: Inst) -> None:
 
 # -- logic -----------------------------------------------------------------------------------------
 
+_LOP3, _NOT = BY_NAME["LOP3"], BY_NAME["NOT"]
 _INPUTS = (0xF0, 0xCC, 0xAA)  # the truth tables of LOP3's sources themselves
-_LUT_OF = {
-    "AND": lambda a, b: a & b,
-    "OR": lambda a, b: a | b,
-    "XOR": lambda a, b: a ^ b,
-    "NOT": lambda a, _: ~a & 0xFF,
-}
-_LOGIC = frozenset([*_LUT_OF, "LOP3"])
+_LUT_OF = by_number(
+    {
+        "AND": lambda a, b: a & b,
+        "OR": lambda a, b: a | b,
+        "XOR": lambda a, b: a ^ b,
+        "NOT": lambda a, _: ~a & 0xFF,
+    }
+)
+_LOGIC = frozenset(_LUT_OF) | numbers("LOP3")
 
 
 class _Literal(NamedTuple):
@@ -121,14 +124,14 @@ class _Literal(NamedTuple):
 
 def _inputs(inst: Inst) -> list:
     """Its sources: registers, None for zero, and a literal."""
-    slots = "a" if inst.op.name == "NOT" else "abc" if inst.op.name == "LOP3" else "ab"
+    slots = "a" if inst.op is _NOT else "abc" if inst.op is _LOP3 else "ab"
     return [_Literal(inst.imm) if inst.slot == slot else getattr(inst, slot) for slot in slots]
 
 
 def _table(inst: Inst, columns: list[int]) -> int:
     """What it computes of truth tables in place of its sources."""
-    if inst.op.name != "LOP3":
-        return _LUT_OF[inst.op.name](columns[0], columns[-1])
+    if inst.op is not _LOP3:
+        return _LUT_OF[inst.op.number](columns[0], columns[-1])
     lut, result = _LUT.get(inst.mods), 0
     for bit in range(8):
         index = sum((column >> bit & 1) << 2 - n for n, column in enumerate(columns))
@@ -154,7 +157,7 @@ def _logic_of_three(makers: Makers, inst: Inst) -> None:
         column[register] = _table(inner, [column[each] for each in _inputs(inner)])
         lut = _table(inst, [column[each] for each in own])
         makers.joined(inner, register)
-        inst.op, inst.mods = BY_NAME["LOP3"], _LUT.put(lut)
+        inst.op, inst.mods = _LOP3, _LUT.put(lut)
         inst.slot, inst.imm = "", 0
         for name, each in zip("abc", [*wanted, None, None, None], strict=False):
             setattr(inst, name, None if each.__class__ is _Literal else each)
@@ -165,9 +168,9 @@ def _logic_of_three(makers: Makers, inst: Inst) -> None:
 
 # -- predicates ------------------------------------------------------------------------------------
 
-_AND, _SETPS = frozenset(["AND"]), frozenset(name for name, row in BY_NAME.items() if row.semantics == "setp")
-_ZERO_TESTS = frozenset(["ISETP.U32", "ISETP.S32"])
-_PREDICATE_LOGIC = {"PAND": "and", "POR": "or", "PXOR": "xor"}
+_AND, _SETPS = numbers("AND"), numbers("ISETP.S32", "ISETP.U32", "ISETP.S64", "ISETP.U64")
+_ZERO_TESTS = numbers("ISETP.U32", "ISETP.S32")
+_PREDICATE_LOGIC = by_number({"PAND": "and", "POR": "or", "PXOR": "xor"})
 _ORDERED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 
 
@@ -209,12 +212,10 @@ def _combine_comparisons(makers: Makers, inst: Inst) -> None:
         mods = compare.mods
         if slot in inst.negated:
             name = FIELDS["cmp"].names[_CMP.get(mods)]
-            if not compare.op.name.startswith("ISETP"):
-                continue
             mods = mods & ~_CMP.put(15) | _CMP.put(_CMP.value(_ORDERED[name]))
         makers.joined(compare, register)
         negated = ("e" if other in inst.negated else "") + ("g" if "g" in inst.negated else "")
-        inst.mods = mods | _BOOL.put(_BOOL.value(_PREDICATE_LOGIC[inst.op.name]))
+        inst.mods = mods | _BOOL.put(_BOOL.value(_PREDICATE_LOGIC[inst.op.number]))
         inst.op, inst.a, inst.b, inst.e, inst.negated = compare.op, compare.a, compare.b, third, negated
         inst.slot, inst.imm, inst.const = compare.slot, compare.imm, compare.const
         return
@@ -232,9 +233,9 @@ RULES = (
 def combine(body: Body) -> None:
     """Every rule on every instruction of its rows, one rule after the other."""
     makers = Makers(body)
-    for rule, names in RULES:
+    for rule, rows in RULES:
         for inst in body.instructions():
-            if inst.op.name in names and id(inst) not in makers.gone:
+            if inst.op.number in rows and id(inst) not in makers.gone:
                 rule(makers, inst)
     if makers.gone:
         makers.drop(body)

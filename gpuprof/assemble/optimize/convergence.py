@@ -7,6 +7,7 @@ YIELD, too, as ptxas 13.0 writes it.
 """
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.isa.kinds import ATOMICS, CALLS, kinds_of
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import SPECIAL_INDEX
 
@@ -16,7 +17,8 @@ _SAME_FOR_ALL = frozenset(
     for name in SPECIAL_INDEX
     if name.startswith(("ntid", "ctaid", "nctaid", "smid", "nsmid", "gridid", "warpid"))
 )
-_ANSWERS_ALL = ("vote_", "bar_red", "redux_", "activemask")  # each lane that asks gets the same
+_ANSWERS_ALL = kinds_of("vote", "barrier_vote", "warp_reduction")  # each lane that asks gets the same
+_ANSWERS_EACH = CALLS | kinds_of("shuffle", "match", "elect")
 _MOST_ROUNDS = 50
 _MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the search below takes quadratic time
 
@@ -33,7 +35,12 @@ def add_meetings(body: Body) -> None:
     branches: dict[int, list[int]] = {}  # where lanes meet -> the blocks where they part
     for index, block in enumerate(blocks):
         last = block.insts[-1] if block.insts else None
-        if last is not None and last.op.name == "BRA" and last.guard in apart and ending.issuperset(block.successors):
+        if (
+            last is not None
+            and last.op.kind == "branch"
+            and last.guard in apart
+            and ending.issuperset(block.successors)
+        ):
             place = _behind_empty(meeting[index], blocks)
             if place is not None:
                 branches.setdefault(place, []).append(index)
@@ -41,7 +48,7 @@ def add_meetings(body: Body) -> None:
         start = _above_all(parting, above, blocks, place)
         if start is not None:
             at = blocks[start].insts
-            _insert(at, len(at) - (at[-1].op.name == "BRA" if at else 0), "BSSY")
+            _insert(at, len(at) - (at[-1].op.kind == "branch" if at else 0), "BSSY")
             _insert(blocks[place].insts, 0, "BSYNC")
     _yield_in_loops(blocks)
 
@@ -52,11 +59,11 @@ def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
         if (
             place is None
             or len(blocks[place].successors) != 1
-            or any(inst.op.name != "BRA" for inst in blocks[place].insts)
+            or any(inst.op.kind != "branch" for inst in blocks[place].insts)
         ):
             break
         place = blocks[place].successors[0]
-    return None if place is None or (blocks[place].insts and blocks[place].insts[0].op.name == "EXIT") else place
+    return None if place is None or (blocks[place].insts and blocks[place].insts[0].op.kind == "exit") else place
 
 
 def _insert(insts: list[Inst], place: int, name: str) -> None:
@@ -71,16 +78,14 @@ def _different_registers(body: Body) -> set[int]:
     users: dict[int, list[Inst]] = {}
     todo: list[int] = []
     for inst in body.instructions():
-        semantics = inst.op.semantics
-        if inst.op.name.startswith("S2R"):
+        kind = inst.op.kind
+        if kind == "special":
             differs = inst.imm not in _SAME_FOR_ALL
         else:
-            differs = inst.op.space not in ("", "param", "const", "barrier") or semantics.startswith(
-                ("shuffle", "match_", "call", "elect")
-            )
+            differs = kind in _ANSWERS_EACH or inst.op.space not in ("", "param", "const", "barrier")
         if differs:
             todo += inst.writes()
-        elif not semantics.startswith(_ANSWERS_ALL):
+        elif kind not in _ANSWERS_ALL:
             for register in inst.reads():
                 users.setdefault(register, []).append(inst)
     found: set[int] = set(body.fixed)
@@ -168,9 +173,7 @@ def _yield_in_loops(blocks: list[Block]) -> None:
     """Into the block with the first atomic of each innermost loop."""
     done: set[tuple[int, int]] = set()
     for index, block in enumerate(blocks):
-        atomic = next(
-            (n for n, inst in enumerate(block.insts) if inst.op.semantics.startswith(("atom_", "red_"))), None
-        )
+        atomic = next((n for n, inst in enumerate(block.insts) if inst.op.kind in ATOMICS), None)
         if atomic is None or not block.loop_depth:
             continue
         loop = _loop_of(blocks, index)

@@ -16,7 +16,7 @@ def begin_kernel(body: Body) -> None:
         return
     first = body.blocks[0]
     if any(inst.op.space in _GLOBAL for inst in body.instructions()):
-        leaves = first.insts and first.insts[-1].op.name == "EXIT" and first.insts[-1].guard is not None
+        leaves = first.insts and first.insts[-1].op.kind == "exit" and first.insts[-1].guard is not None
         needed = any(inst.op.space in _GLOBAL for inst in first.insts)
         _put(body, body.blocks[1] if leaves and not needed and len(body.blocks) > 1 else first, "LOAD.DESC")
     _put(body, first, "LOAD.SP")

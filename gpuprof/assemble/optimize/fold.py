@@ -4,8 +4,13 @@ from typing import NamedTuple
 
 from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst, encode_immediate, immediate_slots
 from gpuprof.assemble.ir.defs import replace_reads, single_definitions, uses_of
+from gpuprof.isa.kinds import BLOCK_BARRIERS, kinds_of
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, by_number, numbers
+
+_MOV, _MOV64, _MOVI64, _PMOV = (BY_NAME[name] for name in ("MOV", "MOV.64", "MOVI.64", "PMOV"))
+_MOVES = numbers("MOV", "MOV.64")
+_SUM64 = BY_NAME["IADD.64"]
 
 _ADDR64 = FIELDS["addr64"].put(1)
 
@@ -33,7 +38,7 @@ def propagate_negations(body: Body) -> None:
     single = single_definitions(body)
     source = {
         register: inst.a for register, inst in single.items()
-        if inst.op.name == "PMOV" and inst.negated == "a" and inst.guard is None and inst.a in single
+        if inst.op is _PMOV and inst.negated == "a" and inst.guard is None and inst.a in single
     }  # fmt: skip
     for inst in body.instructions() if source else ():
         if inst.guard in source:
@@ -62,15 +67,15 @@ def constant_of(inst: Inst) -> Constant | None:
     """What a move of an immediate or of a kernel parameter puts into its destination."""
     if inst.guard is not None or inst.symbol:
         return None
-    if inst.op.name == "MOVI.64":
+    if inst.op is _MOVI64:
         return Constant(inst.imm & 0xFFFFFFFFFFFFFFFF, False)
-    if inst.op.name not in ("MOV", "MOV.64") or inst.a is not None:
+    if inst.op.number not in _MOVES or inst.a is not None:
         return None
     if not inst.slot:
         return Constant(0, False)
     if inst.const:
         return Constant(inst.imm, True)
-    wide = inst.op.name == "MOV.64"
+    wide = inst.op is _MOV64
     return Constant((inst.imm ^ 0x80000000) - 0x80000000 & 0xFFFFFFFFFFFFFFFF if wide else inst.imm, False)
 
 
@@ -101,37 +106,32 @@ def fold_operand(inst: Inst, slot: str, constant: Constant) -> bool:
     """Puts a constant into a source operand if the instruction can hold it."""
     if constant.is_param:
         return _fold_immediate(inst, slot, constant.value, const=True)
-    special = _SPECIAL_FOLDS.get(inst.op.name)
+    special = _SPECIAL_FOLDS.get(inst.op.kind)
     if special:
         return special(inst, slot, constant.value)
     if getattr(inst.op, slot) == "A":
         return _fold_address(inst, constant.value)
     if getattr(inst.op, slot) not in ("R", "D"):
         return False
-    if constant.value == 0 and inst.op.name not in _NONE_IS_SPECIAL:
+    # an absent source of a barrier means the immediate, not zero
+    if constant.value == 0 and inst.op.kind not in BLOCK_BARRIERS:
         setattr(inst, slot, None)
         return True
     encoded = encode_immediate(inst.op, slot, constant.value)
     return encoded is not None and _fold_immediate(inst, slot, encoded)
 
 
-# Rows where an absent source means "the immediate", not zero.
-_NONE_IS_SPECIAL = frozenset(
-    row.name for row in BY_NAME.values() if row.semantics in ("bar_sync", "bar_arrive", "bar_red")
-)
-
-
 def _fold_immediate(inst: Inst, slot: str, imm: int, const: bool = False) -> bool:
     if inst.slot or slot not in immediate_slots(inst.op):
         return False
-    if inst.op.name.startswith(_MASKED) and (const or slot != "b"):
+    if inst.op.kind in _MASKED and (const or slot != "b"):
         return False
     setattr(inst, slot, None)
     inst.slot, inst.imm, inst.const = slot, imm, const
     return True
 
 
-_MASKED = ("VOTE.", "MATCH.", "REDUX.", "WARPSYNC", "ELECT")
+_MASKED = kinds_of("vote", "match", "warp_reduction", "warp_sync", "elect")
 
 
 def _fold_address(inst: Inst, value: int) -> bool:
@@ -160,7 +160,7 @@ def _fold_shuffle(inst: Inst, slot: str, value: int) -> bool:
     return True
 
 
-_SPECIAL_FOLDS = {"SHFL": _fold_shuffle, "SHFL.P": _fold_shuffle}
+_SPECIAL_FOLDS = {"shuffle": _fold_shuffle}
 
 
 # -- algebra ---------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ _SPECIAL_FOLDS = {"SHFL": _fold_shuffle, "SHFL.P": _fold_shuffle}
 def simplify(body: Body) -> None:
     """x + 0, x * 1, x << 0 and the like become moves; sums of constants become constants."""
     for inst in body.instructions():
-        rule = _IDENTITIES.get(inst.op.name)
+        rule = _IDENTITIES.get(inst.op.number)
         if rule:
             rule(inst)
 
@@ -186,7 +186,7 @@ def _become_move(inst: Inst, slot: str):
     wide = inst.op.dst == "D"
     value = getattr(inst, slot)
     keeps = inst.slot == slot
-    inst.op = BY_NAME["MOV.64" if wide else "MOV"]
+    inst.op = _MOV64 if wide else _MOV
     inst.a, inst.b, inst.c, inst.e = value, None, None, None
     inst.slot, inst.const, inst.imm = ("a", inst.const, inst.imm) if keeps else ("", False, 0)
     inst.mods = 0
@@ -197,11 +197,11 @@ def _become_constant(inst: Inst, value: int):
     bits = value & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
     inst.a = inst.b = inst.c = inst.e = None
     inst.slot, inst.const, inst.mods = "", False, 0
-    if not wide or encode_immediate(BY_NAME["MOV.64"], "a", bits) is not None:
-        inst.op = BY_NAME["MOV.64" if wide else "MOV"]
+    if not wide or encode_immediate(_MOV64, "a", bits) is not None:
+        inst.op = _MOV64 if wide else _MOV
         inst.slot, inst.imm = ("a", bits & 0xFFFFFFFF) if bits else ("", 0)
     else:
-        inst.op, inst.imm = BY_NAME["MOVI.64"], bits
+        inst.op, inst.imm = _MOVI64, bits
 
 
 def _sum(inst: Inst):
@@ -242,25 +242,27 @@ def _product(inst: Inst):
 def _multiply_add(inst: Inst):
     """Without an addend it is a product."""
     if _literal(inst, "c") == 0 and inst.slot != "c":
-        inst.op = BY_NAME[inst.op.name.replace("IMAD", "IMUL", 1)]
+        inst.op = _PRODUCT_OF[inst.op.number]
         inst.c = None
 
 
-_IDENTITIES = {
+_PRODUCT_OF = by_number(
+    {name: BY_NAME[name.replace("IMAD", "IMUL", 1)] for name in ("IMAD", "IMAD.WIDE.S32", "IMAD.WIDE.U32")}
+)
+_IDENTITIES = by_number({
     "IADD": _sum, "IADD.64": _sum, "OR": _right_zero, "OR.64": _right_zero, "XOR": _right_zero,
     "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero,
     "SHR.S32": _right_zero,
     "IMUL": _product, "IMUL.64": _product, "IMAD": _multiply_add, "IMAD.WIDE.S32": _multiply_add,
     "IMAD.WIDE.U32": _multiply_add,
-}  # fmt: skip
+})  # fmt: skip
 
 
 # -- negation of floats
 # ------------------------------------------------------------------------------------------------------
 
-_NEGATABLE = frozenset(
-    ["FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD", "HMUL", "HFMA", "HADD2", "HMUL2", "HFMA2"]
-)
+_NEGATIONS = numbers("FNEG", "DNEG", "HNEG", "HNEG2", "BNEG", "BNEG2")
+_NEGATABLE = numbers("FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "HADD", "HMUL", "HFMA", "HADD2", "HMUL2", "HFMA2")
 _FTZ = FIELDS["ftz"].put(1)
 
 
@@ -269,10 +271,10 @@ def fold_float_negations(body: Body) -> None:
     single = single_definitions(body)
     negations = {
         r: i for r, i in single.items()
-        if i.op.semantics == "fneg" and i.guard is None and i.a in single and not i.slot
+        if i.op.number in _NEGATIONS and i.guard is None and i.a in single and not i.slot
     }  # fmt: skip
     for inst in body.instructions() if negations else ():
-        if inst.op.name not in _NEGATABLE:
+        if inst.op.number not in _NEGATABLE:
             continue
         for slot in ("a", "b", "c"):
             negation = negations.get(getattr(inst, slot))
@@ -292,14 +294,12 @@ def fold_offsets(body: Body) -> None:
     users = uses_of(body)
     for register, inst in single.items():
         if (
-            inst.op.name not in ("IADD", "IADD.64")
+            inst.op is not _SUM64  # 32-bit sums wrap around where the address unit does not
             or inst.slot != "b"
             or inst.const
             or inst.guard is not None
             or inst.a not in single
         ):
-            continue
-        if inst.op.name == "IADD":  # 32-bit sums wrap around where the address unit does not
             continue
         addend = (inst.imm ^ 0x80000000) - 0x80000000
         if all(_takes_offset(user, register, addend) for user in users.get(register, ())):

@@ -4,14 +4,19 @@ from gpuprof.assemble.ir.body import Body, Inst
 from gpuprof.assemble.ir.defs import single_definitions, uses_of
 from gpuprof.assemble.optimize.combine import Makers
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, by_number, numbers
+from gpuprof.isa.row import Opcode
 
-_WIDENING = {"CVT.S64.S32": "IMUL.WIDE.S32", "CVT.U64.U32": "IMUL.WIDE.U32"}
-_PRODUCTS = {
-    "IMUL.WIDE.S32": ("IADD.64", "IMAD.WIDE.S32"),
-    "IMUL.WIDE.U32": ("IADD.64", "IMAD.WIDE.U32"),
-    "IMUL": ("IADD", "IMAD"),
-}
+_SHIFT = BY_NAME["SHL.64"]
+_PRODUCT = BY_NAME["IMUL"]
+_WIDENING = by_number({"CVT.S64.S32": BY_NAME["IMUL.WIDE.S32"], "CVT.U64.U32": BY_NAME["IMUL.WIDE.U32"]})
+_PRODUCTS = by_number(
+    {
+        "IMUL.WIDE.S32": (BY_NAME["IADD.64"], BY_NAME["IMAD.WIDE.S32"]),
+        "IMUL.WIDE.U32": (BY_NAME["IADD.64"], BY_NAME["IMAD.WIDE.U32"]),
+        "IMUL": (BY_NAME["IADD"], BY_NAME["IMAD"]),
+    }
+)
 _MOST_COPIES = 4  # a product with more readers is computed once
 
 
@@ -19,16 +24,16 @@ def widen_shifts(body: Body) -> None:
     """(long)x << k becomes one widening multiplication."""
     single = single_definitions(body)
     for inst in body.instructions():
-        if inst.op.name == "SHL.64" and inst.slot == "b" and not inst.const and inst.imm < 31:
+        if inst.op is _SHIFT and inst.slot == "b" and not inst.const and inst.imm < 31:
             source = single.get(inst.a)
-            if source and source.op.name in _WIDENING and source.guard is None and source.a in single:
-                inst.op = BY_NAME[_WIDENING[source.op.name]]
+            if source and source.op.number in _WIDENING and source.guard is None and source.a in single:
+                inst.op = _WIDENING[source.op.number]
                 inst.a, inst.imm = source.a, 1 << inst.imm
 
 
 def join_halves(body: Body) -> None:
     """The low and the high word of one product are one widening multiplication."""
-    if not any(inst.op.name in _HIGH for inst in body.instructions()):
+    if not any(inst.op.number in _HIGH for inst in body.instructions()):
         return
     makers = Makers(body)
     for block in body.blocks:
@@ -36,9 +41,9 @@ def join_halves(body: Body) -> None:
         highs: dict[tuple, Inst] = {}
         behind: dict[int, Inst] = {}  # id of the first of two -> the half that it had, taken from the whole
         for inst in block.insts:
-            found, others = (lows, highs) if inst.op.name == "IMUL" else (highs, lows)
+            found, others = (lows, highs) if inst.op is _PRODUCT else (highs, lows)
             if (
-                (inst.op.name != "IMUL" and inst.op.name not in _HIGH)
+                (inst.op is not _PRODUCT and inst.op.number not in _HIGH)
                 or inst.guard is not None
                 or inst.dst not in makers.single
             ):
@@ -54,14 +59,14 @@ def join_halves(body: Body) -> None:
             block.insts = [each for inst in block.insts for each in (inst, behind.get(id(inst))) if each is not None]
 
 
-_HIGH = {"IMULHI.U32": "IMUL.WIDE.U32", "IMULHI.S32": "IMUL.WIDE.S32"}
+_HIGH = by_number({"IMULHI.U32": BY_NAME["IMUL.WIDE.U32"], "IMULHI.S32": BY_NAME["IMUL.WIDE.S32"]})
 
 
 def _as_halves(body: Body, first: Inst, second: Inst) -> Inst:
     """`first` becomes the whole product, `second` its half; the other half is to follow `first`."""
     whole = body.register("D")
-    high = first if first.op.name in _HIGH else second
-    wide = BY_NAME[_HIGH[high.op.name]]
+    high = first if first.op.number in _HIGH else second
+    wide = _HIGH[high.op.number]
     half = {True: BY_NAME["HI.64"], False: BY_NAME["LO.64"]}
     behind = Inst(half[high is first], dst=first.dst, a=whole, line=first.line, location=first.location)
     second.op, second.a, second.b = half[high is second], whole, None
@@ -75,39 +80,39 @@ def fuse_multiply_add(body: Body) -> None:
     makers = Makers(body)
     users = uses_of(body)
     for register, product in makers.single.items():
-        names = _PRODUCTS.get(product.op.name)
+        rows = _PRODUCTS.get(product.op.number)
         readers = users.get(register, [])
         if (
-            not names
+            not rows
             or product.guard is not None
             or not 0 < len(readers) <= (_MOST_COPIES if product.op.dst == "D" else 1)
         ):
             continue
         if not all(makers.keeps(source, product, reader) for source in (product.a, product.b) for reader in readers):
             continue
-        if all(_adds(reader, names[0], register, product) for reader in readers):
+        if all(_adds(reader, rows[0], register, product) for reader in readers):
             for reader in readers:
-                _fuse(reader, names[1], register, product)
+                _fuse(reader, rows[1], register, product)
 
 
-def _adds(inst: Inst, name: str, register: int, product: Inst) -> bool:
+def _adds(inst: Inst, addition: Opcode, register: int, product: Inst) -> bool:
     """Whether it is an addition of the product that leaves the immediate to the product."""
-    if inst.op.name != name or (inst.a == register) == (inst.b == register):
+    if inst.op is not addition or (inst.a == register) == (inst.b == register):
         return False
     return not (inst.slot and product.slot)
 
 
-def _fuse(inst: Inst, name: str, register: int, product: Inst):
+def _fuse(inst: Inst, op: Opcode, register: int, product: Inst):
     other = inst.b if inst.a == register else inst.a
     if inst.slot:
         inst.slot = "c"
     else:
         inst.slot, inst.imm, inst.const = product.slot, product.imm, product.const
-    inst.op = BY_NAME[name]
+    inst.op = op
     inst.a, inst.b, inst.c = product.a, product.b, other
 
 
-_CONTRACTED = {"FADD": ("FMUL", "FFMA"), "DADD": ("DMUL", "DFMA")}
+_CONTRACTED = by_number({"FADD": (numbers("FMUL"), BY_NAME["FFMA"]), "DADD": (numbers("DMUL"), BY_NAME["DFMA"])})
 _NEG = {slot: FIELDS["neg_" + slot].put(1) for slot in "abc"}
 _FTZ, _SAT = FIELDS["ftz"].put(1), FIELDS["sat"].put(1)
 
@@ -118,13 +123,13 @@ def contract_products(body: Body) -> None:
 
     It changes results, so it is no optimisation to be left out. ptxas does the same unless it is told -fmad=false.
     """
-    sums = [inst for inst in body.instructions() if inst.contracts and inst.op.name in _CONTRACTED]
+    sums = [inst for inst in body.instructions() if inst.contracts and inst.op.number in _CONTRACTED]
     makers = Makers(body) if sums else None
     for inst in sums:
-        product_name, name = _CONTRACTED[inst.op.name]
+        products, fused = _CONTRACTED[inst.op.number]
         for slot, other in (("a", "b"), ("b", "a")):
             register = getattr(inst, slot)
-            product = makers.maker(register, inst, frozenset([product_name]))
+            product = makers.maker(register, inst, products)
             if (
                 product
                 and product.contracts
@@ -133,13 +138,13 @@ def contract_products(body: Body) -> None:
                 and not (product.slot and inst.slot)
             ):
                 makers.joined(product, register)
-                _contract(inst, BY_NAME[name], slot, other, product)
+                _contract(inst, fused, slot, other, product)
                 break
     if makers and makers.gone:
         makers.drop(body)
 
 
-def _contract(inst: Inst, op, slot: str, other: str, product: Inst) -> None:
+def _contract(inst: Inst, op: Opcode, slot: str, other: str, product: Inst) -> None:
     """The sum becomes product + its other source; a negated product is that of a negated factor."""
     negated = (_NEG["a"] if bool(product.mods & _NEG["a"]) != bool(inst.mods & _NEG[slot]) else 0) | (
         product.mods & _NEG["b"]

@@ -37,7 +37,7 @@ def _share_in(block: Block) -> None:
         for register in inst.writes():
             version[register] += 1
             source.pop(register, None)
-        if inst.guard is None and inst.dst.__class__ is int and inst.op.name in COPIES:
+        if inst.guard is None and inst.dst.__class__ is int and inst.op.number in COPIES:
             source[inst.dst] = _what_is_copied(inst, version)
 
 

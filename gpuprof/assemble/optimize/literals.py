@@ -51,7 +51,7 @@ def _moves(body: Body) -> dict[int, tuple]:
     """Registers that only ever hold a constant, each with what it holds and how it is made."""
     single = single_definitions(body)
     found = {
-        r: (*constant_of(i), i.op.name)
+        r: (*constant_of(i), i.op.number)
         for r, i in single.items()
         if constant_of(i) is not None and i.dst == r and not i.outgoing
     }
@@ -124,7 +124,7 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
     ):
         return False
     end = blocks[index - 1].insts[-1] if blocks[index - 1].insts else None
-    return end is None or end.op.name not in cfg.JUMPS or (end.guard is not None and end.target != block.label)
+    return end is None or end.op.kind not in cfg.JUMPS or (end.guard is not None and end.target != block.label)
 
 
 def _waits(inst: Inst) -> bool:
@@ -132,7 +132,7 @@ def _waits(inst: Inst) -> bool:
     op = inst.op
     return (
         op.latency in _WITH_BRANCHES
-        or (op.pipe == "cbu" and op.name != "BRA")
+        or (op.pipe == "cbu" and op.kind != "branch")
         or (op.space in _FAR and bool(inst.writes()))
     )
 
@@ -161,7 +161,7 @@ def _place(body: Body, front: dict[int, list[Inst]]) -> None:
     for index, block in enumerate(body.blocks):
         if index in front:
             before = result[-1]
-            if before.insts and before.insts[-1].op.name in cfg.JUMPS:
+            if before.insts and before.insts[-1].op.kind in cfg.JUMPS:
                 result.append(Block("", front[index], loop_depth=before.loop_depth))
             else:
                 before.insts = before.insts + front[index]
@@ -180,9 +180,9 @@ def turn_branches(body: Body) -> None:
         over = blocks[index].insts[-1] if blocks[index].insts else None
         way = blocks[index + 1].insts
         if (
-            over is not None and over.op.name == "BRA" and over.guard is not None
+            over is not None and over.op.kind == "branch" and over.guard is not None
                 and over.target == blocks[index + 2].label
-            and len(way) == 1 and way[0].op.name == "BRA" and way[0].guard is None
+            and len(way) == 1 and way[0].op.kind == "branch" and way[0].guard is None
                 and blocks[index + 1].predecessors == [index]
             and way[0].target == blocks[index].label and not any(_waits(inst) for inst in blocks[index].insts)
         ):  # fmt: skip

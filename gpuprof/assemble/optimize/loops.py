@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.assemble.ir.memory_order import is_access, is_fence, is_write
+from gpuprof.isa.kinds import ATOMICS, BETWEEN_LANES
 from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import numbers
 
 MOST_SLOTS = 50  # of a turn
 MOST_LOADS = 15  # of a turn, together with what is guarded
@@ -25,18 +27,8 @@ NUMBERS = {
 }
 _COMPARES = {"lt": 1, "le": 1, "gt": -1, "ge": -1, "ne": 0}  # the way the counter must go; 0 is either
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
-_ACROSS_LANES = (
-    "shuffle",
-    "vote_",
-    "match_",
-    "redux_",
-    "elect",
-    "activemask",
-    "mma",
-    "load_matrix",
-    "store_matrix",
-    "transpose_matrix",
-)
+_COMPARISONS = numbers("ISETP.S32", "ISETP.U32", "ISETP.S64", "ISETP.U64")
+_SUMS = numbers("IADD", "IADD.64")
 _PLAIN_SPACES = ("", "global", "shared", "local", "const", "param", "generic")
 _CMP, _SEM, _VOLATILE = FIELDS["cmp"], FIELDS["sem"], FIELDS["sem"].value("volatile")
 
@@ -59,7 +51,7 @@ class Loop(NamedTuple):
 
     @property
     def kind(self) -> str:
-        return self.test.op.name.removeprefix("ISETP.")
+        return self.test.op.types[0].upper()
 
     @property
     def may_begin_below(self) -> bool:
@@ -83,7 +75,7 @@ def find_loops(body: Body) -> list[Loop]:
         branch = block.insts[-1] if block.insts else None
         if (
             branch is None
-            or branch.op.name != "BRA"
+            or branch.op.kind != "branch"
             or branch.guard is None
             or branch.negated
             or branch.target in body.rolled
@@ -124,7 +116,7 @@ def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
         return None
     test = tests[0]
     if (
-        not test.op.name.startswith("ISETP.")
+        test.op.number not in _COMPARISONS
         or test.guard is not None
         or test.dst != branch.guard
         or test.c is not None
@@ -163,7 +155,7 @@ def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int 
     if len(writers) != 1 or not any(inst is writers[0] for inst in always):
         return None
     inst = writers[0]
-    if inst.op.name not in ("IADD", "IADD.64") or inst.guard is not None or inst.dst != register or inst.a != register:
+    if inst.op.number not in _SUMS or inst.guard is not None or inst.dst != register or inst.a != register:
         return None
     if inst.slot != "b" or inst.const or inst.symbol or inst.mods:
         return None
@@ -176,9 +168,7 @@ def _place(insts: list[Inst], wanted: Inst) -> int:
 
 def _number(test: Inst, slot: str) -> int | None:
     if test.slot == slot:
-        return (
-            None if test.const else test.imm if test.op.name.endswith("U32") else (test.imm ^ 0x80000000) - 0x80000000
-        )
+        return None if test.const else test.imm if test.op.types == ("u32",) else (test.imm ^ 0x80000000) - 0x80000000
     return 0 if getattr(test, slot) is None else None
 
 
@@ -206,17 +196,13 @@ def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
                 if may_not_run or inst.a not in written:
                     return False
             slots += inst.op.slots
-            loads += inst.op.semantics == "load" or (inst.guard is not None and inst.op.name != "BRA")
+            loads += inst.op.kind == "load" or (inst.guard is not None and inst.op.kind != "branch")
     return slots <= MOST_SLOTS and loads <= MOST_LOADS
 
 
 def _can_copy(inst: Inst) -> bool:
-    if inst.op.name == "BRA":
+    if inst.op.kind == "branch":
         return True
-    if (
-        inst.op.pipe == "cbu"
-        or inst.op.space not in _PLAIN_SPACES
-        or inst.op.semantics.startswith(("atom_", "red_", *_ACROSS_LANES))
-    ):
+    if inst.op.pipe == "cbu" or inst.op.space not in _PLAIN_SPACES or inst.op.kind in ATOMICS | BETWEEN_LANES:
         return False
     return not is_fence(inst) or _SEM.get(inst.mods) == _VOLATILE

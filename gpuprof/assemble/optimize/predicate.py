@@ -8,12 +8,16 @@ from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.assemble.ir.defs import has_effect
 from gpuprof.assemble.ir.liveness import block_liveness
+from gpuprof.isa.kinds import BETWEEN_LANES, BLOCK_BARRIERS, CALLS, kinds_of
 
 # ptxas 13.0 (sm_80) predicates bodies of up to about this many instructions.
 _LONGEST_BODY = 7
-_NOT_GUARDED = ("bar_", "warpsync", "shuffle", "vote_", "match_", "redux_", "call", "syscall", "elect", "activemask",
-    "nanosleep", "membar",
-               "mbar_", "cluster_", "mma", "load_matrix", "store_matrix", "transpose_matrix")  # fmt: skip
+_NOT_GUARDED = (
+    BETWEEN_LANES
+    | BLOCK_BARRIERS
+    | CALLS
+    | kinds_of("syscall", "sleep", "fence", "warp_sync", "cluster_barrier", "mbarrier", "mbarrier_wait")
+)
 
 
 def guard_exits(body: Body) -> None:
@@ -21,11 +25,11 @@ def guard_exits(body: Body) -> None:
     leaving = {
         b.label: b.insts[0]
         for b in body.blocks
-        if b.label and len(b.insts) == 1 and b.insts[0].op.name == "EXIT" and b.insts[0].guard is None
+        if b.label and len(b.insts) == 1 and b.insts[0].op.kind == "exit" and b.insts[0].guard is None
     }
     for block in body.blocks:
         last = block.insts[-1] if block.insts else None
-        if last is not None and last.op.name == "BRA" and last.target in leaving:
+        if last is not None and last.op.kind == "branch" and last.target in leaving:
             exit_inst = leaving[last.target]
             block.insts[-1] = Inst(
                 exit_inst.op, guard=last.guard, negated=last.negated, line=last.line, location=last.location
@@ -43,7 +47,9 @@ def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
     liveness = block_liveness(body)
     live_in = dict(zip(map(id, blocks), liveness.live_in, strict=True))
     bit_of = {register: 1 << bit for bit, register in enumerate(liveness.registers)}
-    targeted = Counter(block.insts[-1].target for block in blocks if block.insts and block.insts[-1].op.name == "BRA")
+    targeted = Counter(
+        block.insts[-1].target for block in blocks if block.insts and block.insts[-1].op.kind == "branch"
+    )
     by_label = {block.label: block for block in blocks if block.label}
     result: list[Block] = []
     index = 0
@@ -74,7 +80,7 @@ def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
 
 def _goes_to(head: Block, by_label: dict[str, Block]) -> Block | None:
     last = head.insts[-1] if head.insts else None
-    return by_label[last.target] if last is not None and last.op.name == "BRA" and last.guard is not None else None
+    return by_label[last.target] if last is not None and last.op.kind == "branch" and last.guard is not None else None
 
 
 def _convertible(
@@ -86,8 +92,8 @@ def _convertible(
     if short.label and targeted[short.label]:
         return False
     end = short.insts[-1] if short.insts else None
-    jumps = end is not None and end.op.name in cfg.JUMPS
-    if jumps and (end.op.name != "BRA" or end.target != after.label):
+    jumps = end is not None and end.op.kind in cfg.JUMPS
+    if jumps and (end.op.kind != "branch" or end.target != after.label):
         return False
     if not falls_into and (not jumps or end.guard is not None):
         return False
@@ -97,14 +103,14 @@ def _convertible(
 
 
 def _without_branch(block: Block) -> list[Inst]:
-    return block.insts[:-1] if block.insts and block.insts[-1].op.name == "BRA" else block.insts
+    return block.insts[:-1] if block.insts and block.insts[-1].op.kind == "branch" else block.insts
 
 
 def _can_guard(inst: Inst, predicate: int) -> bool:
     return (
         inst.guard is None
         and predicate not in inst.writes()
-        and not inst.op.semantics.startswith(_NOT_GUARDED)
+        and inst.op.kind not in _NOT_GUARDED
         and inst.op.pipe != "cbu"
     )
 

@@ -3,7 +3,9 @@
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.assemble.ir.defs import replace_reads, single_definitions, uses_of
 from gpuprof.assemble.optimize.fold import constant_of
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, numbers
+
+_WIDE = numbers("IMAD.WIDE.S32", "IMAD.WIDE.U32")
 
 
 def free_wide_multiplies(body: Body) -> None:
@@ -18,7 +20,7 @@ def free_wide_multiplies(body: Body) -> None:
         factors: dict[int, int] = {}
         result = []
         for inst in block.insts:
-            constant = params.get(inst.c) if inst.op.name.startswith("IMAD.WIDE") and inst.c.__class__ is int else None
+            constant = params.get(inst.c) if inst.op.number in _WIDE and inst.c.__class__ is int else None
             if constant and inst.slot == "b" and not inst.const:
                 if inst.imm not in factors:
                     factors[inst.imm] = body.register("R")

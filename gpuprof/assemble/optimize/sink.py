@@ -5,14 +5,15 @@ the move.
 from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.assemble.ir.liveness import block_liveness
+from gpuprof.isa.opcodes import numbers
 
-_MOVES = ("MOV", "MOV.64")
+_MOVES = numbers("MOV", "MOV.64")
 
 
 def sink_moves(body: Body) -> None:
     """What is not live where a block branches to moves behind the branch, unless that is deeper in a loop."""
     blocks = body.blocks
-    if not any(inst.op.name in _MOVES for inst in blocks_with_branches(blocks)):
+    if not any(inst.op.number in _MOVES for inst in blocks_with_branches(blocks)):
         return
     liveness = block_liveness(body)
     bit_of = {register: 1 << bit for bit, register in enumerate(liveness.registers)}
@@ -22,7 +23,7 @@ def sink_moves(body: Body) -> None:
     for index, block in enumerate(blocks):
         result.append(block)
         last = block.insts[-1] if block.insts else None
-        if last is None or last.op.name != "BRA" or last.guard is None or index + 1 == len(blocks):
+        if last is None or last.op.kind != "branch" or last.guard is None or index + 1 == len(blocks):
             continue
         after = blocks[index + 1]
         target = index_of[last.target]
@@ -43,7 +44,7 @@ def sink_moves(body: Body) -> None:
 def blocks_with_branches(blocks: list[Block]):
     """The instructions of blocks that end in a conditional branch."""
     for block in blocks:
-        if block.insts and block.insts[-1].op.name == "BRA" and block.insts[-1].guard is not None:
+        if block.insts and block.insts[-1].op.kind == "branch" and block.insts[-1].guard is not None:
             yield from block.insts
 
 
@@ -56,7 +57,7 @@ def _take_out(block: Block, is_wanted) -> list[Inst]:
     kept, moved = [], []
     for inst in reversed(block.insts):
         if (
-            inst.op.name in _MOVES and inst.guard is None and inst.dst.__class__ is int and is_wanted(inst.dst)
+            inst.op.number in _MOVES and inst.guard is None and inst.dst.__class__ is int and is_wanted(inst.dst)
             and inst.dst not in read and inst.dst not in written and (inst.a is None or inst.a not in written)
         ):  # fmt: skip
             moved.append(inst)

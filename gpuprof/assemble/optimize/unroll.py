@@ -31,10 +31,12 @@ from gpuprof.assemble.optimize.loops import LONGEST_REST, NUMBERS, Loop, every_t
 from gpuprof.assemble.optimize.predicate import convert_branches
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.row import Opcode
 
 _AT_ONCE = 4
 _REST = 2
 _BOOL_OR = FIELDS["bool"].put(FIELDS["bool"].value("or"))
+_BRANCH, _PMOV, _MOVI64 = (BY_NAME[name] for name in ("BRA", "PMOV", "MOVI.64"))
 _SUM = {"R": BY_NAME["IADD"], "D": BY_NAME["IADD.64"]}
 _MOVE = {"R": BY_NAME["MOV"], "D": BY_NAME["MOV.64"]}
 
@@ -111,33 +113,33 @@ class _Unrolled:
         result = self._before(first, end)
         again = copy(self._enough(_AT_ONCE, result[-1].insts, rest))
         again.dst = self.body.register("P")
-        result.append(Block("", [self._inst("PMOV", dst=first, negated="a")]))
+        result.append(Block("", [self._inst(_PMOV, dst=first, negated="a")]))
         main = self._copies(_AT_ONCE, f"{label}~main")
-        main[-1].insts += [again, self._inst("BRA", guard=again.dst, target=f"{label}~main")]
+        main[-1].insts += [again, self._inst(_BRANCH, guard=again.dst, target=f"{label}~main")]
         result += main
         result.append(Block(rest))
         self._enough(_REST, result[-1].insts, last)
         result += self._copies(_REST, f"{label}~two")
-        result[-1].insts.append(self._inst("PMOV", dst=first, negated="a"))
+        result[-1].insts.append(self._inst(_PMOV, dst=first, negated="a"))
         result.append(Block(last))
         more = copy(self.loop.test)
         more.dst, more.e, more.mods = self.body.register("P"), first, more.mods | _BOOL_OR
-        result[-1].insts += [more, self._inst("BRA", guard=more.dst, negated="g", target=end)]
+        result[-1].insts += [more, self._inst(_BRANCH, guard=more.dst, negated="g", target=end)]
         result += self._copies(1, f"{label}~one") if loop.compares != "ne" else self._as_it_was()
         return [*result, Block(end)]
 
     def _before(self, first: int, end: str) -> list[Block]:
         """Up to the first test of four turns."""
         if not self.loop.may_begin_below:
-            return [Block(self.label, [self._inst("PMOV", dst=first)])]
+            return [Block(self.label, [self._inst(_PMOV, dst=first)])]
         result = self._copies(1, self.label, counts=True)
         more = copy(self.loop.test)
         more.dst = self.body.register("P")
-        result[-1].insts += [more, self._inst("BRA", guard=more.dst, negated="g", target=end)]
-        return [*result, Block("", [self._inst("PMOV", dst=first, negated="a")])]
+        result[-1].insts += [more, self._inst(_BRANCH, guard=more.dst, negated="g", target=end)]
+        return [*result, Block("", [self._inst(_PMOV, dst=first, negated="a")])]
 
-    def _inst(self, name: str, **slots) -> Inst:
-        return Inst(BY_NAME[name], line=self.branch.line, location=self.branch.location, **slots)
+    def _inst(self, op: Opcode, **slots) -> Inst:
+        return Inst(op, line=self.branch.line, location=self.branch.location, **slots)
 
     def behind_rests(self) -> tuple[str, str]:
         """The labels behind the two turns and behind the last."""
@@ -154,8 +156,8 @@ class _Unrolled:
         loop = self.loop
         compares = FIELDS["cmp"].put(FIELDS["cmp"].value("lt" if loop.step > 0 else "gt"))
         start = self._start(loop.reach(turns), insts)
-        test = self._inst(loop.test.op.name, dst=self.body.register("P"), a=loop.counter, mods=compares, **start)
-        insts += [test, self._inst("BRA", guard=test.dst, negated="g", target=otherwise)]
+        test = self._inst(loop.test.op, dst=self.body.register("P"), a=loop.counter, mods=compares, **start)
+        insts += [test, self._inst(_BRANCH, guard=test.dst, negated="g", target=otherwise)]
         return test
 
     def _start(self, reach: int, insts: list[Inst]) -> dict:
@@ -166,19 +168,19 @@ class _Unrolled:
         bound = getattr(loop.test, loop.bound)
         if loop.test.const:
             bound = self.body.register(file)
-            insts.append(self._inst(_MOVE[file].name, dst=bound, slot="a", imm=loop.test.imm, const=True))
+            insts.append(self._inst(_MOVE[file], dst=bound, slot="a", imm=loop.test.imm, const=True))
         if not reach:
             return {"b": bound}
         least, most = NUMBERS[loop.kind]
         end, which = (least, "MAX") if reach > 0 else (most, "MIN")
         held, start = self.body.register(file), self.body.register(file)
-        clamp = self._inst(f"I{which}.{loop.kind}", dst=held, a=bound)
+        clamp = self._inst(BY_NAME[f"I{which}.{loop.kind}"], dst=held, a=bound)
         if file == "R":
             clamp.slot, clamp.imm = "b", end + reach & 0xFFFFFFFF
         else:
             clamp.b = self.body.register("D")
-            insts.append(self._inst("MOVI.64", dst=clamp.b, imm=end + reach & 0xFFFFFFFFFFFFFFFF))
-        insts += [clamp, self._inst(_SUM[file].name, dst=start, a=held, slot="b", imm=-reach & 0xFFFFFFFF)]
+            insts.append(self._inst(_MOVI64, dst=clamp.b, imm=end + reach & 0xFFFFFFFFFFFFFFFF))
+        insts += [clamp, self._inst(_SUM[file], dst=start, a=held, slot="b", imm=-reach & 0xFFFFFFFF)]
         return {"b": start}
 
     # copies
@@ -229,7 +231,7 @@ class _Turn:
                 sums.pop(inst.dst, None)
             elif not (self.number and _is_constant(inst) and inst.dst in self.unrolled.kept):
                 new = self._renamed(inst, insts, sums, is_always)
-                if new.op.name == "BRA":
+                if new.op.kind == "branch":
                     new.target = prefix + new.target
                 insts.append(new)
 

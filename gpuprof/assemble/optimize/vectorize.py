@@ -6,9 +6,10 @@ from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.assemble.ir.defs import single_definitions
 from gpuprof.assemble.ir.memory_order import conflict, is_access, is_fence, is_write
 from gpuprof.isa.modifiers import FIELDS
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.opcodes import BY_NAME, by_number
 
 _WORD = 4
+_NARROW = BY_NAME["LDS.32"]
 _WIDE = {4: BY_NAME["LDS.V4.32"], 2: BY_NAME["LDS.V2.32"]}
 _MOST_ALIGNED = 16
 _DEEPEST = 12  # definitions looked through
@@ -17,7 +18,7 @@ _DEEPEST = 12  # definitions looked through
 def join_shared_loads(body: Body) -> None:
     single = None
     for block in body.blocks:
-        if sum(inst.op.name == "LDS.32" for inst in block.insts) > 1:
+        if sum(inst.op is _NARROW for inst in block.insts) > 1:
             single = single or single_definitions(body)
             _join_in(block, single)
 
@@ -48,7 +49,7 @@ def _join_in(block: Block, single: dict[int, Inst]) -> None:
 
 def _is_plain(inst: Inst) -> bool:
     return (
-        inst.op.name == "LDS.32"
+        inst.op is _NARROW
         and inst.guard is None
         and not inst.symbol
         and not inst.outgoing
@@ -89,7 +90,7 @@ def alignment(register: int | None, single: dict[int, Inst], depth: int = _DEEPE
     inst = single.get(register)
     if inst is None or inst.guard is not None or inst.symbol or depth == 0:
         return 1
-    rule = _ALIGNMENT.get(inst.op.name)
+    rule = _ALIGNMENT.get(inst.op.number)
     return min(rule(inst, lambda slot: _of_source(inst, slot, single, depth - 1)), _MOST_ALIGNED) if rule else 1
 
 
@@ -104,7 +105,7 @@ def _of_number(value: int) -> int:
 
 
 _SUM = lambda inst, of: min(of("a"), of("b"))  # noqa: E731
-_ALIGNMENT = {
+_ALIGNMENT = by_number({
     "MOV": lambda inst, of: of("a"),
     "IADD": _SUM, "ISUB": _SUM, "OR": _SUM,
     "IADD3": lambda inst, of: min(of("a"), of("b"), of("c")),
@@ -113,4 +114,4 @@ _ALIGNMENT = {
     "IMAD": lambda inst, of: min(of("a") * of("b"), of("c")),
     "SHL": lambda inst, of: of("a") << min(inst.imm, 4) if inst.slot == "b" and not inst.const else 1,
     "LEA": lambda inst, of: min(of("a") << min(FIELDS["by"].get(inst.mods), 4), of("b")),
-}  # fmt: skip
+})  # fmt: skip

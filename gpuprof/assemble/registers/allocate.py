@@ -184,9 +184,9 @@ class _Units:
                         self._add(group, segments)
                         if inst.op.pipe == "tex" and group is inst.dst:
                             self._loosen(self.unit[group[0]])
-                if inst.op.name in SCRATCH_WORDS:
+                if inst.op.number in SCRATCH_WORDS:
                     self.scratch += [
-                        Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.name])
+                        Unit("R", [[(2 * index, 2 * index + 1)]], [], 1) for _ in range(SCRATCH_WORDS[inst.op.number])
                     ]
                 elif inst.is_copy and inst.dst is not None:
                     self.copies.append((-block.loop_depth, inst))

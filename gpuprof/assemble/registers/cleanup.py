@@ -12,7 +12,7 @@ def drop_identity_moves(body: Body, allocation: Allocation) -> None:
 
 def drop_branches_to_next(body: Body) -> None:
     for index, block in enumerate(body.blocks):
-        if block.insts and block.insts[-1].op.name == "BRA":
+        if block.insts and block.insts[-1].op.kind == "branch":
             following = index + 1
             while (
                 following < len(body.blocks)

@@ -9,7 +9,7 @@ from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.ir.memory_order import conflict, is_access, is_fence, is_read_only, is_write, reads_clock
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, GRANULE, RESERVED_WORDS
 from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
-from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.opcodes import TABLE, check_latencies
 
 LATENCY_CYCLES = {
     "alu": 5, "fma": 4, "imad": 5, "imad_hi": 6, "fp64": 8, "half": 6, "xu": 18, "conversion": 14, "division": 40,
@@ -18,9 +18,9 @@ LATENCY_CYCLES = {
     "shuffle": 24, "vote": 10,
     "s2r": 20, "branch": 1, "barrier": 1, "membar": 1, "texture": 300, "tensor": 16, "tensor_long": 24, "tensor64": 24,
 }  # fmt: skip
-assert all(row.latency in LATENCY_CYCLES for row in TABLE)
+check_latencies(LATENCY_CYCLES)
 _LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
-_SCRATCH = [SCRATCH_WORDS.get(row.name, 0) for row in TABLE]
+_SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]
 _LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
 
 _LARGEST_REGION = 256  # instructions

@@ -7,10 +7,12 @@ kernel under
 more registers a kernel takes that does nothing else.
 """
 
+from gpuprof.isa.opcodes import by_number
+
 _INLINE = {
     "IDIV.U32": 3, "IREM.U32": 3, "IDIV.S32": 4, "IREM.S32": 4, "IMUL.64": 2, "IMULHI.U64": 2, "FDIV": 6, "FRCP": 3,
     "FSQRT": 1,
 }  # fmt: skip
 _SUBROUTINE = {"IDIV.U64": 8, "IREM.U64": 8, "IDIV.S64": 12, "IREM.S64": 10, "DDIV": 13, "DRCP": 6, "DSQRT": 10}
 
-SCRATCH_WORDS = _INLINE | _SUBROUTINE
+SCRATCH_WORDS = by_number(_INLINE | _SUBROUTINE)

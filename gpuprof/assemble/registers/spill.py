@@ -15,6 +15,8 @@ from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import SPECIAL_INDEX
 
+SEL, MOVI64 = BY_NAME["SEL"], BY_NAME["MOVI.64"]
+
 _MOST_ROUNDS = 40
 _STEP = 8
 _MOST_WASTE = 64
@@ -110,7 +112,7 @@ class _Spiller:
                     weights[register] = weights.get(register, 0) + 10.0**block.loop_depth
                 if inst.clobbers:
                     pressure[index] += inst.clobbers.p if predicates else inst.clobbers.words
-                pressure[index] += 0 if predicates else SCRATCH_WORDS.get(inst.op.name, 0)
+                pressure[index] += 0 if predicates else SCRATCH_WORDS.get(inst.op.number, 0)
                 index += 1
         ranges = []
         for register, parts in sorted(live_segments(body).items()):
@@ -173,7 +175,7 @@ class _Spiller:
         homes = {p: self.body.register("R") for p in sorted(predicates)}
 
         def save(inst: Inst, register: int, name: int) -> list[Inst]:
-            return [Inst(BY_NAME["SEL"], dst=homes[register], slot="a", imm=1, e=name)]
+            return [Inst(SEL, dst=homes[register], slot="a", imm=1, e=name)]
 
         def restore(inst: Inst, register: int, name: int) -> list[Inst]:
             return [Inst(BY_NAME["ISETP.U32"], dst=name, a=homes[register], mods=pack(cmp="ne"))]
@@ -248,11 +250,11 @@ class _Spiller:
     def _guard(self, insts: list[Inst], guard: int | None, negated: str):
         for inst in insts:
             inst.guard, inst.negated = guard, inst.negated + negated
-            inst.fresh = inst.op.name != "SEL"
+            inst.fresh = inst.op is not SEL
 
 
 def _repeatable(inst: Inst) -> bool:
-    return constant_of(inst) is not None or (inst.op.name == "MOVI.64" and inst.guard is None)
+    return constant_of(inst) is not None or (inst.op is MOVI64 and inst.guard is None)
 
 
 def _rename_reads(inst: Inst, names: dict[int, int]):

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.isa.encoding import PT, Instruction, decode
+from gpuprof.isa.kinds import kinds_of
 from gpuprof.isa.program import basic_block_starts
 
-FALLS_AFTER_GUARD = frozenset(["branch", "exit", "return", "branch_indirect", "trap"])
+FALLS_AFTER_GUARD = kinds_of("branch", "exit", "return", "branch_indirect", "trap")
 
 
 class BasicBlock(NamedTuple):
@@ -58,9 +59,9 @@ class Graph:
         block = self.block(index)
         last = block.last
         after = []
-        if last.op.semantics == "branch":
+        if last.op.kind == "branch":
             after.append(branch_target(block))
-        if last.op.semantics not in FALLS_AFTER_GUARD or last.guard & PT != PT:
+        if last.op.kind not in FALLS_AFTER_GUARD or last.guard & PT != PT:
             after.append(block.after)
         return [self.block_at[at] for at in after if at in self.block_at]
 
@@ -70,7 +71,7 @@ class Graph:
 
     def callees(self, index: int) -> list[int]:
         block = self.block(index)
-        return [self.block_at[branch_target(block)]] if block.last.op.semantics == "call" else []
+        return [self.block_at[branch_target(block)]] if block.last.op.kind == "call" else []
 
     def ranks(self, entry: int) -> dict[int, int]:
         """Position of each block reachable from `entry` in a weak topological order."""

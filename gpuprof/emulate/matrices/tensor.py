@@ -16,7 +16,7 @@ from gpuprof.emulate.core.rounding import rounded
 from gpuprof.emulate.matrices.descriptor import Operand, read_fragment
 from gpuprof.emulate.matrices.volta import multiply_quads
 from gpuprof.isa.encoding import RZ, Instruction
-from gpuprof.isa.families.tensor import FORMS, NBITS, TYPES_OF_UNIT, Form
+from gpuprof.isa.families.tensor import NBITS, TYPES_OF_UNIT, Form, form_of
 from gpuprof.isa.modifiers import ELEMENT_TYPES, unpack, unpack_name
 
 NONE = np.empty(0, np.uint32)  # metadata of a dense matrix
@@ -91,7 +91,7 @@ def element_types(inst: Instruction, form: Form) -> tuple[int, int]:
 
 def build_multiply(inst: Instruction, env: Env) -> Op:
     """mma: dst = a * b + c. mma_sparse: e has the metadata."""
-    form = FORMS[inst.op.name]
+    form = form_of(inst.op)
     if form.unit == "f64":
         return build_doubles(inst, env)
     a, b, c = (group_reader(inst, slot) for slot in "abc")
@@ -128,7 +128,7 @@ def build_group_multiply(inst: Instruction, env: Env) -> Op:
     """8 columns of a warp group's multiplication: dst = a * b + (e ? c : 0); b is always a descriptor, a is one in SS
     rows.
     """
-    form = FORMS[inst.op.name]
+    form = form_of(inst.op)
     nbits = NBITS[form.unit]
     b = descriptor_reader(
         inst, "b", Operand(False, form.k, nbits, bool(unpack(inst.mods, "trans_b")), 8 * inst.imm), env.at

@@ -12,7 +12,11 @@ from gpuprof.emulate.scalar.half import halves
 from gpuprof.emulate.scalar.half_formats import add, narrow, widen
 from gpuprof.isa.encoding import RZ, Instruction
 
-OPERATIONS = ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
+OPERATION = {
+    f"{form}_{operation}": operation
+    for form in ("atom", "red")
+    for operation in ("add", "and", "or", "xor", "min", "max", "inc", "dec", "exch", "cas")
+}
 NANS = {"f32": NAN32, "f64": np.float64(np.nan)}
 # Global f32 additions flush subnormals, shared ones do not (PTX ISA, atom).
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
@@ -85,7 +89,7 @@ def apply_wide(operation: str, memory, index, values: list) -> list[np.ndarray]:
 
 def build_vector_atomic(inst: Instruction, env: Env) -> Op:
     """Several elements, each atomic by itself: one after the other; 128-bit ones as a whole."""
-    operation, t = inst.op.semantics.split("_")[1], inst.op.types[0]
+    operation, t = OPERATION[inst.op.semantics], inst.op.types[0]
     site = make_site(inst, env, "atomic operation")
     kind = U64 if t == "b128" else KIND_OF_TYPE[t]
     count = int(inst.op.b[1:])
@@ -123,7 +127,7 @@ def build_vector_atomic(inst: Instruction, env: Env) -> Op:
 def build_atomic(inst: Instruction, env: Env) -> Op:
     if inst.op.b[1:]:
         return build_vector_atomic(inst, env)
-    operation, t = inst.op.semantics.split("_")[1], inst.op.types[0]
+    operation, t = OPERATION[inst.op.semantics], inst.op.types[0]
     returns = bool(inst.op.dst) and inst.dst != RZ
     site = make_site(inst, env, "atomic operation")
     kind = KIND_OF_TYPE[t]
@@ -150,4 +154,4 @@ def build_atomic(inst: Instruction, env: Env) -> Op:
     return op
 
 
-SEMANTICS = {f"{form}_{operation}": build_atomic for form in ("atom", "red") for operation in OPERATIONS}
+SEMANTICS = dict.fromkeys(OPERATION, build_atomic)

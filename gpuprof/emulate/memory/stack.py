@@ -13,7 +13,7 @@ STACK_ALIGNMENT = 16  # where frames of callees begin
 
 def build_stack(inst: Instruction, env: Env) -> Op:
     """`mods` is the function's frame. The lanes' tops of the stack are in the chunk's CallStack."""
-    semantics, frame_nbytes, number = inst.op.semantics, inst.mods, env.at
+    act, frame_nbytes, at = ACTS[inst.op.semantics], inst.mods, env.at
     align = max(inst.imm, 1)
     held = read_predicate(inst.guard, env) if inst.guard != PT else None
     result = destination(inst, U64) if inst.op.dst else None
@@ -25,18 +25,27 @@ def build_stack(inst: Instruction, env: Env) -> Op:
         value = full_row(lanes, lanes.row(given)).astype(np.int64) if given else None
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         active = active if held is None else active & held(lanes)
-        if semantics == "alloca":
-            start = -(-top // align) * align
-            end = -(-(start + value) // STACK_ALIGNMENT) * STACK_ALIGNMENT
-            check_size(lanes, number, active, start, value)
-            lanes.row(result)[:] = start
-            set_top(lanes, active, end, frame_nbytes)
-        elif semantics == "stack_save":
-            lanes.row(result)[:] = top
-        else:
-            set_top(lanes, active, value, frame_nbytes)
+        answer, new_top = act(lanes, at, active, top, value, align)
+        if result:
+            lanes.row(result)[:] = answer
+        if new_top is not None:
+            set_top(lanes, active, new_top, frame_nbytes)
 
     return op
+
+
+def allocate(lanes: Lanes, at: int, active: np.ndarray, top: np.ndarray, nbytes: np.ndarray, align: int):
+    """(where the new memory begins, the new top of the stack)"""
+    start = -(-top // align) * align
+    check_size(lanes, at, active, start, nbytes)
+    return start, -(-(start + nbytes) // STACK_ALIGNMENT) * STACK_ALIGNMENT
+
+
+ACTS = {
+    "alloca": allocate,
+    "stack_save": lambda lanes, at, active, top, value, align: (top, None),
+    "stack_restore": lambda lanes, at, active, top, value, align: (None, value),
+}
 
 
 def set_top(group: Lanes, active: np.ndarray, top: np.ndarray, frame_nbytes: int) -> None:
@@ -58,4 +67,4 @@ def check_size(lanes: Lanes, at: int, active: np.ndarray, start: np.ndarray, nby
         raise fault_of_element(lanes, at, element, text)
 
 
-SEMANTICS = dict.fromkeys(("alloca", "stack_save", "stack_restore"), build_stack)
+SEMANTICS = dict.fromkeys(ACTS, build_stack)

@@ -168,10 +168,13 @@ def build_permute(inst: Instruction, env: Env) -> Op:
     return elementwise(function)(inst, env)
 
 
+SHIFTS_LEFT = {"shf_left": True, "shf_right": False}
+
+
 def build_funnel(inst: Instruction, env: Env) -> Op:
     """shf: a is the low word, b the high word; .l gives the upper word of the shifted pair, .r the lower."""
     wrap = unpack_name(inst.mods, "wrap") == "wrap"
-    left = inst.op.semantics == "shf_left"
+    left = SHIFTS_LEFT[inst.op.semantics]
 
     def function(a, b, c):
         count = (c & np.uint32(31) if wrap else np.minimum(c, np.uint32(32))).astype(np.uint64)
@@ -251,7 +254,6 @@ SEMANTICS = {
     "add3": elementwise(lambda a, b, c: a + b + c),
     "shift_add": build_shift_add,
     "prmt": build_permute,
-    "shf_left": build_funnel,
-    "shf_right": build_funnel,
+    **dict.fromkeys(SHIFTS_LEFT, build_funnel),
     "bmsk": build_mask,
 }

@@ -49,13 +49,14 @@ def saturate(row):
     return np.where(row > zero, np.minimum(row, one), zero)
 
 
-def arithmetic(name: str, double: bool):
-    """The row function of an arithmetic semantics name, in round to nearest."""
+ARITHMETIC = {"fadd": ("add32", "add64"), "fmul": ("multiply32", "multiply64"), "ffma": ("fma32", "fma64")}
+
+
+def arithmetic(names: tuple[str, str], double: bool):
+    """The row function of `fused`, one of those for 32 and for 64 bits, in round to nearest."""
     from gpuprof.emulate.scalar import fused
 
-    if double:
-        return {"fadd": fused.add64, "fmul": fused.multiply64, "ffma": fused.fma64}[name]
-    return {"fadd": fused.add32, "fmul": fused.multiply32, "ffma": fused.fma32}[name]
+    return getattr(fused, names[double])
 
 
 def build_arithmetic(inst: Instruction, env: Env) -> Op:
@@ -65,7 +66,7 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
     slots = [slot for slot in "abc" if getattr(inst.op, slot)]
     refs = [source(inst, slot, kind, env.pool) for slot in slots]
     negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in slots]
-    function = arithmetic(inst.op.semantics, kind == F64)
+    function = arithmetic(ARITHMETIC[inst.op.semantics], kind == F64)
     mode = unpack_name(inst.mods, "rnd")
     ftz, sat = unpack(inst.mods, "ftz"), unpack(inst.mods, "sat")
     if mode == "rn" and not ftz and not sat and not any(negated):
@@ -87,7 +88,7 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
 
 def build_pairs(inst: Instruction, env: Env) -> Op:
     """fadd, fmul, ffma of two f32 side by side in 64 bits."""
-    directed = rounded(unpack_name(inst.mods, "rnd"), arithmetic(inst.op.semantics, False))
+    directed = rounded(unpack_name(inst.mods, "rnd"), arithmetic(ARITHMETIC[inst.op.semantics], False))
     ftz = unpack(inst.mods, "ftz")
     negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "abc" if getattr(inst.op, slot)]
 
@@ -308,14 +309,12 @@ def build_approximate(function):
 
 
 SEMANTICS = {
-    "fadd": build_arithmetic,
-    "fmul": build_arithmetic,
-    "ffma": build_arithmetic,
+    **dict.fromkeys(ARITHMETIC, build_arithmetic),
     "fmin": build_extremum(minimum),
     "fmax": build_extremum(maximum),
     "fmin3": build_extremum(minimum),
     "fmax3": build_extremum(maximum),
-    **{(name, "f32x2"): build_pairs for name in ("fadd", "fmul", "ffma")},
+    **{(name, "f32x2"): build_pairs for name in ARITHMETIC},
     "fneg": build_sign(np.negative),
     "fabs": build_sign(np.abs),
     "fsetp": build_setp,

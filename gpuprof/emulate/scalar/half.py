@@ -45,10 +45,6 @@ def relu_bits(bits: np.ndarray, type_name: str) -> np.ndarray:
     return np.where((bits & SIGN != 0) & (bits & np.uint32(0x7FFF) <= FORMATS[type_name].infinity), np.uint32(0), bits)
 
 
-EXACT = {"fadd": add, "fmul": multiply, "ffma": fused}
-APPROXIMATE = {"approx_ex2": "exp2", "approx_tanh": "tanh"}
-
-
 def approximation(name: str):
     from gpuprof.emulate.scalar import elementary
 
@@ -56,10 +52,20 @@ def approximation(name: str):
     return lambda mode, a: function(a)
 
 
+# () -> the function of a rounding mode and numbers; what is compiled is imported when it is asked for
+ARITHMETIC = {
+    "fadd": lambda: add,
+    "fmul": lambda: multiply,
+    "ffma": lambda: fused,
+    "approx_ex2": lambda: approximation("exp2"),
+    "approx_tanh": lambda: approximation("tanh"),
+}
+
+
 def build_arithmetic(inst: Instruction, env: Env) -> Op:
     """fadd, fmul, ffma, and the approximate functions."""
     t = scalar_type(inst.op.types[0])
-    function = EXACT.get(inst.op.semantics) or approximation(APPROXIMATE[inst.op.semantics])
+    function = ARITHMETIC[inst.op.semantics]()
     mode = unpack_name(inst.mods, "rnd") if "rnd" in inst.op.fields else "rn"
     ftz = unpack(inst.mods, "ftz")
     sat = "sat" in inst.op.fields and unpack(inst.mods, "sat")
@@ -136,15 +142,11 @@ def build_packed_setp(inst: Instruction, env: Env, half) -> Op:
 
 
 BUILDERS = {
-    "fadd": build_arithmetic,
-    "fmul": build_arithmetic,
-    "ffma": build_arithmetic,
+    **dict.fromkeys(ARITHMETIC, build_arithmetic),
     "fmin": build_extremum(minimum),
     "fmax": build_extremum(maximum),
     "fneg": build_sign(lambda bits: bits ^ SIGN),
     "fabs": build_sign(lambda bits: bits & ~SIGN),
     "fsetp": build_setp,
-    "approx_ex2": build_arithmetic,
-    "approx_tanh": build_arithmetic,
 }
 SEMANTICS = {(name, t): builder for name, builder in BUILDERS.items() for t in ("f16", "f16x2", "bf16", "bf16x2")}

@@ -68,6 +68,9 @@ def build_wide(inst: Instruction, env: Env) -> Op:
     return op
 
 
+SUBTRACTS = {"add_carry": False, "sub_carry": True}
+
+
 def build_carry(inst: Instruction, env: Env) -> Op:
     """add/sub with carry in e and out c. A subtraction adds the complement, so that its carry is no borrow, as hardware
     has it.
@@ -77,7 +80,7 @@ def build_carry(inst: Instruction, env: Env) -> Op:
     kc, c = destination(inst, PRED, "c")
     (ka, a), (kb, b) = sources(inst, env, "ab")
     carry_in = read_predicate(inst.e, env)
-    subtract = inst.op.semantics == "sub_carry"
+    subtract = SUBTRACTS[inst.op.semantics]
 
     def op(lanes: Lanes) -> None:
         v = lanes.v
@@ -268,8 +271,7 @@ SEMANTICS = {
     "mad": build_mad,
     "mul_wide": build_wide,
     "mad_wide": build_wide,
-    "add_carry": build_carry,
-    "sub_carry": build_carry,
+    **dict.fromkeys(SUBTRACTS, build_carry),
     "setp": build_setp,
     "div": by_type(lambda t: divide_signed if t[0] == "s" else divide_unsigned),
     "rem": by_type(lambda t: remainder_signed if t[0] == "s" else remainder_unsigned),

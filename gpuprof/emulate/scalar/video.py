@@ -24,14 +24,6 @@ def average(a, b):
     return total + (total >= 0) >> np.int64(1)
 
 
-OPERATIONS = {
-    "vadd": np.add,
-    "vsub": np.subtract,
-    "vabsdiff": lambda a, b: np.abs(a - b),
-    "vmin": np.minimum,
-    "vmax": np.maximum,
-    "vavrg": average,
-}
 SECOND = {"add": np.add, "min": np.minimum, "max": np.maximum}
 
 
@@ -73,19 +65,32 @@ def shifted(mode: str, left: bool):
     return compute
 
 
-def operation_of(inst: Instruction, name: str):
-    if name in ("vshl", "vshr"):
-        return shifted(unpack_name(inst.mods, "vwrap"), name == "vshl")
-    if name == "vset":
-        compare = COMPARE[unpack_name(inst.mods, "vcmp")]
-        return lambda a, b: compare(a, b).astype(np.int64)
-    return OPERATIONS[name]
+def compared(mode: str):
+    compare = COMPARE[mode]
+    return lambda a, b: compare(a, b).astype(np.int64)
+
+
+# mods -> the operation on int64 numbers
+OPERATION = {
+    "vadd": lambda mods: np.add,
+    "vsub": lambda mods: np.subtract,
+    "vabsdiff": lambda mods: lambda a, b: np.abs(a - b),
+    "vmin": lambda mods: np.minimum,
+    "vmax": lambda mods: np.maximum,
+    "vavrg": lambda mods: average,
+    "vshl": lambda mods: shifted(unpack_name(mods, "vwrap"), True),
+    "vshr": lambda mods: shifted(unpack_name(mods, "vwrap"), False),
+    "vset": lambda mods: compared(unpack_name(mods, "vcmp")),
+}
+SIDE_BY_SIDE = {
+    f"{name}_lanes": OPERATION[name] for name in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")
+}
 
 
 def build_scalar(inst: Instruction, env: Env) -> Op:
     """One operation; then a second one with c, or the result put into its place in c."""
     d_signed, *signed = signs_of(inst.mods)
-    operation = operation_of(inst, inst.op.semantics)
+    operation = OPERATION[inst.op.semantics](inst.mods)
     places = [place_of(unpack_name(inst.mods, slot)) for slot in ("asel", "bsel")]
     position, nbits = place_of(unpack_name(inst.mods, "dsel"))
     sat, second = unpack(inst.mods, "sat"), unpack_name(inst.mods, "op2")
@@ -135,7 +140,7 @@ def build_lanes(inst: Instruction, env: Env) -> Op:
     count = int(inst.op.types[1])
     nbits = 32 // count
     d_signed, a_signed, b_signed = signs_of(inst.mods)
-    operation = operation_of(inst, inst.op.semantics.removesuffix("_lanes"))
+    operation = SIDE_BY_SIDE[inst.op.semantics](inst.mods)
     mask, sat, accumulate = unpack(inst.mods, "mask"), unpack(inst.mods, "sat"), unpack_name(inst.mods, "op2") == "add"
 
     def compute(a, b, c):
@@ -156,9 +161,8 @@ def build_lanes(inst: Instruction, env: Env) -> Op:
 
 
 SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset")
-SIDE_BY_SIDE = ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")
 SEMANTICS = {
     **dict.fromkeys(SCALAR, build_scalar),
     "vmad": build_mad,
-    **{f"{name}_lanes": build_lanes for name in SIDE_BY_SIDE},
+    **dict.fromkeys(SIDE_BY_SIDE, build_lanes),
 }

@@ -23,7 +23,7 @@ class Site:
     def __init__(self, inst: Instruction, env: Env):
         self.at = env.at
         self.nbytes = inst.op.nbytes
-        self.is_atomic = inst.op.semantics.startswith("red_")
+        self.is_atomic = inst.op.kind == "surface_reduction"
         self.n = int(inst.op.b[1:] or 1)
         self.layered = unpack(inst.mods, "layered") if "layered" in inst.op.fields else 0
         self.bounds = unpack_name(inst.mods, "bounds")
@@ -187,9 +187,12 @@ def build_put(inst: Instruction, env: Env) -> Op:
     return op
 
 
+OPERATION = {f"red_surface_{operation}": operation for operation in ("add", "min", "max", "and", "or")}
+
+
 def build_reduction(inst: Instruction, env: Env) -> Op:
     site = Site(inst, env)
-    operation, t = inst.op.semantics.removeprefix("red_surface_"), inst.op.types[0]
+    operation, t = OPERATION[inst.op.semantics], inst.op.types[0]
     is_sample = unpack(inst.mods, "sample")
     kind = KIND_OF_TYPE[t]
     value = source(inst, "c", kind, env.pool)
@@ -221,5 +224,5 @@ _DTYPES = {"u32": "u4", "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8"}
 
 SEMANTICS = {
     "surface_load": build_load, "surface_store": build_store, "surface_put": build_put,
-    **{f"red_surface_{operation}": build_reduction for operation in ("add", "min", "max", "and", "or")},
+    **dict.fromkeys(OPERATION, build_reduction),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from gpuprof.emulate.core.operands import PRED, U32, U64, Ref, destination, sour
 from gpuprof.emulate.textures.images import active_elements, find_images, handle_word, sampler_word, trace
 from gpuprof.emulate.textures.texels import Fetch, cube_coordinates, cube_derivative, gather, gradient_level, sample
 from gpuprof.isa.encoding import RZ, Instruction
-from gpuprof.isa.families.texture import TEXTURE_GEOMETRIES
+from gpuprof.isa.families.texture import TEXTURE_GEOMETRIES, fetch_form
 from gpuprof.isa.handles import ADDRESS_MODES, FILTERS, IMAGE_MASK, VALID, Sampler, sampler_of
 from gpuprof.isa.modifiers import unpack, unpack_name
 
@@ -78,12 +78,14 @@ def prepare(image: Image, sampler: Sampler, geometry: str, words: np.ndarray, is
     return Fetch(spatial, layer, lod)
 
 
+IS_GATHER = {"texture": False, "gather": True}
+
+
 def build_fetch(inst: Instruction, env: Env) -> Op:
-    geometry, *form = inst.op.name.lower().split(".")[1:]
-    form = form[0] if form else ""
+    geometry, form = inst.op.types[0], fetch_form(inst.op)
     n_coordinates, n_dimensions = TEXTURE_GEOMETRIES[geometry]
     site = Site(inst, env, n_coordinates + {"level": 1, "grad": 2 * n_dimensions}.get(form, 0))
-    is_gather = inst.op.semantics == "gather"
+    is_gather = IS_GATHER[inst.op.semantics]
     is_integer = not is_gather and unpack_name(inst.mods, "ctype") == "s32"
     component = unpack(inst.mods, "component") if is_gather else 0
 
@@ -180,12 +182,15 @@ IMAGE_QUERIES = {
 }  # fmt: skip
 
 
+IS_SURFACE = {"texture_query": False, "surface_query": True}
+
+
 def build_query(inst: Instruction, env: Env) -> Op:
     query = unpack_name(inst.mods, "query")
     ka, a = source(inst, "a", U64, env.pool)
     level = source(inst, "b", U32, env.pool) if inst.op.b else None
     kd, d = destination(inst, U32)
-    at, is_surface = env.at, inst.op.semantics == "surface_query"
+    at, is_surface = env.at, IS_SURFACE[inst.op.semantics]
 
     def op(lanes: Lanes) -> None:
         elements = active_elements(lanes, None)
@@ -234,9 +239,7 @@ def build_is_type(inst: Instruction, env: Env) -> Op:
 
 
 SEMANTICS = {
-    "texture": build_fetch,
-    "gather": build_fetch,
-    "texture_query": build_query,
-    "surface_query": build_query,
+    **dict.fromkeys(IS_GATHER, build_fetch),
+    **dict.fromkeys(IS_SURFACE, build_query),
     "is_type": build_is_type,
 }

@@ -197,9 +197,9 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
     after, at = fall_through(block, env), block.after - 1
     kind_a, a = source(inst, "a", U32, env.pool)
     kind_b, b = source(inst, "b", U32, env.pool)
-    semantics = inst.op.semantics
+    kind = inst.op.kind
     reduce = vote = None
-    if semantics == "bar_red":
+    if kind == "barrier_vote":
         vote = read_predicate(inst.c, env)
         reduce = Reduction(inst.op.types[0], *destination(inst, PRED if inst.op.dst == "P" else U32))
 
@@ -211,7 +211,7 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
                 f"barrier {barrier} with {count} threads: barriers are 0 to {N_BARRIERS - 1}, counts multiples of 32",
                 int(lanes.step_warps[0]),
             )
-        if semantics == "bar_arrive":
+        if kind == "barrier_arrive":
             lanes.chunk.barriers.arrive(lanes, barrier, count)
             lanes.chunk.push(lanes, after)
             lanes.chunk.barriers.release()

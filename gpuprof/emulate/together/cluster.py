@@ -105,9 +105,12 @@ class ClusterBarrier:
             self.waiting.append((lanes.part(staying), after, at))
 
 
+ARRIVES = {"cluster_arrive": True, "cluster_wait": False}
+
+
 def build_barrier(block: BasicBlock, env: Env) -> End:
     after, at = fall_through(block, env), block.after - 1
-    arrives = block.last.op.semantics == "cluster_arrive"
+    arrives = ARRIVES[block.last.op.semantics]
 
     def act(lanes: Lanes) -> None:
         barrier = lanes.chunk.cluster_barrier
@@ -139,4 +142,4 @@ def build_rank(inst: Instruction, env: Env) -> Op:
 
 
 SEMANTICS = {"mapa": elementwise(map_address), "ctarank": build_rank}
-ENDS = {"cluster_arrive": build_barrier, "cluster_wait": build_barrier}
+ENDS = dict.fromkeys(ARRIVES, build_barrier)

@@ -153,7 +153,7 @@ def build_indirect(block: BasicBlock, env: Env) -> End:
     """brx and indirect calls: the code address is in source a."""
     kind, index = source(block.last, "a", U64, env.pool)
     after, frame_nbytes = fall_through(block, env), block.last.mods
-    is_call = block.last.op.semantics == "call_indirect"
+    is_call = block.last.op.kind == "call_indirect"
 
     def act(lanes: Lanes) -> None:
         row = lanes.v[kind][index]
@@ -165,8 +165,11 @@ def build_indirect(block: BasicBlock, env: Env) -> End:
     return split_by_guard(block, env, act)
 
 
+STOPS = {"trap": "trap executed", "breakpoint": "breakpoint executed; there is no debugger"}
+
+
 def build_trap(block: BasicBlock, env: Env) -> End:
-    text = {"trap": "trap executed", "breakpoint": "breakpoint executed; there is no debugger"}[block.last.op.semantics]
+    text = STOPS[block.last.op.kind]
 
     def act(lanes: Lanes) -> None:
         element = 0 if lanes.active is None else first_active(lanes, lanes.active)

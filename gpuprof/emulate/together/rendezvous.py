@@ -12,10 +12,10 @@ import numpy as np
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes
 from gpuprof.emulate.core.operands import U32
 from gpuprof.isa.encoding import PT, RZ, Instruction
-from gpuprof.isa.families.tensor import COLLECTIVE
+from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE
+from gpuprof.isa.opcodes import numbers
 
-MASK_SLOT = {"shuffle": "e", "shuffle_valid": "e"}  # "b" for the others
-ALONE = frozenset(["activemask", "shuffle_valid"])  # of the operations between lanes, those that look at no other lane
+ALONE = numbers("ACTIVEMASK", "SHFL.P")  # of the operations between lanes, those that look at no other lane
 BIT = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 
@@ -33,27 +33,31 @@ class Members(NamedTuple):
 
 
 def members_of(inst: Instruction) -> Members:
-    if inst.op.semantics in COLLECTIVE:
+    if inst.op.kind in COLLECTIVE:
         return Members(RZ, int(FULL))
-    return Members(getattr(inst, MASK_SLOT.get(inst.op.semantics, "b")), inst.imm)
+    return Members(getattr(inst, mask_slot(inst)), inst.imm)
 
 
-def meets(inst: Instruction, operations) -> bool:
+def mask_slot(inst: Instruction) -> str:
+    return "e" if inst.op.kind == "shuffle" else "b"
+
+
+def meets(inst: Instruction) -> bool:
     """Whether lanes wait for each other at it. A guarded matrix instruction computes with the registers of all
     lanes.
     """
-    semantics = inst.op.semantics
-    return semantics in operations and semantics not in ALONE and (inst.guard == PT or semantics not in COLLECTIVE)
+    op = inst.op
+    return op.kind in BETWEEN_LANES and op.number not in ALONE and (inst.guard == PT or op.kind not in COLLECTIVE)
 
 
-def members_of_block(instructions: tuple[Instruction, ...], operations) -> tuple[tuple[Members, ...], bool]:
-    """The masks known when a block begins, and whether there are `operations` of which it is not known who takes part
-    in them: those with a guard, or with a mask that the block itself computes."""
+def members_of_block(instructions: tuple[Instruction, ...]) -> tuple[tuple[Members, ...], bool]:
+    """The masks known when a block begins, and whether there are warp operations of which it is not known who takes
+    part in them: those with a guard, or with a mask that the block itself computes."""
     found: dict[Members, None] = {}
     written: set[int] = set()
     uncertain = False
     for inst in instructions:
-        if meets(inst, operations):
+        if meets(inst):
             members = members_of(inst)
             if inst.guard == PT and members.register not in written:
                 found[members] = None

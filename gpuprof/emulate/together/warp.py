@@ -215,15 +215,16 @@ def from_order(keys: np.ndarray) -> np.ndarray:
     return np.where(keys & SIGN != 0, keys & ~SIGN, ~keys)
 
 
+FLOAT_REDUCTIONS = {"redux_min_float": (np.minimum, ~np.uint32(0)), "redux_max_float": (np.maximum, np.uint32(0))}
+
+
 def build_redux_float(inst: Instruction, env: Env) -> Op:
     """redux.f32: NaNs give way to numbers, or with .NaN take over; .abs compares magnitudes."""
     kd, d = destination(inst, U32)
     ka, a = source(inst, "a", U32, env.pool)
     members = member_reader(inst)
     keeps_nan, magnitudes = unpack(inst.mods, "nan"), unpack(inst.mods, "abs")
-    function, idle = (
-        (np.minimum, ~np.uint32(0)) if inst.op.semantics == "redux_min_float" else (np.maximum, np.uint32(0))
-    )
+    function, idle = FLOAT_REDUCTIONS[inst.op.semantics]
 
     def op(lanes: Lanes) -> None:
         values = full_row(lanes, lanes.v[ka][a]).reshape(-1, WARP)
@@ -243,8 +244,7 @@ def build_redux_float(inst: Instruction, env: Env) -> Op:
 
 
 SEMANTICS = {
-    "redux_min_float": build_redux_float,
-    "redux_max_float": build_redux_float,
+    **dict.fromkeys(FLOAT_REDUCTIONS, build_redux_float),
     "shuffle": build_shuffle,
     "shuffle_valid": build_shuffle_valid,
     **dict.fromkeys(VOTES, build_vote),

@@ -48,11 +48,25 @@ def rows() -> Iterator[Opcode]:
                 latency = "atomic_shared" if space == "shared" else "atomic"
                 common = {"fields": ("sem", "scope"), "slots": slots, "space": space, "nbytes": _nbytes(t)}
                 yield row(
-                    f"ATOM{letter}.{op}.{t}".upper(), f"{r}={form}", "lsu", latency, "atom_" + op.lower(), t, **common
+                    f"ATOM{letter}.{op}.{t}".upper(),
+                    "atomic",
+                    f"{r}={form}",
+                    "lsu",
+                    latency,
+                    "atom_" + op.lower(),
+                    t,
+                    **common,
                 )
                 if op not in ("EXCH", "CAS"):
                     yield row(
-                        f"RED{letter}.{op}.{t}".upper(), f"={form}", "lsu", "store", "red_" + op.lower(), t, **common
+                        f"RED{letter}.{op}.{t}".upper(),
+                        "reduction",
+                        f"={form}",
+                        "lsu",
+                        "store",
+                        "red_" + op.lower(),
+                        t,
+                        **common,
                     )
         if space != "shared":
             yield from _vectors(space, letter)
@@ -65,5 +79,9 @@ def _vectors(space: str, letter: str) -> Iterator[Opcode]:
                 name = f"{op}.{t}".upper() if words == 1 else f"{op}.V{words}.{t}".upper()
                 r = "R" if words == 1 else f"R{words}"
                 common = {"fields": ("sem", "scope"), "space": space, "nbytes": 4 * words}
-                yield row(f"ATOM{letter}.{name}", f"{r}=A,{r}", "lsu", "atomic", "atom_" + op.lower(), t, **common)
-                yield row(f"RED{letter}.{name}", f"=A,{r}", "lsu", "store", "red_" + op.lower(), t, **common)
+                yield row(
+                    f"ATOM{letter}.{name}", "atomic", f"{r}=A,{r}", "lsu", "atomic", "atom_" + op.lower(), t, **common
+                )
+                yield row(
+                    f"RED{letter}.{name}", "reduction", f"=A,{r}", "lsu", "store", "red_" + op.lower(), t, **common
+                )

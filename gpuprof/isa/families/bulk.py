@@ -17,20 +17,56 @@ from gpuprof.isa.row import Opcode, row
 def rows() -> Iterator[Opcode]:
     to_global = {"space": "global", "nbytes": 16, "slots": 4}
     between_blocks = {"space": "shared", "nbytes": 16, "slots": 4}
-    yield row("BULK.LOAD", "=A,R4", "lsu", "memory", "bulk_load", "b8", **to_global)
-    yield row("BULK.STORE", "=A,R4", "lsu", "store", "bulk_store", "b8", **to_global)
-    yield row("BULK.PREFETCH", "=A,R", "lsu", "store", "bulk_prefetch", "b8", **to_global)
+    yield row("BULK.LOAD", "bulk_load", "=A,R4", "lsu", "memory", "bulk_load", "b8", **to_global)
+    yield row("BULK.STORE", "bulk_store", "=A,R4", "lsu", "store", "bulk_store", "b8", **to_global)
+    yield row("BULK.PREFETCH", "bulk_prefetch", "=A,R", "lsu", "store", "bulk_prefetch", "b8", **to_global)
     # a: source in this block's shared memory
-    yield row("BULK.COPY", "=A,R4", "lsu", "store", "bulk_copy", "b8", **between_blocks)
-    yield row("BULK.RED", "=A,R4", "lsu", "store", "bulk_red", "b8", ("redop", "redtype"), **to_global)
+    yield row("BULK.COPY", "bulk_copy", "=A,R4", "lsu", "store", "bulk_copy", "b8", **between_blocks)
     yield row(
-        "BULK.RED.SHARED", "=A,R4", "lsu", "store", "bulk_red_shared", "b8", ("redop", "redtype"), **between_blocks
+        "BULK.RED", "bulk_reduction", "=A,R4", "lsu", "store", "bulk_red", "b8", ("redop", "redtype"), **to_global
+    )
+    yield row(
+        "BULK.RED.SHARED",
+        "bulk_reduction_shared",
+        "=A,R4",
+        "lsu",
+        "store",
+        "bulk_red_shared",
+        "b8",
+        ("redop", "redtype"),
+        **between_blocks,
     )
     tensor = {"space": "global", "nbytes": 16, "slots": 8}
-    yield row("TMA.LOAD", "=A,R8,D", "lsu", "memory", "bulk_tensor_load", "b8", ("dim", "im2col"), **tensor)
-    yield row("TMA.STORE", "=A,R8", "lsu", "store", "bulk_tensor_store", "b8", ("dim", "im2col"), **tensor)
-    yield row("TMA.RED", "=A,R8", "lsu", "store", "bulk_tensor_red", "b8", ("dim", "im2col", "redop"), **tensor)
-    yield row("TMA.PREFETCH", "=A,R8,D", "lsu", "store", "bulk_tensor_prefetch", "b8", ("dim", "im2col"), **tensor)
-    yield row("BULK.COMMIT", "", "none", "alu", "bulk_commit")
-    yield row("BULK.WAIT", "", "none", "alu", "bulk_wait")  # imm: groups that may be on their way
-    yield row("BULK.WAIT.READ", "", "none", "alu", "bulk_wait_read")  # until shared memory has been read
+    yield row(
+        "TMA.LOAD", "bulk_load", "=A,R8,D", "lsu", "memory", "bulk_tensor_load", "b8", ("dim", "im2col"), **tensor
+    )
+    yield row(
+        "TMA.STORE", "bulk_store", "=A,R8", "lsu", "store", "bulk_tensor_store", "b8", ("dim", "im2col"), **tensor
+    )
+    yield row(
+        "TMA.RED",
+        "bulk_reduction",
+        "=A,R8",
+        "lsu",
+        "store",
+        "bulk_tensor_red",
+        "b8",
+        ("dim", "im2col", "redop"),
+        **tensor,
+    )
+    yield row(
+        "TMA.PREFETCH",
+        "bulk_prefetch",
+        "=A,R8,D",
+        "lsu",
+        "store",
+        "bulk_tensor_prefetch",
+        "b8",
+        ("dim", "im2col"),
+        **tensor,
+    )
+    yield row("BULK.COMMIT", "bulk_commit", "", "none", "alu", "bulk_commit")
+    yield row("BULK.WAIT", "bulk_wait", "", "none", "alu", "bulk_wait")  # imm: groups that may be on their way
+    yield row(
+        "BULK.WAIT.READ", "bulk_wait_read", "", "none", "alu", "bulk_wait_read"
+    )  # until shared memory has been read

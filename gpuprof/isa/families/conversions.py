@@ -16,6 +16,7 @@ def rows() -> Iterator[Opcode]:
             fields = ("sat",) if both_integer else ("rnd", "ftz", "sat")
             yield row(
                 f"CVT.{to}.{source}".upper(),
+                "compute",
                 f"{type_file(to)}={type_file(source)}",
                 pipe,
                 latency,
@@ -25,11 +26,21 @@ def rows() -> Iterator[Opcode]:
             )
     for to in ("f16x2", "bf16x2"):
         # Two f32 rounded and packed: a to the upper half, b to the lower (PTX order).
-        yield row(f"CVT.{to}.F32".upper(), "R=R,R", "alu", "alu", "cvt_pack", f"{to} f32", ("rnd", "relu", "satfinite"))
+        yield row(
+            f"CVT.{to}.F32".upper(),
+            "compute",
+            "R=R,R",
+            "alu",
+            "alu",
+            "cvt_pack",
+            f"{to} f32",
+            ("rnd", "relu", "satfinite"),
+        )
     # cvt to an integral value of the same float type (rni, rzi, rmi, rpi).
     for t in FLOAT_TYPES:
         yield row(
             f"FRND.{t}".upper(),
+            "compute",
             f"{type_file(t)}={type_file(t)}",
             "xu",
             "conversion",
@@ -37,4 +48,4 @@ def rows() -> Iterator[Opcode]:
             t,
             ("rnd", "ftz", "sat"),
         )
-    yield row("CVT.TF32.F32", "R=R", "alu", "alu", "cvt", "tf32 f32", ("rnd", "relu", "satfinite"), slots=4)
+    yield row("CVT.TF32.F32", "compute", "R=R", "alu", "alu", "cvt", "tf32 f32", ("rnd", "relu", "satfinite"), slots=4)

@@ -11,6 +11,7 @@ def rows() -> Iterator[Opcode]:
         for name, form in (("", "=A,R"), (".Z", "=A,R,R")):
             yield row(
                 f"CP.ASYNC.{nbytes}{name}",
+                "copy",
                 form,
                 "lsu",
                 "memory",
@@ -19,5 +20,9 @@ def rows() -> Iterator[Opcode]:
                 space="global",
                 nbytes=nbytes,
             )
-    yield row("CP.ASYNC.COMMIT", "", "none", "alu", "copy_commit")  # the copies since the last one are a group
-    yield row("CP.ASYNC.WAIT", "", "none", "alu", "copy_wait")  # until only the imm newest groups are on their way
+    yield row(
+        "CP.ASYNC.COMMIT", "copy_commit", "", "none", "alu", "copy_commit"
+    )  # the copies since the last one are a group
+    yield row(
+        "CP.ASYNC.WAIT", "copy_wait", "", "none", "alu", "copy_wait"
+    )  # until only the imm newest groups are on their way

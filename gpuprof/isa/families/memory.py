@@ -29,12 +29,12 @@ def rows() -> Iterator[Opcode]:
     }
     for space in SPACES:
         for access, register, nbytes in accesses(space):
-            yield row(f"LD{LETTER_OF_SPACE[space]}.{access}", f"{register}=A", "lsu", latency[space], "load",
+            yield row(f"LD{LETTER_OF_SPACE[space]}.{access}", "load", f"{register}=A", "lsu", latency[space], "load",
                 access.lower(),
                  ("cache", "sem", "scope"), space=space, nbytes=nbytes)  # fmt: skip
     for space in ("global", "shared", "local", "generic"):
         for access, register, nbytes in accesses(space):
             if access not in ("S8", "S16"):
-                yield row(f"ST{LETTER_OF_SPACE[space]}.{access}", f"=A,{register}", "lsu", "store", "store",
+                yield row(f"ST{LETTER_OF_SPACE[space]}.{access}", "store", f"=A,{register}", "lsu", "store", "store",
                     access.lower(),
                      ("cache", "sem", "scope"), space=space, nbytes=nbytes)  # fmt: skip

@@ -120,8 +120,11 @@ def _forms() -> Iterator[Form]:
 
 
 FORMS: dict[str, Form] = {form.name: form for form in _forms()}
-# Whole warps run these together.
-COLLECTIVE = ("mma", "mma_sparse", "mma_group", "load_matrix", "store_matrix", "transpose_matrix")
+
+
+def form_of(op: Opcode) -> Form:
+    """The shape that a row of kind "matrix" or "matrix_async" multiplies."""
+    return FORMS[op.name]
 
 
 def rows() -> Iterator[Opcode]:
@@ -133,6 +136,7 @@ def rows() -> Iterator[Opcode]:
             latency = "shared" if space == "shared" else "memory"
             yield row(
                 f"LD{letter}M.{count}",
+                "matrix_load",
                 f"{group}=A",
                 "lsu",
                 latency,
@@ -144,6 +148,7 @@ def rows() -> Iterator[Opcode]:
             )
             yield row(
                 f"ST{letter}M.{count}",
+                "matrix_store",
                 f"=A,{group}",
                 "lsu",
                 "store",
@@ -153,29 +158,29 @@ def rows() -> Iterator[Opcode]:
                 space=space,
                 nbytes=16,
             )
-    yield row("MOVM", "R=R", "lsu", "shuffle", "transpose_matrix", "b16")
+    yield row("MOVM", "matrix_transpose", "R=R", "lsu", "shuffle", "transpose_matrix", "b16")
     # A warp group's fences and groups order what is asynchronous; here every multiplication is done when the next
     # instruction runs.
-    yield row("WARPGROUP.ARRIVE", "=", "none", "branch", "nop")
+    yield row("WARPGROUP.ARRIVE", "hint", "=", "none", "branch", "nop")
     # the multiplications since the last one are a group
-    yield row("WARPGROUP.COMMIT", "=", "none", "branch", "group_commit")
+    yield row("WARPGROUP.COMMIT", "matrix_commit", "=", "none", "branch", "group_commit")
     # until only the imm newest groups are being multiplied
-    yield row("WARPGROUP.DEPBAR", "=", "none", "branch", "group_wait")
+    yield row("WARPGROUP.DEPBAR", "matrix_wait", "=", "none", "branch", "group_wait")
 
 
 def _row(form: Form) -> Opcode:
     d, a, b, c = form.registers()
     fields = FIELDS_OF_UNIT[form.unit]
-    semantics, extra = "mma", ""
+    kind, semantics, extra = "matrix", "mma", ""
     if form.sparse:
         semantics, extra = "mma_sparse", ",R"  # the metadata; imm is the sparsity selector
     elif form.wgmma:
         # e: whether there are accumulators; imm: which 8 columns of B.
-        semantics, extra = "mma_group", ",P"
+        kind, semantics, extra = "matrix_async", "mma_group", ",P"
         fields = (*fields, "trans_a", "trans_b", "minus_a", "minus_b")
     elif form.is_volta:
         fields = (*fields, "layout_a", "layout_b")
-    return row(form.name, f"{d}={a},{b},{c}{extra}", "tensor", _latency(form), semantics, form.d, fields)
+    return row(form.name, kind, f"{d}={a},{b},{c}{extra}", "tensor", _latency(form), semantics, form.d, fields)
 
 
 def _latency(form: Form) -> str:

@@ -46,12 +46,18 @@ def group(count: int) -> str:
     return "R" if count == 1 else f"R{count}"
 
 
+def fetch_form(op: Opcode) -> str:
+    """Where a row of kind "fetch" has its level of detail from: "level", "grad", or "" for neither."""
+    return "".join(op.name.lower().split(".")[2:])
+
+
 def rows() -> Iterator[Opcode]:
     for geometry, (n_coordinates, n_dimensions) in TEXTURE_GEOMETRIES.items():
         for form, extra in (("", 0), (".LEVEL", 1), (".GRAD", 2 * n_dimensions)):
             operands = f"R4=D,{group(n_coordinates + extra)},D"
             yield row(
                 f"TEX.{geometry}{form}".upper(),
+                "fetch",
                 operands,
                 "tex",
                 "texture",
@@ -66,6 +72,7 @@ def rows() -> Iterator[Opcode]:
         operands = f"R4=D,{group(n_coordinates)},D"
         yield row(
             f"TLD4.{geometry}".upper(),
+            "fetch",
             operands,
             "tex",
             "texture",
@@ -75,22 +82,36 @@ def rows() -> Iterator[Opcode]:
             space="texture",
             nbytes=16,
         )
-    yield row("TXQ", "R=D,R", "tex", "texture", "texture_query", "b32", ("query",))  # b: the mipmap level
-    yield row("SUQ", "R=D", "tex", "texture", "surface_query", "b32", ("query",))
-    yield row("ISTYPEP", "P=D", "tex", "texture", "is_type", "pred", ("opaque",))
+    yield row("TXQ", "query", "R=D,R", "tex", "texture", "texture_query", "b32", ("query",))  # b: the mipmap level
+    yield row("SUQ", "query", "R=D", "tex", "texture", "surface_query", "b32", ("query",))
+    yield row("ISTYPEP", "query", "P=D", "tex", "texture", "is_type", "pred", ("opaque",))
     for n in SURFACE_DIMENSIONS:
         b = group(n)
         for access, register, nbytes in SURFACE_ACCESSES:
             common = {"types": access.lower(), "fields": SURFACE, "space": "surface", "nbytes": nbytes}
-            yield row(f"SULD.{n}D.{access}", f"{register}=D,{b}", "tex", "texture", "surface_load", **common)
-            yield row(f"SUST.{n}D.{access}", f"=D,{b},{register}", "tex", "store", "surface_store", **common)
+            yield row(
+                f"SULD.{n}D.{access}", "surface_load", f"{register}=D,{b}", "tex", "texture", "surface_load", **common
+            )
+            yield row(
+                f"SUST.{n}D.{access}", "surface_store", f"=D,{b},{register}", "tex", "store", "surface_store", **common
+            )
         # Formatted: the value is converted to the surface's elements; the first coordinate counts elements, not bytes.
         yield row(
-            f"SUST.P.{n}D", f"=D,{b},R4", "tex", "store", "surface_put", "b32", SURFACE, space="surface", nbytes=16
+            f"SUST.P.{n}D",
+            "surface_store",
+            f"=D,{b},R4",
+            "tex",
+            "store",
+            "surface_put",
+            "b32",
+            SURFACE,
+            space="surface",
+            nbytes=16,
         )
         for operation, types in REDUCTION_TYPES.items():
             for t in types:
                 wide = t.endswith("64")
-                yield row(f"SURED.{operation}.{n}D.{t}".upper(), f"=D,{b},{'D' if wide else 'R'}", "tex", "store",
+                yield row(f"SURED.{operation}.{n}D.{t}".upper(), "surface_reduction",
+                    f"=D,{b},{'D' if wide else 'R'}", "tex", "store",
                     f"red_surface_{operation.lower()}",
                           t, ("bounds", "sample"), space="surface", nbytes=8 if wide else 4)  # fmt: skip

@@ -20,12 +20,25 @@ SIDE_BY_SIDE = {
 def rows() -> Iterator[Opcode]:
     operands = ("signs", "sat", "asel", "bsel", "dsel")
     for name, slots in (("ADD", 2), ("SUB", 2), ("ABSDIFF", 6), ("MIN", 5), ("MAX", 5)):
-        yield row(f"V{name}", "R=R,R,R", "alu", "alu", f"v{name.lower()}", "u32", (*operands, "op2"), slots=slots)
+        yield row(
+            f"V{name}", "compute", "R=R,R,R", "alu", "alu", f"v{name.lower()}", "u32", (*operands, "op2"), slots=slots
+        )
     for name in ("SHL", "SHR"):
-        yield row(f"V{name}", "R=R,R,R", "alu", "alu", f"v{name.lower()}", "u32", (*operands, "op2", "vwrap"), slots=3)
-    yield row("VSET", "R=R,R,R", "alu", "alu", "vset", "u32", (*operands, "op2", "vcmp"), slots=7)
+        yield row(
+            f"V{name}",
+            "compute",
+            "R=R,R,R",
+            "alu",
+            "alu",
+            f"v{name.lower()}",
+            "u32",
+            (*operands, "op2", "vwrap"),
+            slots=3,
+        )
+    yield row("VSET", "compute", "R=R,R,R", "alu", "alu", "vset", "u32", (*operands, "op2", "vcmp"), slots=7)
     yield row(
         "VMAD",
+        "compute",
         "R=R,R,R",
         "fma",
         "imad",
@@ -39,6 +52,7 @@ def rows() -> Iterator[Opcode]:
         for suffix, n in zip(("2.U", "2.S", "4.U", "4.S"), slots, strict=True):
             yield row(
                 f"V{name}{suffix}",
+                "compute",
                 "R=R,R,R",
                 "alu",
                 "alu",

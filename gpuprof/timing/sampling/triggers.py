@@ -6,6 +6,8 @@ requests of a quantum are served, and what is sampled is the first cycle of the 
 
 from typing import NamedTuple
 
+from gpuprof.isa.kinds import BLOCK_BARRIERS, CALLS, kinds_of
+
 
 class Trigger(NamedTuple):
     """A kind of event."""
@@ -30,15 +32,16 @@ TRIGGERS = (
 NUMBER = {trigger.name: number for number, trigger in enumerate(TRIGGERS)}
 NAMES = tuple(NUMBER)
 INST_ISSUED, BRANCH, DIVERGENT_BRANCH, CALL, BARRIER_ARRIVAL, BANK_CONFLICT, L1_MISS, L2_MISS = range(1, len(TRIGGERS))
-# Kinds that the instruction alone tells.
-SEMANTICS = {
-    BRANCH: ("branch", "branch_indirect", "call", "call_indirect", "return"),
-    CALL: ("call", "call_indirect"),
-    BARRIER_ARRIVAL: ("bar_sync", "bar_arrive", "bar_red"),
-    DIVERGENT_BRANCH: ("branch", "branch_indirect", "call", "call_indirect", "return", "exit"),
+# Events that the instruction alone tells: the kinds of instructions that are such an event, or can be.
+_JUMPS = CALLS | kinds_of("branch", "branch_indirect", "return")
+INSTRUCTIONS = {
+    BRANCH: _JUMPS,
+    CALL: CALLS,
+    BARRIER_ARRIVAL: BLOCK_BARRIERS,
+    DIVERGENT_BRANCH: _JUMPS | kinds_of("exit"),
 }
 
 
-def events_of(semantics: str) -> int:
-    """A bit for each kind of event that executing an instruction is, or can be."""
-    return sum(1 << number for number, names in SEMANTICS.items() if semantics in names)
+def events_of(kind: str) -> int:
+    """A bit for each kind of event that executing an instruction of a kind is, or can be."""
+    return sum(1 << number for number, kinds in INSTRUCTIONS.items() if kind in kinds)

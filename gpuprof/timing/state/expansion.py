@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gpuprof.chips import Chip
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import FIELDS, unpack_name
-from gpuprof.isa.opcodes import BY_NAME, TABLE
+from gpuprof.isa.opcodes import TABLE, by_number
 from gpuprof.isa.row import Opcode
 
 GENERATIONS = (75, 80, 90, 100, 120)
@@ -20,7 +20,7 @@ OLDEST = 70  # is taken for the first of them
 AS_MEASURED_FOR = 80  # what is not an sm_ of these generations
 
 # By how many issue slots the generations differ from the table's number, which is sm_80's.
-DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
+DIFFERENCES: dict[int, tuple[int, int, int, int, int]] = by_number({
     **dict.fromkeys(("IADD.64", "ISUB.64", "ISETP.S64", "ISETP.U64", "SEL.64", "CNOT.64", "BFE.U64", "BFI.64",
         "ISSPACEP.GLOBAL"), (0, 0, 0, 0, -1)),
     **dict.fromkeys(("IMIN.S64", "IMIN.U64", "IMAX.S64", "IMAX.U64"), (0, 0, 0, 0, -3)),
@@ -43,20 +43,24 @@ DIFFERENCES: dict[str, tuple[int, int, int, int, int]] = {
         ("ADD.F32", (1, 0, 0, -1, -1)), ("ADD.F64", (1, 0, 0, -2, -2)), ("ADD.U64", (1, 0, 0, -2, -3)),
         *((f"{name}.{t}", (1, 0, 0, -2, -3)) for name in ("MIN", "MAX") for t in ("S64", "U64")),
     )},
-}  # fmt: skip
+})  # fmt: skip
 # A fence of a block takes one slot. One beyond it also waits for errors and empties the L1 (MEMBAR, ERRBAR, CCTL.IVALL,
 # and from sm_90 on one more).
 FENCE_BEYOND_BLOCK = (2, 2, 3, 3, 3)
 
 # With a divisor, or a place in a word, that is a constant: steps that ptxas takes when it compiles.
-WITH_IMMEDIATE = {"IDIV.U32": -4, "IREM.U32": -4, "IDIV.S32": -6, "IREM.S32": -6, "BFI.64": -5}
+WITH_IMMEDIATE = by_number({"IDIV.U32": -4, "IREM.U32": -4, "IDIV.S32": -6, "IREM.S32": -6, "BFI.64": -5})
 # Without .ftz the unit's operand and result are scaled, if they have to be: compares and multiplications around it.
-WITHOUT_FTZ = {**dict.fromkeys(("MUFU.EX2", "MUFU.LG2", "MUFU.RSQRT", "MUFU.SQRT", "FDIV.APPROX"), 3), "MUFU.RCP": 7}
+WITHOUT_FTZ = by_number(
+    {**dict.fromkeys(("MUFU.EX2", "MUFU.LG2", "MUFU.RSQRT", "MUFU.SQRT", "FDIV.APPROX"), 3), "MUFU.RCP": 7}
+)
 # Conversions that are not the transcendental unit's: (first generation, row): pipe and latency.
-UNITS: dict[str, tuple[int, str, str]] = {
-    **{f"CVT.F32.{t}": (86, "alu", "alu") for t in ("S32", "U32", "S16", "U16", "S8", "U8")},  # I2FP
-    "CVT.F32.F16": (0, "half", "half"),  # HADD2.F32
-}
+UNITS: dict[int, tuple[int, str, str]] = by_number(
+    {
+        **{f"CVT.F32.{t}": (86, "alu", "alu") for t in ("S32", "U32", "S16", "U16", "S8", "U8")},  # I2FP
+        "CVT.F32.F16": (0, "half", "half"),  # HADD2.F32
+    }
+)
 
 # Of so many slots of an expansion one runs on its row's own pipe, the others being moves, compares and integer steps:
 # of three for integer divisions, of two for what iterates in floats.
@@ -74,7 +78,7 @@ class Path64(NamedTuple):
     checks_result: bool
 
 
-PATHS64 = {"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "DSQRT": Path64(8, 7, False)}
+PATHS64 = by_number({"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "DSQRT": Path64(8, 7, False)})
 
 
 def slots_apart(op: Opcode) -> int:
@@ -84,14 +88,14 @@ def slots_apart(op: Opcode) -> int:
     if op.latency == "xu" and op.pipe == "xu":
         words = 2 if op.types[0].endswith(("64", "x2")) else 1
         return -(-op.slots // words)
-    if op.name in PATHS64:
-        return max(1, round(op.slots / PATHS64[op.name].operations))
+    if op.number in PATHS64:
+        return max(1, round(op.slots / PATHS64[op.number].operations))
     return EVERY.get(op.latency, 1)
 
 
 def chain_cycles(op: Opcode, chip: Chip) -> int:
     """Cycles from one slot of an expansion to the next: the chip's, or what makes the whole as long as its path is."""
-    path = PATHS64.get(op.name)
+    path = PATHS64.get(op.number)
     if path is None:
         return chip.chain.get(op.latency, chip.chain["other"])
     latency = chip.latency
@@ -110,27 +114,26 @@ def generation_of(arch: str) -> int:
 def on_architecture(instruction: Instruction, arch: str) -> Instruction:
     """The instruction with its row as `arch` has it."""
     op = _row_on_architecture(instruction.op.number, arch)
-    if op.semantics == "membar" and unpack_name(instruction.mods, "scope") != "cta":
+    if op.kind == "fence" and unpack_name(instruction.mods, "scope") != "cta":
         op = op._replace(slots=op.slots + _of_generation(FENCE_BEYOND_BLOCK, generation_of(arch)))
-    if op.name in WITHOUT_FTZ and not FIELDS["ftz"].get(instruction.mods):
-        op = op._replace(slots=op.slots + WITHOUT_FTZ[op.name])
-    if op.name in WITH_IMMEDIATE and instruction.imm_slot in ("b", "c"):
-        op = op._replace(slots=op.slots + WITH_IMMEDIATE[op.name])
+    if op.number in WITHOUT_FTZ and not FIELDS["ftz"].get(instruction.mods):
+        op = op._replace(slots=op.slots + WITHOUT_FTZ[op.number])
+    if op.number in WITH_IMMEDIATE and instruction.imm_slot in ("b", "c"):
+        op = op._replace(slots=op.slots + WITH_IMMEDIATE[op.number])
     return instruction._replace(op=op)
 
 
 @cache
 def _row_on_architecture(number: int, arch: str) -> Opcode:
     op, generation = TABLE[number], generation_of(arch)
-    if op.name in DIFFERENCES:
-        op = op._replace(slots=op.slots + _of_generation(DIFFERENCES[op.name], generation))
-    first, pipe, latency = UNITS.get(op.name, (1 << 30, "", ""))
+    if op.number in DIFFERENCES:
+        op = op._replace(slots=op.slots + _of_generation(DIFFERENCES[op.number], generation))
+    if op.number not in UNITS:
+        return op
+    first, pipe, latency = UNITS[op.number]
     return op._replace(pipe=pipe, latency=latency) if generation >= first else op
 
 
 def _of_generation(values: tuple[int, ...], generation: int) -> int:
     """That of the newest generation measured that is not newer."""
     return values[max([k for k, known in enumerate(GENERATIONS) if known <= generation], default=0)]
-
-
-assert set(DIFFERENCES) | set(UNITS) <= set(BY_NAME)

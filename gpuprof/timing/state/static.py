@@ -9,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips import Chip
+from gpuprof.chips.fields import LATENCIES
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, Instruction, decode, reads, writes
-from gpuprof.isa.families.tensor import FORMS, GROUPS, NBITS, Form
+from gpuprof.isa.families.tensor import GROUPS, NBITS, Form, form_of
+from gpuprof.isa.kinds import BLOCK_BARRIERS, KINDS, kinds_of
 from gpuprof.isa.modifiers import unpack_name
+from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, check_latencies
 from gpuprof.isa.program import basic_block_starts
-from gpuprof.isa.row import Opcode
+from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
@@ -30,7 +33,7 @@ from gpuprof.timing.state.layout import (
     TICKS,
 )
 
-# What an instruction does when its last slot issues. Everything that is not named here is PLAIN.
+# What an instruction does when its last slot issues.
 (
     PLAIN,
     FOLDED,
@@ -65,32 +68,81 @@ KIND_OF_SPACE = {
     "global": GLOBAL, "local": GLOBAL, "generic": GENERIC, "shared": SHARED, "const": CONSTANT, "param": CONSTANT,
     "texture": GLOBAL, "surface": GLOBAL,
 }  # fmt: skip
-KIND_OF_SEMANTICS = {
-    "bar_sync": BARRIER,
-    "bar_red": BARRIER,
-    "bar_arrive": ARRIVE,
-    "membar": MEMBAR,
+BULK_OPERATIONS = kinds_of(
+    "bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "bulk_prefetch"
+)
+BY_SPACE = BULK_OPERATIONS | kinds_of(
+    "load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store", "fetch", "surface_load",
+    "surface_store", "surface_reduction",
+)  # fmt: skip
+KIND_OF_THE_OTHERS = {
+    **dict.fromkeys(
+        (
+            "compute", "special", "hint", "branch", "branch_indirect", "call", "call_indirect", "return", "breakpoint",
+            "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read", "vote", "match",
+            "elect", "warp_reduction", "matrix",
+        ),
+        PLAIN,
+    ),
+    # through the queue of memory instructions, without touching memory
+    **dict.fromkeys(("shuffle", "query", "cluster_barrier", "matrix_transpose"), SHUFFLE),
+    "barrier": BARRIER,
+    "barrier_vote": BARRIER,
+    "barrier_arrive": ARRIVE,
+    "fence": MEMBAR,
     "exit": EXIT,
     "trap": EXIT,
-    "nanosleep": SLEEP,
+    "sleep": SLEEP,
     "bulk_wait": BULK_WAIT,
     "copy_commit": COPY_COMMIT,
     "copy_wait": COPY_WAIT,
-    "mma_group": MULTIPLY,
-    "group_commit": PRODUCT_COMMIT,
-    "group_wait": PRODUCT_WAIT,
-    "grid_launch": GRID_SIGNAL,
+    "mbarrier": MBARRIER,
+    "mbarrier_wait": MBARRIER_WAIT,
+    "matrix_async": MULTIPLY,
+    "matrix_commit": PRODUCT_COMMIT,
+    "matrix_wait": PRODUCT_WAIT,
+    "grid_signal": GRID_SIGNAL,
     "grid_wait": GRID_WAIT,
-}
-# Latency classes whose result is waited for with a scoreboard, not by a fixed count.
-SCOREBOARD = {
-    "memory": CLASS_LONG, "texture": CLASS_LONG, "atomic": CLASS_LONG, "shared": CLASS_SHORT,
-    "atomic_shared": CLASS_SHORT, "constant": CLASS_SHORT,
-    "xu": CLASS_SHORT, "conversion": CLASS_SHORT, "s2r": CLASS_SHORT, "shuffle": CLASS_SHORT,
 }  # fmt: skip
-BULK_REDUCTIONS = frozenset(("bulk_red", "bulk_tensor_red"))
-STORES = frozenset(("store", "bulk_store", "bulk_tensor_store", "surface_store", "surface_put", "store_matrix"))
-MATRIX_ACCESSES = ("load_matrix", "store_matrix")
+assert BY_SPACE | KIND_OF_THE_OTHERS.keys() == KINDS.keys(), BY_SPACE | KIND_OF_THE_OTHERS.keys() ^ KINDS.keys()
+# What an access to memory does there. Copies to another block's shared memory read their own.
+OPERATION_OF_KIND = {
+    **dict.fromkeys(
+        (
+            "load",
+            "fetch",
+            "surface_load",
+            "matrix_load",
+            "bulk_load",
+            "bulk_prefetch",
+            "bulk_copy",
+            "bulk_reduction_shared",
+        ),
+        LOAD,
+    ),
+    **dict.fromkeys(("store", "surface_store", "matrix_store", "bulk_store"), STORE),
+    **dict.fromkeys(("reduction", "surface_reduction", "bulk_reduction"), REDUCTION),
+    "atomic": ATOMIC,
+    "copy": COPY,
+}
+assert OPERATION_OF_KIND.keys() == BY_SPACE
+# How the result of a latency class is waited for: by a fixed count of cycles, or with a scoreboard.
+CLASS_OF_LATENCY = {
+    **dict.fromkeys(
+        (
+            "alu", "fma", "imad", "imad_hi", "fp64", "half", "vote", "division", "iterative", "iterative64", "tensor",
+            "tensor_long", "tensor64", *NO_LATENCY,
+        ),
+        CLASS_WAIT,
+    ),
+    **dict.fromkeys(("memory", "texture", "atomic"), CLASS_LONG),
+    **dict.fromkeys(
+        ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuffle"), CLASS_SHORT
+    ),
+}  # fmt: skip
+assert CLASS_OF_LATENCY.keys() == {*LATENCIES, *NO_LATENCY}
+check_latencies(CLASS_OF_LATENCY)
+MATRIX_ACCESSES = kinds_of("matrix_load", "matrix_store")
 PIPE_OF_ROW = {"tex": "lsu"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -134,17 +186,17 @@ def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticPr
         dep += read + written
         _fill(row, instruction, chip)
         if index in parts:
-            _fill_multiplication(row, FORMS[instruction.op.name], len(parts[index]))
+            _fill_multiplication(row, form_of(instruction.op), len(parts[index]))
         row["guard"] = numbers[guard] if (guard := _guard(instruction)) else -1
         row["line"] = (load_base + INSTRUCTION_NBYTES * index) // chip.instruction_line_nbytes
     block = np.append(starts, len(code)).astype(np.int32)
     n_registers, firsts = len(numbers), {}
-    for semantics, entries in (("copy_async", N_GROUPS + 1), ("mma_group", N_GROUPS)):
-        there = any(instruction.op.semantics == semantics for instruction in decoded)
-        firsts[semantics] = n_registers if there else -1
+    for kind, entries in (("copy", N_GROUPS + 1), ("matrix_async", N_GROUPS)):
+        there = any(instruction.op.kind == kind for instruction in decoded)
+        firsts[kind] = n_registers if there else -1
         n_registers += entries if there else 0
     return StaticProgram(
-        inst, np.array(dep or [0], np.int32), block, max(1, n_registers), firsts["copy_async"], firsts["mma_group"]
+        inst, np.array(dep or [0], np.int32), block, max(1, n_registers), firsts["copy"], firsts["matrix_async"]
     )
 
 
@@ -159,7 +211,7 @@ def parts_of_multiplications(decoded: list[Instruction], starts: np.ndarray) -> 
     for index, instruction in enumerate(decoded):
         if index in begins:
             first = -1
-        if instruction.op.semantics != "mma_group":
+        if instruction.op.kind != "matrix_async":
             continue
         if first >= 0 and instruction.imm == len(found[first]) and instruction.op is decoded[first].op:
             found[first] += (index,)
@@ -199,7 +251,7 @@ def _scoreboard_numbers(decoded: list[Instruction]) -> dict[tuple[str, int], int
 def _guard(instruction: Instruction) -> tuple[str, int] | None:
     """The predicate that a vote or a reduction over a barrier takes, or else the one that guards the instruction."""
     found = [(operand.file, operand.index) for operand in reads(instruction) if operand.file == "P"]
-    taken = instruction.op.semantics.startswith(("vote_", "bar_red"))
+    taken = instruction.op.kind in ("vote", "barrier_vote")
     guarded = instruction.guard & 0x7F != PT
     return (found[-1] if taken else found[0] if guarded else None) if found else None
 
@@ -211,35 +263,39 @@ def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
 
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
-    row["kind"] = FENCE if op.semantics == "membar" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
-    row["kind"] = LAUNCH if op.semantics == "syscall" and instruction.imm == LAUNCH_SERVICE else row["kind"]
+    row["kind"] = FENCE if op.kind == "fence" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
+    row["kind"] = LAUNCH if op.kind == "syscall" and instruction.imm == LAUNCH_SERVICE else row["kind"]
     row["operation"] = _operation(op)
-    row["has_access"] = op.space in KIND_OF_SPACE or op.semantics == "mbar_wait" or is_barrier_in_registers(instruction)
+    row["has_access"] = op.space in KIND_OF_SPACE or op.kind == "mbarrier_wait" or is_barrier_in_registers(instruction)
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chain_cycles(op, chip)
     row["slots_apart"] = slots_apart(op)
-    row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else chip.latency.get(op.latency, 1)
-    row["atomic_passes"] = chip.cas_passes if op.semantics == "atom_cas" else 1
-    row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.semantics in ("load", "store") else 1
-    row["least_passes"] = int(op.name[-1]) if op.semantics in MATRIX_ACCESSES else row["width"]
+    row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else _latency(op, chip)
+    row["atomic_passes"] = chip.cas_passes if op.number in COMPARE_AND_SWAPS else 1
+    row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.kind in ("load", "store") else 1
+    row["least_passes"] = int(op.types[0]) if op.kind in MATRIX_ACCESSES else row["width"]
     row["lane_nbytes"] = (
-        op.nbytes if op.space in ("global", "local", "generic") and op.semantics not in MATRIX_ACCESSES else 0
+        op.nbytes if op.space in ("global", "local", "generic") and op.kind not in MATRIX_ACCESSES else 0
     )
-    row["latency"] += chip.copy_cycles if op.semantics == "copy_async" else 0
-    row["result_class"] = SCOREBOARD.get(op.latency, CLASS_WAIT)
+    row["latency"] += chip.copy_cycles if op.kind == "copy" else 0
+    row["result_class"] = CLASS_OF_LATENCY[op.latency]
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
-    row["events"] = events_of(op.semantics)
+    row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
-    if op.semantics in ("copy_wait", "group_wait"):
-        row["newest"] = min(instruction.imm, N_GROUPS - 1 if op.semantics == "copy_wait" else N_GROUPS - 2)
+    if op.kind in ("copy_wait", "matrix_wait"):
+        row["newest"] = min(instruction.imm, N_GROUPS - 1 if op.kind == "copy_wait" else N_GROUPS - 2)
     if row["kind"] in (BARRIER, ARRIVE):
         row["barrier"] = instruction.imm & 15 if instruction.a == RZ else 0
         row["barrier_threads"] = instruction.imm >> 16 if instruction.b == RZ else 0
+
+
+def _latency(op: Opcode, chip: Chip) -> int:
+    return 1 if op.latency in NO_LATENCY else chip.latency[op.latency]
 
 
 def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
@@ -249,9 +305,7 @@ def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
 
 def is_barrier_in_registers(instruction: Instruction) -> bool:
     """Whether the trace says which barrier it is, and for how many."""
-    return instruction.op.semantics in ("bar_sync", "bar_arrive", "bar_red") and (
-        instruction.a != RZ or instruction.b != RZ
-    )
+    return instruction.op.kind in BLOCK_BARRIERS and (instruction.a != RZ or instruction.b != RZ)
 
 
 def _bypasses_l1(instruction: Instruction) -> bool:
@@ -265,25 +319,14 @@ def _bypasses_l1(instruction: Instruction) -> bool:
 def _kind(op: Opcode) -> int:
     if op.slots == 0:
         return FOLDED
-    if op.semantics in KIND_OF_SEMANTICS:
-        return KIND_OF_SEMANTICS[op.semantics]
-    if op.space == "global" and op.semantics.startswith("bulk_"):
-        return BULK
-    if op.semantics.startswith("mbar_"):
-        return MBARRIER_WAIT if op.semantics == "mbar_wait" else MBARRIER
-    if op.space in KIND_OF_SPACE:
-        return KIND_OF_SPACE[op.space]
-    return SHUFFLE if op.pipe in ("lsu", "tex") else PLAIN
+    if op.kind not in BY_SPACE:
+        return KIND_OF_THE_OTHERS[op.kind]
+    return BULK if op.kind in BULK_OPERATIONS and op.space == "global" else KIND_OF_SPACE[op.space]
 
 
 def _operation(op: Opcode) -> int:
-    if op.semantics.startswith("atom_"):
-        return ATOMIC
-    if op.semantics.startswith("red_"):
-        return REDUCTION
-    if op.semantics in BULK_REDUCTIONS:
-        return REDUCTION
-    return {**dict.fromkeys(STORES, STORE), "copy_async": COPY}.get(op.semantics, LOAD)
+    """Of what does not touch memory it is never asked."""
+    return OPERATION_OF_KIND[op.kind] if op.kind in BY_SPACE else LOAD
 
 
 def _port(op: Opcode) -> int:
@@ -301,7 +344,7 @@ def _throttle(op: Opcode) -> int:
 def _port_ticks(op: Opcode, chip: Chip) -> int:
     """Ticks that one issue slot occupies its port; the memory queue and the port of no pipe have none."""
     if op.pipe == "tensor":
-        form = FORMS[op.name]
+        form = form_of(op)
         share = chip.mma_share if not form.wgmma and form.unit in GROUP_UNITS else 1
         return round(TICKS * form.products / (chip.tensor[form.unit] * share))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
