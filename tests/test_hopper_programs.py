@@ -102,7 +102,7 @@ def test_clusters_in_a_launch_text(text, cluster, shared):
         ({"box": (8, 64), "swizzle": 128}, "256 bytes; swizzle 128"),
         ({"box": (8, 16), "swizzle": 48}, "swizzle is 0, 32, 64 or 128"),
         ({"box": (8, 16), "strides": (36, 4)}, "multiples of 16 bytes"),
-        ({"box": (8, 16), "element": "f24"}, "no element type"),
+        ({"box": (8, 16), "element": "f24"}, "unknown element type"),
         ({"box": (8, 16), "steps": (1, 9)}, "from 1 to 8"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_refusal_names_line_and_source():
         ("tex.2d.v4.f32.f32 {%f4, %f5}, [%rd0, {%f0, %f1}];", "expected a vector of 4 registers"),
         ("tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%rd0];", "expected \\[texture, coordinates\\]"),
         ("tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%r0, {%f0, %f1}];", "32-bit register"),
-        ("tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [nothing, {%f0, %f1}];", "nothing is no texture"),
+        ("tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [nothing, {%f0, %f1}];", "nothing is not a texture"),
         ("sust.b.1d.v2.b32.trap [%rd1, {%r0}], {%r1};", "1 registers for 2 elements"),
         ("suld.b.1d.b32.trap {%r1}, [%rd1, %rd0, {%r0}];", "a surface has no sampler"),
     ],

@@ -257,7 +257,7 @@ def test_surface_accesses_keep_their_order(tmp_path, compiler):
     "make, text",
     [
         (lambda gpu: gpu.texture(np.zeros(4)), "cannot have elements of float64"),
-        (lambda gpu: gpu.texture(np.zeros((4, 4, 4, 4), np.float32)), "say the geometry"),
+        (lambda gpu: gpu.texture(np.zeros((4, 4, 4, 4), np.float32)), "give the geometry"),
         (lambda gpu: gpu.texture(np.zeros((4, 4, 3), np.float32), "2d"), "1, 2 or 4 channels, not 3"),
         (lambda gpu: gpu.texture(np.zeros((5, 4, 4), np.float32), "cube"), "6 square faces"),
         (lambda gpu: gpu.texture(np.zeros(4, np.uint8), filter="linear"), "linear filtering needs floats"),
@@ -266,7 +266,7 @@ def test_surface_accesses_keep_their_order(tmp_path, compiler):
         (lambda gpu: gpu.texture(np.zeros(4, np.float32), filter="cubic"), "filter is one of nearest, linear"),
         (lambda gpu: gpu.texture(np.zeros(4, np.float32), srgb=True), "sRGB is for bytes"),
         (lambda gpu: gpu.texture([np.zeros(4, np.float32), np.zeros(3, np.float32)]), "mipmap level 1"),
-        (lambda gpu: gpu.surface(np.zeros((4, 4), np.float32), "4d"), "say the geometry"),
+        (lambda gpu: gpu.surface(np.zeros((4, 4), np.float32), "4d"), "give the geometry"),
     ],
 )
 def test_what_is_no_texture(make, text):

@@ -71,7 +71,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     else:
         lines += ["", "`gpuprof fidelity --chip NAME` shows the figures of one chip, --all those of all chips."]
     lines += ["", "Not modelled"]
-    return lines + [wrapped(gap.unit, f"{gap.what}: {gap.effect}", 14) for gap in MISSING]
+    return lines + [wrapped(gap.unit, f"{gap.what} -> {gap.effect}", 14) for gap in MISSING]
 
 
 def figures(chip: str) -> list[str]:

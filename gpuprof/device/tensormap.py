@@ -120,7 +120,7 @@ class TensorMap:
         name = self.element or _NAMES.get(np.dtype(self.array.dtype).str[1:], "")
         _check(
             name in ELEMENT_NUMBERS,
-            f"unknown element type of a tensor map: {name or self.array.dtype}; known: {' '.join(ELEMENT_NUMBERS)}",
+            f"unknown element type {name or self.array.dtype}; known: {' '.join(ELEMENT_NUMBERS)}",
         )
         return name
 
