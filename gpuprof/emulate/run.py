@@ -18,7 +18,7 @@ from gpuprof.emulate.log.tally import Tally
 from gpuprof.emulate.log.trace import REST, Order, TraceLog, TracePiece
 from gpuprof.isa.special import LAUNCH_WORDS_AT, LITERALS_AT
 
-CHUNK_LANES = 32 * 1024  # measured (tests/bench_emulate.py): 16 K is a fifth slower, 64 K no faster
+CHUNK_LANES = 32 * 1024  # measured (tests/bench/emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
 # A segment of a chunk's trace is about this long, or longer for many warps. Two or three for each chunk that is on the
 # chip are in memory.

@@ -22,8 +22,8 @@ from gpuprof.run.ahead import Orders, ahead
 from gpuprof.timing.sampling.filter import Filter
 
 IN_MEMORY_NBYTES = 256 << 20  # of a launch's trace that is put by; the rest goes to a temporary file
-# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/long_run.py: about 9 bytes
-# each).
+# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/bench/long_run.py: about 9
+# bytes each).
 MOST_NBYTES = 32 << 30
 
 Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]

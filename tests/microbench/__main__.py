@@ -9,7 +9,6 @@ import argparse
 import csv
 import os
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 from gpuprof.chips import list_chips
 from gpuprof.fidelity import stored
@@ -17,8 +16,9 @@ from gpuprof.fidelity.missing import MISSING
 from gpuprof.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
 from gpuprof.timing.state.version import MODEL_VERSION
 from tests.microbench.figures import BY_NAME, FIGURES
+from tests.paths import DOCS
 
-PAGE = Path(__file__).parents[2] / "docs" / "model.md"
+PAGE = DOCS / "model.md"
 MAIN_CHIPS = ("v100", "a100", "h200")
 
 

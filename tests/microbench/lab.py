@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from gpuprof.timing.state.result import LaunchTiming
-from tests.running import run_file
+from tests.support.running import run_file
 
 FOLDER = Path(__file__).parent
 BODIES = (64, 128)  # times the instruction, in the two bodies of a kernel

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.host_oracle import nvcc
+from tests.support.host_oracle import nvcc
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 STORED = Path(__file__).parent / "nvcc"

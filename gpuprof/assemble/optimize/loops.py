@@ -1,7 +1,7 @@
 """Loops that the real assembler unrolls: what they look like, found in the blocks.
 
-The rule is ptxas 13.0's for sm_80, as tests/unrolled.py asks it with one small kernel after the other
-(tests/unrolled.csv has its answers).
+The rule is ptxas 13.0's for sm_80, as tests/ptxas/unrolled.py asks it with one small kernel after the other
+(tests/ptxas/unrolled.csv has its answers).
 """
 
 from typing import NamedTuple

@@ -21,7 +21,7 @@ LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127}  # words; predicates
 ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536
 GRANULE = 8  # what an SM gives a thread at least: the rest of a granule is free
 _LATE_PIPES = ("lsu", "tex", "xu")
-_MOMENT = 6  # instructions; fitted to ptxas 13.0: tests/test_registers.py
+_MOMENT = 6  # instructions; fitted to ptxas 13.0: tests/assemble/test_registers.py
 _WIDEST_ALIGNMENT = 4  # words: the widest access reads four, and so does the widest operand of a tensor instruction
 
 

@@ -1,7 +1,7 @@
 """What an instruction of our table is on a chip's architecture: how many issue slots, and on which unit.
 
 The table has the slots that ptxas 13.0 gives an operation for sm_80. Here is where other generations differ, by the
-same measurement (tests/ptx_expansion.csv): sm_120 adds and compares 64-bit integers in one instruction, newer parts
+same measurement (tests/ptxas/expansion.csv): sm_120 adds and compares 64-bit integers in one instruction, newer parts
 have shorter compare-and-swap loops, and from sm_86 on integers become floats on the ALU. What ptxas was not asked about
 counts as the generation before it, other makers' parts as sm_80.
 """

@@ -1,0 +1,62 @@
+"""Registers and spills beside those of ptxas, for the samples and for tests/register_kernels, from the same PTX."""
+
+import pytest
+
+from gpuprof.assemble.assemble import assemble_program
+from gpuprof.compile.cuda import compile_cuda
+from tests.ptxas.registers import LIMITS, SOURCES, read_table, said_by_ptxas
+from tests.support.nvidia_tools import needs_ptxas
+
+
+@pytest.fixture(scope="module")
+def modules():
+    return {source.name: compile_cuda(source) for source in SOURCES}
+
+
+@pytest.fixture(scope="module")
+def ours(modules):
+    """(source, kernel, limit) -> the function we make of it."""
+    found = {}
+    for source, module in modules.items():
+        for limit in LIMITS:
+            program = assemble_program(module, max_registers=limit or None)
+            found.update({(source, f.name, limit): f for f in program.functions if f.is_kernel})
+    return found
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    return {(row.source, row.kernel, row.limit): row for row in read_table()}
+
+
+def test_the_table_is_about_these_kernels(ours, theirs):
+    assert ours.keys() == theirs.keys()
+    assert len({key[:2] for key in theirs}) >= 50
+
+
+@pytest.mark.parametrize("folder", ["samples", "register_kernels"])
+def test_registers_are_those_of_ptxas_within_15_percent_on_average(ours, theirs, folder):
+    names = {source.name for source in SOURCES if source.parent.name == folder}
+    errors = {
+        key[1]: function.registers / theirs[key].registers - 1 for key,
+        function in ours.items() if key[0] in names and not key[2]
+    }  # fmt: skip
+    assert sum(map(abs, errors.values())) / len(errors) <= 0.15, errors
+    assert max(map(abs, errors.values())) <= 0.5, errors
+
+
+def test_kernels_spill_where_ptxas_spills(ours, theirs):
+    """The two allocators must agree on nearly all, and where they do not, it is about a few values."""
+    limited = {key: function for key, function in ours.items() if key[2]}
+    assert all(function.registers <= key[2] for key, function in limited.items())
+    wrong = {key: (f.spill_nbytes, theirs[key].spill_store_bytes) for key, f in limited.items()
+             if (f.spill_nbytes > 0) != (theirs[key].spill_store_bytes > 0)}  # fmt: skip
+    assert len(wrong) <= 0.06 * len(limited), wrong
+    assert all(max(pair) <= 96 for pair in wrong.values()), wrong
+
+
+@needs_ptxas
+def test_the_table_is_what_ptxas_says(tmp_path, theirs):
+    """Of its version 13.0; another may differ by a register, so a part is compared, and loosely."""
+    for row in said_by_ptxas(SOURCES[0], tmp_path):
+        assert abs(row.registers - theirs[row.source, row.kernel, row.limit].registers) <= 4

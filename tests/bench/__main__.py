@@ -1,0 +1,279 @@
+"""`make bench`: measures the figures of docs/speed.md. Prints a table and writes build/bench.json.
+
+Every figure is the median of several runs. Rates are per second of wall-clock time on this machine, one core each.
+"""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.paths import ROOT
+
+GPUPROF = [sys.executable, "-m", "gpuprof"]
+REPEATS = 5
+
+
+def _run(*args: str, cwd: Path, **environment: str) -> float:
+    """Seconds of one gpuprof command. Python keeps the bytecode of its modules, as it does where nobody has told it not
+    to.
+    """
+    environment = os.environ | environment
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    start = time.perf_counter()
+    subprocess.run([*GPUPROF, *args], cwd=cwd, check=True, capture_output=True, env=environment)
+    return time.perf_counter() - start
+
+
+def _median(measure, repeats: int = REPEATS) -> float:
+    return statistics.median(measure() for _ in range(repeats))
+
+
+def cli_figures(folder: Path):
+    """`first` has empty caches: the kernel and the timing engine are both compiled."""
+    saxpy = str(ROOT / "samples" / "saxpy.cu")
+    _run("collect", saxpy, cwd=folder)
+    with tempfile.TemporaryDirectory() as empty:
+        yield (
+            "cli.first",
+            _run("collect", saxpy, cwd=folder, XDG_CACHE_HOME=empty, NUMBA_CACHE_DIR=empty + "/numba"),
+            "s",
+            "gpuprof collect samples/saxpy.cu, empty caches",
+        )
+    yield "cli.warm", _median(lambda: _run("collect", saxpy, cwd=folder)), "s", "gpuprof collect samples/saxpy.cu"
+    yield "cli.help", _median(lambda: _run("--help", cwd=folder)), "s", "gpuprof --help"
+
+
+def assemble_figures(_: Path):
+    from gpuprof.assemble.assemble import assemble_program
+    from tests.bench.large_ptx import long_kernel, many_kernels
+
+    def seconds(module) -> float:
+        start = time.perf_counter()
+        assemble_program(module)
+        return time.perf_counter() - start
+
+    large, kernel = many_kernels(50_000), long_kernel(5_000)
+    lines = large.ptx.count("\n")
+    yield (
+        "assemble.large",
+        _median(lambda: seconds(large)),
+        "s",
+        f"PTX of {lines:,} lines, tests/bench/large_ptx.py, to a program",
+    )
+    yield (
+        "assemble.kernel",
+        _median(lambda: seconds(kernel)),
+        "s",
+        "one kernel of 5,000 instructions, tests/bench/large_ptx.py, to a program",
+    )
+
+
+def emulate_figures(_: Path):
+    from tests.bench.emulate import emulate_rate
+
+    for kind in ("converged", "divergent", "shuffle", "atomic", "atomic.shared", "tensor"):
+        yield (
+            f"emulate.{kind}",
+            _median(lambda kind=kind: emulate_rate(kind), 3),
+            "warp-instructions/s",
+            f"tests/bench/emulate.py {kind}",
+        )
+
+    from tests.bench.samples import slowest_sample
+
+    kernel, rate = slowest_sample()
+    yield "emulate.slowest", rate, "warp-instructions/s", f"the slowest kernel of samples/: {kernel}"
+
+
+def time_figures(_: Path):
+    from tests.bench.timing import timing_rate
+
+    for chip in ("a100", "h200"):
+        for kind in ("compute", "memory"):
+            timing_rate(kind, chip)
+            name = f"time.{kind}" if chip == "a100" else f"time.{kind}.{chip}"
+            rate = _median(lambda kind=kind, chip=chip: timing_rate(kind, chip), 3)
+            yield name, rate, "warp-instructions/s", f"tests/bench/timing.py {kind}, {chip}"
+
+    from tests.bench.samples import concurrent
+
+    pairs = [concurrent() for _ in range(3)]
+    rate, ratio = (statistics.median(each) for each in zip(*pairs, strict=True))
+    yield (
+        "time.concurrent",
+        rate,
+        "warp-instructions/s",
+        "naive of samples/matmul.cu, 384 x 384, emulated on one core and timed on another",
+    )
+    yield "time.overlap", 100 * ratio, "%", "the same run's time, of the time of the slower one alone"
+
+
+def sample_figures(folder: Path):
+    """Collecting with the sampler at its finest period against collecting without it: time, and simulated cycles."""
+    matmul = str(ROOT / "samples" / "matmul.cu")
+
+    def collect(period: int) -> float:
+        return _run("collect", matmul, "--period", str(period), "-o", f"p{period}.gprec", cwd=folder)
+
+    for period in (0, 256):
+        collect(period)
+    pairs = [(collect(256), collect(0)) for _ in range(REPEATS)]
+    overhead = statistics.median(on / off - 1 for on, off in pairs)
+    yield (
+        "sample.time",
+        round(100 * overhead, 2),
+        "%",
+        "gpuprof collect samples/matmul.cu --period 256, against --period 0",
+    )
+    cycles = [_total_cycles(folder / f"p{period}.gprec") for period in (256, 0)]
+    yield "sample.cycles", cycles[0] - cycles[1], "cycles", "simulated cycles of the same two runs, on minus off"
+
+
+# A compute-bound and a memory-bound launch, each long enough that collecting is mostly emulating and timing.
+COSTS = {
+    "compute": (
+        "matmul.cu",
+        "naive<<<(24, 24), (16, 16)>>>(a: f32[384,384]=random, b: f32[384,384]=random, c: f32[384,384], 384)",
+    ),
+    "memory": ("saxpy.cu", "saxpy<<<4096, 256>>>(1048576, 2.0, x: f32[1048576]=random, y: f32[1048576]=random)"),
+}
+SAMPLINGS = {"1024": ("--period", "1024"), "all.32": ("--period", "32", "--mode", "all")}
+
+
+def sampling_cost_figures(folder: Path):
+    """Collecting with samples against collecting without: pairs of runs, one after the other, since the machine is
+    others' too.
+    """
+    for kind, (file, launch) in COSTS.items():
+        command = ("collect", str(ROOT / "samples" / file), "--launch", launch, "-o", "cost.gprec")
+        _run(*command, "--period", "0", cwd=folder)
+        for name, flags in SAMPLINGS.items():
+            ratios = [
+                _run(*command, *flags, cwd=folder) / _run(*command, "--period", "0", cwd=folder) for _ in range(REPEATS)
+            ]
+            overhead = round(100 * (statistics.median(ratios) - 1), 2)
+            yield (
+                f"sample.{kind}.{name}",
+                overhead,
+                "%",
+                f"collect samples/{file}, {' '.join(flags)}, against --period 0",
+            )
+
+
+def record_figures(_: Path):
+    """In a process of its own for each form, whose memory is that of writing and correlating alone."""
+    for record in ("wide", "compact"):
+        command = [sys.executable, "-m", "tests.bench.records", "10000000", record]
+        text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        rate, seconds, peak = map(float, text.split())
+        what = f"ten million {record} records, tests/bench/records.py"
+        yield f"records.{record}.write", rate, "MB/s", f"{what}: written"
+        yield f"records.{record}.read", seconds, "s", f"{what}: read and correlated"
+        yield f"records.{record}.memory", peak, "MiB", f"{what}: most memory"
+
+
+def _total_cycles(path: Path) -> int:
+    from gpuprof.records.reader import read_recording
+
+    return sum(launch.end["cycles"] for launch in read_recording(path).launches.values())
+
+
+def correlate_figures(folder: Path):
+    from gpuprof.correlate.correlate import correlate
+    from tests.support.big_recording import write_big_recording
+
+    n_records = 1_000_000
+    path = write_big_recording(folder / "big.gprec", folder / "p256.gprec", n_records)
+
+    def once() -> float:
+        start = time.perf_counter()
+        correlate(path, folder / "big.gpudb")
+        return n_records / (time.perf_counter() - start)
+
+    yield "correlate.records", _median(once, 3), "records/s", "a million wide records to a database"
+    yield (
+        "report.million",
+        _median(lambda: _run("report", str(path), cwd=folder), 3),
+        "s",
+        "gpuprof report on a million records",
+    )
+
+
+def memory_figures(folder: Path):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    _run("collect", str(ROOT / "samples" / "matmul.cu"), cwd=folder)
+    peak = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    yield "peak.memory", round(peak / 1024), "MiB", "largest of all commands above"
+
+
+def long_figures(_: Path):
+    """Kernels whose blocks run long, each in a process of its own: memory must not grow with the run."""
+    for kind, millions in (("compute", 20), ("compute", 200), ("memory", 50), ("memory", 200)):
+        command = [sys.executable, "-m", "tests.bench.long_run", kind, str(millions)]
+        text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        yield (
+            f"memory.long.{kind}.{millions}",
+            float(text.split()[-2]),
+            "MiB",
+            f"python -m tests.bench.long_run {kind} {millions}",
+        )
+
+
+def blocks_figures(_: Path):
+    """Part of a launch's blocks timed, against all: see tests/bench/blocks.py for more launches."""
+    from tests.bench.blocks import run
+
+    for name in ("shuffle", "padded transpose"):
+        full, part = run(name, False), run(name, True)
+        known, what = part.timing.extrapolation, f"python -m tests.bench.blocks '{name}'"
+        figure = f"blocks.{name.partition(' ')[0]}"
+        yield (
+            f"{figure}.time",
+            100 * part.seconds / full.seconds,
+            "%",
+            f"{what}: time with --sample-blocks, of that without",
+        )
+        yield (
+            f"{figure}.error",
+            100 * (part.timing.cycles / full.timing.cycles - 1),
+            "%",
+            f"{what}: its cycles, against those without",
+        )
+        yield f"{figure}.stated", 100 * known.error, "%", f"{what}: the error that it states"
+
+
+GROUPS = (
+    assemble_figures,
+    emulate_figures,
+    time_figures,
+    cli_figures,
+    sample_figures,
+    correlate_figures,
+    memory_figures,
+    long_figures,
+    sampling_cost_figures,
+    record_figures,
+    blocks_figures,
+)
+
+
+def main() -> None:
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for group in GROUPS:
+            for name, value, unit, command in group(Path(folder)):
+                value = float(f"{value:.4g}")
+                rows.append({"name": name, "value": value, "unit": unit, "command": command})
+                print(f"{name:20} {value:>14,.10g} {unit:20} {command}", flush=True)
+    (ROOT / "build").mkdir(exist_ok=True)
+    (ROOT / "build" / "bench.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,473 @@
+"""gpuprof check: the baseline file, the comparison, and the whole output for each verdict."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuprof.assemble.object.elf import write_gpubin
+from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline
+from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
+from gpuprof.check.rules import Rule, parse_rule
+from gpuprof.correlate.metrics import METRICS
+from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.isa.encoding import encode, make
+from gpuprof.isa.program import Function, Location, Program
+from gpuprof.isa.stalls import INDEX, N_REASONS
+from gpuprof.records.schema import COUNTERS_DTYPE
+from gpuprof.records.writer import RecordWriter
+from tests.support.recordings import CHIP, META, gpuprof, launch_fields, timing
+
+SOURCE = [
+    "__global__ void blur(float *x)",
+    "{",
+    "    float a = x[0];",
+    "    __syncthreads();",
+    "    x[1] = a;",
+    "    __syncthreads();",
+    "}",
+]
+
+
+def write_blur(
+    path: Path, cycles=(200,), lines=(40, 900, 60), source=SOURCE, first_line=3, complete=True, **changes
+) -> Path:
+    """Launches of a kernel whose lines `first_line`, + 2, + 3 are charged `lines` warp-cycles in the first launch,
+    twice that in the next.
+
+    The middle one is code that was inlined from a header: it is charged to the kernel's line that asked for it.
+    """
+    chip, launch_changes = changes.pop("chip", CHIP), changes.pop("launch", {})
+    path_of_source = changes.pop("path_of_source", "blur.cu")
+    places = [Location(path_of_source, first_line + offset, 1, "blur") for offset in (0, 2, 3)]
+    places[1] = Location("math.h", 9, 1, "helper", places[1])
+    program = Program(
+        name="blur.cu",
+        code=encode([make("LDG.32", dst=1, a=0), make("STG.32", a=0, b=1), make("EXIT")]),
+        functions=(Function("_Z4blurPf", "blur", 0, 3, is_kernel=True, registers=8),),
+        variables=(),
+        relocations=(),
+        ptx="",
+        ptx_lines=np.zeros(3, np.uint32),
+        locations=tuple(places),
+        sources={path_of_source: "\n".join(source) + "\n"},
+    )
+    ledger = np.zeros((3, N_REASONS), np.uint64)
+    ledger[:, INDEX["long_scoreboard"]] = lines
+    counters = np.zeros(3, COUNTERS_DTYPE)
+    counters["pc"], counters["inst_executed"] = 16 * np.arange(3), 8
+    writer = RecordWriter(path)
+    writer.meta(META | changes)
+    writer.chip(chip)
+    writer.module(
+        0, name="blur.cu", load_base=0, code_nbytes=48, image=write_gpubin(program), compiler="clang 22", arch="sm_80"
+    )
+    writer.source(path_of_source, "\n".join(source) + "\n")
+    for launch, duration in enumerate(cycles):
+        writer.launch_begin(launch_fields(launch, kernel="blur", symbol="_Z4blurPf", grid=[8, 8, 1]) | launch_changes)
+        writer.ledger(launch, ledger * np.uint64(launch + 1), 0)
+        writer.counters(launch, counters)
+        writer.launch_end(launch, timing(cycles=duration, end_cycle=100 + duration, samples_due=0, samples_kept=0))
+    writer.end() if complete else writer.keep("interrupted")
+    return path
+
+
+def check(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of `gpuprof check now.gprec --baseline blur.toml ...`."""
+    return gpuprof(folder, "check", "now.gprec", "--baseline", "blur.toml", *arguments)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A baseline of one launch of 200 cycles; a test writes now.gprec and checks it."""
+    write_blur(tmp_path / "now.gprec")
+    assert check(tmp_path, "--update") == (0, "blur.toml: baseline of 1 launch written\n", "")
+    return tmp_path
+
+
+# The file.
+
+BASELINE = f"""\
+# gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
+# The numbers are exact and the same on every machine. Counts of zero are left out.
+# lines: warp-cycles, file, text (and which of the lines that say the same), from 1% of the launch on.
+format = {FORMAT}
+tool = "0.1.0"
+model = "1"
+chip = "a100"
+chip_sha256 = "710f5a019c18a29a"
+compiler = "clang 22"
+
+[[launch]]
+kernel = "blur<<<(8, 8), 64>>>"
+ordinal = 1
+cycles = 200
+inst_executed = 24
+dram_nbytes = 1536
+dram_read_nbytes = 1024
+dram_write_nbytes = 512
+registers = 12
+warp_cycles = 1000
+warp_cycles_long_scoreboard = 1000
+lines = [
+  [40, "blur.cu", "float a = x[0];"],
+  [900, "blur.cu", "x[1] = a;"],
+  [60, "blur.cu", "__syncthreads();", 2],
+]
+"""
+
+
+def test_baseline_file(folder):
+    assert (folder / "blur.toml").read_text() == BASELINE
+    assert sorted(path.name for path in folder.iterdir()) == ["blur.toml", "now.gprec"]
+
+
+def test_cheap_lines_are_left_out(tmp_path):
+    write_blur(tmp_path / "now.gprec", lines=(9, 981, 10))
+    check(tmp_path, "--update")
+    rows = (tmp_path / "blur.toml").read_text().partition("lines = [\n")[2]
+    assert rows == '  [981, "blur.cu", "x[1] = a;"],\n  [10, "blur.cu", "__syncthreads();", 2],\n]\n'
+
+
+def test_update_is_a_fixed_point(folder):
+    check(folder, "--update")
+    assert (folder / "blur.toml").read_text() == BASELINE
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"]), max_size=20)
+LINES = st.dictionaries(
+    st.builds(LineKey, TEXTS, TEXTS, st.integers(1, 3)),
+    st.builds(LineCost, st.integers(10, 2**63), st.just("")),
+    max_size=4,
+)
+METRIC_VALUES = st.dictionaries(
+    st.sampled_from([m.name for m in METRICS if m.name != "warp_cycles"]), st.integers(1, 2**63), max_size=5
+)
+LAUNCHES = st.dictionaries(
+    st.builds(LaunchKey, TEXTS, st.integers(1, 9)),
+    st.builds(lambda metrics, lines: LaunchFacts(metrics | {"warp_cycles": 1000}, lines), METRIC_VALUES, LINES),
+    min_size=1,
+    max_size=3,
+)
+ORIGINS = st.fixed_dictionaries(dict.fromkeys(("model", "chip", "chip_sha256", "compiler"), TEXTS))
+
+
+@given(st.builds(Facts, TEXTS, ORIGINS, LAUNCHES))
+def test_any_facts_come_back(tmp_path_factory, facts):
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    write_baseline(path, facts)
+    assert read_baseline(path) == facts
+    assert path.read_text() == "".join(baseline_lines(facts))
+
+
+DAMAGED = {
+    f"format = {FORMAT}": "damaged baseline: the file has no 'launch'; write a new one with --update",
+    "x": "is not a baseline: Expected '=' after a key in a key/value pair (at end of document)",
+    BASELINE.replace(
+        f"format = {FORMAT}", f"format = {FORMAT + 1}"
+    ): f"has format {FORMAT + 1}, and this gpuprof reads up to {FORMAT}: use a newer gpuprof",
+    BASELINE.replace(
+        "ordinal = 1", "ordinal = 1.5"
+    ): "damaged baseline: a launch: ordinal is '1.5', not of type int; write a new one with --update",
+    BASELINE.replace("registers", "registres"): (
+        "damaged baseline: blur<<<(8, 8), 64>>> has 'registres', which is not a metric of this gpuprof; write a "
+        "new one with --update"
+    ),
+    BASELINE.replace(
+        '[40, "blur.cu"', "[40"
+    ): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];'], not "
+    "[warp-cycles, file, text]; write a new one with --update",
+    BASELINE
+    + BASELINE.partition("\n\n")[2]: "damaged baseline: it holds a launch twice; write a new one with --update",
+    "a = " + "[" * 5000: "is not a baseline: ",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_damaged_baseline(tmp_path, text):
+    (tmp_path / "b.toml").write_text(text)
+    with pytest.raises(FileFormatError) as caught:
+        read_baseline(tmp_path / "b.toml")
+    assert str(caught.value).startswith(f"{tmp_path / 'b.toml'}: {DAMAGED[text]}")
+
+
+def test_an_older_baseline_does_not_compare(folder):
+    """Metrics that it does not have would read as zero."""
+    (folder / "blur.toml").write_text(BASELINE.replace(f"format = {FORMAT}", f"format = {FORMAT - 1}"))
+    message = f"blur.toml: has format {FORMAT - 1}, and this gpuprof writes format {FORMAT}; write a new one "
+    assert check(folder) == (4, "", f"gpuprof: {message}with --update\n")
+
+
+# The verdicts.
+
+
+def test_nothing_changed(folder):
+    assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+
+
+def test_a_change_within_limits(folder):
+    """400 is twice 200, and more than 1 %, but not more than 200 cycles: both limits must be exceeded."""
+    write_blur(folder / "now.gprec", cycles=(400,))
+    assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+
+
+def test_a_regression_names_its_lines(folder):
+    """Three lines were added above the kernel: its own lines are still themselves, at their new numbers. 5 of 4105 are
+    not worth a row.
+    """
+    write_blur(
+        folder / "now.gprec", cycles=(1000,), lines=(45, 4900, 160), source=["//", "//", "//", *SOURCE], first_line=6
+    )
+    assert check(folder) == (
+        3,
+        """\
+regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
+             blur.cu:8  900 -> 4900 warp-cycles (+4000)  x[1] = a;
+             blur.cu:9  60 -> 160 warp-cycles (+100)  __syncthreads();
+1 launch compared (cycles=1%|200): 1 regressed
+""",
+        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200, "
+        "most at blur.cu:8; "
+        "if this is intended, run again with --update\n",
+    )
+
+
+def test_an_edited_line(folder):
+    """The old line is gone, the new one is not in the baseline."""
+    write_blur(
+        folder / "now.gprec",
+        cycles=(1000,),
+        lines=(40, 5000, 60),
+        source=[*SOURCE[:4], "    x[1] = sqrtf(a);", *SOURCE[5:]],
+    )
+    code, out, _ = check(folder, "--diff")
+    assert code == 3
+    assert (
+        out
+        == """\
+blur<<<(8, 8), 64>>>  regressed
+  metric                       baseline   now  change
+  cycles                            200  1000  +800, +400.0 %
+  inst_executed                      24    24  =
+  dram_nbytes                      1536  1536  =
+  dram_read_nbytes                 1024  1024  =
+  dram_write_nbytes                 512   512  =
+  registers                          12    12  =
+  warp_cycles                      1000  5100  +4100, +410.0 %
+  warp_cycles_long_scoreboard      1000  5100  +4100, +410.0 %
+  warp-cycles by line  baseline   now  change
+  blur.cu:5                   -  5000   +5000  x[1] = sqrtf(a);
+  blur.cu                   900     -    -900  x[1] = a;
+
+regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
+             blur.cu:5  little -> 5000 warp-cycles (+5000)  x[1] = sqrtf(a);
+1 launch compared (cycles=1%|200): 1 regressed
+"""
+    )
+
+
+def test_an_improvement(folder):
+    write_blur(folder / "now.gprec", cycles=(100,), lines=(40, 400, 60))
+    assert check(folder, "--fail-on", "cycles=10%") == (
+        0,
+        """\
+improved   blur<<<(8, 8), 64>>>: cycles 200 -> 100 (-100, -50.0 %), limit 10%
+1 launch compared (cycles=10%): 1 improved; run with --update to keep the improvement
+""",
+        "",
+    )
+
+
+def test_a_missing_and_a_new_launch(folder):
+    write_blur(folder / "now.gprec", launch={"dynamic_shared_nbytes": 128})
+    assert check(folder) == (
+        4,
+        """\
+missing    blur<<<(8, 8), 64>>>: in the baseline, but not in this profile
+new        blur<<<(8, 8), 64, 128>>>: not in the baseline; --update adds it
+0 launches compared (cycles=1%|200): 1 missing, 1 new
+""",
+        "gpuprof: blur.toml: not in this profile: blur<<<(8, 8), 64>>>; launch the kernel, or remove it from the "
+        "baseline with "
+        "--update\n",
+    )
+
+
+def test_launches_of_one_name_are_told_apart_by_their_order(folder):
+    write_blur(folder / "now.gprec", cycles=(200, 300, 100))
+    check(folder, "--update")
+    write_blur(folder / "now.gprec", cycles=(200, 900, 100))
+    code, out, error = check(folder)
+    assert (code, out.splitlines()[0]) == (
+        3,
+        "regressed  blur<<<(8, 8), 64>>> #2: cycles 300 -> 900 (+600, +200.0 %), limit 1%|200",
+    )
+    assert error.startswith("gpuprof: 1 of 3 launches regressed: blur<<<(8, 8), 64>>> #2: cycles 300 -> 900")
+
+
+def test_any_rule_can_fail(folder):
+    write_blur(folder / "now.gprec", lines=(41, 900, 60))
+    assert check(folder, "--fail-on", "cycles=0", "--fail-on", "warp_cycles_long_scoreboard=0")[:2] == (
+        3,
+        """\
+regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +0.1 %), limit 0
+             blur.cu:3  40 -> 41 warp-cycles (+1)  float a = x[0];
+1 launch compared (cycles=0 warp_cycles_long_scoreboard=0): 1 regressed
+""",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference"),
+    [
+        ({"model_version": "2"}, "model '1' -> '2'"),
+        ({"tool_version": "0.2.0"}, "gpuprof '0.1.0' -> '0.2.0'"),
+        ({"chip": CHIP | {"sms": 80}}, "chip_sha256 '710f5a019c18a29a' -> '1a953f409851243b'"),
+    ],
+)
+def test_another_machine(folder, changes, difference):
+    write_blur(folder / "now.gprec", **changes)
+    assert check(folder) == (
+        4,
+        "",
+        f"gpuprof: the baseline is not comparable: {difference}; write a new one with --update\n",
+    )
+
+
+@pytest.mark.parametrize("update", [[], ["--update"]])
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"complete": False}, "now.gprec: the recording is not complete (interrupted); collect again"),
+        ({"cycles": ()}, "now.gprec: it has no measurements (0 launches, no warp-cycles); collect again"),
+        ({"lines": (0, 0, 0)}, "now.gprec: it has no measurements (1 launch, no warp-cycles); collect again"),
+    ],
+)
+def test_nothing_measured_is_never_a_pass(folder, update, changes, why):
+    write_blur(folder / "now.gprec", **changes)
+    assert check(folder, *update) == (4, "", f"gpuprof: {why}\n")
+    assert (folder / "blur.toml").read_text() == BASELINE
+
+
+def test_no_baseline(folder):
+    (folder / "blur.toml").unlink()
+    error = (
+        "gpuprof: blur.toml: there is no baseline yet; `gpuprof check ... --baseline blur.toml --update` writes one\n"
+    )
+    assert check(folder) == (4, "", error)
+
+
+def test_json(folder):
+    write_blur(folder / "now.gprec", cycles=(1000,), lines=(40, 4900, 60))
+    code, out, _ = check(folder, "--format", "json")
+    crossing = {"fail_on": "cycles=1%|200", "metric": "cycles", "old": 200, "new": 1000}
+    same = {
+        "inst_executed": 24,
+        "dram_nbytes": 1536,
+        "dram_read_nbytes": 1024,
+        "dram_write_nbytes": 512,
+        "registers": 12,
+    }
+    metrics = {"cycles": {"old": 200, "new": 1000}} | {
+        name: {"old": value, "new": value} for name, value in same.items()
+    }
+    metrics |= {name: {"old": 1000, "new": 5000} for name in ("warp_cycles", "warp_cycles_long_scoreboard")}
+    assert (code, json.loads(out)) == (
+        3,
+        {
+            "version": 1,
+            "verdict": "regressed",
+            "fail_on": ["cycles=1%|200"],
+            "launches": [
+                {
+                    "name": "blur<<<(8, 8), 64>>>",
+                    "ordinal": 1,
+                    "verdict": "regressed",
+                    "regressions": [crossing],
+                    "improvements": [],
+                    "metrics": metrics,
+                    "lines": [{"place": "blur.cu:5", "text": "x[1] = a;", "old": 900, "new": 4900}],
+                }
+            ],
+            "missing": [],
+            "added": [],
+        },
+    )
+
+
+def test_another_checkout_is_the_same_file(folder):
+    write_blur(folder / "now.gprec", path_of_source="/home/ci/build/blur.cu")
+    assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+
+
+def test_hostile_text_does_not_reach_the_terminal(tmp_path):
+    source = [*SOURCE[:4], "    x[1] = a; // \x1b[31m\u202e", *SOURCE[5:]]
+    launch = {"kernel": "blur\x1b]0;title\x07"}
+    write_blur(tmp_path / "now.gprec", source=source, launch=launch)
+    outputs = [check(tmp_path, "--update")]
+    write_blur(tmp_path / "now.gprec", source=source, launch=launch, cycles=(9000,), lines=(40, 9000, 60))
+    outputs += [check(tmp_path), check(tmp_path, "--diff")]
+    shown = "".join(out + error for _, out, error in outputs) + (tmp_path / "blur.toml").read_text()
+    assert "\\x1b[31m\\u202e" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
+# The rules.
+
+
+@pytest.mark.parametrize(
+    ("text", "percent", "absolute"),
+    [
+        ("cycles=1%", 1, None),
+        ("cycles=200", None, 200),
+        ("cycles=0.5%|200", Fraction(1, 2), 200),
+        ("cycles=200|1%", 1, 200),
+        (" cycles=0 ", None, 0),
+    ],
+)
+def test_rules(text, percent, absolute):
+    assert parse_rule(text) == Rule("cycles", percent, absolute, text.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("cycles", "expected METRIC=LIMIT"),
+        ("cycles=", "expected METRIC=LIMIT"),
+        ("=1%", "expected METRIC=LIMIT"),
+        ("cycles=-1", "'-1' is not a limit"),
+        ("cycles=1%%", "'1%%' is not a limit"),
+        ("cycles=1%|2%", "'2%' is not a limit"),
+        ("cycles=1|2", "'2' is not a limit"),
+        ("cycles=1%|", "'' is not a limit"),
+        ("ticks=1%", f"'ticks' is not a metric; the metrics are: {', '.join(metric.name for metric in METRICS)}"),
+    ],
+)
+def test_wrong_rules(text, why):
+    with pytest.raises(UsageError) as caught:
+        parse_rule(text)
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "change", "exceeded"),
+    [
+        ("cycles=1%", 1000, 10, False),
+        ("cycles=1%", 1000, 11, True),
+        ("cycles=10", 1000, 10, False),
+        ("cycles=10", 1000, 11, True),
+        ("cycles=1%|100", 1000, 100, False),
+        ("cycles=1%|100", 1000, 101, True),
+        ("cycles=1%|5", 1000, 10, False),
+        ("cycles=5%", 0, 1, True),
+        ("cycles=0", 0, 0, False),
+        ("cycles=0%", 1000, -500, False),
+        ("cycles=0.1%", 3 * 10**18, 3 * 10**15 + 1, True),
+    ],
+)
+def test_what_exceeds_a_rule(rule, old, change, exceeded):
+    assert parse_rule(rule).exceeded_by(change, old) is exceeded

@@ -1,0 +1,83 @@
+"""The first run on a machine compiles the emulator and the timing model; later ones find them in Numba's cache."""
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from gpuprof.timing.engine import SIGNATURE, run
+from tests.paths import ROOT, SAMPLES
+from tests.support.command import PROGRAM, names, process
+from tests.support.running import run_file
+
+NOTICE = "gpuprof: first run on this machine: compiling the emulator and the timing model, once\n"
+
+
+def start(folder, cache, output: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [*PROGRAM, "collect", str(SAMPLES / "saxpy.cu"), "-o", output],
+        cwd=folder,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def test_two_first_runs_at_once_and_one_after_them(tmp_path):
+    both = [start(tmp_path, tmp_path / "cache", f"{name}.gprec") for name in ("a", "b")]
+    said = [process.communicate(timeout=600) for process in both]
+    assert [error for _, error in said] == [NOTICE, NOTICE]
+    later = start(tmp_path, tmp_path / "cache", "c.gprec")
+    assert later.communicate(timeout=600)[1] == ""
+    recordings = {(tmp_path / f"{name}.gprec").read_bytes() for name in ("a", "b", "c")}
+    assert len(recordings) == 1
+    assert [process.returncode for process in (*both, later)] == [0, 0, 0]
+    assert not [name for name in names(tmp_path / "cache") if ".tmp" in name]
+
+
+def test_an_interrupt_while_compiling_leaves_nothing_behind(tmp_path):
+    process = start(tmp_path, tmp_path / "cache", "a.gprec")
+    assert process.stderr.readline() == NOTICE
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, out, error.strip()) == (130, "", "gpuprof: interrupted")
+    assert processes_with(str(tmp_path / "cache")) == []
+    assert not [name for name in names(tmp_path / "cache") if "engine" in name]
+
+
+COUNTS = """\
+import os, sys
+if any("compile_now" in word for word in sys.orig_argv):
+    with open(os.environ["COMPILATIONS"], "a") as file:
+        file.write("one more\\n")
+"""
+
+
+def test_the_workers_of_a_sweep_wait_for_one_compilation(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(COUNTS)
+    settings = {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "COMPILATIONS": str(tmp_path / "compilations"),
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
+    }
+    code, _, error = process(tmp_path, "sweep", SAMPLES / "saxpy.cu", "--param", "sms=2,3,4", "--jobs", "3", **settings)
+    assert (code, error) == (0, "")
+    assert (tmp_path / "compilations").read_text() == "one more\n"
+
+
+def processes_with(text: str) -> list[int]:
+    """Processes of this user's whose environment holds `text`; none where the system has no /proc."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # another user's, or just gone
+            found += [int(path.parent.name)] if text.encode() in path.read_bytes() else []
+    return found
+
+
+def test_the_signature_compiled_ahead_is_the_one_that_is_called():
+    run_file(SAMPLES / "saxpy.cu")
+    assert run.signatures == [SIGNATURE]

@@ -1,0 +1,130 @@
+"""A synthetic recording as a database: every table, whole."""
+
+import numpy as np
+import pytest
+
+from gpuprof.correlate.correlate import correlate
+from gpuprof.correlate.database import ensure_database, open_database
+from gpuprof.correlate.program_tables import access
+from gpuprof.isa.causes import KINDS
+from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.stalls import INDEX, REASONS
+from gpuprof.records.reader import read_recording
+from gpuprof.records.schema import CAUSES_DTYPE, LOSSES_DTYPE, SAMPLED_COUNTERS_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from tests.support.recordings import HEADER_PATH, SOURCE, write_saxpy
+
+SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
+
+TABLES = {
+    "modules": [(0, "saxpy.cu", 0x1000, 48, "clang 22", "sm_80", ".version 8.0\n")],
+    "sources": [(0, HEADER_PATH, None), (1, "saxpy.cu", SOURCE)],
+    "functions": [(0, 0, "_Z5saxpyifPfS_", "saxpy", 1, 0x1000, 3, 12, 0, 0, 0)],
+    "instructions": [
+        (0x1000, 0, 0, "IADD R1, R2, R3", "IADD", 1, 4, 5, 10, "", "", 0),
+        (0x1010, 0, 0, "LDG.32 R1, [R0+0x10]", "LDG.32", 0, 7, 12, 11, "global", "load", 4),
+        (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0),
+    ],
+    "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
+    "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],
+    "launch_metrics": [
+        (0, "dram_read_nbytes", 1024),
+        (0, "dram_write_nbytes", 512),
+        (0, "local_nbytes", 0),
+        (0, "occupancy_limiter", "registers"),
+        (0, "registers", 12),
+        (0, "shared_nbytes", 0),
+    ],
+    "stall_reasons": [(number, reason.name, reason.text) for number, reason in enumerate(REASONS)],
+    "cause_kinds": [(number, *kind) for number, kind in enumerate(KINDS)],
+    # The second sample held two reasons, long_scoreboard and drain: the first counts.
+    "samples": [(0, 0x1000, SELECTED, 1, 0, 4), (0, 0x1010, WAIT, 1, 0, 1), (0, 0x1010, LONG, 1, 1, 3)],
+    # Weights 4, 3 and 1 are worth 8^2 / (16 + 9 + 1) = 2.4615 samples. Half the weight is at each of two instructions,
+    # so a cycle's excess over its half is 2, -1.5, -0.5 at the first and the opposite at the second: the differences
+    # squared are 2 (3.5^2 + 1^2) = 26.5, the variance
+    # 26.5 / 2 * 3/2 / 8^2 = 0.3105; that of 2.4615 independent samples is (1 - 2/4) / 2.4615 = 0.2031. So 2.4615 *
+    # 0.2031 / 0.3105 = 1.61.
+    "sample_sizes": [(0, 1.61)],
+    "ledger": [(0, 0x1000, SELECTED, 4), (0, 0x1010, LONG, 600), (0, 0x1020, DRAIN, 60)],
+    "samplers": [],
+    "sample_losses": [],
+    "sampled_counters": [],
+    "stalls": [],
+    "stall_lengths": [],
+    "causes": [],
+    "counters": [(0, 0x1000, 4, *[0] * 9), (0, 0x1010, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0)],
+    "meta": [
+        ("chip", "a100"),
+        ("chip_json", '{"clock_mhz": 1410, "name": "a100", "sms": 108}'),
+        ("command", "gpuprof collect saxpy.cu"),
+        ("complete", "1"),
+        ("damage", ""),
+        ("ledger_cycles_outside", "0"),
+        ("marks", ""),
+        ("mode", "random"),
+        ("model_version", "1"),
+        ("period_cycles", "32"),
+        ("record", "wide"),
+        ("samples_outside", "0"),
+        ("seed", "0"),
+        ("tool", "gpuprof"),
+        ("tool_version", "0.1.0"),
+    ],
+    "lines": [(0, None, 0, 60, 0), (0, 0, 7, 600, 0), (0, 1, 4, 4, 4)],
+}
+
+
+@pytest.fixture
+def saxpy(tmp_path):
+    return write_saxpy(tmp_path / "saxpy.gprec")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_table(saxpy, table):
+    db = ensure_database(saxpy)
+    assert db.execute(f"SELECT * FROM {table}").fetchall() == TABLES[table]
+
+
+def test_what_the_sampler_and_the_ledger_add(tmp_path):
+    """A recording with one row of each further chunk: read back, and in its table."""
+    rows = {
+        b"SMCN": np.array([(132, 0, 5, 1, 2, 3, 9, 64, 16, 48, 40, 256)], SAMPLED_COUNTERS_DTYPE),
+        b"STLN": np.array([(0x1010, LONG, 2, 400)], STALLS_DTYPE),
+        b"STLH": np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS_DTYPE),
+        b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES_DTYPE),
+        b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
+    }
+    path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
+    launch = read_recording(path).launches[0]
+    read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes, launch.losses)
+    assert [found.tolist() for found in read] == [written.tolist() for written in rows.values()]
+    db = ensure_database(path)
+    tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses")
+    assert {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables} == {
+        "samplers": [(0, "kernels", "saxpy"), (0, "period_cycles", 64)],
+        "sampled_counters": [(0, 132, 1, 2, 3, 9, 5, 64, 16, 48, 40, 256)],
+        "stalls": [(0, 0x1010, LONG, 2, 400)],
+        "stall_lengths": [(0, 0x1010, LONG, 128, 1), (0, 0x1010, LONG, 256, 1)],
+        "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 0, 1, 600, 2)],
+        "sample_losses": [(0, 1, 9, 5, 1)],
+    }
+
+
+def test_no_table_is_left_out(saxpy):
+    names = {name for (name,) in ensure_database(saxpy).execute("SELECT name FROM sqlite_master WHERE sql IS NOT NULL")}
+    assert names == set(TABLES)
+
+
+def test_the_file_holds_what_memory_holds(saxpy, tmp_path):
+    correlate(saxpy, tmp_path / "saxpy.gpudb")
+    assert list(open_database(tmp_path / "saxpy.gpudb").iterdump()) == list(ensure_database(saxpy).iterdump())
+
+
+def test_every_instruction_with_an_address_does_something_to_memory():
+    found = {row.name: access(row)[1] for row in TABLE if row.space not in ("", "barrier")}
+    assert "" not in found.values()
+    assert {found["LDG.32"], found["TEX.2D"], found["LDSM.4"], found["SULD.2D.32"]} == {"load"}
+    assert {found["CP.ASYNC.16"], found["BULK.LOAD"]} == {"copy"}
+    assert (found["MBAR.ARRIVE"], found["BULK.PREFETCH"]) == ("atomic", "prefetch")
+    assert {
+        operation for name, operation in found.items() if name.startswith(("RED", "SURED", "TMA.RED", "BULK.RED"))
+    } == {"reduction"}

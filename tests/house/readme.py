@@ -1,0 +1,126 @@
+"""The commands of the pages and what they print. `python -m tests.house.readme` writes the pages anew with the output
+of this tree.
+
+A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line
+"..." in the output stands for any lines. The commands of a page run one after the other in one folder that has the
+samples.
+
+The table of docs/speed.md is what `make bench` last wrote into build/bench.json.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.paths import DOCS, ROOT
+
+README = ROOT / "README.md"
+PAGES = (README, *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md")))
+SPEED = DOCS / "speed.md"
+FIGURES = ROOT / "build" / "bench.json"
+COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
+_TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
+_BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
+
+
+class Step(NamedTuple):
+    command: str
+    output: str
+
+
+def steps_of(block: str) -> list[Step]:
+    """The commands of one console block, each with the output written below it."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    return [Step(command, output) for command, output in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def steps_on(page: Path) -> list[Step]:
+    return [step for block in _BLOCK.findall(page.read_text()) for step in steps_of(block)]
+
+
+def missing(command: str) -> str:
+    """The compiler that a command needs and that is not installed, in the version that the pages were written with; ""
+    when nothing is missing.
+    """
+    for word, (package, version) in COMPILERS.items():
+        if word in command and not _version_of(package).startswith(version):
+            return f"{package} {version} (make interop installs it)"
+    return ""
+
+
+def _version_of(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def run(command: str, folder: Path) -> str:
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COLUMNS": "80",
+        "LC_ALL": "C.UTF-8",
+    }
+    # Triton 3.9 warns of a new default when it is not told
+    environment |= {"PYTHONPATH": str(ROOT), "TRITON_DEFAULT_FP_FUSION": "1"}
+    environment.pop("NO_COLOR", None)
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return done.stdout
+
+
+def prepare(folder: Path) -> None:
+    (folder / "samples").symlink_to(ROOT / "samples")
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether the output is the expected one, where a line "..." stands for any lines."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "...\n" else re.escape(line) for line in expected.splitlines(keepends=True)
+    )
+    return re.fullmatch(pattern, printed) is not None
+
+
+def write_anew() -> None:
+    for page in PAGES:
+        page.write_text(_with_output(page.read_text()))
+    if FIGURES.exists():
+        table = figures_table(json.loads(FIGURES.read_text()))
+        SPEED.write_text(_TABLE.sub(lambda _: table, SPEED.read_text()))
+
+
+def _with_output(text: str) -> str:
+    """A page with what its commands print now."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+
+        def block(match: re.Match) -> str:
+            text = ""
+            for step in steps_of(match.group()):
+                if missing(step.command):
+                    text += f"$ {step.command}\n{step.output}"
+                    continue
+                printed = run(step.command, folder)
+                text += f"$ {step.command}\n" + (
+                    step.output if "...\n" in step.output and matches(step.output, printed) else printed
+                )
+            return text
+
+        return _BLOCK.sub(block, text)
+
+
+def figures_table(figures: list[dict]) -> str:
+    rows = [f"| `{row['name']}` | {row['value']:,.10g} {row['unit']} | {row['command']} |" for row in figures]
+    return "\n".join(["| figure | median | command |", "|---|---|---|", *rows, ""])
+
+
+if __name__ == "__main__":
+    write_anew()

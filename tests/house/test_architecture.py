@@ -1,0 +1,181 @@
+"""Rooms stand in one order, imports run one way, and what should start quickly imports nothing heavy. The rules are in
+`tests.house.architecture`; `test_architecture_rules` breaks each of them.
+"""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from tests.house.architecture import (
+    REST,
+    compiled_from,
+    crowded_rooms,
+    import_circles,
+    imports_of_insides,
+    not_one_way,
+    rooms_that_import_all,
+    taken_second_hand,
+    wrong_at_the_top,
+    wrong_rooms,
+    wrong_sub_rooms,
+)
+from tests.house.source_graph import read_package
+from tests.paths import ROOT
+
+PACKAGE = ROOT / "gpuprof"
+TOP_FILES = ("__init__.py", "__main__.py", "errors.py")
+
+# Room -> the rooms it may import. Each room imports only rooms above it.
+GROUND = "errors base isa chips fidelity"
+READS_DATABASES = f"{GROUND} records correlate"
+MAY_IMPORT = {
+    "errors": "",
+    "base": "errors",
+    "compiled": "errors base",
+    "isa": "errors",
+    "chips": "errors",
+    "fidelity": "errors chips",
+    "compile": "errors base",
+    "assemble": "errors base isa",
+    "device": "errors base isa chips compile",
+    "emulate": "errors base compiled isa chips device",
+    "timing": "errors base compiled isa chips device emulate",
+    "records": "errors base isa chips device timing",
+    "saved": "errors base device timing records",
+    "correlate": f"{GROUND} records",
+    "report": READS_DATABASES,
+    "export": READS_DATABASES,
+    "check": READS_DATABASES,
+    "run": f"{GROUND} compiled compile assemble device emulate timing records saved",
+    "interop": f"{GROUND} compile device timing run",
+    "sweep": f"{GROUND} device timing records correlate report check run",
+    "cli": f"{GROUND} compile assemble device timing records saved correlate report export check run sweep",
+}
+OUTSIDE = {"": "base device run", "__main__": "cli"}  # the package itself: what it looks up when asked
+# (room, module) beside the table.
+EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, which the compiled model writes
+
+# Ground first. REST is all files at the room's root that are not named.
+SUB_ROOMS = {
+    "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
+    "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "requests"),
+    "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", REST),
+    "timing": ("sampling", "state", "units", REST),
+}
+
+MOST_FILES = 20
+CROWDED = {
+    "timing/units": "flat: its docstring says why",
+}
+INSIDES = ("numba.core", "llvmlite.binding")
+KNOWS_INSIDES = {
+    "compiled": "the room for that",
+    "gpuprof.compile.codegen": "llvmlite.binding is the CUDA compiler's code generator",
+}
+FACES = ("chips", "compile", "timing")
+
+
+@pytest.fixture(scope="module")
+def modules():
+    return read_package(PACKAGE)
+
+
+def test_the_top_level_holds_rooms():
+    rooms = [room for room in MAY_IMPORT if room != "errors"]
+    assert wrong_at_the_top(PACKAGE, rooms, TOP_FILES) == []
+
+
+def test_imports_run_one_way(modules):
+    assert not_one_way(MAY_IMPORT) == []
+    assert wrong_rooms(modules, MAY_IMPORT | OUTSIDE, EXCEPTIONS) == []
+
+
+def test_one_room_knows_emulation_timing_and_records(modules):
+    assert rooms_that_import_all(modules, {"emulate", "timing", "records"}) == ["run"]
+
+
+@pytest.mark.parametrize("room", SUB_ROOMS)
+def test_sub_rooms_stand_in_one_order(modules, room):
+    assert wrong_sub_rooms(modules, room, SUB_ROOMS[room]) == []
+
+
+def test_rooms_are_not_crowded():
+    assert crowded_rooms(PACKAGE, MOST_FILES, CROWDED) == []
+    assert "flat" in ast.get_docstring(ast.parse((PACKAGE / "timing/units/__init__.py").read_text()))
+
+
+def test_one_room_knows_the_insides_of_numba(modules):
+    assert imports_of_insides(modules, INSIDES, KNOWS_INSIDES) == []
+
+
+def test_names_come_from_where_they_are_defined(modules):
+    assert taken_second_hand(modules, FACES) == []
+
+
+def test_no_imports_in_circles(modules):
+    """Not inside functions either, nor for types alone."""
+    assert import_circles(modules) == []
+
+
+def test_the_compiled_models_key_covers_all_that_is_compiled_in(modules):
+    """A file that is missing leaves old machine code in use; one too many only compiles anew for nothing."""
+    from gpuprof.timing.engine import COMPILED_IN
+
+    found = compiled_from(modules, "gpuprof.timing.engine", "compiled")
+    assert sorted(COMPILED_IN) == sorted(str(modules[name].path.relative_to(PACKAGE)) for name in found)
+
+
+HEAVY = {"numba", "llvmlite", "gpuprof.emulate", "gpuprof.timing", "gpuprof.compile", "gpuprof.assemble"}
+
+
+@pytest.mark.parametrize(
+    "module, forbidden",
+    [
+        ("gpuprof", {"numpy", "click", "rich", "numba", "llvmlite"}),
+        ("gpuprof.cli.main", {"numpy", "rich", "numba", "llvmlite", "sqlite3"}),
+        ("gpuprof.report.pages", HEAVY),
+        ("gpuprof.check.compare", HEAVY),
+        ("gpuprof.timing", {"numba", "llvmlite"}),
+    ],
+)
+def test_what_an_import_brings_along(module, forbidden):
+    code = f"import sys, {module}; print(*sys.modules)"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert loaded & forbidden == set()
+
+
+COMMAND = """\
+import sys
+from gpuprof.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    print(end.code, *sys.modules, file=sys.stderr)
+"""
+
+
+def test_pyelftools_comes_with_a_file_to_read_and_not_before(tmp_path, monkeypatch):
+    """A source file's program is never read back: not the first time, and not when its PTX is in the cache."""
+    monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "k.cu").write_text("// LAUNCH: k<<<1, 32>>>()\n__global__ void k() {}\n")
+    expected = [
+        ("compile k.cu", False),
+        ("collect k.cu", False),
+        ("collect k.cu", False),
+        ("disasm k.gpubin", True),
+        ("correlate k.gprec", True),
+        ("collect k.gpubin", True),
+    ]
+    found = []
+    for command, _ in expected:
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+        code, *modules = done.stderr.splitlines()[-1].split()
+        assert code == "0", done.stderr
+        found.append((command, "elftools" in modules))
+    assert found == expected

@@ -1,0 +1,1208 @@
+"""The timing model once more, to be read: plain objects, one cycle after another, nothing skipped, nothing compiled.
+
+The same rules as gpuprof.timing, written independently of its code: it shares the chip file, the instruction table and
+the trace. `time_launch` gives the ledger as {(instruction, reason): cycles}, the samples as tuples, and the counters.
+"""
+
+import itertools
+import math
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
+from gpuprof.isa.families.tensor import FORMS, NBITS
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.special import LAUNCH_SERVICE
+from gpuprof.isa.stalls import NAMES
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.state.expansion import chain_cycles, on_architecture, slots_apart
+from gpuprof.timing.state.machine import l1_sets, l2_sets
+from gpuprof.timing.state.occupancy import occupancy
+from tests.readable.blame import Blame, Cause, Level
+from tests.readable.sampler import AllCells
+
+QUANTUM = 64
+QUEUE = 64  # sectors that wait at a DRAM channel
+TICK = Fraction(1, 64)  # ports keep time in these
+DEPENDENCIES = ("wait", "long_scoreboard", "short_scoreboard", "imc_miss", "no_instructions", "branch_resolving")
+LONG = ("memory", "atomic", "texture")
+SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuffle")
+
+
+BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
+
+
+def pipe_of(op):
+    """Textures and surfaces go through the queue of loads; barriers of the block need no unit."""
+    if op.semantics in (*BARRIERS, "membar"):
+        return "none"
+    return "lsu" if op.pipe == "tex" else op.pipe
+
+
+def maker_of(op):
+    """The unit as other units' waits know it: multiplications of which the upper half is taken are one of their own."""
+    return "high" if op.latency == "imad_hi" else pipe_of(op)
+
+
+def is_bulk(op):
+    """Copies between global and shared memory that one lane asks for."""
+    return op.space == "global" and op.semantics.startswith("bulk_")
+
+
+class Pending:
+    """The cycle in which something is there. None: not known before the quantum's memory requests are served."""
+
+    def __init__(self, cycle=None, reason="wait", pipe="", cause=None):
+        self.cycle, self.reason, self.pipe, self.cause = cycle, reason, pipe, cause
+        self.level = None  # where a request was served
+
+    def after(self, t):
+        return self.cycle is None or self.cycle > t
+
+
+def in_ticks(cycles):
+    return round(cycles / TICK) * TICK
+
+
+def hashed(line):
+    return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
+
+
+@dataclass
+class Port:
+    occupant: Cause | None = None
+    free: int = 0  # first cycle in which it takes an instruction
+    issued: int = -1  # the last in which it took one
+    time: Fraction = Fraction(0)
+
+
+@dataclass
+class Warp:
+    block: "Block"
+    number: int
+    age: int
+    start: int
+    steps: list
+    accesses: list
+    registers: dict = field(default_factory=dict)
+    pc: int = -1
+    block_end: int = -1
+    mask: int = 0
+    slots_left: int = 0
+    waits: list = field(default_factory=list)  # Pending
+    state: str = "starting"  # waiting, holding
+    hold_reason: str = ""
+    hold_until: float = 0
+    hold_stores: list = field(default_factory=list)
+    hold_cause: Cause | None = None  # None: itself
+    stalled: Counter = field(default_factory=Counter)  # cycles by reason since its last issue, or the end of a hold
+    longest: tuple = (0, 0)  # stall since it arrived at a barrier, and at which instruction
+    earliest: int = 0  # may not issue before
+    line: int = -1
+    stores: list = field(default_factory=list)
+    groups: list = field(default_factory=lambda: [[]])  # of asynchronous copies, the open one last
+    # of multiplications, the open one last: when they end, and which ends last
+    products: list = field(default_factory=lambda: [(0, 0)])
+    phase: int = -1  # key of the memory barrier it waits at
+    issued: int = -1
+    jumped: bool = False
+
+
+@dataclass
+class Block:
+    index: int
+    slot: int
+    warps: list = field(default_factory=list)
+    arrived: Counter = field(default_factory=Counter)
+    begun: dict = field(default_factory=dict)  # when the first warp arrived, by barrier
+    ended: Counter = field(default_factory=Counter)  # phases of memory barriers by key
+    landed: Counter = field(default_factory=Counter)  # when the last of them ended
+    lander: dict = field(default_factory=dict)  # and what ended it
+    copies: int = 0  # bulk copies on their way
+
+
+class Partition:
+    def __init__(self, chip):
+        self.lanes = [None] * (chip.warp_slots // chip.partitions)
+        self.current = None
+        self.ports = {}
+        self.queue = []  # when each memory instruction so far left the queue
+        self.queued = []  # and what it is
+        self.last = None  # what it issued last
+        self.address_free = 0
+        self.l0 = {}  # place -> (line, ready)
+        self.issued = -1
+
+    def port(self, name):
+        return self.ports.setdefault(name, Port())
+
+
+class Multiprocessor:
+    def __init__(self, number, chip, start):
+        self.number = number
+        self.partitions = [Partition(chip) for _ in range(chip.partitions)]
+        self.slots_free = {}  # block slot -> cycle it was freed
+        self.blocks = 0
+        self.lsu = Fraction(0)
+        self.lsu_occupant = None
+        self.link = self.cluster_port = Fraction(0)
+        self.l1, self.l1i, self.constants = {}, {}, {}
+        self.miss_registers, self.misses = {}, 0
+        self.half = 0
+
+    def warps(self):
+        return [(p, k, w) for p in self.partitions for k, w in enumerate(p.lanes) if w]
+
+
+@dataclass
+class Line:
+    valid: int = 0
+    pending: int = 0
+    pending_until: Pending = None
+    dirty: int = 0
+    words: list = field(default_factory=lambda: [0, 0, 0, 0])  # of the L2: those of each sector that it has
+
+
+@dataclass
+class Request:
+    arrival: int
+    order: int
+    sm: Multiprocessor
+    line: int
+    sectors: int
+    kind: str
+    result: Pending  # its completion
+    conflicts: int = 0
+    missing: int = 0  # words that a store leaves out
+    passes: int = 1  # of the atomic unit
+    asked_by: tuple = ()  # warp, pc
+    grid: int = 0  # whose counters have it
+
+
+class Load:
+    """A load's result is there when all its parts are. `landing`: what a bulk copy reports to, (block, key, phases it
+    ends).
+    """
+
+    def __init__(self, result, done, landing=None):
+        self.result, self.parts, self.landing = result, [Level(Pending(done), "l1")], landing
+
+    def settle(self):
+        self.result.cycle = max(level.part.cycle for level in self.parts)
+
+    def level(self):
+        last = max(self.parts, key=Level.when)
+        return last.name or last.part.level
+
+
+class Gpu:
+    def __init__(
+        self,
+        chip,
+        code,
+        load_base,
+        function,
+        block_threads,
+        warps,
+        period=0,
+        every_warp=False,
+        fifo_depth=16,
+        drain=1,
+        cluster=1,
+        samplings=None,
+        record_nbytes=32,
+    ):
+        self.chip = chip
+        self.instructions = [on_architecture(decode(row), chip.arch) for row in code]
+        self.load_base = load_base
+        self.starts = [*basic_block_starts(code).tolist(), len(code)]
+        self.parts = self.parts_of_multiplications()
+        self.has_phases = any(instruction.op.semantics == "mbar_wait" for instruction in self.instructions)
+        fit = occupancy(chip, function, block_threads)
+        self.warps_per_block, self.blocks_per_sm = fit.warps_per_block, fit.blocks_per_sm
+        self.cluster = min(cluster, chip.sms * fit.blocks_per_sm)
+        self.l1_sets, self.l2_sets = l1_sets(chip, fit), l2_sets(chip)
+        self.traces = warps
+        self.total = len(warps) // self.warps_per_block
+        self.next_block, self.ages, self.distributor = 0, 0, Fraction(0)
+        self.sms = [Multiprocessor(n, chip, 0) for n in range(chip.sms)]
+        for sm in self.sms:
+            sm.slots_free = dict.fromkeys(range(self.blocks_per_sm), 0)
+            sm.half = sm.number * 2 // chip.sms
+        self.l2, self.slices, self.channels = {}, Counter(), Counter()
+        self.banks, self.copies = {}, {}
+        self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
+        self.requests, self.loads = [], []
+        self.origin = 0  # where the first quantum begins
+        self.ledger = Counter()
+        self.blame = Blame()
+        self.history = {}  # what each warp did, by age: (instruction, reason) of each of its cycles
+        plain = Sampling(period, "all" if every_warp else "random", fifo_depth=fifo_depth, drain_cycles=drain)
+        self.cells = AllCells(self, samplings or [plain], record_nbytes)
+        self.asking = None  # the warp that issues, and where
+        self.grid = 0  # and its grid
+        self.end = 0
+        self.counts = Counter()
+
+    def parts_of_multiplications(self):
+        """First row of each wgmma -> its rows, each with the next 8 columns of the result; all rows but the first ->
+        nothing.
+        """
+        found, first = {}, None
+        for index, instruction in enumerate(self.instructions):
+            first = None if index in self.starts else first
+            if instruction.op.semantics == "mma_group":
+                if (
+                    first is not None
+                    and instruction.imm == len(found[first])
+                    and instruction.op == self.instructions[first].op
+                ):
+                    found[first].append(instruction)
+                    found[index] = []
+                else:
+                    first, found[index] = index, [instruction]
+        return found
+
+    @property
+    def samples(self):
+        return self.cells.of[0].samples
+
+    @property
+    def dropped(self):
+        return self.cells.of[0].dropped
+
+    # ---- time ------------------------------------------------------------------------------------
+
+    def run(self):
+        t = 0
+        while True:
+            if t % QUANTUM == 0:
+                self.serve(t - QUANTUM)
+                self.start_blocks(t)
+                if self.next_block == self.total and not any(sm.warps() for sm in self.sms) and not self.cells.waits():
+                    return self
+            for sm in self.sms:
+                self.cycle(sm, t)
+            t += 1
+
+    def cycle(self, sm, t):
+        self.cells.drain(sm, t)
+        for partition, lane, warp in sm.warps():
+            if warp.state == "starting" and warp.start <= t:
+                assert warp.start == t, f"a warp that would have started at cycle {warp.start} is seen at {t}"
+                self.proceed(sm, partition, lane, warp, t)
+            elif warp.state == "holding" and self.hold_end(warp) <= t:
+                self.account(partition, warp)
+                if warp.hold_reason == "drain":
+                    self.release(sm, partition, lane, warp, t)
+                else:
+                    self.proceed(sm, partition, lane, warp, t)
+        seen = [(p, k, w, self.reasons(p, w, t), w.pc, w.mask) for p, k, w in sm.warps() if w.state != "starting"]
+        for partition in sm.partitions:
+            self.schedule(sm, partition, t)
+        for _, _, warp, reasons, pc, _ in seen:
+            charged = pc, "selected" if warp.issued == t else reasons[0]
+            self.ledger[charged] += 1
+            if charged[1] != "selected":
+                warp.stalled[charged[1]] += 1
+            self.history.setdefault(warp.age, []).append(charged)
+        self.cells.cycle(sm, seen, t)
+
+    def account(self, partition, warp):
+        """The warp issues, or a hold of it has ended: what ended the stalls before?"""
+        throttle = self.throttle(self.instructions[warp.pc].op)
+        for reason in sorted(
+            warp.stalled, key=lambda name: (*DEPENDENCIES, throttle, "not_selected", name).index(name)
+        ):
+            cycles = warp.stalled.pop(reason)
+            if warp.state == "holding":
+                cause = self.cause_of_hold(warp)
+            elif reason == "not_selected":
+                cause = partition.last
+            elif reason in DEPENDENCIES:
+                waits = [wait for wait in warp.waits if wait.reason == reason]
+                cause = max(waits, key=lambda wait: (wait.cycle, wait.cause.rank(warp))).cause
+            elif self.port_name(warp) == "lsu":
+                cause = partition.queued[-self.chip.queue_depth]
+            else:
+                cause = partition.port(self.port_name(warp)).occupant
+            self.blame.charge(warp, reason, cause, cycles)
+            if cycles > warp.longest[0] and reason != "barrier":
+                warp.longest = cycles, warp.pc
+
+    def cause_of_hold(self, warp):
+        """Stores count if they are acknowledged after all else that the warp waits for."""
+        ends = [(self.until(warp, store), store) for store in warp.hold_stores]
+        stores = [(end, store.cause.rank(warp), store.cause) for end, store in ends if end > warp.hold_until]
+        if stores:
+            return max(stores)[-1]
+        return warp.hold_cause or Cause("self", warp.pc)
+
+    def latecomer(self, warp):
+        """The cause that the last warp at a barrier is: where it stood for longest since the barrier before."""
+        return Cause("barrier", warp.longest[1] if warp.longest[0] else warp.pc, False, warp)
+
+    def reasons(self, partition, warp, t):
+        """All that holds in cycle t, in order of priority."""
+        if warp.state == "holding":
+            return [warp.hold_reason]
+        holding = [name for name in DEPENDENCIES if any(p.reason == name and p.after(t) for p in warp.waits)]
+        if holding:
+            return holding
+        if partition.port(self.port_name(warp)).free > t:
+            return [self.throttle(self.instructions[warp.pc].op)]
+        return ["not_selected"]
+
+    # ---- issue -----------------------------------------------------------------------------------
+
+    def schedule(self, sm, partition, t):
+        for unit in range(self.chip.dispatch_units):
+            ready = [k for k, w in enumerate(partition.lanes) if w and self.can_issue(partition, w, t)]
+            if partition.current in ready:
+                lane = partition.current
+            elif ready and unit == 0:
+                lane = max(ready, key=lambda k: partition.lanes[k].age)
+            else:
+                return
+            partition.current = lane
+            self.issue(sm, partition, lane, partition.lanes[lane], t)
+
+    def can_issue(self, partition, warp, t):
+        return warp.state == "waiting" and warp.earliest <= t and self.reasons(partition, warp, t) == ["not_selected"]
+
+    def occupied(self, op, name):
+        """Cycles in which the pipe takes nothing else."""
+        if name == "tensor":
+            form = FORMS[op.name]
+            return form.products / (
+                self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share)
+            )
+        return 32 / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
+
+    def port_name(self, warp):
+        op = self.instructions[warp.pc].op
+        if op.semantics == "mma_group" or (warp.slots_left > 1 and pipe_of(op) == "lsu"):
+            return "none"
+        if (op.slots - warp.slots_left) % slots_apart(op):
+            return "none"
+        return pipe_of(op)
+
+    def throttle(self, op):
+        if op.pipe == "lsu":
+            return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
+        return "tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"
+
+    def issue(self, sm, partition, lane, warp, t):
+        chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
+        op = instruction.op
+        self.account(partition, warp)
+        name = self.port_name(warp)
+        port = partition.port(name)
+        partition.last = Cause("scheduler", warp.pc, False, warp)
+        if name not in ("lsu", "none"):
+            port.time = max(port.time, t) + in_ticks(self.occupied(op, name))
+            port.free = math.floor(port.time)
+            port.occupant = Cause("pipe", warp.pc, False, warp)
+        elif name == "none":
+            port.free = t
+        warp.issued = partition.issued = port.issued = t
+        self.counts["issue_slots"] += 1
+        warp.earliest = t + (1 if chip.dispatch_units == 1 else 0)
+        if warp.slots_left > 1:
+            warp.slots_left -= 1
+            warp.waits = [Pending(t + chain_cycles(op, chip), cause=Cause("slot", warp.pc))]
+            self.cells.issued(sm, warp, instruction, False, lanes, t)
+            return
+        self.asking, self.grid = (warp, warp.pc), self.grid_of(warp)
+        misses = self.counts["l1_sectors"] - self.counts["l1_hits"]
+        self.execute(sm, partition, warp, t)
+        self.cells.count(sm, "l1_miss", self.counts["l1_sectors"] - self.counts["l1_hits"] - misses, t, warp)
+        if warp.state != "holding":
+            self.proceed(sm, partition, lane, warp, warp.earliest)
+        self.cells.issued(sm, warp, instruction, True, lanes, t)
+
+    def execute(self, sm, partition, warp, t):
+        instruction = self.instructions[warp.pc]
+        op, chip = instruction.op, self.chip
+        if op.semantics == "mbar_wait":
+            start = self.enter(sm, partition, warp, t, Fraction(1))
+            self.write_served(warp, instruction, t, start, start + chip.latency.get(op.latency, 1), "shared")
+            self.wait_for_phase(warp, t)
+        elif op.semantics == "mma_group":
+            self.multiply(sm, partition, warp, instruction, t)
+        elif is_bulk(op):
+            self.bulk(sm, partition, warp, instruction, t)
+        elif op.space in ("global", "local", "shared", "generic", "const", "param", "texture", "surface"):
+            self.memory(sm, partition, warp, instruction, t)
+        elif pipe_of(op) == "lsu":
+            start = self.enter(sm, partition, warp, t, Fraction(1))
+            self.write_served(warp, instruction, t, start, start + chip.latency.get(op.latency, 1), "unit")
+        else:
+            kind = "unit" if op.latency in (*LONG, *SHORT) else "result"
+            self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
+        if op.semantics in BARRIERS:
+            self.arrive(warp, instruction, t)
+        elif op.semantics == "membar":
+            scope = FIELDS["scope"].names[FIELDS["scope"].get(instruction.mods)]
+            self.hold(warp, "membar", t + chip.membar_cycles, () if scope == "cta" else warp.stores)
+        elif op.semantics == "copy_commit":
+            warp.groups.append([])
+        elif op.semantics == "group_commit":
+            warp.products.append(warp.products[-1])
+        elif op.semantics == "group_wait":  # at most six groups may be on their way
+            ended = warp.products[: max(0, len(warp.products) - 1 - min(instruction.imm, 6))]
+            end, which = ended[-1] if ended else (0, 0)
+            self.hold(warp, "warpgroup_arrive", max(t + 1, end), cause=Cause("product", which) if end > t + 1 else None)
+        elif op.semantics == "grid_launch":
+            self.signal(warp.block, t)
+        elif op.semantics == "grid_wait":
+            self.wait_for_grids(warp, t)
+        elif op.semantics == "syscall" and instruction.imm == LAUNCH_SERVICE:
+            self.launch(warp, t)
+        elif op.semantics == "bulk_wait":
+            self.hold(warp, "long_scoreboard", t + 1, warp.stores)
+        elif op.semantics == "nanosleep":
+            asked = instruction.imm * chip.clock_mhz / 1000 if instruction.imm_slot == "b" else chip.sleep_cycles
+            self.hold(warp, "sleeping", t + max(1, round(asked)))
+
+    def write_served(self, warp, instruction, t, start, done, kind, conflict=False):
+        """What issued at t and was served at `start` is done: if the first took longer, because of an access before it,
+        that is the cause.
+        """
+        late = self.behind and start - t > done - start
+        self.write(warp, instruction, done, self.behind if late else Cause(kind, warp.pc, conflict))
+
+    def write(self, warp, instruction, result, cause):
+        op = instruction.op
+        reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
+        if not isinstance(result, Pending):
+            result = Pending(result)
+        result.reason, result.pipe, result.cause = reason, maker_of(op), cause
+        for part in self.parts.get(warp.pc, [instruction]):
+            for operand in writes(part):
+                for k in range(operand.count):
+                    warp.registers[operand.file, operand.index + k] = [result]
+
+    def multiply(self, sm, partition, warp, instruction, t):
+        """A wgmma begins when the pipe is free and ends when its products are done and shared memory has given the
+        operands.
+        """
+        form, rows, port = FORMS[instruction.op.name], len(self.parts[warp.pc]), partition.port("tensor")
+        begin = max(port.time, Fraction(t))
+        nbytes_of_k = form.k * NBITS[form.unit] // 8
+        operands = rows * 8 * nbytes_of_k / 4 + (16 * nbytes_of_k if form.wgmma == "SS" else 0)
+        sm.lsu = max(sm.lsu, Fraction(t)) + in_ticks(Fraction(operands) / 128)
+        port.time = max(begin + rows * in_ticks(self.occupied(instruction.op, "tensor")), sm.lsu)
+        port.free = max(port.free, t + 1, math.floor(port.time))
+        port.occupant = Cause("pipe", warp.pc, False, warp)
+        if operands:
+            sm.lsu_occupant = Cause("queued", warp.pc, False, warp)
+        done = max(math.floor(begin) + self.chip.latency[instruction.op.latency], math.floor(port.time))
+        self.write(warp, instruction, done, Cause("product", warp.pc))
+        if done >= warp.products[-1][0]:
+            warp.products[-1] = done, warp.pc
+
+    # ---- from one instruction to the next
+    # ------------------------------------------------------------------------------------------
+
+    def signal(self, block, t):
+        """Nobody depends on a grid that is alone (see readable_grids)."""
+
+    def wait_for_grids(self, warp, t):
+        self.hold(warp, "membar", t + 1)
+
+    def launch(self, warp, t):
+        """So is what it launches."""
+
+    def hold(self, warp, reason, until, stores=(), cause=None):
+        warp.state, warp.hold_reason, warp.hold_until, warp.hold_stores = "holding", reason, until, list(stores)
+        warp.hold_cause = cause
+
+    def hold_end(self, warp):
+        return max([warp.hold_until, *(self.until(warp, store) for store in warp.hold_stores)])
+
+    def until(self, warp, store):
+        """A warp that ends need not hear of its stores, only see them go."""
+        if store.cycle is None:
+            return math.inf
+        return store.gone if warp.hold_reason == "drain" else store.cycle
+
+    def proceed(self, sm, partition, lane, warp, earliest):
+        """On to the next instruction, which may issue from `earliest` on."""
+        last = warp.pc
+        before = earliest - 1 if warp.state != "waiting" else warp.issued
+        jumped = False
+        while True:
+            where = warp.pc
+            if warp.pc + 1 < warp.block_end:
+                warp.pc += 1
+            elif warp.steps:
+                block, warp.mask = warp.steps.pop(0)
+                warp.pc, warp.block_end = self.starts[block], self.starts[block + 1]
+            else:
+                warp.pc = last
+                self.finish(sm, partition, lane, warp, before + 1)
+                return
+            jumped = jumped or (last >= 0 and warp.pc != where + 1)
+            instruction = self.instructions[warp.pc]
+            if self.parts.get(warp.pc) == []:
+                continue
+            if instruction.op.slots:
+                break
+            self.fold(warp, instruction)
+        warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
+        warp.waits = self.register_waits(warp, instruction)
+        asked = before + 1
+        if jumped:
+            asked = before + self.chip.branch_cycles
+            warp.waits.append(Pending(asked, "branch_resolving", cause=Cause("branch", last)))
+        line = self.address(warp.pc) // self.chip.instruction_line_nbytes
+        if line != warp.line:
+            warp.line = line
+            ready, missed = self.fetch(sm, partition, line, asked, self.end_of_program(warp))
+            warp.waits.append(Pending(ready, "no_instructions", cause=Cause(missed, warp.pc)))
+        if instruction.reads_constant_bank:
+            cause = Cause("constant_miss", warp.pc)
+            warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
+
+    def register_waits(self, warp, instruction):
+        op = instruction.op
+        reader = maker_of(op)
+        found = []
+        for operand in [
+            operand for part in self.parts.get(warp.pc, [instruction]) for operand in (*reads(part), *writes(part))
+        ]:
+            for k in range(operand.count):
+                for result in warp.registers.get((operand.file, operand.index + k), ()):
+                    if op.semantics == "mma_group" and result.reason == "wait" and result.pipe == "tensor":
+                        continue  # accumulators stay in the pipe
+                    if result.reason == "wait" and result.cycle is not None:
+                        found.append(Pending(result.cycle + self.bypass(result.pipe, reader), cause=result.cause))
+                    else:
+                        found.append(result)
+        for result in warp.registers.get(self.deciding_predicate(instruction), ()):
+            if result.reason == "wait":
+                found.append(Pending(result.cycle + self.chip.guard_cycles, cause=result.cause))
+        if op.semantics == "copy_wait":  # at most seven groups may be on their way
+            landed = warp.groups[: max(0, len(warp.groups) - 1 - min(instruction.imm, 7))]
+            found += [result for group in landed for result in group]
+        return found
+
+    def bypass(self, maker, reader):
+        """Cycles beyond its latency until a fixed-latency result of one unit reaches another."""
+        extra = self.chip.bypass
+        if maker == reader:
+            return extra[f"{maker}_to_{maker}"] if maker in ("half", "high") else 0
+        if {maker, reader} == {"fma", "high"}:
+            return 0
+        if maker in ("half", "fp64") and reader == "tensor":
+            return extra["tensor"]
+        if maker in ("half", "fp64", "tensor"):
+            place = {"lsu": "memory", "xu": "xu"}.get(reader, "math")
+            return extra.get(f"{maker}_to_{place}", extra[f"{maker}_to_math"])
+        return extra[{"lsu": "memory"}.get(reader, reader if reader in ("half", "fp64", "xu", "tensor") else "math")]
+
+    def deciding_predicate(self, instruction):
+        predicates = [("P", operand.index) for operand in reads(instruction) if operand.file == "P"]
+        if instruction.op.semantics.startswith(("vote_", "bar_red")):
+            return predicates[-1] if predicates else None
+        return predicates[0] if instruction.guard & 0x7F != PT else None
+
+    def fold(self, warp, instruction):
+        sources = [
+            r for o in reads(instruction) for k in range(o.count) for r in warp.registers.get((o.file, o.index + k), ())
+        ]
+        for operand in writes(instruction):
+            for k in range(operand.count):
+                warp.registers[operand.file, operand.index + k] = sources
+
+    def end_of_program(self, warp):
+        return len(self.instructions)
+
+    def grid_of(self, warp):
+        return 0
+
+    def address(self, pc):
+        return self.load_base + 16 * pc
+
+    def count_for_grid(self, name, n, *where):
+        """A counter of the launch, or of one of its SMs, and of all."""
+        self.counts[name] += n
+        self.counts[name, self.grid, *where] += n
+
+    def fetch(self, sm, partition, line, t, end):
+        ready = self.fetch_line(sm, partition, line, t)
+        last = self.address(end - 1) // self.chip.instruction_line_nbytes
+        for ahead in range(line + 1, min(line + self.chip.prefetch_lines, last) + 1):
+            self.fetch_line(sm, partition, ahead, t)
+        return ready
+
+    def fetch_line(self, sm, partition, line, t):
+        place = line % self.chip.l0i_lines
+        if partition.l0.get(place, (-1, 0, ""))[0] == line:
+            return partition.l0[place][1:]
+        place_1 = line % self.chip.l1i_lines
+        if sm.l1i.get(place_1, (-1, 0))[0] != line:
+            sm.l1i[place_1] = (line, t + self.chip.l1i_miss_cycles)
+        there = sm.l1i[place_1][1]
+        partition.l0[place] = (line, max(t, there) + self.chip.l0i_miss_cycles, "l1i_miss" if there > t else "l0_miss")
+        return partition.l0[place][1:]
+
+    def constant(self, sm, warp, line, t):
+        """Each grid has constants of its own."""
+        place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
+        if sm.constants.get(place, (-1, 0))[0] != whose:
+            sm.constants[place] = (whose, t + self.chip.constant_miss_cycles)
+        return sm.constants[place][1]
+
+    # ---- barriers, the end of a warp, blocks
+    # ----------------------------------------------------------------------------------------
+
+    def arrive(self, warp, instruction, t):
+        block, waits = warp.block, instruction.op.semantics != "bar_arrive"
+        barrier, threads = instruction.imm & 15, instruction.imm >> 16
+        if instruction.a != RZ or instruction.b != RZ:  # the trace knows what is in the registers
+            (_, _, _, _, lanes, barrier, warps, _), _ = warp.accesses.pop(0)
+            threads = 32 * warps
+            if lanes == 0:
+                if waits:
+                    self.hold(warp, "barrier", t + 1)
+                return
+        if waits:
+            self.hold(warp, "barrier", math.inf)
+        cause = self.latecomer(warp)
+        warp.longest = 0, 0
+        if block.arrived[barrier] == 0:
+            block.begun[barrier] = t
+        block.arrived[barrier] += 1
+        warp.barrier = barrier
+        wanted = min(len(block.warps), -(-threads // 32)) if threads else len(block.warps)
+        if block.arrived[barrier] >= wanted:
+            turn = block.begun[barrier] + self.round(block.arrived[barrier])
+            self.open(block, barrier, max(t + self.chip.barrier_cycles, turn), cause)
+        else:
+            self.open_if_all_wait(block, t, cause)
+
+    def waiting(self, block):
+        return [
+            w for w in block.warps if w.state == "holding" and w.hold_reason == "barrier" and w.hold_until == math.inf
+        ]
+
+    def round(self, warps):
+        """Cycles of a barrier from its first arrival on, when so many warps come."""
+        known = {int(name.split("_")[1]): cycles for name, cycles in self.chip.barrier.items()}
+        if warps in known or warps > max(known):
+            return round(known[min(warps, max(known))])
+        below, above = max(n for n in known if n < warps), min(n for n in known if n > warps)
+        return round(known[below] + (known[above] - known[below]) * (warps - below) / (above - below))
+
+    def open(self, block, barrier, ready, cause):
+        block.arrived[barrier] = 0
+        self.let_go([warp for warp in self.waiting(block) if warp.barrier == barrier], ready, cause)
+
+    def let_go(self, warps, ready, cause):
+        """The warp that lets the others go has itself waited for nobody."""
+        for warp in warps:
+            warp.hold_until = ready
+            if cause.other(warp):
+                warp.hold_cause = cause
+
+    def waiting_for_phases(self, block):
+        return [w for w in block.warps if w.state == "holding" and w.phase >= 0 and w.hold_until == math.inf]
+
+    def open_if_all_wait(self, block, t, cause):
+        waiting, others = self.waiting(block), self.waiting_for_phases(block)
+        if not waiting + others or len(waiting + others) < len(block.warps):
+            return
+        if self.has_phases and (block.copies or others):
+            for key in {} if block.copies else {warp.phase for warp in others}:
+                self.end_phases(block, key, 1, t, cause)
+            return
+        block.arrived.clear()
+        self.let_go(waiting, t + self.chip.barrier_cycles, cause)
+
+    def wait_for_phase(self, warp, t):
+        (_, _, _, _, lanes, key, needed, _), _ = warp.accesses.pop(0)
+        block = warp.block
+        ahead = (block.ended[key] - needed) & 0xFF
+        if lanes and ahead >= 128:
+            warp.phase = key
+            self.hold(warp, "long_scoreboard", math.inf)
+            self.open_if_all_wait(block, t, self.latecomer(warp))
+        else:
+            landed = block.landed[key] if lanes and ahead == 0 else 0
+            self.hold(warp, "long_scoreboard", max(t + 1, landed), cause=block.lander[key] if landed > t + 1 else None)
+
+    def end_phases(self, block, key, count, t, cause):
+        block.ended[key] += count
+        if t >= block.landed[key]:
+            block.landed[key], block.lander[key] = t, cause
+        for warp in self.waiting_for_phases(block):
+            if warp.phase == key:
+                warp.phase, warp.hold_until, warp.hold_cause = -1, t + 1, cause
+
+    def finish(self, sm, partition, lane, warp, t):
+        if any(s.cycle is None or s.gone > t for s in warp.stores):
+            self.hold(warp, "drain", t, warp.stores)
+        else:
+            self.release(sm, partition, lane, warp, t)
+
+    def release(self, sm, partition, lane, warp, t):
+        self.end = max(self.end, t)
+        partition.lanes[lane] = None
+        if partition.current == lane:
+            partition.current = None
+        warp.state = "gone"
+        block = warp.block
+        block.warps.remove(warp)
+        if not block.warps:
+            sm.slots_free[block.slot] = t
+            sm.blocks -= 1
+            return
+        if self.waiting(block) or self.waiting_for_phases(block):
+            for barrier in range(16):
+                if block.arrived[barrier] >= len(block.warps):
+                    self.open(block, barrier, t + self.chip.barrier_cycles, self.latecomer(warp))
+            self.open_if_all_wait(block, t, self.latecomer(warp))
+
+    def start_blocks(self, t):
+        while self.next_block < self.total:
+            free = [sm for sm in self.sms if sm.slots_free]
+            if not free:
+                return
+            if self.next_block % self.cluster == 0:
+                frees = sorted(free for sm in self.sms for free in sm.slots_free.values())
+                if len(frees) < self.cluster:
+                    return
+                whole = frees[self.cluster - 1]  # no block of a cluster comes before there is room for the last
+            sm = min(free, key=lambda sm: (min(sm.slots_free.values()), sm.blocks, sm.number))
+            slot = min(sm.slots_free, key=lambda k: (sm.slots_free[k], k))
+            since = max(sm.slots_free.pop(slot), whole)
+            begin = max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributor)
+            self.distributor = begin + in_ticks(self.chip.distributor_cycles)
+            block = Block(self.next_block, slot)
+            sm.blocks += 1
+            for number in range(self.warps_per_block):
+                blocks, accesses, masks = self.traces[self.next_block * self.warps_per_block + number]
+                warp = Warp(
+                    block, number, self.ages, math.floor(begin), list(zip(blocks, masks, strict=True)), list(accesses)
+                )
+                self.ages += 1
+                block.warps.append(warp)
+                partition = max(sm.partitions, key=lambda p: (p.lanes.count(None), -sm.partitions.index(p)))
+                partition.lanes[partition.lanes.index(None)] = warp
+            self.next_block += 1
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def enter(self, sm, partition, warp, t, cycles, conflict=False):
+        """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
+        chip = self.chip
+        address = max(t, partition.address_free)
+        partition.address_free = address + chip.address_cycles
+        begin = max(Fraction(address), sm.lsu)
+        self.behind = sm.lsu_occupant if sm.lsu > address else None
+        sm.lsu_occupant = Cause("queued", warp.pc, conflict, warp)
+        partition.queued.append(Cause("queue", warp.pc, conflict, warp))
+        sm.lsu = begin + cycles
+        start = math.ceil(begin)
+        partition.queue.append(start + chip.queue_hold_cycles)
+        full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
+        partition.port("lsu").free = max(t + 1, full)
+        return start
+
+    def reach_others(self, sm, partition, start, words, t):
+        """How long an access waits for its SM's port to other blocks' shared memory, in its partition's queue."""
+        chip = self.chip
+        begin = max(Fraction(start), sm.cluster_port)
+        sm.cluster_port = begin + words * in_ticks(4 / chip.cluster_nbytes_per_cycle)
+        partition.queue[-1] = math.ceil(begin) + chip.queue_hold_cycles
+        full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
+        partition.port("lsu").free = max(t + 1, full)
+        return math.ceil(begin) - start
+
+    def bulk(self, sm, partition, warp, instruction, t):
+        """A line a cycle goes to the L2; what a copy brings is reported to its memory barrier when it has landed."""
+        op, block = instruction.op, warp.block
+        (_, _, wavefronts, _, lanes, key, ends, _), sectors = warp.accesses.pop(0)
+        if lanes == 0:
+            self.enter(sm, partition, warp, t, Fraction(1))
+            return
+        start = self.enter(sm, partition, warp, t, Fraction(max(wavefronts, 1)))
+        masks = OrderedDict()
+        for sector in sectors:
+            masks[sector >> 2] = masks.get(sector >> 2, 0) | 1 << (sector & 3)
+        kind = "write" if "store" in op.semantics else "atomic" if "red" in op.semantics else "read"
+        if kind != "read":
+            self.asking = (warp, None)  # nobody remembers where
+        parts = [
+            self.request(sm, start + n, line, mask, kind, t, conflicts=0)
+            for n, (line, mask) in enumerate(masks.items())
+        ]
+        if kind == "read":
+            load = Load(Pending(), 0, (block, key, ends, Cause("copy", warp.pc, False, warp)))
+            load.parts += map(Level, parts)
+            self.loads.append(load)
+            block.copies += 1
+        else:
+            self.stored(warp, parts, False)
+
+    def stored(self, warp, parts, conflict):
+        for part in parts:
+            part.cause = Cause("store", warp.pc, conflict)
+        warp.stores += parts
+
+    def conflicts(self, op, n_sectors, lanes, wavefronts, conflicts, shared):
+        """Whether an access takes more passes through the banks than a full warp's need, or more sectors than its
+        lanes' bytes.
+        """
+        matrix = op.semantics in ("load_matrix", "store_matrix")
+        width = max(1, op.nbytes // 4)
+        least = int(op.name.split(".")[-1]) if matrix else width if op.semantics in ("load", "store") else 1
+        if shared:
+            return (max(wavefronts, conflicts) if op.semantics.startswith(("atom_", "red_")) else wavefronts) > least
+        if matrix or op.space in ("texture", "surface"):
+            return False
+        return n_sectors > -(-lanes * op.nbytes // 32) or conflicts > (width if op.semantics == "copy_async" else 1)
+
+    def memory(self, sm, partition, warp, instruction, t):
+        op, chip = instruction.op, self.chip
+        (n_sectors, lookups, wavefronts, tag_passes, lanes, conflicts, ends, _), sectors = warp.accesses.pop(0)
+        latency = chip.latency.get(op.latency, 1)
+        shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
+        atomic = op.semantics.startswith(("atom_", "red_"))
+        width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
+        conflict = self.conflicts(op, n_sectors, lanes, wavefronts, conflicts, shared)
+        if lanes == 0:
+            start = self.enter(sm, partition, warp, t, Fraction(1))
+            self.write_served(warp, instruction, t, start, start + 1, "unit")
+        elif shared:
+            passes = max(wavefronts, conflicts) * self.atomic_passes(op) if atomic else wavefronts
+            least = int(op.name[-1]) if "matrix" in op.semantics else width
+            self.cells.count(sm, "bank_conflict", max(0, passes - least), t, warp)
+            start = self.enter(sm, partition, warp, t, max(Fraction(passes), in_ticks(chip.shared_cycles)), conflict)
+            loop = (
+                (conflicts - 1) * op.slots * chip.chain.get(op.latency, chip.chain["other"])
+                if atomic and op.slots > 1
+                else 0
+            )
+            wide = chip.shared_wide_cycles if width >= 4 else 0
+            done = start + latency + loop + wide + max(0, passes - width) * chip.shared_wavefront_cycles
+            if lookups and chip.cluster_shared_cycles:  # so many lanes go to another block
+                done += (
+                    self.reach_others(sm, partition, start, lookups * width, t) + chip.cluster_shared_cycles - latency
+                )
+            self.write_served(warp, instruction, t, start, done, "shared", conflict)
+            if op.semantics.startswith("mbar_") and ends:
+                self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
+        elif op.space in ("const", "param"):
+            n = max(1, n_sectors)
+            start = self.enter(sm, partition, warp, t, Fraction(n))
+            ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start) for sector in sectors)])
+            kind = "constant_miss" if ready > start else "constant"
+            self.write_served(warp, instruction, t, start, ready + latency + n - 1, kind)
+        else:
+            tags = max(in_ticks(chip.tag_pass_cycles) * tag_passes, in_ticks(chip.tag_lookup_cycles) * lookups)
+            latency += chip.copy_cycles if op.semantics == "copy_async" else 0
+            passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
+            start = self.enter(
+                sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict
+            )
+            masks, missing = OrderedDict(), Counter()
+            for sector in sectors:
+                line, place = (sector & SECTOR_MASK) >> 2, sector & 3
+                masks[line] = masks.get(line, 0) | 1 << place
+                missing[line] |= sector >> MISSING_SHIFT << 8 * place
+            if op.semantics in ("load", "load_matrix", "copy_async", "texture", "gather", "surface_load"):
+                self.load(
+                    sm,
+                    warp,
+                    instruction,
+                    masks,
+                    start,
+                    start + latency + (wavefronts - 1) * chip.l1_wavefront_cycles,
+                    t,
+                    conflict,
+                )
+            else:
+                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts, conflict)
+
+    def atomic_passes(self, op):
+        return self.chip.cas_passes if op.semantics == "atom_cas" else 1
+
+    def load(self, sm, warp, instruction, masks, start, done, t, conflict):
+        load = Load(Pending(), done)
+        fields = instruction.op.fields
+        cache, order, scope = (
+            FIELDS[n].names[FIELDS[n].get(instruction.mods)] if n in fields else "" for n in ("cache", "sem", "scope")
+        )
+        coherent = order in ("volatile", "relaxed", "acquire", "sc") and scope != "cta"
+        bypass = instruction.op.space != "local" and (cache in ("cg", "cv") or coherent)
+        for line, mask in masks.items():
+            if bypass:
+                load.parts.append(Level(self.request(sm, start, line, mask, "read", t)))
+            else:
+                load.parts += self.look_up_l1(sm, line, mask, start, t)
+        self.count_for_grid("l1_sectors", sum(mask.bit_count() for mask in masks.values()), sm.number)
+        if all(level.part.cycle is not None for level in load.parts):
+            load.settle()
+            if instruction.op.semantics == "copy_async":
+                self.write(warp, instruction, load.result, Cause(load.level(), warp.pc, conflict))
+            else:
+                self.write_served(warp, instruction, t, start, load.result.cycle, load.level(), conflict)
+        else:
+            self.loads.append(load)
+            self.write(warp, instruction, load.result, Cause("l1", warp.pc, conflict))
+        if instruction.op.semantics == "copy_async":
+            warp.groups[-1].append(load.result)
+
+    def look_up_l1(self, sm, line, mask, start, t):
+        """The parts that a load has to wait for: sectors on their way, and a request for those that miss."""
+        entry = self.cache_line(sm.l1, hashed(line) % self.l1_sets, self.chip.l1_ways, line)
+        if entry.pending_until is None or not entry.pending_until.after(start):
+            entry.pending = 0
+        parts = [Level(entry.pending_until, "pending")] if entry.pending & mask else []
+        missing = mask & ~entry.valid
+        self.count_for_grid("l1_hits", (mask & entry.valid).bit_count(), sm.number)
+        if missing:
+            result = self.request(sm, start, line, missing, "read", t)
+            entry.pending_until = result
+            entry.valid |= missing
+            entry.pending |= missing
+            parts.append(Level(result))
+        return parts
+
+    def cache_line(self, sets, number, ways, line, evict=lambda line, entry: None):
+        lines = sets.setdefault(number, OrderedDict())
+        if line not in lines:
+            if len(lines) == ways:
+                evict(*lines.popitem(last=False))
+            lines[line] = Line()
+        lines.move_to_end(line)
+        return lines[line]
+
+    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0, passes=1):
+        result = Pending()
+        if kind == "read":
+            slot = sm.misses % self.chip.l1_mshrs
+            sm.misses += 1
+            users = sm.miss_registers.setdefault(slot, [])
+            if any(user.cycle is None for user in users):  # taken in this very quantum
+                arrival = max(arrival, t + QUANTUM - (t - self.origin) % QUANTUM)
+            else:
+                arrival = max([arrival, *(user.cycle for user in users)])
+                users.clear()
+            users.append(result)
+        who = self.asking, self.grid
+        self.requests.append(
+            Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who)
+        )
+        return result
+
+    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
+        op = instruction.op
+        kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
+        passes = self.atomic_passes(op)
+        if not op.semantics.startswith("atom_"):
+            self.asking = (warp, None)
+        parts = [
+            self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes)
+            for line, mask in masks.items()
+        ]
+        if op.semantics.startswith("atom_"):
+            load = Load(Pending(), 0)
+            load.parts += map(Level, parts)
+            self.loads.append(load)
+            self.write(warp, instruction, load.result, Cause("atomic", warp.pc, conflict))
+        else:
+            self.stored(warp, parts, conflict)
+
+    def serve(self, quantum_start):
+        """The L2 and DRAM serve what the quantum's instructions asked for."""
+        self.served = quantum_start
+        for r in sorted(self.requests, key=lambda r: (min(r.arrival, quantum_start + 4095), r.sm.number, r.order)):
+            self.grid = r.grid
+            r.result.cycle = self.complete(r)
+        for load in self.loads:
+            load.settle()
+            if load.result.cause:
+                load.result.cause = load.result.cause._replace(kind=load.level())
+            if load.landing:
+                self.land(*load.landing, max(load.result.cycle, quantum_start + QUANTUM))
+        self.requests, self.loads = [], []
+
+    def land(self, block, key, ends, cause, t):
+        block.copies -= 1
+        if ends:
+            self.end_phases(block, key, ends, t, cause)
+        if block.copies == 0 and block.warps:
+            self.open_if_all_wait(block, t, cause)
+
+    def complete(self, r):
+        chip, n = self.chip, r.sectors.bit_count()
+        time = max(Fraction(r.arrival), r.sm.link)
+        r.sm.link = time + n * in_ticks(Fraction(32, chip.noc_nbytes_per_cycle))
+        late = max(0, self.translated(r.sm, r.line, r.arrival) - math.floor(time))
+        number = hashed(r.line) % chip.l2_slices
+        time = max(time, self.slices[number])
+        busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
+        if r.kind == "atomic":
+            busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
+        self.slices[number] = time + busy
+        r.result.gone = math.floor(time) + chip.store_drain_cycles
+        latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
+        arrives = self.touch_l2(r, n, time)
+        if r.kind == "write":
+            return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
+        done = max(math.floor(time) + latency, arrives) + late
+        r.result.level = "l2" if latency == chip.l2_near_cycles else "l2_far"
+        if arrives > math.floor(time) + latency:
+            r.result.level = "dram"
+        if r.kind == "atomic":
+            r.result.level = "atomic"
+        return done + (
+            math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0
+        )
+
+    def translated(self, sm, line, t):
+        """When the address of a request that arrives at `t` is known: at once, when its SM has the page's
+        translation.
+        """
+        chip = self.chip
+        if not chip.tlb_entries:
+            return 0
+        known = self.tlbs.setdefault(sm.number, OrderedDict())
+        page, big_page = line * 128 // chip.tlb_page_nbytes, line * 128 // chip.l2_tlb_page_nbytes
+        if page not in known:
+            ready = t
+            if chip.l2_tlb_entries:
+                if big_page not in self.l2_tlb:
+                    self.remember(self.l2_tlb, chip.l2_tlb_entries, big_page, t + chip.l2_tlb_miss_cycles)
+                self.l2_tlb.move_to_end(big_page)
+                ready = max(t, self.l2_tlb[big_page])
+            self.remember(known, chip.tlb_entries, page, ready + chip.tlb_miss_cycles)
+        known.move_to_end(page)
+        return known[page]
+
+    def remember(self, translations, room, page, ready):
+        if len(translations) == room:
+            translations.popitem(last=False)
+        translations[page] = ready
+
+    def copies_of(self, half, line, sectors, there):
+        """The sectors of a line that a half of the L2 had. From now on it has these, too, or no longer."""
+        lines = self.copies.setdefault((half, hashed(line) % max(1, self.chip.l2_nbytes // 128 // 16)), OrderedDict())
+        had = lines.get(line, 0)
+        if there:
+            if line not in lines and len(lines) == 8:
+                lines.popitem(last=False)
+            lines[line] = had | sectors
+            lines.move_to_end(line)
+        elif line in lines:
+            lines[line] = had & ~sectors
+        return had
+
+    def answer_cycles(self, r, home):
+        """Load to use of a hit: a half has close by what it has read; what is written lies in its home."""
+        near, far = self.chip.l2_near_cycles, self.chip.l2_far_cycles
+        if near == far:
+            return near
+        if r.kind == "read":
+            return far if r.sectors & ~self.copies_of(r.sm.half, r.line, r.sectors, True) else near
+        self.copies_of(home, r.line, r.sectors, True)
+        self.copies_of(1 - home, r.line, r.sectors, False)
+        return near if r.sm.half == home else far
+
+    def touch_l2(self, r, n, time):
+        def write_back(line, entry):
+            if entry.dirty:
+                self.dram(line, entry.dirty.bit_count(), time)
+                self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
+
+        entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
+        before = entry.pending_until or 0
+        missing = 0 if r.kind == "write" else r.sectors & ~entry.valid
+        arrives = before if entry.valid & r.sectors and r.kind != "write" else 0
+        self.count_for_grid("l2_sectors", n)
+        self.count_for_grid("l2_hits", n - missing.bit_count())
+        if missing:
+            quantum = self.served + QUANTUM
+            warp, pc = r.asked_by
+            self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
+            self.count_for_grid("dram_read_sectors", missing.bit_count())
+            arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)))
+            entry.pending_until = max(before, arrives)
+        for place in range(4):
+            if r.sectors >> place & 1:
+                entry.words[place] |= 0xFF & ~(r.missing >> 8 * place)
+                if entry.words[place] == 0xFF:
+                    entry.valid |= 1 << place
+        if r.kind != "read":
+            entry.dirty |= r.sectors
+        return arrives
+
+    def dram(self, line, n, time):
+        chip = self.chip
+        channel = hashed(line) // 2 % chip.dram_channels
+        time = max(time, self.channels[channel])
+        sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
+        self.channels[channel] = time + n * sector
+        hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
+        return max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
+
+    def row(self, channel, line, time, queue):
+        """When a line's row was opened, or will be. A bank knows its last four rows; the newest is open, others while
+        they are asked for.
+        """
+        number = line // (self.chip.dram_row_nbytes // 128 * self.chip.dram_channels)  # a row holds whole lines
+        bank = self.banks.setdefault((channel, hashed(number) % self.chip.dram_banks), {})  # number -> [opened, used]
+        newest = max((opened for opened, _ in bank.values()), default=-math.inf)
+        if number not in bank or (bank[number][0] != newest and time - bank[number][1] > queue):
+            if number not in bank and len(bank) == 4:
+                del bank[min(bank, key=lambda known: bank[known][0])]
+            bank[number] = [
+                max(time, newest + in_ticks(self.chip.dram_row_cycle_ns * self.chip.clock_mhz / 1000)),
+                time,
+            ]
+        bank[number][1] = time
+        return bank[number][0]
+
+
+def time_launch(*args, **more) -> Gpu:
+    """Runs a launch to its end; `ledger`, `samples`, `dropped`, `end` and `counts` of the result tell what came out."""
+    return Gpu(*args, **more).run()
+
+
+def stalls_of(gpu: Gpu) -> dict:
+    """(instruction, reason): the longest stall, and how many have 1, 2 to 3, 4 to 7, ... cycles, as {1: n, 2: n, 4: n,
+    ...}.
+
+    A warp's cycles of one kind between two of its issues are one stall.
+    """
+    lengths = {}
+    for cycles in gpu.history.values():
+        for issued, between in itertools.groupby(cycles, lambda charged: charged[1] == "selected"):
+            for charged, length in Counter(() if issued else between).items():
+                lengths.setdefault(charged, []).append(length)
+    return {
+        charged: (max(some), dict(Counter(1 << n.bit_length() - 1 for n in some))) for charged, some in lengths.items()
+    }
+
+
+def recorded_stalls(*timings) -> dict:
+    """The stalls of LaunchTimings, whose instructions follow each other, in the same form."""
+    found, first = {}, 0
+    for timing in timings:
+        for row in timing.stalls:
+            bins = {1 << place: int(n) for place, n in enumerate(row["bins"]) if n}
+            found[first + int(row["instruction"]), NAMES[row["reason"]]] = int(row["longest_cycles"]), bins
+        first += len(timing.ledger)
+    return found
+
+
+def ledger_of(timing) -> dict:
+    """A LaunchTiming's ledger in the same form."""
+    return {(pc, NAMES[k]): int(n) for pc, row in enumerate(timing.ledger) for k, n in enumerate(row) if n}

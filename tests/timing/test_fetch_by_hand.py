@@ -1,0 +1,131 @@
+"""Instruction fetch with its stream buffer, the order of issue, and the queue in front of the texture units, cycle for
+cycle by hand.
+"""
+
+import pytest
+
+from gpuprof.chips import load_chip
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.sampling.configuration import Sampling
+from tests.support.timing_support import access, make, run, warp
+
+LINE = 8  # instructions of 16 bytes
+START = 100  # of the block
+
+
+def chip_of(folder, **changes):
+    path = folder / "chip.toml"
+    lines = [f"{name} = {value}" for name, value in {"sms": 1, "block_launch_cycles": START, **changes}.items()]
+    path.write_text("\n".join(['inherits = "a100"', "instruction_line_nbytes = 128", *lines, ""]))
+    return load_chip(path)
+
+
+def straight(lines):
+    """One instruction a cycle, none of which waits for another: the two pipes in turn, eight registers each."""
+    kinds = ("FFMA", "IADD") * (lines * LINE // 2)
+    code = [make(kind, dst=k % 16, a=20, b=21, **({"c": 22} if kind == "FFMA" else {})) for k, kind in enumerate(kinds)]
+    return [*code[:-1], make("EXIT")]
+
+
+def waits(timing, reason="no_instructions"):
+    """Cycles of that reason by instruction, where there are some."""
+    return {k: int(row[INDEX[reason]]) for k, row in enumerate(timing.ledger) if row[INDEX[reason]]}
+
+
+@pytest.mark.parametrize(
+    "prefetch, lines, wanted",
+    [
+        # Alone, each line takes 200 + 20 cycles from when the warp comes to it.
+        (0, 4, {0: 220, 8: 220, 16: 220, 24: 220}),
+        # Line 1 is asked for with line 0 and comes with it, in 320. The warp comes to it in 328 and asks for line 2,
+        # which is there in 548; it comes to line 2 in 336 and waits 212 cycles. It had asked for line 3 in that cycle:
+        # there in 556, when it comes to it. So every other line waits.
+        (1, 6, {0: 220, 16: 212, 32: 212}),
+        # Lines 0 to 8 come in 320 and take until 391. Line 9 was asked for when the warp came to line 1, in 328: there
+        # in 548, while it comes in 392.
+        # Line 10, asked for in 336, is there in 556, when it comes to it, and so on to line 17. Line 18 was asked for
+        # with line 10, in 556: there in 776, while the warp comes to it in 548 + 9 * 8 = 620. One wait for each nine
+        # lines, of a fetch less eight lines.
+        (8, 20, {0: 220, 9 * LINE: 156, 18 * LINE: 156}),
+    ],
+)
+def test_the_stream_buffer_fetches_ahead(tmp_path, prefetch, lines, wanted):
+    chip = chip_of(tmp_path, l0i_miss_cycles=20, l1i_miss_cycles=200, prefetch_lines=prefetch)
+    timing, _ = run(chip, straight(lines), [warp([0])])
+    assert waits(timing) == wanted
+    assert timing.end_cycle == START + sum(wanted.values()) + lines * LINE
+
+
+def test_what_another_partition_brought_is_in_the_l1(tmp_path):
+    """Two warps, in two partitions. Neither L0 has the line; both ask in one cycle, and the L1 fetches it once: they go
+    on together.
+    """
+    chip = chip_of(tmp_path, l0i_miss_cycles=20, l1i_miss_cycles=200, prefetch_lines=0)
+    code = [make("BRA", guard=0, imm=16 * (LINE - 1)), *straight(2)[1:]]
+    late = warp([0, 2])  # jumps to the second line
+    timing, _ = run(chip, code, [warp([0, 1, 2]), late], warps_per_block=2)
+    # Both come to line 0 in 100 and have it in 320. The one that jumps there asks for line 1 in 326 and has it in 546;
+    # of its six cycles' jump, five stand for the fetch, too. The other runs through line 0 until 327 and comes to line
+    # 1 in 328: the L1 has it from 526 on, its own L0 in 546.
+    assert waits(timing) == {0: 2 * 220, LINE: (546 - 321) + (546 - 328)}
+
+
+def order_of_issue(chip, code, warps):
+    """The warps in the order they issue, each run of one warp as (warp, instructions)."""
+    issues = []
+    for phase in range(32):  # a cell looks at every 32nd cycle
+        sampling = Sampling(32, "all", phase_cycles=phase, drain_cycles=1)
+        _, records = run(chip, code, warps, warps_per_block=len(warps), sampling=sampling)
+        issues += [(int(r["cycle"]), int(r["warp"])) for r in records if r["stall_sm"] & 1 << INDEX["selected"]]
+    runs = []
+    for _, number in sorted(issues):
+        if runs and runs[-1][0] == number:
+            runs[-1][1] += 1
+        else:
+            runs.append([number, 1])
+    return [tuple(one) for one in runs]
+
+
+def test_four_warps_of_a_partition_as_published(tmp_path):
+    """Huerta et al., MICRO 2025, figure 4a: four warps of one block in one sub-core of an RTX A6000, 32 independent
+    instructions each.
+
+    "The scheduler starts issuing instructions from the youngest warp, which is W3, until it misses in the Icache. [...]
+    W2 hits [...] and when it reaches the point where W3 missed, the miss has already been served, [...] so the
+    scheduler greedily issues that warp until the end. Afterward [...] W3 (the youngest warp) until the end", then W1
+    and W0. Here W3 misses once behind the lines that came first, for fewer cycles than W2 has instructions before that.
+    """
+    chip = chip_of(tmp_path, partitions=1, warp_slots=16, l0i_miss_cycles=4, l1i_miss_cycles=20, prefetch_lines=1)
+    assert order_of_issue(chip, straight(4), [warp([0])] * 4) == [(3, 16), (2, 32), (3, 16), (1, 32), (0, 32)]
+
+
+def test_a_full_queue_throttles_texture_fetches(tmp_path):
+    """Of eight passes each: four texture units, 32 lanes of a texel.
+
+    The queue holds five, which issue back to back from 102 on. The load/store unit serves entry k in 102 + 8k, and the
+    entry leaves 8 cycles later: in 110 the sixth issues, in 118 the seventh, in 126 the eighth. They wait from the
+    cycle after the issue before: 3, 7 and 7 cycles.
+    """
+    chip = chip_of(tmp_path, l0i_miss_cycles=1, l1i_miss_cycles=1)
+    n = 8
+    code = [*(make("TEX.1D", dst=4 * k, a=40, b=42) for k in range(n)), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0], [access(range(4), wavefronts=8)] * n)])
+    assert waits(timing, "tex_throttle") == {5: 110 - 107, 6: 118 - 111, 7: 126 - 119}
+    assert not waits(timing, "lg_throttle") and not waits(timing, "mio_throttle")
+
+
+def test_a_full_queue_throttles_two_warps(tmp_path):
+    """Seven loads each of eight passes, by two warps of one partition. Warp 1, the younger, issues five from 102 to
+    106; the queue is full.
+
+    Places get free in 110, 118, 126, ... as above. Warp 1 takes those of 110 and 118, being greedy, and ends in 119;
+    warp 0 the seven from 126 on. In 102 to
+    106, 110 and 118 warp 0 is not selected; in 107 to 109, 111 to 117 and 119 to 125 the queue is full, and then for
+    seven cycles before each of its loads.
+    """
+    chip = chip_of(tmp_path, partitions=1, warp_slots=16, l0i_miss_cycles=1, l1i_miss_cycles=1, l2_far_cycles=206)
+    n = 7
+    code = [*(make("LDG.32", dst=k, a=20, mods=1 << 6) for k in range(n)), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0], [access(range(4), wavefronts=8)] * n)] * 2, warps_per_block=2)
+    assert waits(timing, "lg_throttle") == {0: 3 + 7 + 7, 1: 7, 2: 7, 3: 7, 4: 7, 5: 7 + 3, 6: 7 + 7}
+    assert waits(timing, "not_selected") == {0: 5 + 1 + 1}

@@ -1,0 +1,182 @@
+"""DRAM rows and sectors written in part, against cycles and bytes worked out by hand, on the chip of test_timing."""
+
+from pathlib import Path
+
+import pytest
+
+from gpuprof.chips import load_chip
+from gpuprof.timing.state.machine import power_on
+from gpuprof.timing.units.cache import fold_bits
+from tests.support.timing_support import COUNTED, access, make, run, warp
+from tests.timing.test_timing import A64, ffma, rows
+
+CG = A64 | 2 << 7  # past the L1
+CHANNELS, BANKS, LINES_OF_ROW = 40, 32, 8  # of a100
+
+
+@pytest.fixture(scope="module")
+def chip(tmp_path_factory):
+    path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+    )
+    return load_chip(path)
+
+
+def place(line):
+    """(channel, bank, row) of a line: neighbouring pairs of lines lie in neighbouring channels, which have a row of 320
+    lines each.
+    """
+    row = line // (CHANNELS * LINES_OF_ROW)
+    return fold_bits.py_func(line) // 2 % CHANNELS, fold_bits.py_func(row) % BANKS, row
+
+
+def line_with(wanted, start=1):
+    """The first line from `start` on whose place meets `wanted`."""
+    return next(line for line in range(start, 1 << 20) if wanted(*place(line)))
+
+
+def latencies(chip, lines, waiting=True):
+    """Cycles that a multiply-add waits for each load of a line, in the order of the loads; `waiting`: each load comes
+    after the last one's.
+    """
+    if waiting:
+        code = [
+            step
+            for k in range(len(lines))
+            for step in (make("LDG.32", dst=k, a=20, mods=CG), ffma(k + 8, k), make("MEMBAR"))
+        ]
+        places = range(1, len(code), 3)
+    else:
+        code = [make("LDG.32", dst=k, a=20, mods=CG) for k in range(len(lines))] + [ffma(9, len(lines) - 1)]
+        places = [len(lines)]
+    timing, _ = run(chip, [*code, make("EXIT")], [warp([0], [access([4 * line]) for line in lines])])
+    return [rows(timing)[k].get("long_scoreboard", 0) + 1 for k in places]
+
+
+def test_a_row_that_is_open_saves_its_opening(chip):
+    """tRP + tRCD are 28 ns, 39.48 cycles at 1410 MHz: the data comes in the cycle that 512.52 lies in."""
+    same = line_with(lambda channel, bank, row: (channel, row) == (0, 0))
+    other = line_with(lambda channel, bank, row: channel == 0 and bank != 0)
+    assert latencies(chip, [0, same, other]) == [552, 512, 552]
+
+
+def test_two_rows_of_one_bank_follow_each_other_a_row_cycle_apart(chip):
+    """The loads leave at 102 and 106. The second row opens 48 ns, 67.68 cycles, after the first did; the wait begins at
+    104.
+    """
+    other = line_with(lambda channel, bank, row: (channel, bank) == (0, 0) and row > 0)
+    assert latencies(chip, [0, other], waiting=False) == [102 + 67 + 552 - 103]
+    elsewhere = line_with(lambda channel, bank, row: channel == 0 and bank == 1)
+    assert latencies(chip, [0, elsewhere], waiting=False) == [106 + 552 - 103]
+
+
+def test_a_controller_serves_requests_to_one_row_together(chip):
+    """Rows A and B of one bank, A again: all of it waits in the queue, so that A need not be opened twice. Later it
+    must.
+    """
+    b = line_with(lambda channel, bank, row: (channel, bank) == (0, 0) and row > 0)
+    near = line_with(lambda channel, bank, row: (channel, row) == (0, 0))
+    # A opens at 102 and its second load comes with the first one's data. It would be 102 + 2 * 67.68 otherwise. The
+    # wait begins at 105.
+    assert latencies(chip, [0, b, near], waiting=False) == [102 + 552 - 104]
+    assert latencies(chip, [0, b, near]) == [552, 552, 552]
+
+
+STORE, LOAD = make("STG.32", a=20, b=0, mods=A64), make("LDG.32", dst=1, a=20, mods=CG)
+
+
+@pytest.mark.parametrize("what, left_out, sectors_read", [
+    ("a whole sector needs no fetch", [0], 0),
+    ("half a sector does", [0xF0], 1),
+    ("two halves are a whole", [0xF0, 0x0F], 0),
+    ("three parts with a gap are not", [0xFC, 0xF3, 0x1F], 1),
+    ("nothing but pieces of words", [0xFF, 0xFF], 1),
+])  # fmt: skip
+def test_a_read_fetches_what_stores_have_left_out(chip, what, left_out, sectors_read):
+    machine = power_on(chip)
+    code = [*[STORE] * len(left_out), make("MEMBAR"), LOAD, ffma(2, 1), LOAD, make("EXIT")]
+    accesses = [access([5], missing={5: words}) for words in left_out] + [access([5])] * 2
+    timing, _ = run(chip, code, [warp([0], accesses)], machine=machine)
+    assert timing.dram_read_nbytes == 32 * sectors_read  # the second read finds it, in any case
+    assert timing.l2_hits == len(left_out) + 2 - sectors_read
+    assert machine.l2_line["dirty"].sum() == 0b10  # sector 1 of its line, once
+
+
+def test_a_half_of_the_l2_keeps_copies_of_the_other_until_they_are_written(tmp_path):
+    path = tmp_path / "halves.toml"
+    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\n' + COUNTED)
+    chip = load_chip(path)
+    read = [LOAD, ffma(2, 1), make("MEMBAR")]
+    code = [*read, *read, STORE, make("MEMBAR"), *read, *read, make("EXIT")]
+    reads = (1, 4, 9, 12)
+    # slices 0 and 41 of 80: the second is far
+    for line, wanted in ((0, (552, 206, 206, 206)), (40, (552, 206, 397, 206))):
+        timing, _ = run(chip, code, [warp([0], [access([4 * line])] * 5)])
+        assert tuple(rows(timing)[k]["long_scoreboard"] + 1 for k in reads) == wanted
+    sectors = [access([160]), access([161]), access([160, 161]), access([160, 161]), access([160, 161])]
+    timing, _ = run(
+        chip, code, [warp([0], sectors)]
+    )  # sector 161 comes from the DRAM, of an open row; both are there until both are written
+    assert [rows(timing)[k]["long_scoreboard"] + 1 for k in reads] == [552, 512, 397, 206]
+
+
+def test_a_partial_store_spoils_nothing_that_was_there(chip):
+    code = [LOAD, ffma(2, 1), STORE, make("MEMBAR"), LOAD, make("EXIT")]
+    timing, _ = run(chip, code, [warp([0], [access([5]), access([5], missing={5: 0x7F}), access([5])])])
+    assert timing.dram_read_nbytes == 32
+
+
+def test_an_atomic_fetches_what_a_store_has_left_out(chip):
+    code = [STORE, make("MEMBAR"), make("ATOMG.ADD.U32", dst=0, a=1, b=2, mods=A64), ffma(1, 0), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0], [access([5], missing={5: 1}), access([5])])])
+    assert timing.dram_read_nbytes == 32
+    assert rows(timing)[3]["long_scoreboard"] > chip.dram_cycles
+
+
+def test_atomics_of_a_sector_and_compare_and_swap(chip):
+    """At the L2, 2.4 cycles a sector or one a lane on the same word, twice that for a compare-and-swap. 4 sectors: 9.6,
+    or 19.2.
+    """
+    for name, sectors, conflicts, cycles in (
+        ("ADD.U32", 4, 1, 9),
+        ("ADD.U32", 4, 16, 16),
+        ("CAS.B32", 4, 1, 19),
+        ("CAS.B32", 1, 32, 64),
+    ):
+        code = [
+            make("LDG.32", dst=0, a=20, mods=CG),
+            make("MEMBAR"),
+            ffma(1, 0),
+            make(f"ATOMG.{name}", dst=4, a=20, b=8, c=9, mods=A64),
+            ffma(5, 4),
+        ]
+        timing, _ = run(
+            chip, [*code, make("EXIT")], [warp([0], [access(range(4)), access(range(sectors), conflicts=conflicts)])]
+        )
+        assert rows(timing)[4]["long_scoreboard"] == chip.latency["atomic"] + cycles - 1, name
+
+
+def test_compare_and_swap_in_shared_memory_has_half_the_rate(chip):
+    for name, passes in (("ADD.U32", 4), ("CAS.B32", 8)):
+        code = [make(f"ATOMS.{name}", dst=0, a=20, b=8, c=9), ffma(1, 0), make("EXIT")]
+        timing, _ = run(chip, code, [warp([0], [access((), conflicts=4)])])
+        assert timing.shared_wavefronts == passes
+        assert rows(timing)[1]["short_scoreboard"] == chip.latency["atomic_shared"] + 2 * (passes - 1) - 1
+
+
+def test_wide_shared_loads(chip):
+    """Two passes that 8 bytes a lane take cost no latency, the four of 16 bytes two cycles; a conflict costs two a pass
+    beside that.
+    """
+    for name, wavefronts, extra in (
+        ("LDS.32", 1, 0),
+        ("LDS.V2.32", 2, 0),
+        ("LDS.V4.32", 4, 2),
+        ("LDS.32", 2, 2),
+        ("LDS.V2.32", 4, 4),
+        ("LDS.V4.32", 8, 10),
+    ):
+        code = [make(name, dst=0, a=20), ffma(8, 0), make("EXIT")]
+        timing, _ = run(chip, code, [warp([0], [access((), wavefronts=wavefronts)])])
+        assert rows(timing)[1]["short_scoreboard"] == chip.latency["shared"] + extra - 1, name
