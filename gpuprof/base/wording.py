@@ -16,9 +16,9 @@ def launch_text(kernel: str, grid: Sequence[int], block: Sequence[int], *optiona
     return f"{kernel}<<<{', '.join([extent_text(grid), extent_text(block), *optional])}>>>"
 
 
-def plural(n: int, one: str, many: str) -> str:
+def plural(count: int, one: str, many: str) -> str:
     """1 with "launch", "launches" is "1 launch", 1000 is "1,000 launches"."""
-    return f"{n:,} {one if n == 1 else many}"
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def base_name(path: str) -> str:

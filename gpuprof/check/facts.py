@@ -57,30 +57,30 @@ def is_costly(warp_cycles: int, launch: LaunchFacts) -> bool:
     return warp_cycles > 0 and warp_cycles >= LINE_SHARE * launch.metrics.get("warp_cycles", 0)
 
 
-def measure(db: sqlite3.Connection, path: Path) -> Facts:
+def measure(database: sqlite3.Connection, path: Path) -> Facts:
     """The facts of a database; raises NotComparable when nothing was measured the recording is not complete, or
     sampling cost cycles.
     """
-    meta = dict(db.execute("SELECT key, value FROM meta"))
+    meta = dict(database.execute("SELECT key, value FROM meta"))
     if meta["complete"] != "1":
         raise NotComparable(
             f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again"
         )
-    values = launch_values(db)
+    values = launch_values(database)
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
         n_launches = plural(len(values), "launch", "launches")
         raise NotComparable(f"{path}: it has no measurements ({n_launches}, no warp-cycles); collect again")
-    if db.execute("SELECT 1 FROM launch_metrics WHERE metric = 'disturbance_cycles' AND value != 0").fetchone():
+    if database.execute("SELECT 1 FROM launch_metrics WHERE metric = 'disturbance_cycles' AND value != 0").fetchone():
         raise NotComparable(
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
-    lines = line_costs(db)
-    launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(db)}
-    return Facts(printable(meta["tool_version"]), origin(db, meta), dict(sorted(launches.items())))
+    lines = line_costs(database)
+    launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(database)}
+    return Facts(printable(meta["tool_version"]), origin(database, meta), dict(sorted(launches.items())))
 
 
-def origin(db: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
-    compilers = sorted(compiler for (compiler,) in db.execute("SELECT DISTINCT compiler FROM modules"))
+def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
+    compilers = sorted(compiler for (compiler,) in database.execute("SELECT DISTINCT compiler FROM modules"))
     values = {
         "model": meta["model_version"],
         "chip": meta["chip"],
@@ -91,9 +91,9 @@ def origin(db: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
     return {name: printable(value) for name, value in values.items()}
 
 
-def launch_keys(db: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
+def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
     seen = Counter()
-    for launch, kernel, grid, block, shared in db.execute(
+    for launch, kernel, grid, block, shared in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes FROM launches ORDER BY launch"
     ):
         extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
@@ -102,12 +102,12 @@ def launch_keys(db: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
         yield launch, LaunchKey(name, seen[name])
 
 
-def line_costs(db: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
+def line_costs(database: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
     """Launch -> the cost of each of its lines, in source order."""
-    place_of = places(db)
-    keys = line_keys(db)
+    place_of = places(database)
+    keys = line_keys(database)
     sums: dict[int, Counter] = {}
-    for launch, pc, cycles in db.execute("SELECT launch, pc, SUM(cycles) FROM ledger GROUP BY launch, pc"):
+    for launch, pc, cycles in database.execute("SELECT launch, pc, SUM(cycles) FROM ledger GROUP BY launch, pc"):
         if pc in place_of:
             sums.setdefault(launch, Counter())[place_of[pc]] += cycles
     return {launch: _by_key(keys, counted) for launch, counted in sums.items()}
@@ -122,7 +122,7 @@ def _by_key(keys: "Keys", counted: Counter) -> dict[LineKey, LineCost]:
     return costs
 
 
-def places(db: sqlite3.Connection) -> dict[int, tuple[str, int]]:
+def places(database: sqlite3.Connection) -> dict[int, tuple[str, int]]:
     """pc -> path and line it is charged to: the innermost position in the file of the function that holds it.
 
     Code inlined from headers is charged to the line of the kernel's own file that asked for it.
@@ -132,7 +132,7 @@ def places(db: sqlite3.Connection) -> dict[int, tuple[str, int]]:
         "SELECT pc, path, line FROM instructions JOIN sources USING (source) WHERE line > 0",
         "SELECT pc, path, line FROM inline_frames JOIN sources USING (source) ORDER BY pc, depth",
     ):
-        for pc, path, line in db.execute(query):
+        for pc, path, line in database.execute(query):
             chains.setdefault(pc, []).append((path, line))
     return {pc: next(place for place in chain if place[0] == chain[-1][0]) for pc, chain in chains.items()}
 
@@ -149,8 +149,8 @@ class Keys:
         return keys[line - 1] if line <= len(keys) else LineKey(_file_name(path), f"line {line}", 1)
 
 
-def line_keys(db: sqlite3.Connection) -> Keys:
-    return Keys(dict(db.execute("SELECT path, text FROM sources")))
+def line_keys(database: sqlite3.Connection) -> Keys:
+    return Keys(dict(database.execute("SELECT path, text FROM sources")))
 
 
 def _keys_of(path: str, text: str) -> Iterator[LineKey]:

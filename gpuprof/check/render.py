@@ -92,8 +92,8 @@ def diff_table(comparison: Comparison) -> Iterator[str]:
         yield ""
 
 
-def count(n: int | None) -> str:
-    return "-" if n is None else str(n)
+def count(number: int | None) -> str:
+    return "-" if number is None else str(number)
 
 
 def aligned(rows: Sequence[Sequence[str]], alignments: str) -> Iterator[str]:

@@ -56,11 +56,11 @@ def output_to(output: Path) -> AbstractContextManager[Path]:
     return handing_over(sys.stdout.buffer) if output in STDOUT else replacing(output)
 
 
-def notice_unfinished(db, file: Path) -> None:
+def notice_unfinished(database, file: Path) -> None:
     """A file in another format cannot say that its recording was cut off."""
     from gpuprof.isa.printing.printable import printable
 
-    meta = dict(db.execute("SELECT key, value FROM meta"))
+    meta = dict(database.execute("SELECT key, value FROM meta"))
     if meta["complete"] != "1":
         why = meta["damage"] or meta["marks"] or "no end"
         click.echo(printable(f"gpuprof: {file} is not complete ({why}): the export is of what was recorded"), err=True)

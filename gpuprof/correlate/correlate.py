@@ -76,15 +76,15 @@ def correlate(recording: Path, database: Path) -> Recording:
     return read
 
 
-def build_database(db: sqlite3.Connection, path: Path) -> Recording:
+def build_database(database: sqlite3.Connection, path: Path) -> Recording:
     """Fill an empty database from the recording at `path`; see `correlate`."""
     try:
         counts = SampleCounts()
         recording = read_recording(path, counts.add, counts.begin)
-        db.executescript(PRAGMAS + DDL)
-        db.execute("BEGIN")
-        fill(db, recording, counts)
-        db.execute("COMMIT")
+        database.executescript(PRAGMAS + DDL)
+        database.execute("BEGIN")
+        fill(database, recording, counts)
+        database.execute("COMMIT")
     except sqlite3.IntegrityError as error:
         raise FileFormatError(f"{path}: contradicts itself: {error}") from None
     except UnicodeEncodeError as error:
@@ -94,48 +94,54 @@ def build_database(db: sqlite3.Connection, path: Path) -> Recording:
     return recording
 
 
-def fill(db: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> None:
+def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCounts) -> None:
     """All tables, in the order of the schema."""
     check_recording(recording)
     codes = read_codes(recording)
     sources = source_texts(recording, codes)
     numbers = {path: number for number, path in enumerate(sources)}
-    insert(db, "modules", map(module_row, codes))
-    insert(db, "sources", ((numbers[path], path, text) for path, text in sources.items()))
-    insert(db, "functions", (row for code in codes for row in function_rows(code)))
-    insert(db, "instructions", (row for code in codes for row in instruction_rows(code, numbers)))
-    insert(db, "inline_frames", (row for code in codes for row in frame_rows(code, numbers)))
-    insert(db, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
-    insert(db, "cause_kinds", ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(CAUSE_KINDS)))
-    insert(db, "samples", counts.rows())
-    insert(db, "sample_sizes", counts.sizes(recording.launches))
-    kept = dict(db.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
+    insert(database, "modules", map(module_row, codes))
+    insert(database, "sources", ((numbers[path], path, text) for path, text in sources.items()))
+    insert(database, "functions", (row for code in codes for row in function_rows(code)))
+    insert(database, "instructions", (row for code in codes for row in instruction_rows(code, numbers)))
+    insert(database, "inline_frames", (row for code in codes for row in frame_rows(code, numbers)))
+    insert(database, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
+    insert(
+        database, "cause_kinds", ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(CAUSE_KINDS))
+    )
+    insert(database, "samples", counts.rows())
+    insert(database, "sample_sizes", counts.sizes(recording.launches))
+    kept = dict(database.execute("SELECT launch, SUM(samples) FROM samples GROUP BY launch"))
     functions = {
         (code.module, f.name): number
         for code in codes
         for number, f in enumerate(code.program.functions, code.first_function)
     }
     for number, launch in sorted(recording.launches.items()):
-        insert(db, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
-        insert(db, "launch_metrics", metric_rows(launch))
+        insert(database, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
+        insert(database, "launch_metrics", metric_rows(launch))
         insert(
-            db, "samplers", ((number, name, value) for name, value in sorted(launch.begin.get("sampling", {}).items()))
+            database,
+            "samplers",
+            ((number, name, value) for name, value in sorted(launch.begin.get("sampling", {}).items())),
         )
-        insert(db, "sample_losses", integer_rows(recording, number, launch.losses, LOSS_COLUMNS))
+        insert(database, "sample_losses", integer_rows(recording, number, launch.losses, LOSS_COLUMNS))
         insert(
-            db, "sampled_counters", integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS)
+            database,
+            "sampled_counters",
+            integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS),
         )
-        insert(db, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
-        insert(db, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
-        insert(db, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
-        insert(db, "causes", cause_rows(recording, number, launch.causes))
-        insert(db, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
-    insert(db, "meta", sorted(meta_items(recording, db).items()))
+        insert(database, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
+        insert(database, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
+        insert(database, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
+        insert(database, "causes", cause_rows(recording, number, launch.causes))
+        insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
+    insert(database, "meta", sorted(meta_items(recording, database).items()))
 
 
-def insert(db: sqlite3.Connection, table: str, rows: Iterable[tuple]) -> None:
-    n_columns = len(db.execute(f"SELECT * FROM {table} LIMIT 0").description)
-    db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * n_columns)})", rows)
+def insert(database: sqlite3.Connection, table: str, rows: Iterable[tuple]) -> None:
+    n_columns = len(database.execute(f"SELECT * FROM {table} LIMIT 0").description)
+    database.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * n_columns)})", rows)
 
 
 def launch_row(recording: Recording, launch: Launch, functions: dict[tuple[int, str], int], kept: int) -> tuple:
@@ -224,7 +230,7 @@ OUTSIDE = {
 }
 
 
-def meta_items(recording: Recording, db: sqlite3.Connection) -> dict[str, str]:
+def meta_items(recording: Recording, database: sqlite3.Connection) -> dict[str, str]:
     """Keys of the `meta` table: the META chunk with `sampling` flattened, the chip's description, and how well it was
     read.
     """
@@ -234,5 +240,5 @@ def meta_items(recording: Recording, db: sqlite3.Connection) -> dict[str, str]:
     items["complete"] = int(recording.complete)
     items["damage"] = recording.damage or ""
     items["marks"] = "\n".join(mark["text"] for mark in recording.marks)
-    items |= {name: db.execute(query).fetchone()[0] for name, query in OUTSIDE.items()}
+    items |= {name: database.execute(query).fetchone()[0] for name, query in OUTSIDE.items()}
     return {name: str(value) for name, value in items.items()}

@@ -63,12 +63,12 @@ def read_start(path: Path) -> bytes:
         raise unreadable(path, error) from None
 
 
-def check_database(db: sqlite3.Connection, path: Path) -> None:
+def check_database(database: sqlite3.Connection, path: Path) -> None:
     """Raise FileFormatError unless it is one of ours, of a version we know, with the tables of that version;
     sqlite3.DatabaseError when damaged.
     """
-    (application_id,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (application_id,) = database.execute("PRAGMA application_id").fetchone()
+    (version,) = database.execute("PRAGMA user_version").fetchone()
     if application_id != APPLICATION_ID:
         raise FileFormatError(
             f"{path}: is a SQLite file of another program, not a .gpudb that `gpuprof correlate` made"
@@ -77,17 +77,17 @@ def check_database(db: sqlite3.Connection, path: Path) -> None:
         raise FileFormatError(
             f"{path}: has schema version {version}, and this gpuprof reads up to {VERSION}: use a newer gpuprof"
         )
-    (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise FileFormatError(f"{path}: is damaged ({verdict.splitlines()[-1]}); correlate the recording again")
-    missing = expected_definitions() - definitions(db)
+    missing = expected_definitions() - definitions(database)
     if missing:
         names = ", ".join(sorted(name for name, _ in missing))
         raise FileFormatError(f"{path}: lacks or has altered: {names}; correlate the recording again")
 
 
-def definitions(db: sqlite3.Connection) -> set[tuple[str, str]]:
-    return set(db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+def definitions(database: sqlite3.Connection) -> set[tuple[str, str]]:
+    return set(database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
 
 def expected_definitions() -> set[tuple[str, str]]:

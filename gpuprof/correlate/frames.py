@@ -13,13 +13,13 @@ class Position(NamedTuple):
     line: int
 
 
-def positions(db: sqlite3.Connection, functions: Collection[int]) -> dict[int, tuple[Position, ...]]:
+def positions(database: sqlite3.Connection, functions: Collection[int]) -> dict[int, tuple[Position, ...]]:
     """Address -> the positions of every instruction of these functions, innermost first. The last one is in the
     function that has the code; each other is in a function that was inlined at the next.
     """
     wanted = f"i.function IN ({','.join('?' * len(functions))})"
     frames: dict[int, list[tuple[str, str, int]]] = {}
-    for pc, *frame in db.execute(
+    for pc, *frame in database.execute(
         "SELECT pc, n.function, path, n.line FROM inline_frames n JOIN sources s ON s.source = n.source "
         f"JOIN instructions i USING (pc) WHERE {wanted} ORDER BY pc, depth",
         sorted(functions),
@@ -27,7 +27,7 @@ def positions(db: sqlite3.Connection, functions: Collection[int]) -> dict[int, t
         frames.setdefault(pc, []).append(tuple(frame))
     return {
         pc: tuple(chain(function, path, line, frames.get(pc, [])))
-        for pc, function, path, line in db.execute(
+        for pc, function, path, line in database.execute(
             "SELECT pc, display, COALESCE(path, ''), line FROM instructions i JOIN functions USING (function) "
             f"LEFT JOIN sources USING (source) WHERE {wanted}",
             sorted(functions),

@@ -86,10 +86,10 @@ METRICS = (
 BY_NAME = {metric.name: metric for metric in METRICS}
 
 
-def launch_values(db: sqlite3.Connection) -> dict[int, dict[str, int]]:
+def launch_values(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
     """Launch -> metric -> value; a metric that was not measured is left out."""
     columns = ", ".join(f"CAST({metric.sql} AS INTEGER)" for metric in METRICS)
-    rows = db.execute(f"SELECT l.launch, {columns} FROM launches l ORDER BY l.launch")
+    rows = database.execute(f"SELECT l.launch, {columns} FROM launches l ORDER BY l.launch")
     return {
         launch: {metric.name: value for metric, value in zip(METRICS, values, strict=True) if value is not None}
         for launch, *values in rows

@@ -44,13 +44,13 @@ class Gathered:
         return samples
 
 
-def read_profile(path: Path, db: sqlite3.Connection, launches: list[int]) -> tuple[Samples, Truth, int, bool]:
+def read_profile(path: Path, database: sqlite3.Connection, launches: list[int]) -> tuple[Samples, Truth, int, bool]:
     """Samples and exact shares of these launches, the period, and whether longer periods can be had by thinning.
 
-    `db` is the database of the same recording. Raises NotComparable when the launches have no samples or no ledger, or
-    were not sampled alike, or by something other than time.
+    `database` is the database of the same recording. Raises NotComparable when the launches have no samples or no
+    ledger, or were not sampled alike, or by something other than time.
     """
-    pcs, line_of_pc = lines_of(db)
+    pcs, line_of_pc = lines_of(database)
     gathered = Gathered(launches, pcs, line_of_pc)
     recording = read_recording(path, gathered.add, gathered.begin)
     if not gathered.registers:
@@ -101,11 +101,11 @@ def common_registers(path: Path, found: list[dict]) -> dict:
     return first
 
 
-def lines_of(db: sqlite3.Connection) -> tuple[np.ndarray, np.ndarray]:
+def lines_of(database: sqlite3.Connection) -> tuple[np.ndarray, np.ndarray]:
     """Code addresses, ascending, and the number of each one's line. The last number, of none of them, is for what lies
     elsewhere.
     """
-    rows = db.execute("SELECT pc, COALESCE(source, -1), line FROM instructions ORDER BY pc").fetchall()
+    rows = database.execute("SELECT pc, COALESCE(source, -1), line FROM instructions ORDER BY pc").fetchall()
     numbers: dict[tuple, int] = {}
     lines = [numbers.setdefault(tuple(place), len(numbers)) for _, *place in rows]
     return np.array([pc for pc, *_ in rows], np.int64), np.array([*lines, len(numbers)], np.int64)

@@ -79,16 +79,16 @@ class Spread:
         kept = number_of(keys) >= last - 1
         self._held = keys[kept] - np.uint64(max(last - 1, 0)), weight[kept]
 
-    def _difference(self, keys: np.ndarray, weight: np.ndarray, n: int) -> None:
-        """Adds those between cycles 0 to n - 1; keys ascend."""
-        if n < 2:
+    def _difference(self, keys: np.ndarray, weight: np.ndarray, last: int) -> None:
+        """Adds those between cycles 0 to `last` - 1; keys ascend."""
+        if last < 2:
             return
-        inside = number_of(keys) < n
+        inside = number_of(keys) < last
         keys, weight = keys[inside], weight[inside]
         number = number_of(keys)
-        step = np.zeros(n + 1, np.int64)
-        step[1:n] = np.diff(np.bincount(number, weight, n)).astype(np.int64)
-        ends = 2 - (number == 0) - (number == n - 1)  # differences that the cycle is part of
+        step = np.zeros(last + 1, np.int64)
+        step[1:last] = np.diff(np.bincount(number, weight, last)).astype(np.int64)
+        ends = 2 - (number == 0) - (number == last - 1)  # differences that the cycle is part of
         next_to = keys[1:] - keys[:-1] == 1  # the same instruction in the next cycle
         self._squares += int((ends * weight * weight).sum()) - 2 * int((weight[1:] * weight[:-1])[next_to].sum())
         self._whole_squares += int((step * step).sum())

@@ -137,28 +137,28 @@ def mean(errors: list[Error]) -> Error:
     return Error(*(None if None in values else float(np.mean(values)) for values in zip(*errors, strict=True)))
 
 
-def predicted(truth: Truth, n: float) -> Error:
+def predicted(truth: Truth, n_samples: float) -> Error:
     """What n independent samples would be off by, in the mean: normal errors of standard deviation sqrt(p (1 - p) /
     n).
     """
-    if n <= 0:
+    if n_samples <= 0:
         return NOTHING
-    spread = np.sqrt(truth.lines * (1 - truth.lines) / n)
+    spread = np.sqrt(truth.lines * (1 - truth.lines) / n_samples)
     spread = spread[spread > spread.max() / 8]  # the others are never the largest
-    mix = min(1.0, float(np.sqrt(truth.reasons * (1 - truth.reasons) / n).sum() * sqrt(2 / pi) / 2))
+    mix = min(1.0, float(np.sqrt(truth.reasons * (1 - truth.reasons) / n_samples).sum() * sqrt(2 / pi) / 2))
     shares = truth.lines[ranking(truth.lines)].tolist()
-    right = [in_order(p, q, n) for p, q in itertools.pairwise(shares)]
+    right = [in_order(p, q, n_samples) for p, q in itertools.pairwise(shares)]
     places = [a * b for a, b in zip([1.0, *right], [*right, 1.0], strict=True)] if shares else []
     return Error(
         mix, None, min(1.0, largest(spread)), sum(places) / len(places) if places else None, right[0] if right else 1.0
     )
 
 
-def in_order(p: float, q: float, n: float) -> float:
+def in_order(p: float, q: float, n_samples: float) -> float:
     """How probable it is that of two shares p >= q the first is sampled as the larger: their difference varies by p + q
     - (p - q)^2.
     """
-    variance = (p + q - (p - q) ** 2) / n
+    variance = (p + q - (p - q) ** 2) / n_samples
     return (1 + erf((p - q) / sqrt(2 * variance))) / 2
 
 

@@ -45,9 +45,9 @@ def array_seed(seed: int, key: str) -> int:
     return int.from_bytes(hashlib.blake2b(f"{seed}:{key}".encode(), digest_size=8).digest(), "little")
 
 
-def splitmix64(seed: int, n: int, first: int = 0) -> np.ndarray:
+def splitmix64(seed: int, count: int, first: int = 0) -> np.ndarray:
     """uint64 (n,): outputs first, first + 1, ... of splitmix64 from `seed`."""
-    z = np.arange(first + 1, first + 1 + n, dtype=np.uint64)
+    z = np.arange(first + 1, first + 1 + count, dtype=np.uint64)
     z *= np.uint64(GAMMA)
     z += np.uint64(seed)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -57,26 +57,26 @@ def splitmix64(seed: int, n: int, first: int = 0) -> np.ndarray:
     return z
 
 
-def _zeros(row: Element, n: int, seed: int) -> np.ndarray:
-    return np.zeros(n, row.dtype)
+def _zeros(row: Element, count: int, seed: int) -> np.ndarray:
+    return np.zeros(count, row.dtype)
 
 
-def _ones(row: Element, n: int, seed: int) -> np.ndarray:
-    return _as_element(row, np.ones(n, np.float32))
+def _ones(row: Element, count: int, seed: int) -> np.ndarray:
+    return _as_element(row, np.ones(count, np.float32))
 
 
-def _arange(row: Element, n: int, seed: int) -> np.ndarray:
+def _arange(row: Element, count: int, seed: int) -> np.ndarray:
     largest = (
         np.finfo(np.float16).max if row.name == "f16" else math.inf if row.kind == "float" else np.iinfo(row.dtype).max
     )
-    if n - 1 > largest:
-        raise UsageError(f"arange of {n} elements does not fit into {row.name}, whose largest value is {largest:g}")
-    return _as_element(row, np.arange(n, dtype=np.float64 if row.kind == "float" else row.dtype))
+    if count - 1 > largest:
+        raise UsageError(f"arange of {count} elements does not fit into {row.name}, whose largest value is {largest:g}")
+    return _as_element(row, np.arange(count, dtype=np.float64 if row.kind == "float" else row.dtype))
 
 
-def _random(row: Element, n: int, seed: int) -> np.ndarray:
-    values = np.empty(n, row.dtype)
-    for first in range(0, n, CHUNK):
+def _random(row: Element, count: int, seed: int) -> np.ndarray:
+    values = np.empty(count, row.dtype)
+    for first in range(0, count, CHUNK):
         chunk = values[first : first + CHUNK]
         chunk[:] = _random_chunk(row, splitmix64(seed, len(chunk), first))
     return values

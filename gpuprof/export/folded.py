@@ -21,21 +21,21 @@ from gpuprof.isa.printing.printable import printable
 UNKNOWN = "[unknown]"  # as perf writes a frame without a name
 
 
-def write(db: sqlite3.Connection, path: Path) -> None:
+def write(database: sqlite3.Connection, path: Path) -> None:
     """Lines in the order of their stacks, each stack once."""
-    counts = stacks(db)
+    counts = stacks(database)
     if not counts:
         raise NotComparable("nothing to export: no launch of the file has a ledger of warp-cycles; collect again")
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{stack} {cycles}\n" for stack, cycles in sorted(counts.items()))
 
 
-def stacks(db: sqlite3.Connection) -> Counter[str]:
+def stacks(database: sqlite3.Connection) -> Counter[str]:
     """Warp-cycles by stack."""
-    functions = [function for (function,) in db.execute("SELECT function FROM functions")]
-    places = positions(db, functions)
+    functions = [function for (function,) in database.execute("SELECT function FROM functions")]
+    places = positions(database, functions)
     counts: Counter[str] = Counter()
-    for kernel, pc, reason, cycles in db.execute(
+    for kernel, pc, reason, cycles in database.execute(
         "SELECT kernel, pc, name, SUM(g.cycles) FROM ledger g JOIN launches USING (launch) "
         "JOIN stall_reasons USING (reason) GROUP BY kernel, pc, reason"
     ):

@@ -17,6 +17,6 @@ def format_of(path: Path) -> str:
     return max(found, key=lambda name: len(FORMATS[name].extension))
 
 
-def write(db: sqlite3.Connection, path: Path, format_: str) -> None:
+def write(database: sqlite3.Connection, path: Path, format_: str) -> None:
     """`format_`: a key of FORMATS."""
-    import_module(f"{__package__}.{FORMATS[format_].file}").write(db, path)
+    import_module(f"{__package__}.{FORMATS[format_].file}").write(database, path)

@@ -68,17 +68,17 @@ class RowsChunk:
     few.
     """
 
-    def __init__(self, type_: bytes, dtype: np.dtype, n: int):
+    def __init__(self, type_: bytes, dtype: np.dtype, count: int):
         start = CHUNK_HEADER.size + ROWS_HEADER.size
         self.type = type_
-        self._chunk = bytearray(start + n * dtype.itemsize)
-        self.rows = np.frombuffer(self._chunk, dtype, n, start)
+        self._chunk = bytearray(start + count * dtype.itemsize)
+        self.rows = np.frombuffer(self._chunk, dtype, count, start)
 
-    def framed(self, launch: int, n: int) -> memoryview:
+    def framed(self, launch: int, count: int) -> memoryview:
         """The whole chunk of the first n rows; it is good until a row is written again."""
-        nbytes = ROWS_HEADER.size + n * self.rows.itemsize
+        nbytes = ROWS_HEADER.size + count * self.rows.itemsize
         chunk = memoryview(self._chunk)[: CHUNK_HEADER.size + nbytes]
-        ROWS_HEADER.pack_into(chunk, CHUNK_HEADER.size, launch, n)
+        ROWS_HEADER.pack_into(chunk, CHUNK_HEADER.size, launch, count)
         CHUNK_HEADER.pack_into(chunk, 0, self.type, nbytes, checksum(self.type, chunk[CHUNK_HEADER.size :]))
         return chunk
 

@@ -163,18 +163,19 @@ class _Ahead:
             raise FileFormatError(f"{self._name}: the cycles of its samples do not ascend")
 
 
-def _check_comparable(a: Index, b: Index) -> None:
+def _check_comparable(first: Index, second: Index) -> None:
     """Raises NotComparable for another chip, model or way of sampling."""
-    both = f"{a.path} and {b.path}"
-    if a.chip != b.chip:
+    both = f"{first.path} and {second.path}"
+    if first.chip != second.chip:
         raise NotComparable(
-            f"{both}: recorded on {a.meta['chip']} and {b.meta['chip']}{_difference(a.chip, b.chip)}; cycles would not "
+            f"{both}: recorded on {first.meta['chip']} and "
+            f"{second.meta['chip']}{_difference(first.chip, second.chip)}; cycles would not "
             "compare"
         )
-    if a.meta["model_version"] != b.meta["model_version"]:
-        versions = f"{a.meta['model_version']} and {b.meta['model_version']}"
+    if first.meta["model_version"] != second.meta["model_version"]:
+        versions = f"{first.meta['model_version']} and {second.meta['model_version']}"
         raise NotComparable(f"{both}: recorded by models {versions}; collect one of them again")
-    ours, theirs = _registers(a.meta["sampling"]), _registers(b.meta["sampling"])
+    ours, theirs = _registers(first.meta["sampling"]), _registers(second.meta["sampling"])
     for name in sorted(ours.keys() | theirs.keys()):
         if ours.get(name) != theirs.get(name):
             raise NotComparable(
@@ -184,29 +185,32 @@ def _check_comparable(a: Index, b: Index) -> None:
             )
 
 
-def _difference(a: dict, b: dict) -> str:
+def _difference(first: dict, second: dict) -> str:
     """Which number differs, where chips have one name."""
-    if a.get("name") != b.get("name"):
+    if first.get("name") != second.get("name"):
         return ""
-    return f", with another {next(name for name in sorted(a.keys() | b.keys()) if a.get(name) != b.get(name))}"
+    return (
+        ", with another "
+        f"{next(name for name in sorted(first.keys() | second.keys()) if first.get(name) != second.get(name))}"
+    )
 
 
 def _registers(sampling: dict) -> dict:
     return {name: value for name, value in sampling.items() if name not in OF_A_PASS}
 
 
-def _same_run(a: Index, b: Index) -> bool:
+def _same_run(first: Index, second: Index) -> bool:
     return (
-        a.modules == b.modules
-        and a.sources == b.sources
-        and a.launches.keys() == b.launches.keys()
-        and all(_same_launch(launch, b.launches[number]) for number, launch in a.launches.items())
-        and _exact_rows(a) == _exact_rows(b)
+        first.modules == second.modules
+        and first.sources == second.sources
+        and first.launches.keys() == second.launches.keys()
+        and all(_same_launch(launch, second.launches[number]) for number, launch in first.launches.items())
+        and _exact_rows(first) == _exact_rows(second)
     )
 
 
-def _same_launch(a: Launch, b: Launch) -> bool:
-    return _begin(a) == _begin(b) and _end(a) == _end(b)
+def _same_launch(first: Launch, second: Launch) -> bool:
+    return _begin(first) == _begin(second) and _end(first) == _end(second)
 
 
 def _begin(launch: Launch) -> dict:
@@ -229,15 +233,16 @@ def _exact_rows(index: Index) -> dict[int, dict[bytes, bytes]]:
     }
 
 
-def _check_periods(a: Index, b: Index) -> None:
+def _check_periods(first: Index, second: Index) -> None:
     """Raises NotComparable where samples would have to be thinned and do not tell their cycle."""
-    if a.meta["sampling"].get("record") != "compact":
+    if first.meta["sampling"].get("record") != "compact":
         return
-    for number, launch in a.launches.items():
-        ours, theirs = found_period(launch), found_period(b.launches[number])
+    for number, launch in first.launches.items():
+        ours, theirs = found_period(launch), found_period(second.launches[number])
         if ours != theirs:
             raise NotComparable(
-                f"{a.path} and {b.path}: --period auto found {ours} cycles and {theirs} for launch {number}, but "
+                f"{first.path} and {second.path}: --period auto found {ours} cycles and {theirs} for launch {number}, "
+                "but "
                 "compact records have no cycle to thin them by; record wide ones, or give --period "
                 f"{max(ours or 0, theirs or 0)}"
             )

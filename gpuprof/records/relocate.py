@@ -129,8 +129,8 @@ class Room:
         return places, shared
 
 
-def _same(a: Module, b: Module) -> bool:
+def _same(first: Module, second: Module) -> bool:
     """Whether two modules are one, wherever they lie."""
-    return a.image == b.image and all(
-        a.fields[name] == b.fields[name] for name in ("name", "code_nbytes", "compiler", "arch")
+    return first.image == second.image and all(
+        first.fields[name] == second.fields[name] for name in ("name", "code_nbytes", "compiler", "arch")
     )

@@ -98,13 +98,13 @@ class RecordWriter:
         self._json(b"CHIP", fields)
 
     def module(
-        self, id: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str
+        self, number: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str
     ) -> None:
         """A module was loaded. `image` is its ELF; `load_base` the code address of its first instruction."""
         self._json(
             b"MODL",
             {
-                "id": id,
+                "id": number,
                 "name": name,
                 "load_base": load_base,
                 "code_nbytes": code_nbytes,
@@ -113,7 +113,7 @@ class RecordWriter:
             },
         )
         for start in range(0, len(image), PIECE_NBYTES):
-            self._put(b"IMAG", encode_piece(id, image[start : start + PIECE_NBYTES]))
+            self._put(b"IMAG", encode_piece(number, image[start : start + PIECE_NBYTES]))
 
     def source(self, path: str, text: str) -> None:
         """A source file as it was when collecting. A path that was given before is left as it is: modules share
@@ -191,9 +191,9 @@ class RecordWriter:
         assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
         self._rows(type_, launch, rows)
 
-    def stream(self, id: int, piece: bytes) -> None:
+    def stream(self, piece_id: int, piece: bytes) -> None:
         """A piece of the saved command stream, as saved.pieces makes them."""
-        self._put(b"STRM", encode_piece(id, piece))
+        self._put(b"STRM", encode_piece(piece_id, piece))
 
     def launch_end(self, launch: int, timing: Any) -> None:
         """`timing`: a LaunchTiming, or any object with its attributes. Its arrays are left out: ledger and counters

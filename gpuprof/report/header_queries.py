@@ -13,7 +13,7 @@ OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
 IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")
 
 
-def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
+def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Kernel, ...]) -> Header:
     launches = [launch for kernel in kernels for launch in kernel.launches]
     return Header(
         tool_version=meta["tool_version"],
@@ -25,7 +25,7 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
         samples=sum(launch.samples_kept for launch in launches),
         dropped=sum(launch.samples_dropped for launch in launches),
         buffer_full=any(launch.buffer_full for launch in launches),
-        losses=read_losses(db, launches),
+        losses=read_losses(database, launches),
         cycles=sum(launch.cycles for launch in launches),
         disturbance_cycles=sum(int(launch.metrics.get("disturbance_cycles", 0)) for launch in launches),
         period_cycles=period_in_force(meta, launches),
@@ -44,11 +44,11 @@ def read_header(db: sqlite3.Connection, meta: dict[str, str], kernels: tuple[Ker
     )
 
 
-def read_losses(db: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:
+def read_losses(database: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:
     rows: dict[int, list[int]] = {}
     chosen = {launch.launch for launch in launches}
     query = "SELECT launch, sm, dropped_fifo, dropped_buffer FROM sample_losses WHERE dropped_fifo + dropped_buffer > 0"
-    for launch, sm, fifo, buffer in db.execute(query):
+    for launch, sm, fifo, buffer in database.execute(query):
         if launch in chosen:
             row = rows.setdefault(sm, [0, 0])
             row[0] += fifo
@@ -113,8 +113,12 @@ def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
     for name, value in [key for key, n in was_set.items() if key[0] in IN_HEADER and n == len(launches)]:
         del was_set[name, value]
 
-    def when(n: int) -> str:
-        return "throughout" if n == len(launches) else f"for {n} of {plural(len(launches), 'launch', 'launches')}"
+    def when(n_launches: int) -> str:
+        return (
+            "throughout"
+            if n_launches == len(launches)
+            else f"for {n_launches} of {plural(len(launches), 'launch', 'launches')}"
+        )
 
     return [
         *(

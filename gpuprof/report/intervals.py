@@ -11,7 +11,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(hits: float, n: float) -> Interval:
+def wilson(hits: float, n_samples: float) -> Interval:
     """The 95 % Wilson score interval of a share of `hits` in `n` samples (or an effective number of them), both ends in
     0..1. Without samples: 0 to 1.
 
@@ -19,12 +19,12 @@ def wilson(hits: float, n: float) -> Interval:
     Cai,
     DasGupta 2001).
     """
-    if n == 0:
+    if n_samples == 0:
         return Interval(0.0, 1.0)
-    share = hits / n
-    z2 = Z95 * Z95 / n
+    share = hits / n_samples
+    z2 = Z95 * Z95 / n_samples
     centre = share + z2 / 2
-    spread = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n))
+    spread = Z95 * sqrt(share * (1 - share) / n_samples + z2 / (4 * n_samples))
     low = 0.0 if hits == 0 else (centre - spread) / (1 + z2)
-    high = 1.0 if hits == n else (centre + spread) / (1 + z2)
+    high = 1.0 if hits == n_samples else (centre + spread) / (1 + z2)
     return Interval(low, high)

@@ -11,28 +11,30 @@ from gpuprof.report.header_queries import chip_facts, read_header
 from gpuprof.report.model import Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
 
 
-def read_report(db: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
+def read_report(database: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
     """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one
     launch.
 
     Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
     """
-    check_reasons(db)
-    meta = dict(db.execute("SELECT key, value FROM meta"))
+    check_reasons(database)
+    meta = dict(database.execute("SELECT key, value FROM meta"))
     missing = [key for key in ("tool_version", "model_version", "chip", "period_cycles", "complete") if key not in meta]
     if missing:
         raise FileFormatError(f"the database's meta table lacks {', '.join(missing)}: correlate the recording again")
-    chosen = choose_functions(db, kernel, launch)
-    sources = dict(db.execute("SELECT path, text FROM sources"))
-    kernels = [read_kernel(db, function, launch, sources) for function in chosen]
+    chosen = choose_functions(database, kernel, launch)
+    sources = dict(database.execute("SELECT path, text FROM sources"))
+    kernels = [read_kernel(database, function, launch, sources) for function in chosen]
     kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
-    not_issued = db.execute("SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)").fetchone()[0]
-    return Report(read_header(db, meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
+    not_issued = database.execute(
+        "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
+    ).fetchone()[0]
+    return Report(read_header(database, meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
 
 
-def check_reasons(db: sqlite3.Connection) -> None:
+def check_reasons(database: sqlite3.Connection) -> None:
     """Raise FileFormatError unless the file's reasons are ours: a wrong name would look plausible."""
-    for number, name in db.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
+    for number, name in database.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
         if number >= N_REASONS or NAMES[number] != name:
             raise FileFormatError(
                 f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the "
@@ -40,15 +42,15 @@ def check_reasons(db: sqlite3.Connection) -> None:
             )
 
 
-def choose_functions(db: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:
+def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:
     """Function numbers of the kernels asked for that were launched."""
-    launched = db.execute(
+    launched = database.execute(
         "SELECT DISTINCT f.function, f.display, f.name FROM launches l JOIN functions f USING (function) "
         "WHERE :launch IS NULL OR l.launch = :launch ORDER BY f.function",
         {"launch": launch},
     ).fetchall()
     if launch is not None and not launched:
-        first, last, n = db.execute("SELECT MIN(launch), MAX(launch), COUNT(*) FROM launches").fetchone()
+        first, last, n = database.execute("SELECT MIN(launch), MAX(launch), COUNT(*) FROM launches").fetchone()
         there = f"it has launches {first} to {last}" if n else "it has none"
         raise UsageError(f"--launch {launch}: there is no such launch in the file; {there}")
     if pattern is None:
@@ -64,23 +66,36 @@ def choose_functions(db: sqlite3.Connection, pattern: str | None, launch: int | 
     return chosen
 
 
-def read_kernel(db: sqlite3.Connection, function: int, launch: int | None, sources: dict[str, str | None]) -> Kernel:
+def read_kernel(
+    database: sqlite3.Connection, function: int, launch: int | None, sources: dict[str, str | None]
+) -> Kernel:
     key = {"function": function, "launch": launch}
-    meta = dict(db.execute("SELECT key, value FROM meta"))
-    display, symbol, module, ptx, *sizes = db.execute(
+    meta = dict(database.execute("SELECT key, value FROM meta"))
+    display, symbol, module, ptx, *sizes = database.execute(
         "SELECT f.display, f.name, m.name, m.ptx, f.registers, f.shared_nbytes, f.local_nbytes, f.spill_nbytes "
         "FROM functions f JOIN modules m USING (module) WHERE f.function = ?",
         (function,),
     ).fetchone()
-    instructions, blames = tuple(read_instructions(db, key)), tuple(read_blames(db, key))
-    others = read_places(db, {blame.cause_pc for blame in blames} - {instruction.pc for instruction in instructions})
+    instructions, blames = tuple(read_instructions(database, key)), tuple(read_blames(database, key))
+    others = read_places(
+        database, {blame.cause_pc for blame in blames} - {instruction.pc for instruction in instructions}
+    )
     return Kernel(
-        display, symbol, module, *sizes, tuple(read_launches(db, key, meta)), instructions, ptx, sources, blames, others
+        display,
+        symbol,
+        module,
+        *sizes,
+        tuple(read_launches(database, key, meta)),
+        instructions,
+        ptx,
+        sources,
+        blames,
+        others,
     )
 
 
-def read_blames(db: sqlite3.Connection, key: dict) -> Iterator[Blame]:
-    for pc, reason, cause_pc, kind, label, other_warp, other_launch, conflict, *counts in db.execute(
+def read_blames(database: sqlite3.Connection, key: dict) -> Iterator[Blame]:
+    for pc, reason, cause_pc, kind, label, other_warp, other_launch, conflict, *counts in database.execute(
         "SELECT pc, reason, cause_pc, k.name, k.label, other_warp, other_launch, conflict, SUM(causes.cycles), "
         "SUM(stalls) "
         f"FROM causes JOIN cause_kinds k USING (kind) {OF_LAUNCHES} "
@@ -92,11 +107,11 @@ def read_blames(db: sqlite3.Connection, key: dict) -> Iterator[Blame]:
         )
 
 
-def read_places(db: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
+def read_places(database: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
     """Innermost positions of instructions, by address; those outside every module are left out."""
     found = {}
     for pc in sorted(pcs):
-        row = db.execute(
+        row = database.execute(
             "SELECT f.display, COALESCE(s.path, ''), i.line FROM instructions i JOIN functions f USING (function) "
             "LEFT JOIN sources s USING (source) WHERE i.pc = ?",
             (pc,),
@@ -109,25 +124,27 @@ def read_places(db: sqlite3.Connection, pcs: set[int]) -> dict[int, Position]:
 OF_LAUNCHES = "JOIN launches l USING (launch) WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch)"
 
 
-def read_launches(db: sqlite3.Connection, key: dict, meta: dict[str, str]) -> Iterator[Launch]:
+def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str]) -> Iterator[Launch]:
     registers: dict[int, dict] = {}
-    for number, name, value in db.execute(
+    for number, name, value in database.execute(
         f"SELECT launch, register, value FROM samplers {OF_LAUNCHES} ORDER BY launch, register", key
     ):
         if str(value) != meta.get(name, ""):
             registers.setdefault(number, {})[name] = value
     metrics: dict[int, dict] = {}
-    for number, metric, value in db.execute(f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key):
+    for number, metric, value in database.execute(
+        f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key
+    ):
         metrics.setdefault(number, {})[metric] = value
     sizes = {
         number: size
-        for number, *size in db.execute(
+        for number, *size in database.execute(
             "SELECT l.launch, SUM(s.weight), z.effective FROM samples s JOIN sample_sizes z USING (launch) "
             f"{OF_LAUNCHES} GROUP BY l.launch",
             key,
         )
     }
-    for row in db.execute(
+    for row in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
         "samples_due, "
         "samples_kept, samples_dropped, buffer_full, complete FROM launches l "
@@ -147,13 +164,13 @@ def dimensions(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 
 
-def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction]:
+def read_instructions(database: sqlite3.Connection, key: dict) -> Iterator[Instruction]:
     """The kernel's instructions, and those of every function its launches spent a cycle, a sample or an issue in."""
-    costs, stalls = read_costs(db, key), read_stalls(db, key)
-    functions = {key["function"]} | {function for (function,) in touched_functions(db, costs)}
-    places = positions(db, functions)
+    costs, stalls = read_costs(database, key), read_stalls(database, key)
+    functions = {key["function"]} | {function for (function,) in touched_functions(database, costs)}
+    places = positions(database, functions)
     marks = ",".join("?" * len(functions))
-    for pc, text, opcode, ptx_line, space, operation, nbytes, display in db.execute(
+    for pc, text, opcode, ptx_line, space, operation, nbytes, display in database.execute(
         "SELECT i.pc, i.text, i.opcode, i.ptx_line, i.space, i.operation, i.access_nbytes, f.display "
         f"FROM instructions i JOIN functions f USING (function) WHERE i.function IN ({marks}) ORDER BY i.pc",
         sorted(functions),
@@ -171,7 +188,7 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
             costs.pop(pc, Cost()),
             stalls.get(pc, ()),
         )
-    name = db.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
+    name = database.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
     for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
         yield Instruction(pc, name, OUTSIDE, "", 0, "", "", 0, (Position(name, "", 0),), cost, stalls.get(pc, ()))
 
@@ -179,31 +196,33 @@ def read_instructions(db: sqlite3.Connection, key: dict) -> Iterator[Instruction
 OUTSIDE = "(an address outside every module)"
 
 
-def touched_functions(db: sqlite3.Connection, costs: dict[int, Cost]) -> Iterator[tuple[int]]:
-    for first, last, function in db.execute("SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions"):
+def touched_functions(database: sqlite3.Connection, costs: dict[int, Cost]) -> Iterator[tuple[int]]:
+    for first, last, function in database.execute(
+        "SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions"
+    ):
         if any(first <= pc < last for pc in costs):
             yield (function,)
 
 
-def read_stalls(db: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ...]]:
+def read_stalls(database: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ...]]:
     lengths: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for pc, reason, least, n in db.execute(
+    for pc, reason, least, n in database.execute(
         f"SELECT pc, reason, least_cycles, SUM(stalls) FROM stall_lengths {OF_LAUNCHES} GROUP BY pc, reason, "
         "least_cycles",
         key,
     ):
         lengths.setdefault((pc, reason), []).append((least, n))
     found: dict[int, tuple[Stalls, ...]] = {}
-    for pc, reason, n, longest in db.execute(
+    for pc, reason, n, longest in database.execute(
         f"SELECT pc, reason, SUM(stalls), MAX(longest_cycles) FROM stalls {OF_LAUNCHES} GROUP BY pc, reason", key
     ):
         found[pc] = (*found.get(pc, ()), Stalls(reason, n, longest, tuple(lengths.get((pc, reason), ()))))
     return found
 
 
-def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:
+def read_costs(database: sqlite3.Connection, key: dict) -> dict[int, Cost]:
     samples, not_issued, weights, cycles, counters = {}, {}, {}, {}, {}
-    for pc, reason, n, n_not_issued, weight in db.execute(
+    for pc, reason, n, n_not_issued, weight in database.execute(
         f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued), SUM(weight) FROM samples {OF_LAUNCHES} GROUP BY "
         "pc, reason",
         key,
@@ -211,12 +230,12 @@ def read_costs(db: sqlite3.Connection, key: dict) -> dict[int, Cost]:
         weights.setdefault(pc, [0] * N_REASONS)[reason] = weight or 0
         samples.setdefault(pc, [0] * N_REASONS)[reason] = n
         not_issued.setdefault(pc, [0] * N_REASONS)[reason] = n_not_issued or 0
-    for pc, reason, n in db.execute(
+    for pc, reason, n in database.execute(
         f"SELECT pc, reason, SUM(ledger.cycles) FROM ledger {OF_LAUNCHES} GROUP BY pc, reason", key
     ):
         cycles.setdefault(pc, [0] * N_REASONS)[reason] = n
     sums = ", ".join(f"SUM({name})" for name in Counters._fields)
-    for pc, *counts in db.execute(f"SELECT pc, {sums} FROM counters {OF_LAUNCHES} GROUP BY pc", key):
+    for pc, *counts in database.execute(f"SELECT pc, {sums} FROM counters {OF_LAUNCHES} GROUP BY pc", key):
         counters[pc] = Counters(*counts)
     zeros = Cost()
     return {

@@ -5,4 +5,7 @@ handlers, one TABLE a file, keyed by PTX opcode.
     arithmetic  integers, floats, comparisons, conversions, packed halves, video
     flow        branches, calls, barriers, votes and shuffles, clusters, mbarriers
     engines     tensor cores, textures, bulk copies
+
+A handler is called with the `Lowering` of the function it is in. `a`, `b`, `c` and `d` are a row's source slots and its
+destination, as the table in `isa/` names them.
 """

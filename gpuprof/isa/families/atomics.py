@@ -27,12 +27,12 @@ NATIVE_SHARED_ATOMICS = frozenset(
 SLOTS_OF_LOOP = {("ADD", "u64"): 9, ("ADD", "f64"): 8, **{(op, t): 10 for op in ("MIN", "MAX") for t in ("s64", "u64")}}
 
 
-def type_atom_file(t: str) -> str:
-    return {"64": "D", "28": "D2"}.get(t[-2:], "R")
+def type_atom_file(type_name: str) -> str:
+    return {"64": "D", "28": "D2"}.get(type_name[-2:], "R")
 
 
-def _nbytes(t: str) -> int:
-    return {"f16": 2, "bf16": 2, "b16": 2, "b128": 16}.get(t) or (8 if type_atom_file(t) == "D" else 4)
+def _nbytes(type_name: str) -> int:
+    return {"f16": 2, "bf16": 2, "b16": 2, "b128": 16}.get(type_name) or (8 if type_atom_file(type_name) == "D" else 4)
 
 
 def rows() -> Iterator[Opcode]:

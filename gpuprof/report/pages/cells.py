@@ -125,8 +125,8 @@ class Cells:
         """Wavefronts of shared memory beyond the ideal."""
         return self.surplus(view.cost.counters.l1_wavefronts_shared_excess, view)
 
-    def surplus(self, n: int, view: View) -> Text:
-        return Text(count(n, self.look.plain) if n > 0 else "", DIM if view.nested else "")
+    def surplus(self, number: int, view: View) -> Text:
+        return Text(count(number, self.look.plain) if number > 0 else "", DIM if view.nested else "")
 
     def position(self, view: View) -> Text:
         """Where an instruction, or the first one of a PTX line, comes from."""

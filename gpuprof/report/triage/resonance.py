@@ -79,15 +79,18 @@ def resonance(loop: tuple[Instruction, ...], scale: Scale, period_cycles: int) -
     return Resonance(path, min(lines), max(lines), iteration, distance, uneven(period_cycles, iteration))
 
 
-def beyond_chance(shares: list[tuple[float, float]], n: float) -> bool:
+def beyond_chance(shares: list[tuple[float, float]], n_samples: float) -> bool:
     """Whether n samples with these (sampled, exact) shares are off by more than one in a thousand would be."""
-    common = [pair for pair in shares if n * pair[1] >= LEAST_EXPECTED]
-    rare = tuple(map(sum, zip(*(pair for pair in shares if n * pair[1] < LEAST_EXPECTED), strict=True))) or (0.0, 0.0)
-    cells = [*common, rare] if n * rare[1] >= LEAST_EXPECTED else common
+    common = [pair for pair in shares if n_samples * pair[1] >= LEAST_EXPECTED]
+    rare = tuple(map(sum, zip(*(pair for pair in shares if n_samples * pair[1] < LEAST_EXPECTED), strict=True))) or (
+        0.0,
+        0.0,
+    )
+    cells = [*common, rare] if n_samples * rare[1] >= LEAST_EXPECTED else common
     freedom = len(cells) - (sum(truth for _, truth in cells) > 1 - 1e-9)
     if freedom < 1:
         return False
-    statistic = n * sum((estimate - truth) ** 2 / truth for estimate, truth in cells)
+    statistic = n_samples * sum((estimate - truth) ** 2 / truth for estimate, truth in cells)
     spread = 2 / (9 * freedom)  # Wilson and Hilferty, 1931: the cube root of chi-square is nearly normal
     return (statistic / freedom) ** (1 / 3) - (1 - spread) > Z999 * sqrt(spread)
 
