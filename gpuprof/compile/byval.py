@@ -1,10 +1,8 @@
 """Structures passed by value to device functions: the function copies what it is given the address of.
 
 LLVM has the caller copy (`byval`), into the parameters of the PTX function, and cannot generate that when local
-addresses have
-32 bits: it ends the process on a mismatch of the two widths. A copy in the callee means the same, and needs no such
-parameters.
-Kernels keep theirs: that is where the launch's parameters are.
+addresses have 32 bits: it ends the process on a mismatch of the two widths. A copy in the callee means the same, and
+needs no such parameters. Kernels keep theirs: that is where the launch's parameters are.
 """
 
 import re

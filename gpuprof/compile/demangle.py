@@ -8,9 +8,10 @@ comes up (lambdas, expressions, pointers to members) leaves the symbol as it is.
     name      = nested | one                   one  = ("St" | substitution)? source [arguments]
     nested    = "N" [cv] {one} "E"             source = length characters
     arguments = "I" {argument} "E"             argument = type | "L" type value "E" | "J" {argument} "E"
-    type      = letter | name | cv type | ("P" | "R" | "O") type | "A" number "_" type | "F" {type} "E" | "T" [number]
-    "_" | "Dp" type substitution = "S" [number in base 36] "_"   what stood there before: every prefix of a name,
-    template, and type with a modifier
+    type      = letter | name | cv type | ("P" | "R" | "O") type | "A" number "_" type | "F" {type} "E"
+                | "T" [number] "_" | "Dp" type
+    substitution = "S" [number in base 36] "_"   what stood there before: every prefix of a name, template,
+                                                 and type with a modifier
 """
 
 import re

@@ -26,8 +26,8 @@ def enable(chip: str | None = None, *, device: Device | None = None) -> Device:
     """Launches numba.cuda's kernels on the emulated GPU from here on; gives that GPU.
 
     To be called before the first kernel is launched, or compiled for a signature. `chip`: as for gpuprof.Device.
-    `device`: a
-    Device that the script has already. Raises UsageError when numba-cuda is not installed or has no code for the chip.
+    `device`: a Device that the script has already. Raises UsageError when numba-cuda is not installed or has no code
+    for the chip.
     """
     _check_installed()
     from gpuprof.interop.numba_driver import replacements

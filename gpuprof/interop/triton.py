@@ -2,13 +2,11 @@
 
     import gpuprof.interop.triton
 
-    gpuprof.interop.triton.enable()                         # instead of a CUDA driver
-    add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)   # numpy arrays, torch CPU tensors, gpuprof device
-    arrays
+    gpuprof.interop.triton.enable()  # instead of a CUDA driver
+    add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)  # numpy, torch CPU or gpuprof device arrays
 
 Triton specialises, compiles and tunes as on the chip that is emulated. `@triton.autotune` times each configuration in
-simulated
-cycles: its launches are recorded in a task "autotune".
+simulated cycles: its launches are recorded in a task "autotune".
 """
 
 from typing import Any

@@ -5,23 +5,22 @@ instruction i is at 16 * i, so `.text.*` sections, symbols, DWARF and relocation
 without any fix-up.
 
     offset 0    ELF header
-    offset 64   `.note.gpuprof`: note header, owner, PREFIX, then the program's JSON  (first, at a fixed place, so that
-    a file
-                that is cut off, altered, foreign or newer can be told apart before anything else in it is believed)
+    offset 64   `.note.gpuprof`: note header, owner, PREFIX, then the program's JSON  (first, at a fixed place, so
+                that a file that is cut off, altered, foreign or newer can be told apart before anything else in it is believed)
     then        the other sections, in the order of the section headers
     last        the section headers
 
-    .note.gpuprof             program: name, arch, compiler, variables; format and ISA version, length and CRC32 of the
-    file
+    .note.gpuprof             program: name, arch, compiler, variables; format and ISA version, length and CRC32
+                              of the file
     .note.gpuprof.FUNCTION    the fields of `program.Function`: parameters, registers, shared, local, barriers, bounds
     .text.FUNCTION            16 bytes an instruction
     .rela.text.FUNCTION       what the loader fills in: RELOCATION_NUMBERS below, offset = the `imm` field's code
-    address
-    .gpuprof.global, .gpuprof.const            initial bytes of the two data segments, up to the last variable that is
-    not zero
+                              address
+    .gpuprof.global, .gpuprof.const            initial bytes of the two data segments, up to the last variable
+                                               that is not zero
     .gpuprof.global.zero, .gpuprof.const.zero  the rest of the segment: no bytes in the file
-    .gpuprof.literals         64-bit constants of the instructions, what they read from `special.LITERALS_AT` on; not
-    there if there are none
+    .gpuprof.literals         64-bit constants of the instructions, what they read from `special.LITERALS_AT` on;
+                              not there if there are none
     .gpuprof.locations        source position of every instruction, with inlined-at chains (FRAME_DTYPE)
     .gpuprof.strings          JSON list: the names that .gpuprof.locations refers to by number
     .gpuprof.ptx              the PTX text, UTF-8

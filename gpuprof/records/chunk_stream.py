@@ -18,8 +18,8 @@ class ChunkStream:
 
     Once the iteration is over, `complete` says whether the ENDF chunk was there, and `damage` what is wrong and at
     which byte, or None. A recording that was stopped and says so in its last chunk is not complete, but not damaged
-    either.
-    Raises UsageError for a file that is not there, FileFormatError for one that is no recording or of a newer version.
+    either. Raises UsageError for a file that is not there, FileFormatError for one that is no recording or of a newer
+    version.
     """
 
     def __init__(self, path: Path | str):

@@ -3,8 +3,8 @@
     {"do":"load","load_base":1048576}
     {"do":"allocate","name":"x, f32[1024]","nbytes":4096}
     {"do":"copy_in","address":30064771072,"blocks":[1],"nbytes":4096}
-    {"do":"launch","block":[128,1,1],"grid":[8,1,1],"module":0,"name":"twice<<<8, 128>>>(x,
-    1024)","params":"0000...","symbol":"_Z5twicePfi"}
+    {"do":"launch","block":[128,1,1],"grid":[8,1,1],"module":0,
+     "name":"twice<<<8, 128>>>(x, 1024)","params":"0000...","symbol":"_Z5twicePfi"}
     {"do":"end"}
 
 A line is an object: `do` says which row of LINES it is, the rest are that class's fields, those at their defaults left

@@ -1,8 +1,8 @@
 """The eight bytes behind a barrier of the whole grid: every launch has them, as cooperative launches have on a GPU.
 
 A driver hands them out and puts their address into %envreg1 (upper half) and %envreg2; here they are a variable of the
-module whose
-PTX reads those. Layout after cooperative_groups/details/driver_abi.h: the size, and the word that blocks count in.
+module whose PTX reads those. Layout after cooperative_groups/details/driver_abi.h: the size, and the word that blocks
+count in.
 """
 
 from gpuprof.assemble.ptx import ast

@@ -1,12 +1,12 @@
 """Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
 
     launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ["," "dependent"]
-    ">>>"
-               "(" [argument {"," argument}] ")" [";"]
+               ">>>" "(" [argument {"," argument}] ")" [";"]
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
-    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits | element "(" number {"," number} ")" |
-    array | name | texture texture  = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
+    argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits
+               | element "(" number {"," number} ")" | array | name | texture
+    texture  = ("tex" | "surf") geometry ["(" word {"," word} ")"] (array | name)
     array    = [name ":"] element "[" number {"," number} "]" ["=" start]
     start    = "zeros" | "ones" | "arange" | "random" | FILE.npy | '"' FILE.npy '"'
     number   = product {("+" | "-") product}           product = factor {("*" | "//" | "/") factor}

@@ -3,8 +3,8 @@
 Operands that do not fit into slots stand in consecutive registers, as the hardware has them in uniform registers:
 
     BULK.*  b = destination or source in shared memory, bytes, mbarrier in shared memory, block mask or byte mask
-    TMA.*   b = shared memory, mbarrier, block mask, coordinates 0 to 4; a = address of the tensor map; c = im2col
-    offsets
+    TMA.*   b = shared memory, mbarrier, block mask, coordinates 0 to 4; a = address of the tensor map;
+            c = im2col offsets
 
 Slots are estimates: the instruction itself and what fills the uniform registers.
 """

@@ -1,7 +1,7 @@
 """Which samples are wanted: the filter registers of the trace cells, and how they are written.
 
-    sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000  launch-cycles=0-4095
-    off
+    sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000
+    launch-cycles=0-4095  off
 
 A sample is taken as if there were no filter; one that does not pass is then not due and takes no place in the FIFO.
 What is known of a whole launch (launch, kernel, stream, task) is decided when it is asked for, the rest by the cell,

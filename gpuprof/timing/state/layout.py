@@ -58,8 +58,7 @@ REASON_OF_CLASS = np.array(
 ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
 # What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places
-# that other warps
-# read: the warp's age plus one.
+# that other warps read: the warp's age plus one.
 #
 #     63        32  30  29    28      24 23                  0
 #    +-----------+---+-------+----------+---------------------+

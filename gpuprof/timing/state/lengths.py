@@ -9,8 +9,9 @@ Counts stand in rows of the table `stalls`, one for each (instruction, reason) t
 needed: `stall_row` says which, 0 none. So a program that is mostly not run, or a batch of many grids, touches little
 memory.
 
-    place in a row   0 .. N_BINS - 1: stalls of 2^place cycles to 2^(place + 1) - 1 (the last: and more)   N_BINS: the
-    longest, cycles
+    place in a row
+    0 .. N_BINS - 1   stalls of 2^place cycles to 2^(place + 1) - 1 (the last: and more)
+    N_BINS            the longest, cycles
 """
 
 import numpy as np

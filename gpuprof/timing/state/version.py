@@ -1,14 +1,12 @@
 """The timing model's version: raise it whenever the same program on the same chip may get other numbers.
 
 1.0 the first.
-1.1 A value packed from two loads waits for both. Integer multiplies take half of an FMA pipe that is 32 lanes wide
-(h200).
-    Volatile, relaxed and acquire loads beyond a block pass the L1 by.
-1.2 wgmma issues once, is waited for by its groups and reads shared memory; mma.sync on h200 has a lower rate. cp.async
-takes the banks that it
-    writes to. Barriers whose number is in a register are told apart.
-2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane of
-shared memory.
+1.1 A value packed from two loads waits for both. Integer multiplies take half of an FMA pipe that is 32 lanes
+    wide (h200). Volatile, relaxed and acquire loads beyond a block pass the L1 by.
+1.2 wgmma issues once, is waited for by its groups and reads shared memory; mma.sync on h200 has a lower rate.
+    cp.async takes the banks that it writes to. Barriers whose number is in a register are told apart.
+2.0 The L1's tags lie in four banks; words written in part are fetched before they are read; 8 and 16 bytes a lane
+    of shared memory.
     A launch starts launch_cycles after what it waits for; streams run at the same time, and grids share the SMs by what
     their blocks need.
     Results reach readers of other kinds by a table measured with ptxas; predicates guard later than they select. A
@@ -16,10 +14,10 @@ shared memory.
     names.
     Issue slots by architecture, those of a fence by its scope; of an expansion's slots only the unit's own use it.
     DRAM banks open rows. Atomics take the L2 slices longer; compare-and-swap takes twice as long as others.
-    A half of the L2 keeps copies of what it has read from the other. L1s that give 64 bytes a cycle do so to every
-    width.
-2.1 Addresses are translated: TLBs of each SM, and of all SMs. Another block's shared memory is as far away as was
-measured.
+    A half of the L2 keeps copies of what it has read from the other. L1s that give 64 bytes a cycle do so to
+    every width.
+2.1 Addresses are translated: TLBs of each SM, and of all SMs. Another block's shared memory is as far away
+    as was measured.
     What waits for a grid's end, or for room in a full pool, sees it at one time, whichever SM is simulated first.
     Counted loops are done four turns at a time, where ptxas does so.
     Blocks take 250 to 400 cycles to follow each other, and a warp that ends need not hear of its stores, only see them
