@@ -6,7 +6,8 @@ without any fix-up.
 
     offset 0    ELF header
     offset 64   `.note.gpuprof`: note header, owner, PREFIX, then the program's JSON  (first, at a fixed place, so
-                that a file that is cut off, altered, foreign or newer can be told apart before anything else in it is believed)
+                that a file that is cut off, altered, foreign or newer can be told apart before anything else in it
+                is believed)
     then        the other sections, in the order of the section headers
     last        the section headers
 
