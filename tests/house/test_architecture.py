@@ -3,6 +3,7 @@
 """
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -22,7 +23,7 @@ from tests.house.architecture import (
     wrong_sub_rooms,
 )
 from tests.house.source_graph import read_package
-from tests.paths import ROOT
+from tests.paths import DOCS, ROOT
 
 PACKAGE = ROOT / "gpuprof"
 TOP_FILES = ("__init__.py", "__main__.py", "errors.py")
@@ -179,3 +180,15 @@ def test_pyelftools_comes_with_a_file_to_read_and_not_before(tmp_path, monkeypat
         assert code == "0", done.stderr
         found.append((command, "elftools" in modules))
     assert found == expected
+
+
+def test_the_page_draws_these_rooms():
+    page = (DOCS / "architecture.md").read_text()
+    rows = re.findall(
+        r"^\| (`[^|]*) \| [^|]* \| ([^|]*) ?\|$", page.partition("## Rooms")[2].partition("## What")[0], re.M
+    )
+    rooms = [room.strip("/").removesuffix(".py") for names, _ in rows for room in re.findall(r"`([^`]*)`", names)]
+    assert rooms == list(MAY_IMPORT)
+    for names, sub_rooms in rows:
+        folders = [path for name in re.findall(r"`([^`]*)`", names) for path in (PACKAGE / name).glob("*/__init__.py")]
+        assert set(re.findall(r"`([^`]*)`", sub_rooms)) == {path.parent.name for path in folders}, names
