@@ -6,6 +6,8 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from gpuprof.timing.engine import SIGNATURE, run
 from tests.paths import ROOT, SAMPLES
 from tests.support.command import PROGRAM, names, process
@@ -27,6 +29,7 @@ def start(folder, cache, output: str) -> subprocess.Popen:
     )
 
 
+@pytest.mark.long
 def test_two_first_runs_at_once_and_one_after_them(tmp_path):
     both = [start(tmp_path, tmp_path / "cache", f"{name}.gprec") for name in ("a", "b")]
     said = [process.communicate(timeout=600) for process in both]
@@ -57,6 +60,7 @@ if any("compile_now" in word for word in sys.orig_argv):
 """
 
 
+@pytest.mark.long
 def test_the_workers_of_a_sweep_wait_for_one_compilation(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(COUNTS)
     settings = {

@@ -180,6 +180,7 @@ def results(**environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_processor_without_vectors_and_fused_multiplication():
     """numpy's plainest loops, and code as LLVM makes it for any processor of the family: every bit of every row the
     same, NaNs included.

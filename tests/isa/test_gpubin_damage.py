@@ -114,6 +114,7 @@ def read_or_refuse(data: bytes) -> None:
         assert str(error).startswith("k.gpubin: ")
 
 
+@pytest.mark.long
 def test_fuzz_every_byte_with_the_checksum_made_right():
     for offset in range(len(WHOLE)):
         values = (

@@ -48,7 +48,7 @@ SAYS = {
     "transpose.cu:6       add.s32     %r7, %r1, 7;",
     "isa": "-   0x1010   0.8%     0.8%    0.5-1.3  #        wait:28           1024   32.0       -          -  "
     "transpose.cu:6   S2R R1, ctaid.x",
-    "blame": "# the recording does not say what ended the stalls: collect again",
+    "blame": "# the recording has no causes of stalls: collect again",
     "stalls": "# transpose_naive  144,528 stalled warp-cycles",
     "launches": "     1    5000   7000   4x4   32x8    24       0       0     100.0%  916   916        0       yes  "
     "transpose_naive",

@@ -112,6 +112,7 @@ def most_kept(folder: Path, monkeypatch, source: str, nbytes: int) -> tuple[int,
     return most[0], sum(totals)
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     """More blocks than run at a time, of uneven speed: four times the rounds make four times the trace, of which no
     more is kept.

@@ -44,6 +44,7 @@ def cycles_before(sample: str) -> list[int]:
     return cycles(sample, "a100")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", SAMPLE_NAMES)
 def test_a_better_chip_is_not_slower(tmp_path: Path, sample):
     slower = {}

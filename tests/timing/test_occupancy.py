@@ -9,7 +9,7 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function
-from gpuprof.timing.state import occupancy
+from gpuprof.timing.state.occupancy import occupancy
 
 
 def kernel(registers=16, shared=0, **more):

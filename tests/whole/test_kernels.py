@@ -23,7 +23,8 @@ from tests.support.running import run_file
 
 FOLDER = TESTS / "kernels"
 FILES = sorted(path.stem for path in FOLDER.glob("*.cu"))
-NVCC = {"sm_75": (), "sm_80": (), "sm_90": (), "sm_80 -G": ("-G",)}
+NVCC = {"sm_80": (), "sm_75": (), "sm_90": (), "sm_80 -G": ("-G",)}
+HOW = ("sm_80", *(pytest.param(how, marks=pytest.mark.long) for how in NVCC if how != "sm_80"))
 
 
 def launches(file: str) -> list[str]:
@@ -70,14 +71,16 @@ def test_something_is_computed(file):
     assert not silent
 
 
-@pytest.mark.parametrize("level", (0, 1))
+@pytest.mark.parametrize("level", (pytest.param(0, marks=pytest.mark.long), 1))
 @pytest.mark.parametrize("file", FILES)
 def test_our_front_end(file, level):
     compare(file, *results(FOLDER / f"{file}.cu", launches(file), options=BuildOptions(optimize=level)))
 
 
 @needs_nvcc
-@pytest.mark.parametrize("how", NVCC)
+@pytest.mark.parametrize(
+    "how", ("sm_80", *(pytest.param(how, marks=pytest.mark.long) for how in NVCC if how != "sm_80"))
+)
 @pytest.mark.parametrize("file", FILES)
 def test_nvcc(file, how, tmp_path):
     arch = how.split()[0]
