@@ -11,7 +11,7 @@ from gpuprof.assemble.ir.body import Body, Clobbers
 from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
 from gpuprof.assemble.lower.lowering import lower_functions
 from gpuprof.assemble.object.encode import encode_body
-from gpuprof.assemble.optimize.passes import optimize
+from gpuprof.assemble.optimize.pipeline import optimize
 from gpuprof.assemble.place.abi import align_up
 from gpuprof.assemble.place.device_runtime import with_device_runtime
 from gpuprof.assemble.place.layout import Layout

@@ -125,7 +125,7 @@ def _command_text(
 
 
 def _notice_model(terminal, stream) -> None:
-    from gpuprof.timing.state.version import MODEL_VERSION
+    from gpuprof.timing.state.model_version import MODEL_VERSION
 
     recorded = stream.meta["model_version"]
     if recorded != MODEL_VERSION:

@@ -6,10 +6,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gpuprof.emulate.bulk import operations, tiles
-from gpuprof.emulate.core.build import Env, Op, guard_reader
 from gpuprof.emulate.core.graph import BasicBlock, Graph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
+from gpuprof.emulate.core.operation import Env, Op, guard_reader
 from gpuprof.emulate.matrices import fragments, tensor
 from gpuprof.emulate.meeting import Site, sites_of_block
 from gpuprof.emulate.memory import atomic, copies, load_store, stack

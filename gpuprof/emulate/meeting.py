@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, read_predicate
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import SCRATCH, WARP, Lanes, pack_masks, set_row, unpack_masks
 from gpuprof.emulate.core.operands import FILE_OF_KIND, POOL, U32, U64, Ref, predicate, source
+from gpuprof.emulate.core.operation import Env, Op, read_predicate
 from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.together import warp
 from gpuprof.emulate.together.rendezvous import Members, complete, mask_slot, meets, members_of, partners_of

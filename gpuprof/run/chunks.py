@@ -17,8 +17,8 @@ from gpuprof.saved.codec import Header
 from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import described
+from gpuprof.timing.state.model_version import MODEL_VERSION
 from gpuprof.timing.state.result import LaunchTiming
-from gpuprof.timing.state.version import MODEL_VERSION
 
 
 def record_preamble(settings: Settings, chip: Chip) -> None:

@@ -17,7 +17,7 @@ from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.errors import GpuprofError, ScriptError
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.run.build import BuildOptions
-from gpuprof.timing.state.version import MODEL_VERSION
+from gpuprof.timing.state.model_version import MODEL_VERSION
 
 
 @dataclass(frozen=True)

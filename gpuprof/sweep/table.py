@@ -12,7 +12,7 @@ from gpuprof.fidelity.sentence import line, sentence
 from gpuprof.sweep.parameters import Parameter, Value
 from gpuprof.sweep.plan import Plan, Run
 from gpuprof.sweep.run import Measured, Outcome, versions
-from gpuprof.timing.state.version import MODEL_VERSION
+from gpuprof.timing.state.model_version import MODEL_VERSION
 
 NOT_RUN = "not run: interrupted"
 

@@ -14,7 +14,7 @@ from gpuprof.cli.fidelity import command
 from gpuprof.errors import UsageError
 from gpuprof.fidelity import sentence, stored
 from gpuprof.fidelity.missing import MISSING
-from gpuprof.timing.state.version import MODEL_VERSION
+from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.microbench.__main__ import all_places, measure, merged
 from tests.microbench.figures import BY_NAME
 from tests.paths import ROOT

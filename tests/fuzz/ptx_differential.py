@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.ir.defs import remove_dead
-from gpuprof.assemble.optimize import passes
+from gpuprof.assemble.optimize import pipeline
 from gpuprof.errors import GpuprofError
 from tests.fuzz.ptx_mixes import THREADS, Mix, memory_image
 from tests.support.ptx_support import ptx_module, run_kernel
@@ -25,14 +25,14 @@ from tests.support.ptx_support import ptx_module, run_kernel
 @contextmanager
 def only_passes(wanted, scheduled: bool):
     """Only some of the passes between lowering and allocation."""
-    before = passes.PASSES, assembler.schedule
-    passes.PASSES = tuple(change for change in passes.PASSES if wanted(change))
+    before = pipeline.PASSES, assembler.schedule
+    pipeline.PASSES = tuple(change for change in pipeline.PASSES if wanted(change))
     if not scheduled:
         assembler.schedule = lambda body, limit: None
     try:
         yield
     finally:
-        passes.PASSES, assembler.schedule = before
+        pipeline.PASSES, assembler.schedule = before
 
 
 WAYS = {  # name -> which passes, scheduled or not, registers

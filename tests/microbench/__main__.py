@@ -14,7 +14,7 @@ from gpuprof.chips import list_chips
 from gpuprof.fidelity import stored
 from gpuprof.fidelity.missing import MISSING
 from gpuprof.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
-from gpuprof.timing.state.version import MODEL_VERSION
+from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.microbench.figures import BY_NAME, FIGURES
 from tests.paths import DOCS
 

@@ -22,7 +22,7 @@ from gpuprof.sweep.run import Outcome
 from gpuprof.sweep.screen import lines
 from gpuprof.sweep.table import build_table
 from gpuprof.sweep.write import VERSION
-from gpuprof.timing.state.version import MODEL_VERSION
+from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, names, write_files
 from tests.support.sweeps import KERNEL, kernel_file, plan_of

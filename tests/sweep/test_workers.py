@@ -165,7 +165,7 @@ def read_until(terminal: int, text: bytes) -> bytes:
 
 # --- a Dask cluster
 
-PRELOAD_OTHER_MODEL = "import gpuprof.timing.state.version as version\nversion.MODEL_VERSION = '0.5'\n"
+PRELOAD_OTHER_MODEL = "import gpuprof.timing.state.model_version as version\nversion.MODEL_VERSION = '0.5'\n"
 PRELOAD_NO_GPUPROF = "import sys\nsys.modules['gpuprof'] = None\n"
 
 

@@ -10,9 +10,9 @@ from gpuprof.assemble.ir.body import Block, Body, Inst, encode_immediate, immedi
 from gpuprof.assemble.ir.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
 from gpuprof.assemble.lower import agreement
 from gpuprof.assemble.lower.arithmetic import bits, compare, convert, floats, integer, video
-from gpuprof.assemble.lower.data import address, atomic, cache, copies, memory, move
+from gpuprof.assemble.lower.data import address, atomic, cache_hints, copies, memory, move
 from gpuprof.assemble.lower.engines import bulk, tensor, texture, wgmma, wmma
-from gpuprof.assemble.lower.flow import cluster, control, mbarrier, warp  # fmt: skip
+from gpuprof.assemble.lower.flow import cluster, control, mbarrier, warp
 from gpuprof.assemble.lower.modifiers import Modifiers
 from gpuprof.assemble.lower.scope import Register, Scope
 from gpuprof.assemble.place.abi import Convention, Place
@@ -27,7 +27,7 @@ from gpuprof.isa.special import LAUNCH_WORDS, SPECIAL_INDEX
 
 HANDLERS = {
     **integer.TABLE, **bits.TABLE, **compare.TABLE, **control.TABLE, **convert.TABLE,
-    **floats.TABLE, **copies.TABLE, **memory.TABLE, **atomic.TABLE, **cache.TABLE,
+    **floats.TABLE, **copies.TABLE, **memory.TABLE, **atomic.TABLE, **cache_hints.TABLE,
     **move.TABLE, **texture.TABLE,
     **video.TABLE, **tensor.TABLE, **wgmma.TABLE, **wmma.TABLE, **warp.TABLE,
     **mbarrier.TABLE, **cluster.TABLE, **bulk.TABLE,

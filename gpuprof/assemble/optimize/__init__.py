@@ -1,1 +1,1 @@
-"""Passes over a function's blocks, in the order that `passes.PASSES` lists; one pass a file."""
+"""Passes over a function's blocks, in the order that `pipeline.PASSES` lists; one pass a file."""

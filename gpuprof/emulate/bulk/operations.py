@@ -3,8 +3,8 @@
 import numpy as np
 
 from gpuprof.emulate.bulk.transfer import UNIT, Transfer, per_lane, targets
-from gpuprof.emulate.core.build import Env, Op
 from gpuprof.emulate.core.operands import DTYPES, KIND_OF_TYPE
+from gpuprof.emulate.core.operation import Env, Op
 from gpuprof.emulate.memory.atomic import apply_halves, apply_numbers
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import FIELDS, unpack_name

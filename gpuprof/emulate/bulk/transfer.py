@@ -7,10 +7,10 @@ Loads report their bytes to an mbarrier; stores belong to groups that a thread w
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.core.build import Env, Op, full_row
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import U32, U64, source
+from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.core.spaces import OFFSET_MASK, RANK_SHIFT
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record

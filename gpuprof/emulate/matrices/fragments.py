@@ -7,9 +7,9 @@ Lane 8 * i + j has the address of row j of matrix i. Of a matrix in registers, l
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op
 from gpuprof.emulate.core.lanes import WARP, Lanes, unpack_masks
 from gpuprof.emulate.core.operands import U32, destination, source
+from gpuprof.emulate.core.operation import Env, Op
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.load_store import resolve
 from gpuprof.isa.encoding import PT, RZ, Instruction

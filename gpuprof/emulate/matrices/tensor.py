@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, guard_reader, read_predicate
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import F64, U32, U64
+from gpuprof.emulate.core.operation import Env, Op, guard_reader, read_predicate
 from gpuprof.emulate.core.rounding import rounded
 from gpuprof.emulate.matrices.descriptor import Operand, read_fragment
 from gpuprof.emulate.matrices.volta import multiply_quads

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, guard_reader
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, U64, source
+from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.emulate.log.formats import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack

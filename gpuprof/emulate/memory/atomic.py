@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, full_row
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KIND_OF_TYPE, U64, Ref, destination, source
+from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.memory.access import make_site
 from gpuprof.emulate.memory.load_store import resolve
 from gpuprof.emulate.scalar.floating import NAN32, maximum, minimum

@@ -4,10 +4,10 @@ waiting.
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, full_row
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, source
+from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.log.formats import ACCESS_DTYPE
 from gpuprof.emulate.memory.access import Site, check, make_site, touch
 from gpuprof.emulate.memory.access_records import records_of

@@ -4,9 +4,9 @@ highest warp).
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, full_row
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import S32, U32, U64, Ref, source
+from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.memory.access import Site, Touched, make_site, touch
 from gpuprof.emulate.memory.generic import SPLIT_SPACES, touch_generic
 from gpuprof.isa.encoding import RZ, Instruction

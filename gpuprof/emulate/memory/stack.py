@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, full_row, read_predicate
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import U64, destination, source
+from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate
 from gpuprof.isa.encoding import PT, Instruction
 
 STACK_ALIGNMENT = 16  # where frames of callees begin

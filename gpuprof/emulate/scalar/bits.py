@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, elementwise, slot_kind, sources, ufunc
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, destination
+from gpuprof.emulate.core.operation import Env, Op, elementwise, slot_kind, sources, ufunc
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 

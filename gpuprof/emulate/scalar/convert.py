@@ -6,8 +6,8 @@ bits wide (PTX ISA, cvt).
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, elementwise
 from gpuprof.emulate.core.operands import F32, F64, U32, U64, destination, source
+from gpuprof.emulate.core.operation import Env, Op, elementwise
 from gpuprof.emulate.core.rounding import rounded
 from gpuprof.emulate.scalar.floating import canonical, flush, saturate
 from gpuprof.emulate.scalar.half import clamp_bits, flush_bits, relu_bits

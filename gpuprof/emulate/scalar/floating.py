@@ -10,9 +10,9 @@ from functools import reduce
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, elementwise, slot_kind
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import F64, U64, destination, source
+from gpuprof.emulate.core.operation import Env, Op, elementwise, slot_kind
 from gpuprof.emulate.core.rounding import rounded
 from gpuprof.emulate.scalar.integer import finish_setp
 from gpuprof.isa.encoding import Instruction

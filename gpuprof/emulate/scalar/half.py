@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, elementwise, read_predicate
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
+from gpuprof.emulate.core.operation import Env, Op, elementwise, read_predicate
 from gpuprof.emulate.scalar.floating import COMPARE, extremum, maximum, minimum
 from gpuprof.emulate.scalar.half_formats import FORMATS, add, fused, multiply, narrow, widen
 from gpuprof.emulate.scalar.integer import BOOL, finish_setp

@@ -6,9 +6,18 @@ Division by zero gives all ones for quotient and remainder, as the instruction s
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, by_type, elementwise, read_predicate, slot_kind, sources, ufunc
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KIND_OF_TYPE, PRED, S64, U64, destination, source
+from gpuprof.emulate.core.operation import (
+    Env,
+    Op,
+    by_type,
+    elementwise,
+    read_predicate,
+    slot_kind,
+    sources,
+    ufunc,
+)
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 

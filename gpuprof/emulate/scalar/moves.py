@@ -3,9 +3,9 @@
 import numpy as np
 
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
-from gpuprof.emulate.core.build import Env, Op, read_predicate, slot_kind, sources
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
+from gpuprof.emulate.core.operation import Env, Op, read_predicate, slot_kind, sources
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.special import SPECIAL
 

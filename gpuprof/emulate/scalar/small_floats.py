@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, elementwise
 from gpuprof.emulate.core.operands import F32, S32, U32, U64, destination, source
+from gpuprof.emulate.core.operation import Env, Op, elementwise
 from gpuprof.emulate.scalar.bits import reverse
 from gpuprof.emulate.scalar.half import relu_bits
 from gpuprof.emulate.scalar.half_formats import widen

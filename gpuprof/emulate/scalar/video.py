@@ -4,7 +4,7 @@ intermediate result but vmad's.
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, elementwise
+from gpuprof.emulate.core.operation import Env, Op, elementwise
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from gpuprof.device.images import CHANNEL_ORDERS, FACES, IMAGE_ELEMENTS, Image
-from gpuprof.emulate.core.build import Env, Op, full_row, guard_reader
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import PRED, U32, U64, Ref, destination, source
+from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
 from gpuprof.emulate.textures.images import active_elements, find_images, handle_word, sampler_word, trace
 from gpuprof.emulate.textures.texels import Fetch, cube_coordinates, cube_derivative, gather, gradient_level, sample
 from gpuprof.isa.encoding import RZ, Instruction

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, full_row, read_predicate
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
+from gpuprof.emulate.core.operation import Env, full_row, read_predicate
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.emulate.together.rendezvous import complete, lanes_outside, partners_of

@@ -21,11 +21,11 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.device.memory import SHARED_WINDOW, WINDOW_NBYTES
-from gpuprof.emulate.core.build import Env, Op, full_row
 from gpuprof.emulate.core.faults import fault, fault_of_element, first_active, place_of
 from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
+from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.log.formats import N_MBARRIERS, access_word
 from gpuprof.emulate.memory.access import Site, make_site, touch
 from gpuprof.emulate.memory.access_records import records_of

@@ -11,7 +11,6 @@ import struct
 import numpy as np
 
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
-from gpuprof.emulate.core.build import Env, full_row
 from gpuprof.emulate.core.device_launches import (
     REQUEST,
     describe_launch,
@@ -24,6 +23,7 @@ from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
+from gpuprof.emulate.core.operation import Env, full_row
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.special import LAUNCH_SERVICE

@@ -7,9 +7,9 @@ value open.
 
 import numpy as np
 
-from gpuprof.emulate.core.build import Env, Op, full_row, read_predicate, slot_kind
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
+from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate, slot_kind
 from gpuprof.emulate.together.rendezvous import BIT, members_of
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name

@@ -3,7 +3,7 @@
 from gpuprof.assemble.ir.values import NoVariant, pick, type_file
 from gpuprof.assemble.lower.data.access import VECTORS
 from gpuprof.assemble.lower.data.address import memory_operand, space_of, with_mods
-from gpuprof.assemble.lower.data.cache import take_hints
+from gpuprof.assemble.lower.data.cache_hints import take_hints
 from gpuprof.assemble.lower.data.move import join, unpack
 from gpuprof.assemble.ptx import ast
 from gpuprof.isa.families.memory import LETTER_OF_SPACE

@@ -2,7 +2,7 @@
 
 from gpuprof.assemble.ir.values import Imm, NoVariant
 from gpuprof.assemble.lower.data.address import address_value, memory_operand, with_mods
-from gpuprof.assemble.lower.data.cache import take_hints
+from gpuprof.assemble.lower.data.cache_hints import take_hints
 from gpuprof.isa.modifiers import pack
 
 _SIZES = (4, 8, 16)

@@ -6,7 +6,7 @@ from gpuprof.assemble.ir.values import NoVariant
 from gpuprof.assemble.lower.data.access import NARROW_ACCESS, VECTORS, load, store
 from gpuprof.assemble.lower.data.address import memory_operand, space_of
 from gpuprof.assemble.lower.data.atomic import ORDERS, SCOPES
-from gpuprof.assemble.lower.data.cache import take_hints
+from gpuprof.assemble.lower.data.cache_hints import take_hints
 from gpuprof.assemble.lower.data.parameters import load_parameter, store_parameter
 from gpuprof.assemble.ptx import ast
 from gpuprof.isa.modifiers import pack
