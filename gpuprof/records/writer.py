@@ -98,13 +98,13 @@ class RecordWriter:
         self._json(b"CHIP", fields)
 
     def module(
-        self, number: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str
+        self, id: int, *, name: str, load_base: int, code_nbytes: int, image: bytes, compiler: str, arch: str
     ) -> None:
         """A module was loaded. `image` is its ELF; `load_base` the code address of its first instruction."""
         self._json(
             b"MODL",
             {
-                "id": number,
+                "id": id,
                 "name": name,
                 "load_base": load_base,
                 "code_nbytes": code_nbytes,

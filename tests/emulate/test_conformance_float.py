@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.special import TESTP
-from tests.paths import TESTS
 from tests.references.conformance import LANES, Variant, check, every, execute, operand_rows, with_immediates
 from tests.references.conformance_floats import (
     COMPARISONS,
@@ -19,6 +18,7 @@ from tests.references.conformance_floats import (
     INF,
     NAN,
     NAN_BITS,
+    TESTS,
     add,
     compare,
     decode,

@@ -323,7 +323,7 @@ def _text(ptx: str, launch: str, kernel: str, version: str) -> str:
     module = python_module(ptx, f"{kernel}.ptx", version, {})
     text = re.sub(r"[ \t]*// [\w./]+:\d+:\d+( @\[.*\])?$", "", module.ptx, flags=re.MULTILINE)
     text = re.sub(r"^\s*\.section\s+\.debug_\w+\s*\{.*?\}\n?", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r'"tests/(\w+\.py)"', r'"../\1"', text)
+    text = re.sub(r'"tests/support/(\w+\.py)"', r'"../support/\1"', text)
     return f"// LAUNCH: {launch}\n" + "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
 
 
