@@ -130,8 +130,8 @@ def _new_state(
 def _run(
     state: State, live: LiveTrace, outlet: Outlet, what: str, max_cycles: int, settling: Settling | None = None
 ) -> Extrapolation | None:
-    """Runs to the launch's end, or to that of the blocks that suffice. Whatever ends it sooner, the records so far go
-    to the sink.
+    """Runs to the launch's end, or to the end of as many blocks as an extrapolation needs. The sink gets the records so
+    far even if an error ends the run.
     """
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
