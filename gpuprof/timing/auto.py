@@ -98,7 +98,7 @@ class _Held:
         return np.concatenate(self.rows.get(WIDE_DTYPE) or [NOTHING])
 
     def overflows(self, depth: int, drain_cycles: int) -> bool:
-        """Whether a FIFO of `depth` records that releases one every `drain_cycles` would have been full at least once."""
+        """Whether a FIFO of `depth` records that releases one every `drain_cycles` would have been full once."""
         samples = self.samples()
         sms = samples["stall_sm"] >> SM_SHIFT
         return any(

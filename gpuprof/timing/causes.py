@@ -35,7 +35,9 @@ def grow(state: State) -> None:
 
 
 def causes_of_grids(state: State) -> list[np.ndarray]:
-    """The causes of each grid's stalls: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind, flags)."""
+    """The causes of stalls, an array a grid: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind,
+    flags).
+    """
     rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
     # so a grid's follow each other: the instruction that stalled is above all else
     rows = rows[np.argsort(rows["key"])]

@@ -87,7 +87,7 @@ def gather(state: State, links: list[Link], where: Standing) -> list[Link]:
 
 
 def _still_needed(link: Link, number: int, where: Standing) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The part of link `number` that each row still needs, by name in ARRAYS: where it begins and ends, int64 (rows,)."""
+    """The part of link `number` that each row still needs, by name in ARRAYS: its begin and end, int64 (rows,)."""
     found = {}
     for name, values in ARRAYS.items():
         start = getattr(link.piece, f"{name}_start")

@@ -225,6 +225,6 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
 
 
 def _tensor_busy_cycles(ledger: np.ndarray, inst: np.ndarray) -> int:
-    """By what was issued, each row with its own time in the pipe. Where warps wait for it, all of it is busy."""
+    """Cycles in which instructions keep the tensor pipes: the issues of each row times its own time in the pipe."""
     ticks = np.where(inst["port"] == PORT_TENSOR, inst["port_ticks"], 0)
     return int(ledger[:, SELECTED].astype(np.int64) @ ticks) // TICKS

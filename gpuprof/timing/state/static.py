@@ -325,7 +325,7 @@ def _kind(op: Opcode) -> int:
 
 
 def _operation(op: Opcode) -> int:
-    """The operation on memory. LOAD stands for an instruction that does not touch memory, since nobody reads it there."""
+    """The operation on memory. LOAD stands for an instruction that does not touch memory: nobody reads it there."""
     return OPERATION_OF_KIND[op.kind] if op.kind in BY_SPACE else LOAD
 
 
