@@ -1,5 +1,5 @@
-"""In which order the blocks of a grid run: cluster by cluster. Plain arithmetic, of numbers, of arrays, and in compiled
-code.
+"""The order in which the blocks of a grid run: cluster by cluster. Plain arithmetic on numbers, on arrays and in
+compiled code.
 """
 
 

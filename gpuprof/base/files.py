@@ -70,7 +70,7 @@ def handing_over(out: BinaryIO) -> Iterator[Path]:
 
 
 def old_name(path: Path) -> Path:
-    """What a file is called that a new one has taken the place of."""
+    """The name that a file gets when a new one takes its place."""
     return path.with_name(path.name + ".old")
 
 

@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version() -> str:
-    """As it was installed; "0" for a checkout that never was."""
+    """The version that was installed; "0" for a checkout that never was."""
     try:
         return version("gpuprof")
     except PackageNotFoundError:

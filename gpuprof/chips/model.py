@@ -202,7 +202,7 @@ def _checked(path: Path | str, name: str, field: Field, value: Any):
 
 
 def _check_together(path: Path | str, chip: Chip) -> None:
-    """What no single number shows."""
+    """Checks the relations between numbers, which no single number shows."""
     if chip.warp_slots % chip.partitions:
         raise UsageError(
             f"{path}: warp_slots is {chip.warp_slots}, which its {chip.partitions} partitions cannot share evenly"

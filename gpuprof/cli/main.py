@@ -73,7 +73,7 @@ def _complain(error: GpuprofError) -> int:
 
 
 def _in_our_words(error: click.UsageError) -> UsageError:
-    """What click found wrong with flags and arguments, as the one line that every other error is."""
+    """Click's message about flags and arguments, as the one line that every other error is."""
     message = error.format_message()
     where = error.ctx.command_path if error.ctx else "gpuprof"
     return UsageError(f"{message[:1].lower()}{message[1:].rstrip('.')}; see `{where} --help`")

@@ -48,7 +48,7 @@ def own_files() -> str:
 
 
 def file_digest(path: str) -> str:
-    """Of a file's content; "" when it cannot be read, which no stored digest equals."""
+    """The digest of a file's content; "" when it cannot be read, which no stored digest equals."""
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError:

@@ -88,8 +88,8 @@ class _Scalar(JITCodeLibrary):
         builder.getModulePassManager().run(self._final_module, builder)
 
     def _get_module_for_linking(self):
-        """Its names alone, by which Numba finds it in the cache: no other library calls it, and a start need not read
-        its code twice.
+        """The library's names alone, by which Numba finds it in the cache: no other library calls it, and a start need
+        not read its code twice.
         """
         names = (function.name for function in self._final_module.functions if not function.is_declaration)
         return parse_assembly("\n".join(f'define void @"{name}"() {{ ret void }}' for name in names))
@@ -114,7 +114,7 @@ class _Flags(Flags):
 
 @functools.cache
 def _signature(context, function: types.Function, args: tuple):
-    """What a builtin function, an operator or an accessor takes and gives, called with values of these types."""
+    """The types that a builtin function, an operator or an accessor takes and gives for arguments of these types."""
     return function.get_call_type(context, args, {})
 
 
@@ -145,7 +145,7 @@ class _Lower(Lower):
         super().storevar(value, name)
 
     def lower_binop(self, resty, expr, op):
-        """Without Numba's search for an operator that is made for one constant."""
+        """Lowers an operator without Numba's search for one that is made for a constant operand."""
         wanted = self.fndesc.calltypes[expr]
         operands = zip((expr.lhs, expr.rhs), wanted.args, strict=True)
         values = [

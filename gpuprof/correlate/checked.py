@@ -79,7 +79,7 @@ def in_sums(recording: Recording) -> Iterator[Wrong]:
 
 
 def amounts(launch: Launch) -> Iterator[tuple[str, int]]:
-    """What is added up over launches: name and value."""
+    """The numbers that are added up over launches: name and value."""
     for name in ("start_cycle", "end_cycle", "cycles", "samples_due", "samples_dropped"):
         yield name, launch.end[name] if launch.end else 0
     for name, value in (launch.end["counters"] if launch.end else {}).items():

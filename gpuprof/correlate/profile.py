@@ -119,8 +119,8 @@ def line_numbers(pc: np.ndarray, pcs: np.ndarray, line_of_pc: np.ndarray) -> np.
 
 
 def samples_of(rows: np.ndarray, registers: dict, pcs: np.ndarray, line_of_pc: np.ndarray) -> Samples:
-    """With the cycle as `turn`: the period need not be known yet. A sample that does not say what it stands for counts
-    for one.
+    """The samples of rows, with the cycle as `turn`, since the period need not be known yet. A sample without a weight
+    counts for one.
     """
     weight = weights(rows, registers)
     cycle = rows["cycle"] if "cycle" in rows.dtype.names else np.zeros(len(rows), np.uint64)

@@ -145,8 +145,8 @@ def access(op: Opcode) -> tuple[str, str, int]:
 
 
 def frame_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tuple]:
-    """Call sites of inlined code. The function named is the one inlined there: that of the position one step further
-    in.
+    """Call sites of inlined code. Each names the function that is inlined there, which is the function of the position
+    one step further in.
     """
     for index, location in enumerate(code.program.locations):
         places = list(chain(location))

@@ -100,7 +100,7 @@ def measured(samples: Samples, truth: Truth, times: int) -> list[Error]:
 
 
 def error_of(lines: np.ndarray, reasons: np.ndarray, counts: np.ndarray, truth: Truth) -> Error:
-    """Of sums of weights by line and reason, and of samples by reason."""
+    """The error of a profile: sums of weights by line and by reason, and numbers of samples by reason."""
     found = lines / lines.sum()
     order = ranking(truth.lines)
     return Error(
@@ -138,9 +138,7 @@ def mean(errors: list[Error]) -> Error:
 
 
 def predicted(truth: Truth, n_samples: float) -> Error:
-    """What n independent samples would be off by, in the mean: normal errors of standard deviation sqrt(p (1 - p) /
-    n).
-    """
+    """The mean error of `n_samples` independent samples: normal errors of standard deviation sqrt(p (1 - p) / n)."""
     if n_samples <= 0:
         return NOTHING
     spread = np.sqrt(truth.lines * (1 - truth.lines) / n_samples)
@@ -155,8 +153,8 @@ def predicted(truth: Truth, n_samples: float) -> Error:
 
 
 def in_order(p: float, q: float, n_samples: float) -> float:
-    """How probable it is that of two shares p >= q the first is sampled as the larger: their difference varies by p + q
-    - (p - q)^2.
+    """The probability that of two shares p >= q the first is sampled as the larger: their difference varies by p + q -
+    (p - q)^2.
     """
     variance = (p + q - (p - q) ** 2) / n_samples
     return (1 + erf((p - q) / sqrt(2 * variance))) / 2

@@ -77,7 +77,7 @@ class DeviceArray:
         self._submit(cmd.Free(self.address))
 
     def as_argument(self) -> ArrayValue:
-        """What a kernel is given for it."""
+        """The launch value that a kernel gets for this array."""
         element = element_of(self.dtype)
         return ArrayValue(self.address, element.name if element else "", self.nbytes)
 
@@ -136,7 +136,7 @@ class DeviceArray:
         return True
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """What numpy's functions take it for: a copy on the host."""
+        """A copy on the host, for numpy's functions."""
         return self.copy_to_host().astype(dtype or self.dtype, copy=False)
 
     def _element(self, index: tuple[int, ...]) -> Any:

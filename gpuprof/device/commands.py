@@ -151,7 +151,7 @@ class Priority:
 
 @dataclass(frozen=True)
 class Wait:
-    """What comes later on `stream` (or the host, when HOST) waits for the event (or for EVERYTHING)."""
+    """Later work on `stream` (or on the host, when HOST) waits for the event (or for EVERYTHING)."""
 
     event: int
     stream: int = 0

@@ -63,7 +63,7 @@ class LoadMap:
 
 
 def move_nbytes(chip: Chip) -> int:
-    """By how much code can move without other lines of it colliding in the chip's instruction caches."""
+    """The step by which code can move without other lines of it colliding in the chip's instruction caches."""
     caches = [lines * chip.instruction_line_nbytes for lines in (chip.l0i_lines, chip.l1i_lines)]
     move = lcm(LEAST_MOVE_NBYTES, *caches)
     return move if move <= MOST_MOVE_NBYTES else LEAST_MOVE_NBYTES

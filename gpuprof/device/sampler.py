@@ -77,7 +77,7 @@ class Sampler:
 
 
 class Before:
-    """What some registers held before they were set: the end of a `with` gives it back."""
+    """The values of some registers before they were set: the end of a `with` restores them."""
 
     def __init__(self, sampler: Sampler, registers: dict[str, Plain]):
         self._sampler, self._registers = sampler, registers

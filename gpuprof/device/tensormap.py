@@ -71,7 +71,7 @@ class TensorMap:
         self.encode()
 
     def __str__(self) -> str:
-        """In a launch's text."""
+        """The map as a launch's text shows it."""
         extents, box = ("x".join(map(str, each)) for each in (self.shape or self.array.shape, self.box))
         return f"tensor map of {self._element()}[{extents}], box {box or 'im2col'}"
 

@@ -86,8 +86,9 @@ class Chunk:
             waiting.append(lanes)
 
     def run(self, segment_nbytes: int) -> Iterator[None]:
-        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes`, or where some sleep to
-        the part of it that the others' have in that, and when all that are awake have exited."""
+        """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes` (while some warps sleep,
+        to the awake ones' share of that), and when all awake warps have exited.
+        """
         everyone = self.live.copy()
         self.push(
             Lanes(self, np.arange(self.n_warps, dtype=np.int64), everyone, 0, direct=True),
@@ -134,8 +135,10 @@ class Chunk:
                 self.step(key, block, x)
 
     def wake(self, warps: np.ndarray | None = None) -> None:
-        """Whose lanes run on from here: bool (n_warps,), or None for all. It is a wish: who has to wait for others
-        wakes them (`call`), and when those awake can do nothing alone, all are woken."""
+        """Wakes the lanes of these warps, bool (n_warps,), or None for all, and puts the others to sleep. It is a wish:
+        a warp that has to wait for others wakes them (`call`), and when the awake ones can do nothing alone, all are
+        woken.
+        """
         self.awake, self.share = None, 1.0
         if warps is not None and not self.together and not warps.all():
             self._set_awake(np.where(warps, FULL, np.uint32(0)))
@@ -144,7 +147,7 @@ class Chunk:
         self._rouse()
 
     def call(self, warps: np.ndarray) -> None:
-        """These warps wait for others of their blocks, or clusters: all of those run on."""
+        """These warps wait for others of their blocks, or clusters: all warps of those blocks are woken."""
         if self.awake is None or not len(warps):
             return
         groups = self.awake.reshape(-1, self.cluster * self.warps_per_block).copy()
@@ -159,7 +162,7 @@ class Chunk:
         self.awake, self.share = awake, max(LEAST_SHARE, float(np.count_nonzero(awake)) / self.n_warps)
 
     def _rouse(self) -> None:
-        """Lets those who sleep look whether they still are to."""
+        """Makes sleeping lanes ready again: each looks whether it still has to sleep (`stays_awake`)."""
         if not self.asleep:
             return
         self.meetings.stirred = True  # who slept has not been looked at
@@ -205,7 +208,7 @@ class Chunk:
         return next(iter(self.ready))
 
     def merge(self, groups: list[Lanes]) -> Lanes:
-        """One set of all the groups' lanes."""
+        """One set with the lanes of all the groups."""
         masks = np.zeros(self.n_warps, np.uint32)
         for group in groups:
             group.flush()
@@ -242,7 +245,7 @@ class Chunk:
             self.check_watchdog(block, lanes)
 
     def spend(self, spins: bool) -> None:
-        """The patience of those who wait."""
+        """Counts towards the patience of the lanes that wait."""
         if self.ready or self.crowd.parked or self.held or self.meetings.paused:
             self.spent += SPIN_WEIGHT if spins else 1
         else:

@@ -53,7 +53,7 @@ class Site(NamedTuple):
 
 
 def sites_of_block(instructions: tuple[Instruction, ...], first: int, env: Env) -> dict[int, Site]:
-    """By position in the block."""
+    """The warp operations of a block, by position in the block."""
     return {k: make_site(inst, first + k, env) for k, inst in enumerate(instructions) if meets(inst)}
 
 
@@ -102,8 +102,8 @@ class Pause(NamedTuple):
 
 
 class Meetings:
-    """Who waits for lanes that come to the same or another place. `stirred`: something has happened since `meet` last
-    looked.
+    """The lanes that wait for others, which come to the same or another place. `stirred`: something has happened since
+    `meet` last looked.
     """
 
     def __init__(self, chunk):
@@ -146,7 +146,7 @@ class Meetings:
         return taking & ~complete(taking, site.members.rows(lanes), self.chunk.live[lanes.warps])
 
     def put_aside(self, lanes: Lanes, waiting: np.ndarray, pause: Pause) -> bool:
-        """Whether lanes of `lanes` are left."""
+        """Puts the `waiting` lanes aside. Returns whether any of `lanes` are left."""
         self.stirred = True
         if (waiting == lanes.masks).all():
             lanes.flush()
@@ -159,7 +159,7 @@ class Meetings:
     # Meeting
 
     def meet(self) -> bool:
-        """Lets all lanes go on whose members have come. False when there are none and nobody else can run."""
+        """Lets all lanes go on whose members have come. False when there are none and no other lane can run."""
         chunk = self.chunk
         self.stirred = False
         for key in sorted(chunk.held):
@@ -301,7 +301,7 @@ def fetch(lanes: Lanes, block) -> None:
 
 
 def scattered(lanes: Lanes, n_warps: int) -> np.ndarray:
-    """Its masks by warp of the chunk."""
+    """The masks of `lanes` by warp of the chunk: uint32 (n_warps,)."""
     masks = np.zeros(n_warps, np.uint32)
     masks[lanes.warps] = lanes.masks
     return masks

@@ -29,7 +29,7 @@ STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler co
 
 
 class Run:
-    """What all chunks of a launch share."""
+    """The state that all chunks of a launch share."""
 
     def __init__(self, launch: Launch, memory: AddressSpace, chip, max_cycles: int, counters: LaunchCounters):
         self.launch = launch
@@ -172,7 +172,7 @@ def emulate(
 
 
 def constant_bank(launch: Launch) -> bytes:
-    """What constant operands read: the parameter block, the extents of the launch behind it, and the program's
+    """The bank that constant operands read: the parameter block, the extents of the launch behind it, and the program's
     literals.
     """
     words = launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
@@ -180,5 +180,5 @@ def constant_bank(launch: Launch) -> bytes:
 
 
 def whole_clusters(n_blocks: int, cluster: int) -> int:
-    """As many blocks, or a few more, that no cluster is cut: its blocks wait for each other."""
+    """`n_blocks`, rounded up to whole clusters, since the blocks of a cluster wait for each other."""
     return -(-n_blocks // cluster) * cluster

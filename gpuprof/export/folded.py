@@ -44,7 +44,7 @@ def stacks(database: sqlite3.Connection) -> Counter[str]:
 
 
 def code_frames(kernel: str, places: tuple[Position, ...]) -> Iterator[str]:
-    """Those between the kernel and the reason. `places`: an instruction's positions, innermost first."""
+    """The frames between the kernel's and the reason's. `places`: an instruction's positions, innermost first."""
     functions = [place.function for place in reversed(places)]
     yield from functions[1:] if functions[:1] == [kernel] else functions
     line = places[0] if places else Position("", "", 0)

@@ -18,7 +18,7 @@ _STORED = re.compile(re.escape(f"{FIGURES}; {NOT_COMPARED}").replace(r"\{\}", "(
 
 
 def sentence(chip: Chip, version: str) -> str:
-    """For a chip as it is simulated by version `version` of the model."""
+    """The sentence on a chip that version `version` of the model simulates."""
     if version != model_version():
         return f"figures are those of model {model_version()}, not of {version}; {NOT_COMPARED}"
     if chip.name not in list_chips() or chip != load_chip(chip.name):

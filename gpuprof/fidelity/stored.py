@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
     @property
     def difference(self) -> float | None:
-        """Of the model from the published value, as a part of that."""
+        """The model's relative difference from the published value; None without one."""
         return None if self.published is None else self.model / self.published - 1
 
 
@@ -66,7 +66,7 @@ SOURCES = {
 
 
 class Summary(NamedTuple):
-    """Of one chip's figures: how many there are, how many of them have a published value, and how those compare."""
+    """Counts of one chip's figures, and of those with a published value, and how these compare with it."""
 
     chip: str
     figures: int

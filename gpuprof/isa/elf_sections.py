@@ -38,7 +38,7 @@ class Rela(NamedTuple):
 
 
 class Elf(NamedTuple):
-    """By the names of the sections, in the order of their headers."""
+    """The contents of an ELF file, by the names of the sections, in the order of their headers."""
 
     contents: dict[str, bytes]  # of SHT_PROGBITS
     notes: dict[str, Note]  # of SHT_NOTE: the one note in each

@@ -95,7 +95,7 @@ KINDS = {
 
 
 def kinds_of(*names: str) -> frozenset[str]:
-    """These kinds. Raises KeyError for a name that is not in KINDS."""
+    """A set of kinds by their names. Raises KeyError for a name that is not in KINDS."""
     return frozenset(KINDS[name].name for name in names)
 
 

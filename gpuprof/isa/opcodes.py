@@ -61,7 +61,7 @@ def by_number(table: dict[str, Value]) -> dict[int, Value]:
 
 
 def check_latencies(known: Container[str]) -> None:
-    """For a room's table by latency class. Raises AssertionError when a row has a class that is not there."""
+    """Checks a room's table by latency class. Raises AssertionError when a row's class is not in `known`."""
     unknown = {each.name: each.latency for each in TABLE if each.latency not in known}
     assert not unknown, f"rows with an unknown latency class: {unknown}"
 

@@ -31,7 +31,9 @@ class Vocabulary(NamedTuple):
         return self.terms[NAMES[reason]]
 
     def short(self, reason: int) -> str:
-        """Of Nsight Compute's, the column without its prefix: "long_sb"."""
+        """The term for a narrow column. For Nsight Compute's vocabulary that is the column's name without its prefix:
+        "long_sb".
+        """
         return COLUMNS[reason].removeprefix("stall_") if self.is_own else self.word(reason)
 
     def told(self, reason: int) -> str:
@@ -43,7 +45,7 @@ class Vocabulary(NamedTuple):
         return next(number for number, name in enumerate(NAMES) if self.terms[name] == term)
 
     def place(self, reason: int) -> int:
-        """Where a reason's numbers stand among merged ones."""
+        """The index of a reason's numbers among merged ones."""
         return self.first(self.word(reason))
 
     def numbers(self) -> tuple[int, ...]:

@@ -25,8 +25,8 @@ BETWEEN_COMMANDS = "; "
 
 
 class Merged(NamedTuple):
-    """What was written: its writer, closed, its sampling, as in META, and the recordings whose command streams it has
-    not got.
+    """The result of a merge: its writer, closed; its sampling, as in META; and the recordings whose command streams it
+    does not have.
     """
 
     writer: RecordWriter

@@ -186,7 +186,7 @@ def _check_comparable(first: Index, second: Index) -> None:
 
 
 def _difference(first: dict, second: dict) -> str:
-    """Which number differs, where chips have one name."""
+    """The first number that differs between two chips of one name, as words; "" for two names."""
     if first.get("name") != second.get("name"):
         return ""
     return (

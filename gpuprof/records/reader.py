@@ -121,9 +121,7 @@ def found_period(launch: Launch) -> int | None:
 
 
 def _put_found_period(launch: Launch) -> None:
-    """Where the sampler looked for its period while the launch ran, that is what the registers say, as if it had been
-    given.
-    """
+    """Puts the period that the sampler found during the launch into the launch's registers, as if it had been given."""
     if (period := found_period(launch)) is not None:
         launch.begin["sampling"] = launch.begin.get("sampling", {}) | {"period_cycles": period}
 

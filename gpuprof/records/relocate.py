@@ -71,7 +71,7 @@ class Relocation:
 
 
 class Room:
-    """What the recordings placed so far take."""
+    """The numbers and addresses that the recordings placed so far take."""
 
     def __init__(self) -> None:
         self._launches = 0

@@ -158,8 +158,8 @@ class RecordWriter:
         self._rows(b"LEDG", launch, rows)
 
     def stalls(self, launch: int, stalls: np.ndarray, load_base: int) -> None:
-        """The same cycles as stalls by length: timing.state.lengths.STALLS_DTYPE, ascending by (instruction,
-        reason).
+        """Writes stalls by length, of the ledger's cycles: timing.state.lengths.STALLS_DTYPE, ascending by
+        (instruction, reason).
         """
         pc = load_base + INSTRUCTION_NBYTES * stalls["instruction"]
         counts = np.zeros(len(stalls), STALLS_DTYPE)

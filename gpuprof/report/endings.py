@@ -54,7 +54,7 @@ def attributed(kernel: Kernel, row: Row) -> int:
 
 
 def most_waited_for(kernel: Kernel) -> tuple[str, int, str, str] | None:
-    """Of the lines that others wait for: the one of the most cycles, these, how most of them go, and its text."""
+    """The line that other lines wait for most: its name, their warp-cycles, how most of the waits end, and its text."""
     sums: dict[tuple[Position, int], int] = {}
     found = [entry for entry in entries(kernel) if not entry.is_own]
     for entry in found:

@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """What shares of a kernel's samples are taken of."""
+    """The totals that a kernel's shares are parts of."""
 
     weighted: bool
     whole: int  # sum of the weights, or the number of samples
@@ -60,8 +60,8 @@ def scale_of(kernel: Kernel) -> Scale:
 
 
 def effective_of(launches: Iterable[Launch]) -> float | None:
-    """Of the launches' samples together: estimates are averaged by weight, so their variances add by its square. None
-    where not all tell.
+    """The effective number of samples of all launches together. Estimates are averaged by weight, so their variances
+    add by its square. None where some launch does not tell its own.
     """
     sampled = [launch for launch in launches if launch.samples_kept]
     if not sampled or any(launch.effective_samples is None for launch in sampled):

@@ -73,7 +73,7 @@ def in_force(meta: dict[str, str], launches: list[Launch], name: str) -> list[st
 
 
 def period_in_force(meta: dict[str, str], launches: list[Launch]) -> int:
-    """That of all launches; where they differ, the one to begin with, or else the shortest."""
+    """The period of all launches; where they differ, the one to begin with, or else the shortest."""
     periods = [
         int(value) for value in in_force(meta, launches, "period_cycles") if value.isascii() and value.isdecimal()
     ]

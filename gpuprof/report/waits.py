@@ -68,7 +68,7 @@ def waits_of(path: str, row: Row, vocabulary: Vocabulary = NCU) -> list[Waits]:
 
 
 def kernel_waits(kernel: Kernel, isa: bool = False, vocabulary: Vocabulary = NCU) -> list[Waits]:
-    """Of all lines of a kernel, or of all its instructions, most cycles first."""
+    """The stalls of all lines of a kernel, or of all its instructions, most cycles first."""
     sections = isa_sections(kernel) if isa else source_sections(kernel)
     waits = [some for section in sections for row in section.rows for some in waits_of(section.path, row, vocabulary)]
     return sorted(waits, key=lambda some: (-some.cycles, some.path, some.row.number, some.stalls.reason))

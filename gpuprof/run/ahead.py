@@ -26,7 +26,7 @@ class _Stopped(BaseException):
 
 
 class Orders:
-    """What the generator on the other thread is to make next: it iterates over them, and waits for more until they are
+    """The orders for the generator on the other thread. It iterates over them, and waits for more until they are
     closed.
     """
 

@@ -22,7 +22,7 @@ from gpuprof.timing.state.result import LaunchTiming
 
 
 def record_preamble(settings: Settings, chip: Chip) -> None:
-    """What a recording begins with: what made it, and the chip."""
+    """Writes the beginning of a recording: the tool that made it, and the chip."""
     settings.recorder.meta(
         {
             "tool": "gpuprof",
@@ -43,7 +43,7 @@ def sampling_fields(sampling: Sampling, settings: Settings) -> dict[str, int | s
 
 
 def stream_header(settings: Settings) -> Header:
-    """What a saved stream begins with: how it was run."""
+    """The header of a saved stream: the settings of its run."""
     return Header(STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles)
 
 
@@ -94,7 +94,7 @@ def record_samples(recorder: RecordWriter, samples: np.ndarray) -> None:
 
 
 def record_end(recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
-    """What is exact, and the launch's end."""
+    """Writes the exact rows of a launch, and its end."""
     base = launch.module.load_base
     recorder.ledger(launch.index, timing.ledger, base)
     recorder.stalls(launch.index, timing.stalls, base)

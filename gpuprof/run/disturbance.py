@@ -37,7 +37,9 @@ def simulate_twice(
     max_cycles: int,
     record_nbytes: int,
 ) -> list[LaunchTiming]:
-    """As simulate_batch on `machine`, with `disturbance_cycles`; what raises in the first timing leaves no samples."""
+    """Times grids like `simulate_batch` on `machine`, and gives `disturbance_cycles`. An error in the first timing
+    leaves no samples.
+    """
     traces = [_Trace(grid.pieces) for grid in grids]
     first = [replace(grid, pieces=trace.put_by()) for grid, trace in zip(grids, traces, strict=True)]
     second = [replace(grid, pieces=trace, order=trace.order) for grid, trace in zip(grids, traces, strict=True)]

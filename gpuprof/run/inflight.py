@@ -53,7 +53,7 @@ class Shelf:
         self._chunks.setdefault(piece.first_block, deque()).append(self._kept(piece))
 
     def take(self, order: Order) -> TracePiece | None:
-        """What was ordered: the next piece of a chunk; None when a new chunk is asked for and there is none."""
+        """The piece that was ordered: the next of a chunk. None when a new chunk is asked for and there is none."""
         if order.first_block < 0 and not self._new:
             return None
         piece = self._chunks[order.first_block if order.first_block >= 0 else self._new.popleft()].popleft()
@@ -77,7 +77,7 @@ class Shelf:
             raise GpuprofError(text) from None
 
     def _written(self, piece: TracePiece, nbytes: int) -> tuple[int, int]:
-        """Where it begins in the file, and how long it is."""
+        """Writes a piece to the file: (where it begins, how long it is), in bytes."""
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="gpuprof-")  # noqa: SIM115 (it lives as long as the shelf)
         start = self._file.seek(0, 2)
@@ -194,7 +194,7 @@ class Flight:
 
 @dataclass
 class _Stream:
-    """What comes next on the stream waits for the flights `tail`, by number, and, once, for those in `events`."""
+    """A stream of launches. The next one waits for the flights `tail`, by number, and, once, for those in `events`."""
 
     tail: set[int] = field(default_factory=set)
     last: int | None = None
@@ -263,7 +263,7 @@ class InFlight:
         self._marks[event] = _Mark(cycle, frozenset(there.tail | there.events))
 
     def wait(self, event: int, stream: int) -> None:
-        """What comes next on the stream waits for the event, too."""
+        """Later work on the stream waits for the event, too."""
         if event in self._marks:
             self._stream(stream).events |= self._marks[event].flights
 
@@ -275,7 +275,7 @@ class InFlight:
         return self._marks[event].cycle
 
     def finish_emulation(self) -> None:
-        """What was asked so far is done, in memory."""
+        """Emulates everything that was asked so far, so that memory has its effects."""
         self._queue.finish(len(self.flights))
 
     def landed(self, end_cycle: Callable[[int], int]) -> None:

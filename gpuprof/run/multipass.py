@@ -23,7 +23,7 @@ from gpuprof.saved.read import read_stream
 
 
 class _Quiet(Observer):
-    """Of a later pass only its progress is shown: what kernels print, and how long they took, is known."""
+    """Shows only the progress of a later pass: the kernels' output and durations are known from the first."""
 
     def __init__(self, observer: Observer):
         self.progress = observer.progress

@@ -37,7 +37,7 @@ def replay(
     number: int = 0,
     of: int = 1,
 ) -> None:
-    """Carries out the stream as `settings` say, as pass `number` of so many.
+    """Carries out the stream as `settings` say, as pass `number` of `of` passes.
 
     saved_load_bases: modules lie where they lay; otherwise where the settings say. fixed: registers of the sampler that
     stay as the settings have them, also where the stream sets them; None for those that are set otherwise than when it
@@ -64,7 +64,7 @@ def replay(
 
 
 def shifted(sampling: Sampling, number: int, of: int) -> Sampling:
-    """How pass `number` of so many samples: with another seed, and a part of the period later."""
+    """The sampling of pass `number` of `of` passes: with another seed, and a part of the period later."""
     period = sampling.every or sampling.period_cycles
     if not number or not period:
         return sampling
@@ -90,7 +90,7 @@ def memory_limit_nbytes() -> int:
 
 
 class _Sampler:
-    """What the stream sets of the sampler, in a pass where some of it is fixed."""
+    """The sampler's registers as the stream sets them, in a pass where some of them are fixed."""
 
     def __init__(self, sampling: Sampling, fixed: frozenset[str], number: int, of: int):
         self._sampling, self._fixed, self._number, self._of = sampling, fixed, number, of

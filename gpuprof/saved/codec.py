@@ -46,7 +46,7 @@ class SavedLoad:
 
 @dataclass(frozen=True)
 class SavedCopyIn:
-    """The content is that of the blocks, one behind the other."""
+    """A copy to the device. Its content is that of the blocks, one after the other."""
 
     address: int
     nbytes: int

@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def column(self) -> str:
-        """Its name in a table: an identifier, and none that a metric has."""
+        """The parameter's name in a table: an identifier, and none that a metric has."""
         prefix = {"chip": "chip_", "define": "define_", "registers": ""}[self.kind]
         return prefix + self.name.replace(".", "_")
 

@@ -136,7 +136,7 @@ class _Preparation:
         self._files: dict[str, bytes] = {}
 
     def of(self, run: Run) -> Kernels | GpuprofError:
-        """What `run` launches; the error when its program cannot be compiled."""
+        """The kernels that `run` launches; the error when its program cannot be compiled."""
         requests = (
             tuple(command_line_requests(with_values(text, run.defines) for text in self.plan.launches)) or self.comments
         )

@@ -84,7 +84,7 @@ def versions() -> dict[str, str]:
 
 
 def differing(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """In which way the gpuprof found is another than the one wanted; "" when it is the same."""
+    """The words on how the gpuprof found differs from the one wanted; "" when it does not."""
     for what, version in wanted.items():
         if found.get(what) != version:
             return f"has {what} {found.get(what)}, not {version}; install the same gpuprof everywhere"

@@ -34,8 +34,8 @@ def simulate_with_period(
     sample_blocks: bool,
     record_nbytes: int,
 ) -> list[LaunchTiming]:
-    """As simulate_batch, with the period found, which each timing has. Raises UsageError for a sampler whose samples
-    cannot be thinned.
+    """Times grids like `simulate_batch`, finds the period, and puts it into each timing. Raises UsageError for a
+    sampler whose samples cannot be thinned.
     """
     if sampling.mode not in THINNED_MODES or sampling.stream != "aux":
         raise UsageError(f"sampling period auto: it needs one of the modes {', '.join(THINNED_MODES)} and stream aux")
@@ -76,7 +76,7 @@ def _with(timing: LaunchTiming, samples: np.ndarray, period_cycles: int) -> Laun
 
 
 class _Held:
-    """The rows so far, of both kinds: those of the cycles that are `phase` modulo `period`."""
+    """The samples and counter rows held so far: those of the cycles that are `phase` modulo `period`."""
 
     def __init__(self, period: int, phase: int, places: int):
         self.period, self.phase, self.places = period, phase, places
@@ -98,7 +98,7 @@ class _Held:
         return np.concatenate(self.rows.get(WIDE_DTYPE) or [NOTHING])
 
     def overflows(self, depth: int, drain_cycles: int) -> bool:
-        """Whether a FIFO of so many places, which drains one record in so many cycles, would have been full once."""
+        """Whether a FIFO of `depth` records that releases one every `drain_cycles` would have been full once."""
         samples = self.samples()
         sms = samples["stall_sm"] >> SM_SHIFT
         return any(

@@ -113,12 +113,14 @@ def _joined(programs: list[StaticProgram]) -> StaticProgram:
 
 
 def _registers_alone(program: StaticProgram) -> int:
-    """Scoreboard entries before those of groups."""
+    """The number of scoreboard entries that stand for registers. The entries of groups follow them."""
     return min(entry for entry in (program.n_registers, program.first_group, program.first_product) if entry >= 0)
 
 
 def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarray, np.ndarray]:
-    """layout.GRID (n_grids,), no trace known and counters at zero, and layout.EDGE: who waits for whom."""
+    """layout.GRID (n_grids,), without a trace and with counters at zero, and layout.EDGE: the grids that wait for
+    others.
+    """
     chip = machine.chip
     records = np.zeros(len(grids), layout.GRID)
     edges = _edges([grid.grid for grid in grids])
@@ -160,7 +162,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
 
 
 def _edges(grids: list[Grid]) -> list[list[tuple[int, bool]]]:
-    """For each grid the later ones that wait for it, and whether only until it lets them start."""
+    """For each grid, the later ones that wait for it: (number, whether it waits only until this grid lets it start)."""
     edges: list[list[tuple[int, bool]]] = [[] for _ in grids]
     for number, grid in enumerate(grids):
         for earlier, programmatic in [*((k, False) for k in grid.after), *((k, True) for k in grid.after_signal)]:

@@ -77,7 +77,7 @@ class Outlet:
         self.lost = np.zeros(state.core.loss.shape, np.int64)  # (grids, SMs)
 
     def flush(self, to_the_end: bool = False) -> None:
-        """What has left the FIFOs by the end of the present quantum, or all there is."""
+        """Passes on the records that have left the FIFOs by the end of the present quantum, or all records."""
         n = int(self.state.machine[0]["n_samples"])
         records, leaves = self.state.cell.record[:n], self.state.cell.leaves[:n]
         out = np.ones(n, np.bool_) if to_the_end else leaves < int(self.state.machine[0]["now"]) + QUANTUM

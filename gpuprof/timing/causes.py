@@ -35,7 +35,7 @@ def grow(state: State) -> None:
 
 
 def causes_of_grids(state: State) -> list[np.ndarray]:
-    """Of each grid what ended its stalls: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind,
+    """The causes of stalls, an array a grid: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind,
     flags).
     """
     rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
@@ -46,7 +46,7 @@ def causes_of_grids(state: State) -> list[np.ndarray]:
 
 
 def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
-    """The same of grid `number`, whose stalls are in these rows."""
+    """The causes of the stalls of grid `number`, from its `rows` of the table."""
     first_inst, pc_base = (state.core.grid[name] for name in ("first_inst", "pc_base"))
     stalled, cause = rows["key"] >> layout.STALLED_SHIFT, rows["key"] & layout.CAUSE_PC_MASK
     grid_of_cause = np.searchsorted(first_inst, cause, side="right") - 1

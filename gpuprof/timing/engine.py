@@ -137,7 +137,7 @@ COMPILED_IN = (
 
 
 def _checksum() -> int:
-    """Of all that is compiled in."""
+    """A CRC-32 of every source file whose numbers or layouts are constants of the compiled code."""
     room = Path(__file__).parent
     value = 0
     for path in (*sorted(room.rglob("*.py")), *(room.parent / name for name in COMPILED_IN)):

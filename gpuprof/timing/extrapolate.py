@@ -38,9 +38,7 @@ WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that
 
 
 def settled(marks: np.ndarray) -> Rate | None:
-    """The rate that `marks`, (cycle, issue slots) after each batch, come to: that of the last half of them; None for
-    too few.
-    """
+    """The rate of work in the last half of `marks`, (cycle, issue slots) after each batch. None for too few batches."""
     quarter = (len(marks) - 1) // QUARTERS
     if len(marks) <= LEAST_BATCHES:
         return None
@@ -55,7 +53,7 @@ def settled(marks: np.ndarray) -> Rate | None:
 
 
 class Settling:
-    """Watches one grid."""
+    """Watches one grid until its rate of work is steady."""
 
     def __init__(self, grid: PreparedGrid, chip: Chip):
         cluster = grid.grid.launch.blocks_of_cluster
@@ -68,8 +66,8 @@ class Settling:
         self.filling: Filling | None = None
 
     def look(self, state: State) -> Extrapolation | None:
-        """Once the rate has settled, and something can be left out: what is known then. No blocks beyond `simulated`
-        are to start.
+        """The extrapolation, once the rate has settled and some blocks can be left out; None before. The caller starts
+        no blocks beyond its `simulated`.
         """
         record = state.core.grid[0]
         done = int(record["done_blocks"])
@@ -106,7 +104,7 @@ class Settling:
         return (room - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
-        """Whether so many of the blocks that are left may be left out for an L2 that is full at once."""
+        """Whether filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
         return (
             WORTH * self.batch < blocks < left - AFTER * self.batch
             and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
@@ -114,7 +112,9 @@ class Settling:
 
 
 def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
-    """Of all executed instructions of a module: uint64 (instructions,)."""
+    """The issue slots of a launch. inst_executed: uint64 (instructions,), executions by warps of each instruction of
+    the module.
+    """
     inst = static_program(code, chip).inst
     return int(np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"]) @ inst_executed.astype(np.int64))
 
@@ -160,7 +160,7 @@ SCALED = (
 
 
 def note(kernel: str, whole: LaunchTiming) -> str:
-    """What a report says of an extrapolated launch."""
+    """The note that a recording carries on an extrapolated launch."""
     known = whole.extrapolation
     return (
         f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: "

@@ -27,7 +27,9 @@ def is_compiled() -> bool:
 
 
 def compile_now() -> None:
-    """For a process that does nothing else: what Numba makes stays until the end, so no garbage is looked for."""
+    """Compiles the model in a process that does nothing else. Numba's objects stay until its end, so no garbage is
+    collected.
+    """
     gc.disable()
     run.compile(SIGNATURE)
 

@@ -54,7 +54,7 @@ class Standing(NamedTuple):
 
 
 def link_of(piece: TracePiece, record: np.ndarray | None = None) -> Link:
-    """With a record of its own, or one that is there already."""
+    """A link for `piece`, with a record of its own unless one is given."""
     record = np.zeros(1, PIECE) if record is None else record
     record["first_block"] = piece.first_block
     for name in PIECE_PLACES:
@@ -87,7 +87,7 @@ def gather(state: State, links: list[Link], where: Standing) -> list[Link]:
 
 
 def _still_needed(link: Link, number: int, where: Standing) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """By name in ARRAYS: where what each row will still need of link `number` begins and ends, int64 (rows,)."""
+    """The part of link `number` that each row still needs, by name in ARRAYS: its begin and end, int64 (rows,)."""
     found = {}
     for name, values in ARRAYS.items():
         start = getattr(link.piece, f"{name}_start")
@@ -101,8 +101,8 @@ def _still_needed(link: Link, number: int, where: Standing) -> dict[str, tuple[n
 
 
 def _joined(links: list[Link], parts: list[dict[str, tuple[np.ndarray, np.ndarray]]]) -> Link:
-    """One piece of consecutive ones' `parts`, with the record of the first: the one before it, or the grid, has its
-    address.
+    """One link with the `parts` of consecutive links. It keeps the record of the first: the link before it, or the
+    grid, holds that record's address.
     """
     made = {}
     for name, values in ARRAYS.items():

@@ -38,7 +38,7 @@ class LiveTrace:
             source.tidy(state)
 
     def feed_warps(self, state: State) -> None:
-        """Sees to it that every warp can run on for the next quantum, and through the one after."""
+        """Makes sure that every warp can run on for the next quantum, and through the one after."""
         assert state.machine[0]["hungry"] != STARVED, "a warp ran further in a quantum than state.steps_of_quantum says"
         state.machine[0]["hungry"] = 0
         for source in self.sources:
@@ -81,7 +81,7 @@ class _Chunk:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more of its trace, which nobody has asked for."""
+        """Whether the chunk's trace goes on, and nobody has ordered the next piece."""
         return not self.is_ordered and not self.final.all()
 
     def are_mine(self, warps: "_Warps") -> np.ndarray:
@@ -95,13 +95,15 @@ class _Chunk:
         return (warps.block - self.first_block) * self.warps_per_block + warps.in_block
 
     def places(self, warps: "_Warps") -> np.ndarray:
-        """In which of the links each is."""
+        """For each warp, the index of the link that it is in: int64 (warps,)."""
         addresses = np.array([link.address for link in self.links])
         order = np.argsort(addresses)
         return order[np.searchsorted(addresses, warps.piece, sorter=order)]
 
     def steps_left(self, warps: "_Warps") -> tuple[np.ndarray, np.ndarray]:
-        """(row, steps) of those `warps` of this chunk whose trace goes on beyond what is known."""
+        """(row, known steps still to run), int64 each, of those `warps` of this chunk whose trace goes on beyond the
+        newest piece.
+        """
         mine = self.mine(warps)
         row, place, left = self.rows(mine), self.places(mine), (mine.trace_end - mine.step) // STEP_NBYTES
         for number, link in enumerate(self.links):
@@ -189,7 +191,7 @@ class _Source:
             self.tidy(state)
 
     def _warps(self, state: State) -> _Warps:
-        """Those of the grid."""
+        """The warps of this grid that are on the chip."""
         table = state.core.warp
         number = np.flatnonzero((table["state"] != EMPTY) & (table["grid"] == self.number))
         return _Warps(number, *(table[name][number].astype(np.int64) for name in _Warps._fields[1:]))
@@ -260,7 +262,7 @@ class _Source:
 
 
 def _least_steps(state: State) -> int:
-    """That a warp should have ahead of it: two quanta's."""
+    """The steps that a warp should have ahead of it: as many as two quanta can take."""
     return 2 * int(state.machine[0]["lookahead_nbytes"]) // STEP_NBYTES
 
 

@@ -130,8 +130,8 @@ def _new_state(
 def _run(
     state: State, live: LiveTrace, outlet: Outlet, what: str, max_cycles: int, settling: Settling | None = None
 ) -> Extrapolation | None:
-    """Runs to the launch's end, or to that of the blocks that suffice. Whatever ends it sooner, the records so far go
-    to the sink.
+    """Runs to the launch's end, or to the end of as many blocks as an extrapolation needs. The sink gets the records so
+    far even if an error ends the run.
     """
     from gpuprof.timing import engine  # compiles, so not before it is needed
 
@@ -225,6 +225,6 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
 
 
 def _tensor_busy_cycles(ledger: np.ndarray, inst: np.ndarray) -> int:
-    """By what was issued, each row with its own time in the pipe. Where warps wait for it, all of it is busy."""
+    """Cycles in which instructions keep the tensor pipes: the issues of each row times its own time in the pipe."""
     ticks = np.where(inst["port"] == PORT_TENSOR, inst["port_ticks"], 0)
     return int(ledger[:, SELECTED].astype(np.int64) @ ticks) // TICKS

@@ -26,7 +26,9 @@ def is_fence(inst: Inst) -> bool:
 
 
 def reads_clock(inst: Inst) -> bool:
-    """What stands between two of them is what they measure."""
+    """Whether an instruction reads a clock. Two readings measure the instructions between them, which must not move
+    past either.
+    """
     return inst.op.kind == "special" and inst.imm in _CLOCKS
 
 

@@ -181,7 +181,9 @@ class Lowering:
             self.unsupported.append(self.describe(f"modifier .{self.modifiers.rest[0]} of"))
 
     def describe(self, what: str) -> str:
-        """The user's own line first: that of the .ptx file given, or of the source that was compiled."""
+        """A message about `what`. It begins with the user's own line: the line of the .ptx file given, or of the source
+        that was compiled.
+        """
         source = str(self.inst.location or "")
         if self.module_name.endswith(".ptx"):
             place, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
@@ -389,7 +391,7 @@ _STATEMENTS = {
 
 
 def handler_of(inst: ast.Instruction):
-    """What lowers an instruction; None when there is nothing for its opcode."""
+    """The handler that lowers an instruction; None when its opcode has none."""
     if inst.opcode in OPCODES_WITH_FORMS:
         for modifier in inst.modifiers:
             if (inst.opcode, modifier) in FORMS:

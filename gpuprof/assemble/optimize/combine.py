@@ -17,7 +17,9 @@ _BOOL, _CMP, _BY, _LUT = (FIELDS[name] for name in ("bool", "cmp", "by", "lut"))
 
 
 class Makers:
-    """Who made a register that is written once, and whether another register still has the value it had then."""
+    """The instructions that made registers which are written once; and whether another register still has the value it
+    had at such an instruction.
+    """
 
     def __init__(self, body: Body):
         self.single = single_definitions(body)
@@ -44,8 +46,8 @@ class Makers:
         return at == len(places) or places[at] >= last
 
     def maker(self, register, reader: Inst, rows: frozenset[int], readers: int = 1) -> Inst | None:
-        """The instruction of one of these rows that made a register which at most so many read, if the reader can do
-        its work, too.
+        """The instruction that made `register`, if it is one of `rows`, at most `readers` instructions read the
+        register, and `reader` can do its work, too. Else None.
         """
         if register.__class__ is not int or not 0 < self.count[register] <= readers:
             return None
@@ -123,13 +125,13 @@ class _Literal(NamedTuple):
 
 
 def _inputs(inst: Inst) -> list:
-    """Its sources: registers, None for zero, and a literal."""
+    """The sources of an instruction of logic: registers, None for zero, and a literal."""
     slots = "a" if inst.op is _NOT else "abc" if inst.op is _LOP3 else "ab"
     return [_Literal(inst.imm) if inst.slot == slot else getattr(inst, slot) for slot in slots]
 
 
 def _table(inst: Inst, columns: list[int]) -> int:
-    """What it computes of truth tables in place of its sources."""
+    """The truth table of an instruction of logic, with the truth tables `columns` in place of its sources."""
     if inst.op is not _LOP3:
         return _LUT_OF[inst.op.number](columns[0], columns[-1])
     lut, result = _LUT.get(inst.mods), 0

@@ -54,7 +54,7 @@ def add_meetings(body: Body) -> None:
 
 
 def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
-    """Lanes that come together only to go on meet further on; none meet to leave."""
+    """The block where lanes meet, past blocks in which they only go on together; None where they meet only to leave."""
     for _ in blocks:
         if (
             place is None
@@ -145,7 +145,7 @@ def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list
 
 
 def _common(one: int, other: int, nearest: list[int | None]) -> int | None:
-    """Where the ways of two blocks, each from one to its nearest, come together."""
+    """The first block that two chains have in common, each from a block to its nearest; None where there is none."""
     seen = set()
     walk: int | None = one
     while walk is not None and walk not in seen:
@@ -160,7 +160,7 @@ def _common(one: int, other: int, nearest: list[int | None]) -> int | None:
 
 
 def _above_all(parting: list[int], above: list[int | None], blocks: list[Block], place: int) -> int | None:
-    """The nearest block above all these that is in no loop but those of `place`."""
+    """The nearest block above all of `parting` that is in no other loops than `place` is."""
     start: int | None = parting[0]
     for other in parting[1:]:
         start = None if start is None else _common(start, other, above)
@@ -170,7 +170,7 @@ def _above_all(parting: list[int], above: list[int | None], blocks: list[Block],
 
 
 def _yield_in_loops(blocks: list[Block]) -> None:
-    """Into the block with the first atomic of each innermost loop."""
+    """Puts a YIELD into the block with the first atomic of each innermost loop."""
     done: set[tuple[int, int]] = set()
     for index, block in enumerate(blocks):
         atomic = next((n for n, inst in enumerate(block.insts) if inst.op.kind in ATOMICS), None)

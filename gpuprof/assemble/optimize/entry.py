@@ -1,5 +1,5 @@
-"""What every kernel of the real assembler begins with: the stack pointer is loaded, and the descriptor of global memory
-before its first use.
+"""The two instructions that begin every kernel of the real assembler: it loads the stack pointer, and the descriptor of
+global memory before its first use.
 
 Both take an issue slot and nothing of ours reads what they load (ptxas 13.0 for sm_80: `MOV R1, c[0x0][0x28]` and
 `ULDC.64 UR4, c[0x0][0x118]`).
@@ -23,6 +23,6 @@ def begin_kernel(body: Body) -> None:
 
 
 def _put(body: Body, block: Block, name: str) -> None:
-    """In front of the block, as part of the line that it begins with."""
+    """Inserts an instruction in front of the block, as part of the line that the block begins with."""
     beside = block.insts[0] if block.insts else next(body.instructions())
     block.insts.insert(0, Inst(BY_NAME[name], line=beside.line, location=beside.location))

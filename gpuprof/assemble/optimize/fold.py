@@ -64,7 +64,9 @@ class Constant(NamedTuple):
 
 
 def constant_of(inst: Inst) -> Constant | None:
-    """What a move of an immediate or of a kernel parameter puts into its destination."""
+    """The constant that a move of an immediate or of a kernel parameter puts into its destination; None for another
+    instruction.
+    """
     if inst.guard is not None or inst.symbol:
         return None
     if inst.op is _MOVI64:

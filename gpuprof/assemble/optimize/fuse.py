@@ -96,7 +96,7 @@ def fuse_multiply_add(body: Body) -> None:
 
 
 def _adds(inst: Inst, addition: Opcode, register: int, product: Inst) -> bool:
-    """Whether it is an addition of the product that leaves the immediate to the product."""
+    """Whether `inst` adds to the product, and leaves the immediate to the product."""
     if inst.op is not addition or (inst.a == register) == (inst.b == register):
         return False
     return not (inst.slot and product.slot)
@@ -145,7 +145,7 @@ def contract_products(body: Body) -> None:
 
 
 def _contract(inst: Inst, op: Opcode, slot: str, other: str, product: Inst) -> None:
-    """The sum becomes product + its other source; a negated product is that of a negated factor."""
+    """The sum becomes product + its other source. A negated product becomes the product of a negated factor."""
     negated = (_NEG["a"] if bool(product.mods & _NEG["a"]) != bool(inst.mods & _NEG[slot]) else 0) | (
         product.mods & _NEG["b"]
     )

@@ -8,8 +8,8 @@ from gpuprof.assemble.ir.body import COPIES, READ_SLOTS, Block, Body, Inst
 
 
 def share_groups(body: Body) -> None:
-    """In a block, a group made of copies of the same registers or constants as an earlier one, which still hold the
-    same, gives way to it.
+    """Shares groups in each block: a group of copies gives way to an earlier group made of copies of the same registers
+    or constants, if those still hold the same values.
     """
     for block in body.blocks:
         if any(_groups(inst) for inst in block.insts):
@@ -42,7 +42,7 @@ def _share_in(block: Block) -> None:
 
 
 def _what_is_copied(inst: Inst, version: Counter[int]) -> tuple:
-    """A register in its present version, or a constant."""
+    """The source of a copy: a register in its present version, or a constant."""
     if inst.a is None:
         return (inst.slot, inst.const, inst.imm, inst.outgoing)
     return (inst.a, version[inst.a], inst.negated)

@@ -1,13 +1,11 @@
-"""Where constants stand that an instruction cannot hold: in the constant bank or in a register, by the measure of ptxas
-13.0.
+"""The place of constants that an instruction cannot hold: the constant bank or a register, as ptxas 13.0 chooses.
 
-A 64-bit operand comes from the constant bank if it is the only constant of its instruction; of two, the one that fewer
-read. The others take a
-register: one in a block for all who read the same, and in a small loop one that is made in front of it. Where ptxas
-stops to keep them was measured for sm_80 with loops of 1 to 25 FFMA or DFMA beside 0 to 8 sums that live on: the slots
-of a turn and twice the words that live through it stay within a bound, which is lower for a pair of registers than for
-one, and other constants take their words off it. In loops that wait for global memory, and of several blocks, it makes
-them anew in every turn.
+A 64-bit operand comes from the constant bank if it is the only constant of its instruction; of two, the one with fewer
+readers does. Other constants take a register: one in a block for all readers of the same constant, and in a small loop
+one that is made in front of the loop. The bound for that was measured for sm_80 with loops of 1 to 25 FFMA or DFMA
+beside 0 to 8 sums that live on. The slots of a turn, and twice the words that live through it, stay within the bound.
+It is lower for a pair of registers than for one, and other constants take their words off it. In loops that wait for
+global memory, and in loops of several blocks, ptxas makes constants anew in every turn.
 """
 
 from collections import Counter
@@ -40,7 +38,9 @@ def read_literals_from_bank(body: Body) -> None:
 
 
 def share_constants(body: Body) -> None:
-    """After all that puts constants where they are used; what a group of registers reads stays with the group."""
+    """Shares constants in blocks and across loops. It runs after all passes that put constants where they are used, and
+    leaves registers of groups as they are.
+    """
     moves = _moves(body)
     if moves:
         _share_in_blocks(body, moves)
@@ -128,7 +128,9 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
 
 
 def _waits(inst: Inst) -> bool:
-    """For global memory, or in an expansion with branches of its own: there is time to make a constant anew."""
+    """Whether an instruction waits for global memory, or is an expansion with branches of its own. In that time a
+    constant can be made anew.
+    """
     op = inst.op
     return (
         op.latency in _WITH_BRANCHES
@@ -150,7 +152,7 @@ def _has_room(body: Body, block: Block, made: list[Inst], live: int) -> bool:
 
 
 def _cost(inst: Inst) -> int:
-    """Slots; those of doubles count twice, and each word of a load of shared memory as four."""
+    """Issue slots as the bound counts them: slots of doubles count twice, each word of a shared load as four."""
     if inst.op.space == "shared" and inst.writes():
         return max(inst.op.nbytes, 4)
     return inst.op.slots * (2 if inst.op.pipe == "fp64" else 1)

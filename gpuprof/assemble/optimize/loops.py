@@ -37,7 +37,7 @@ class Loop(NamedTuple):
     """Blocks `first` to `last`. Each turn adds `step` to `counter`; the next follows while it `compares` ("lt" and so
     on) with the bound.
 
-    `reach(turns)` says how far before the bound so many turns may begin: `lt` the bound less this.
+    `reach(turns)` is the distance before the bound at which that many turns may still begin: `lt` the bound less this.
     """
 
     first: int
@@ -66,8 +66,8 @@ class Loop(NamedTuple):
 
 
 def find_loops(body: Body) -> list[Loop]:
-    """In the order of the blocks; no two have a block in common. Whether the result of the test is wanted behind the
-    loop is not looked at.
+    """The loops to unroll, in the order of the blocks; no two have a block in common. The caller looks whether the
+    result of the test is read behind the loop.
     """
     found = []
     index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
@@ -149,8 +149,8 @@ def every_turn(blocks: list[Block]) -> list[Inst]:
 
 
 def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int | None:
-    """What one turn adds to a register, if it does so once, by `r = r + number`, in a block that every turn comes
-    through.
+    """The number that one turn adds to a register, if it adds once, by `r = r + number`, in a block that every turn
+    comes through; else None.
     """
     if len(writers) != 1 or not any(inst is writers[0] for inst in always):
         return None
@@ -173,7 +173,9 @@ def _number(test: Inst, slot: str) -> int | None:
 
 
 def _is_near_an_end(loop: Loop) -> bool:
-    """A number as a bound whose sums pass the ends of the numbers, or that the counter itself passes."""
+    """Whether the bound is a number so near an end of the numbers that a sum passes that end, or the counter itself
+    does.
+    """
     if loop.number is None:
         return False
     least, most = NUMBERS[loop.kind]

@@ -38,7 +38,8 @@ def guard_exits(body: Body) -> None:
 
 
 def convert_branches(body: Body, longest: dict[str, int] | None = None) -> None:
-    """In one sweep: what is live where a body ends stays as it is when the body is guarded, so liveness is found once.
+    """Turns short branches into guards, in one sweep: guarding a body does not change the registers that are live at
+    its end, so liveness is found once.
 
     `longest`: by the label behind a body, how many instructions it may have; the others have the usual bound.
     """

@@ -11,7 +11,9 @@ _MOVES = numbers("MOV", "MOV.64")
 
 
 def sink_moves(body: Body) -> None:
-    """What is not live where a block branches to moves behind the branch, unless that is deeper in a loop."""
+    """Moves a `mov` whose result is not live at a branch's target behind the branch, unless that place is deeper in a
+    loop.
+    """
     blocks = body.blocks
     if not any(inst.op.number in _MOVES for inst in blocks_with_branches(blocks)):
         return

@@ -95,7 +95,7 @@ class _Unrolled:
             yield from block.insts
 
     def _own(self, registers: set[int]) -> set[int]:
-        """Those that each copy has for itself; all members of a group of neighbours, or none."""
+        """The registers of which each copy has its own: all members of a group of neighbours, or none."""
         groups = [group for inst in self._insts() for group in _groups(inst)]
         size = None
         while len(registers) != size:
@@ -129,7 +129,7 @@ class _Unrolled:
         return [*result, Block(end)]
 
     def _before(self, first: int, end: str) -> list[Block]:
-        """Up to the first test of four turns."""
+        """The blocks up to the first test of four turns."""
         if not self.loop.may_begin_below:
             return [Block(self.label, [self._inst(_PMOV, dst=first)])]
         result = self._copies(1, self.label, counts=True)
@@ -152,7 +152,7 @@ class _Unrolled:
     # tests
 
     def _enough(self, turns: int, insts: list[Inst], otherwise: str) -> Inst:
-        """Jumps unless so many turns are left. Returns the test."""
+        """Appends a jump to `otherwise` that is taken unless `turns` turns are left. Returns the test."""
         loop = self.loop
         compares = FIELDS["cmp"].put(FIELDS["cmp"].value("lt" if loop.step > 0 else "gt"))
         start = self._start(loop.reach(turns), insts)
@@ -192,8 +192,9 @@ class _Unrolled:
         return [Block(label, self.region[0].insts), *self.region[1:]]
 
     def _copies(self, count: int, label: str, counts: bool = False) -> list[Block]:
-        """So many turns, one after the other, without tests between them or behind them. A last turn of all adds only
-        to what is read behind the loop, unless it `counts`."""
+        """`count` turns, one after the other, without tests between them or behind them. The last turn of all adds only
+        to registers that are read behind the loop, unless it `counts`.
+        """
         result = [Block(label)]
         kept = {register: self._like(register) for register in sorted(self.kept)}
         for number in range(count):
@@ -210,7 +211,7 @@ class _Unrolled:
 
 
 class _Turn:
-    """One copy of a turn: its names of registers, and how far those that count are behind."""
+    """One copy of a turn: its names of registers, and the amount by which each counting register is behind."""
 
     def __init__(self, unrolled: _Unrolled, number: int, count: int, kept: dict[int, int], counts: bool):
         self.unrolled, self.body = unrolled, unrolled.body
@@ -296,9 +297,10 @@ def _is_constant(inst: Inst) -> bool:
 
 
 def _takes(inst: Inst, behind: int, is_safe: bool) -> bool:
-    """Whether the address of a load or store may have this added in the instruction itself. 32-bit sums wrap around
-    where the address unit does not; but where the address of the first copy is a valid one, and that of this copy is,
-    no sum between them wraps."""
+    """Whether the instruction itself can add `behind` to the address of its load or store. 32-bit sums wrap around
+    where the address unit does not. But no sum between two valid addresses wraps, that of the first copy and that of
+    this one.
+    """
     if inst.symbol or inst.outgoing or not (is_safe and (inst.guard is None or FIELDS["addr64"].get(inst.mods))):
         return False
     total = ((inst.imm ^ 0x80000000) - 0x80000000) + behind

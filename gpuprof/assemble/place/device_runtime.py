@@ -82,7 +82,7 @@ def _body_of(function: ast.Function) -> str:
 
 
 def _stand_at(function: ast.Function, line: int) -> None:
-    """To a listing, it stands where it was declared."""
+    """Gives a function and its statements the line of its declaration, for listings."""
     function.line = line
     for statement in function.body.statements if function.body else ():
         statement.line = line

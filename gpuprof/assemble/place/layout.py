@@ -149,7 +149,7 @@ def _symbol_of(value) -> str:
 
 
 def _bits_of(value, kind: str) -> int:
-    """What stands in the image for an initial value of an element's type."""
+    """The bits that the image holds for an initial value of an element's type."""
     if isinstance(value, ast.Number):
         return float_bits(value, kind) if value.kind != "int" and kind in ("f32", "f64") else value.value
     if not isinstance(value, ast.Offset):
@@ -244,7 +244,7 @@ def _reachable(name: str, calls: dict[str, set[str]]) -> set[str]:
 
 
 def _image(variable: ast.Variable, module_name: str) -> bytes:
-    """The initial bytes; where an address goes, what is to be added to it."""
+    """The initial bytes. The place of an address holds the number that is to be added to the address."""
     width = TYPE_NBYTES[variable.type]
     mask = (1 << 8 * width) - 1
     image = b"".join(

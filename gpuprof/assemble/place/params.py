@@ -163,6 +163,6 @@ def _note_access(inst: ast.Instruction, roots: _Roots, uses: dict[str, Use]):
 
 
 def _pointers(roots: set[tuple[str, bool]]) -> set[str]:
-    """Of several parameters in an address, those that went through cvta are the pointers."""
+    """The pointers among the parameters of one address: those that went through cvta, or all if none did."""
     converted = {param for param, through_cvta in roots if through_cvta}
     return converted or {param for param, _ in roots}

@@ -58,8 +58,8 @@ class Unit:
 
 
 def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
-    """Words are saved at first. Where few are needed, more are then spent, up to what is free or `limit`: see
-    `_Spread`.
+    """Places values in as few words as it can. Where the body needs few, it then spends more of them, up to the free
+    ones or `limit`: see `_Spread`.
 
     Raises OutOfRegisters when a file is not enough.
     """
@@ -105,12 +105,12 @@ def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | No
 
 
 class _Spread:
-    """Where a value goes while registers cost nothing.
+    """The place of a value while registers cost nothing.
 
     The register file has two banks, the even words and the odd ones, and an instruction reads one word of each at a
-    time (Huerta et al.,
-    MICRO 2025): what it reads together should be in both. An address in a pair is read from the even bank first. An
-    instruction of unknown latency reads its sources late: who writes them next would have to wait for it.
+    time (Huerta et al., MICRO 2025). So words that are read together should be in both banks. An address in a pair is
+    read from the even bank first. An instruction of unknown latency reads its sources late, and an instruction that
+    writes them next would have to wait for it.
     """
 
     def __init__(self, body: Body, units: "_Units", limit: int):
@@ -137,8 +137,8 @@ class _Spread:
                     self.partners.setdefault(id(unit), []).extend(other for other in together if other is not unit)
 
     def find(self, unit: Unit, file: "_File") -> int | None:
-        """The lowest free place in the bank where fewer of those are that are read with it, and that was not read a
-        moment ago.
+        """The lowest free place that was not read a moment ago, in the bank that has fewer of the values read together
+        with this one. None where there is none.
         """
         if not unit.members:
             return None
@@ -212,7 +212,7 @@ class _Units:
         unit.align = min(1 << max(wanted - 1, 0).bit_length(), _WIDEST_ALIGNMENT)
 
     def in_order(self) -> list[Unit]:
-        """Those that are ever live: pinned ones first, then by where they begin."""
+        """The units that are ever live: pinned ones first, then by the place where they begin."""
         units = [*dict.fromkeys(self.unit.values()), *self.scratch]
         keys = [
             (u.fixed is None, u.start, u.members[0] if u.members else -1, i)
@@ -230,8 +230,8 @@ class _Units:
                 self._merge(one, other, self.lane[inst.a] - self.lane[inst.dst])
 
     def _same_value(self, one: Unit, other: Unit) -> bool:
-        """Whether two that live at once are copies of one value wherever they do: neither is written while the other
-        lives, but as its copy.
+        """Whether two units that live at once hold one value wherever both live: neither is written while the other
+        lives, except as its copy.
         """
         if len(one.lanes) != len(other.lanes) or not (self._is_one_value(one) and self._is_one_value(other)):
             return False
@@ -250,7 +250,7 @@ class _Units:
 
     @cached_property
     def writes(self) -> dict[int, list[tuple[int, Inst]]]:
-        """Where each register is written, and by what."""
+        """The writes of each register: (position, instruction)."""
         found: dict[int, list[tuple[int, Inst]]] = {}
         for index, inst in enumerate(self.body.instructions()):
             for register in inst.writes():
@@ -278,7 +278,7 @@ class _Units:
 
 
 class _File:
-    """What is taken in one register file."""
+    """The places that are taken in one register file."""
 
     def __init__(self, limit: int, quads: bool = False):
         self.limit = limit

@@ -1,10 +1,9 @@
-"""Registers an instruction needs for itself while it runs, besides its operands: those of the sequence the real
-assembler writes for it.
+"""Registers that an instruction needs for itself while it runs, besides its operands: those of the sequence that the
+real assembler writes for it.
 
-Measured with ptxas 13.0 for sm_80, against an addition of the same type. What stands inline: how many fewer values a
-kernel under
--maxrregcount=40 keeps alive across it before it spills. What calls a subroutine, whose registers are given: how many
-more registers a kernel takes that does nothing else.
+Measured with ptxas 13.0 for sm_80, against an addition of the same type. For a sequence that stands inline: how many
+fewer values a kernel under -maxrregcount=40 keeps alive across it before it spills. For a subroutine, whose registers
+are given: how many more registers a kernel takes that does nothing else.
 """
 
 from gpuprof.isa.opcodes import by_number

@@ -1,4 +1,4 @@
-"""What does not fit into registers: constants are computed again, predicates move to R, the rest goes to local
+"""Values that do not fit into registers: constants are computed again, predicates move to R, the rest goes to local
 memory.
 """
 
@@ -27,7 +27,7 @@ class DoesNotFit(Exception):
 
 
 def allocate_unspilled(body: Body, max_registers: int) -> Allocation | None:
-    """As `allocate_within`; None when something would have to be spilled."""
+    """Allocates like `allocate_within`; None when a value would have to be spilled."""
     limit = max_registers - RESERVED_WORDS
     try:
         allocation = allocate(body, limit)

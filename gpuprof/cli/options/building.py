@@ -54,7 +54,7 @@ def compiler_options(command: Callable) -> Callable:
 
 
 def build_options(command: Callable) -> Callable:
-    """The same with --max-registers."""
+    """Adds the flags of `compiler_options` and --max-registers to a command."""
 
     @wraps(command)
     def with_registers(*, max_registers, options, **others):

@@ -212,7 +212,7 @@ def sampler_flags(sampling) -> list[str]:
 
 
 def register_flags(registers: dict) -> list[str]:
-    """The same of some registers, by name."""
+    """The flags that set some registers, by name, as words of a command line."""
     words = []
     for flag in FLAGS:
         value = registers.get(flag.register)

@@ -11,7 +11,7 @@ from gpuprof.isa.program import Function
 
 
 class LaunchConfig(NamedTuple):
-    """What stands between a kernel's name and its arguments."""
+    """The text between a kernel's name and its arguments, as values."""
 
     grid: Extent
     block: Extent
@@ -21,7 +21,7 @@ class LaunchConfig(NamedTuple):
     dependent: bool = False  # programmatic dependent launch
 
     def __str__(self) -> str:
-        """As CUDA writes it: "<<<(16, 16), 256>>>"."""
+        """The configuration as CUDA writes it: "<<<(16, 16), 256>>>"."""
         optional = [str(self.dynamic_shared_nbytes)] if self.dynamic_shared_nbytes or self.stream else []
         optional += [str(self.stream)] if self.stream else []
         optional += [f"cluster={extent_text(self.cluster)}"] if self.cluster else []

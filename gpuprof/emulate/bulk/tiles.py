@@ -53,13 +53,15 @@ def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets:
 
 
 def global_index(tile: tensormap.Tile, nbytes: int) -> np.ndarray:
-    """Of the elements that are inside, in elements of nbytes from the start of global memory."""
+    """The indexes of the tile's elements that are inside the tensor, in elements of `nbytes` from the start of global
+    memory.
+    """
     return (tile.address[tile.inside] - GLOBAL_BASE) // nbytes
 
 
 def shared_index(tensor, start: int, place: int, count: int) -> np.ndarray:
-    """Where the n elements of a tile are in the chunk's shared memory, in elements: swizzling goes by the address in
-    the block.
+    """The indexes of a tile's `count` elements in the chunk's shared memory, in elements. Swizzling goes by the address
+    in the block.
     """
     offset = (place & OFFSET_MASK) + np.arange(count, dtype=np.int64) * tensor.nbytes
     return (tensormap.swizzled(offset, tensor.swizzle_nbytes) - (place & OFFSET_MASK) + start) // tensor.nbytes

@@ -40,13 +40,15 @@ class Buffer(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Of the kernel's parameters."""
+        """Bytes of the kernel's parameters."""
         return max((param.offset + param.nbytes for param in self.function.params), default=0)
 
 
 @dataclass
 class Launched:
-    """What a grid has launched, in order, and the parameter buffers (by address) that it has not launched yet."""
+    """The grids that a grid has launched, in order, and the parameter buffers (by address) that it has not launched
+    yet.
+    """
 
     grids: list[GridRequest] = field(default_factory=list)
     buffers: dict[int, Buffer | None] = field(default_factory=dict)
@@ -60,7 +62,9 @@ def parameter_buffer(lanes: Lanes, at: int, element: int, raw: bytes) -> int:
 
 
 def parameter_room(lanes: Lanes, nbytes: int, buffer: Buffer | None = None) -> int:
-    """The same, for a kernel that is named later."""
+    """The address of `nbytes` of room for parameters; null when there is none. `buffer` is None for a kernel that is
+    named later.
+    """
     space = lanes.chunk.spaces["global"]
     try:
         place = space.memory.allocate(max(nbytes, 1), "the parameters of a launch").address

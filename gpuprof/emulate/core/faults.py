@@ -33,7 +33,7 @@ def fault(chunk, at: int, text: str, warp: int | None = None, lane: int = 0) -> 
 
 
 def fault_of_element(lanes: Lanes, at: int, element: int, text: str) -> KernelFault:
-    """As `fault`, for element `element` of the rows of x."""
+    """The KernelFault of `fault` at the lane of element `element` of the rows of `lanes`."""
     return fault(lanes.chunk, at, text, int(lanes.warps[element // WARP]), element % WARP)
 
 

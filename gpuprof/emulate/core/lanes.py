@@ -208,6 +208,8 @@ class Lanes:
         return rows if self.active is None else np.where(self.active, rows, rows.dtype.type(0))
 
     def wide(self, ref) -> np.ndarray:
-        """As `row`, but a constant becomes a row too: Numba's ufuncs are several times faster on those."""
+        """An operand as a row, also if it is a constant: Numba's ufuncs are several times faster on rows than on
+        scalars.
+        """
         row = self.v[ref.kind][ref.index]
         return row if row.ndim else self.chunk.wide_constant(ref, row)[: self.n]

@@ -107,7 +107,7 @@ def elementwise(function: Callable[..., np.ndarray], kind: int | None = None, ds
 
 
 def by_type(function: Callable[..., Callable[..., np.ndarray]]) -> Builder:
-    """As elementwise, for functions that have to know the row's types: function(*types)(sources...)."""
+    """A builder like `elementwise`, for functions that have to know the row's types: function(*types)(sources...)."""
 
     def build(inst: Instruction, env: Env) -> Op:
         return elementwise(function(*inst.op.types))(inst, env)

@@ -33,8 +33,8 @@ def _fesetround() -> Callable[[int], int]:
 
 @contextmanager
 def usual_floats() -> Iterator[None]:
-    """To nearest, subnormals kept. A library compiled with -ffast-math turns them off for whoever loads it, and so
-    would change results.
+    """Rounds to nearest and keeps subnormals. A library compiled with -ffast-math turns subnormals off for the process
+    that loads it, and so would change results.
     """
     if platform.system() != "Linux":
         yield
@@ -49,7 +49,7 @@ def usual_floats() -> Iterator[None]:
 
 
 def rounded(mode: str, function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    """The same function, computed in rounding mode rn, rz, rm or rp."""
+    """`function`, computed in rounding mode rn, rz, rm or rp."""
     if mode == "rn":
         return function
     modes = FENV_MODES[platform.machine()]

@@ -1,4 +1,4 @@
-"""What is noted of a run beside its results: each warp's trace (steps and accesses), and the counters per instruction.
+"""The notes on a run beside its results: each warp's trace (steps and accesses), and the counters per instruction.
 
 A warp's trace is a list of steps and a list of accesses. A step is a basic block and the lanes that ran it. There is an
 access for every executed instruction whose row has a memory space, also when no lane was left. Barriers have none, but

@@ -14,7 +14,7 @@ GROUP = 8  # lanes whose addresses the L1 looks up together
 
 
 class Totals(NamedTuple):
-    """What `inspect` gives. `lo` and `hi`: lowest address and highest plus one; `low_bits`: the addresses, or'ed."""
+    """The result of `inspect`. `lo` and `hi`: lowest address and highest plus one; `low_bits`: the addresses, or'ed."""
 
     n_accesses: int
     n_sectors: int
@@ -29,8 +29,8 @@ class Totals(NamedTuple):
 
 
 def tag_bank(line):
-    """Which of the L1's four tag banks has a 128-byte line: its pairs of address bits, exclusive-or'ed. Of numbers, of
-    arrays, and in compiled code.
+    """The number of the L1's tag bank (of four) that holds a 128-byte line: the exclusive-or of all pairs of the line's
+    address bits. Works on numbers, on arrays and in compiled code.
     """
     for shift in (32, 16, 8, 4, 2):
         line = line ^ line >> shift  # an array stays the caller's
@@ -168,7 +168,7 @@ def _whole_words(mask):
 
 @part
 def _place(values, count, value):
-    """Where a value is among values[:count], which are ascending."""
+    """The index of a value in values[:count], which are ascending and contain it."""
     first, rest = np.int64(0), np.int64(count)
     while rest > 1:  # without branches: which way it goes is a matter of chance
         half = rest >> 1
@@ -196,8 +196,8 @@ def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
 
 @part
 def _mark_ends(first, end, found, count):
-    """The same for a store to the bytes from `first` up to `end`: only the first and the last sector may not be
-    whole.
+    """Marks missing words like `_mark_missing`, for a store to the bytes from `first` up to `end`: only the first and
+    the last sector may be partial.
     """
     before = ((first & 31) + 3) >> 2
     behind = (end & 31) >> 2 if end & 31 else 8

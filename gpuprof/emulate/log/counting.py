@@ -14,8 +14,8 @@ from gpuprof.emulate.log.coalesce import FULL, _distinct_sectors, _lines, _range
 
 @part
 def _steps(before, after, nbytes):
-    """Of neighbours: (whether some fall, whether some are not `nbytes` apart, all or'ed, new sectors, new lines).
-    Without branches.
+    """Compares neighbouring addresses, without branches: (whether some fall, whether some are not `nbytes` apart, all
+    or'ed, new sectors, new lines).
     """
     falls, gap, bits, sectors, lines = np.int64(0), np.int64(0), np.int64(0), 0, 0
     for k in range(len(before)):

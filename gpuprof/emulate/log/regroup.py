@@ -22,13 +22,13 @@ def starts(warp, n_warps):
 
 @part
 def n_sectors(access):
-    """Of an access record: its first field is the low byte, its last the high one."""
+    """The number of sectors of an access record: its first field is the low byte, its last the high one."""
     return join(access & np.uint64(0xFF), access >> np.uint64(56))
 
 
 @kept
 def sector_starts(warp, access, n_warps):
-    """As `starts`, counting each access's sectors ."""
+    """int64 (n_warps + 1,): where each warp's sectors begin when the accesses are sorted by warp."""
     start = np.zeros(n_warps + 1, np.int64)
     for i in range(len(warp)):
         start[warp[i] + 1] += n_sectors(access[i])

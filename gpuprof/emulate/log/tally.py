@@ -17,7 +17,7 @@ class Tally:
         self.threads[index] = self.threads.get(index, 0) + n_threads
 
     def access(self, at: int, space: str, totals) -> None:
-        """What instruction `at` did to one state space (coalesce.Totals)."""
+        """Counts the work of instruction `at` on one state space (coalesce.Totals)."""
         counters = self.counters
         if space == "global":
             counters.l1_tag_requests_global[at] += np.uint64(totals.lines)

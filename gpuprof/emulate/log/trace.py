@@ -1,4 +1,4 @@
-"""What a launch did, warp by warp: basic-block runs, memory accesses and the sectors they touch (see
+"""The trace of a launch, warp by warp: basic-block runs, memory accesses and the sectors they touch (see
 docs/architecture.md).
 
 A `TraceLog` takes events as they happen, each for many warps; `TraceLog.piece` sorts them by warp, in order.
@@ -38,12 +38,11 @@ REST = -2
 
 
 class Order(NamedTuple):
-    """What trace is wanted next: that of the piece whose first block is `first_block`, on from its end, or a new one
-    when that is -1.
-    REST stands for all there is: every piece to its end, one after the other.
+    """An order for trace: the next piece of the chunk whose first block is `first_block`, or the first piece of a new
+    chunk when that is -1. REST stands for the whole remainder: every chunk to its end, one after the other.
 
-    warps: bool (n_warps,), those whose trace is wanted, or None for all. `traced` False, with REST: without trace, so
-    that no piece comes.
+    warps: bool (n_warps,), the warps whose trace is wanted, or None for all. `traced` False, with REST: the blocks run
+    without a trace, so that no piece comes.
     """
 
     first_block: int = -1
@@ -87,7 +86,7 @@ class TraceLog:
     """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the
     chunk's warps.
 
-    Of one that is not wanted no piece will be asked: what happens may be left out of it.
+    No piece is asked of a log that is not wanted (`is_wanted`): events may be left out of it.
     """
 
     def __init__(self, n_warps: int, capacity: int = 1 << 14):
@@ -105,7 +104,7 @@ class TraceLog:
         return 12 * self.step_warp.length + 12 * self.access.length + 8 * self.sectors.length
 
     def begin(self, n_warps: int) -> None:
-        """Nothing has happened yet, to so many warps. What has been allocated is kept."""
+        """Empties the log, for `n_warps` warps. Allocated memory is kept."""
         self.n_warps = n_warps
         for column in (self.step_warp, self.step_block, self.step_mask, self.access_warp, self.access, self.sectors):
             column.length = 0
@@ -123,8 +122,9 @@ class TraceLog:
         self.sectors.append(other.sectors.values)
 
     def split(self, leaving: np.ndarray, staying: np.ndarray) -> "TraceLog":
-        """Moves the accesses of the warps `leaving` to another log. Those that are `staying`, too, keep theirs, and the
-        others' copies are of no lanes."""
+        """Moves the accesses of the warps `leaving` to another log. A warp that is `staying`, too, keeps its accesses,
+        and their copies in the other log have no lanes.
+        """
         warps, records = self.access_warp.values.copy(), self.access.values.copy()
         goes, stays = np.isin(warps, leaving), np.isin(warps, staying)
         views = records.view(ACCESS_DTYPE)

@@ -87,7 +87,7 @@ def read_fragment(lanes: Lanes, descriptors: np.ndarray, operand: Operand, at: i
 
 
 def _fetch(lanes: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarray:
-    """What is at addresses (warps, registers, 32) of each warp's own block."""
+    """The words at addresses (warps, registers, 32) of each warp's own block."""
     space = lanes.chunk.spaces["shared"]
     outside = ((address < 0) | (address + nbytes > space.nbytes)) & (lanes.masks != 0)[:, None, None]
     if outside.any():

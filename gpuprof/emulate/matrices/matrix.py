@@ -136,7 +136,7 @@ def take_a(words, first, type_name, floating, a, low, high):
 
 @part
 def take_b(words, first, type_name, floating, b, low, high):
-    """As take_a; b: float64 (>= k, 8)."""
+    """Takes the elements of B out of its words, as `take_a` does for A; b: float64 (>= k, 8)."""
     if type_name == F16:
         for r in range(words.shape[0]):
             take_halves(words[r], first, low, high)
@@ -181,8 +181,9 @@ def put_d(words, first, half, c):
 
 @intrinsic
 def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
-    """Of four rows, c += a @ b for 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses
-    of float64s; rows of c and b are 64 bytes apart, those of a `row_nbytes`; k >= 1 columns of a."""
+    """For four rows, c += a @ b in 8 columns, as vectors: Numba leaves such short loops to scalars. c, a, b: addresses
+    of float64s. Rows of c and b are 64 bytes apart, rows of a `row_nbytes`; k >= 1 columns of a.
+    """
 
     def generate(context, builder, signature, args):
         c, a, row_nbytes, b, k = args
@@ -237,7 +238,7 @@ def add_products(a, b, c, m, k):
 
 @part
 def add_chosen_products(a, b, places, c, k):
-    """As add_products for sparse A: element j of a row belongs to row `places[row, j]` of B."""
+    """Adds the products of a sparse A to c: element j of a row belongs to row `places[row, j]` of B."""
     for row in range(16):
         for j in range(k):
             x = a[row, j]
@@ -320,7 +321,9 @@ def take_integers(words, first, sums):
 
 @kept
 def multiply_integers(a, b, c, d, type_a, type_b, clamp, k, metadata, selector):
-    """As multiply_floats. The sums are below 2**33 (2**31 + 128 * 255 * 255), so double precision has them exactly."""
+    """Multiplies integer matrices as `multiply_floats` does floats. The sums are below 2**33 (2**31 + 128 * 255 * 255),
+    so double precision has them exactly.
+    """
     rows, columns = np.zeros((16, max(k, 4))), np.zeros((256, 8))
     sums, low, high = np.zeros((16, 8)), np.zeros(32), np.zeros(32)
     places = np.zeros((16, 64), np.int64)

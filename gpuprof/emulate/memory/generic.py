@@ -16,7 +16,7 @@ WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_W
 def touch_generic(
     lanes: Lanes, site: Site, address: np.ndarray, active: np.ndarray | None
 ) -> list[tuple[object, Touched]]:
-    """As `access.touch`, for each space that some active lane's address lies in."""
+    """Does `access.touch` for each space that some active lane's address lies in."""
     spaces = lanes.chunk.spaces
     everyone = np.ones(lanes.n, np.bool_) if active is None else active
     found = []

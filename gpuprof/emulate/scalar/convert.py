@@ -37,7 +37,7 @@ def as_row(value: np.ndarray, type_name: str) -> np.ndarray:
 
 
 def clamp_integer(value: np.ndarray, source_type: str, to: str) -> np.ndarray:
-    """To the range of `to`, by comparisons in the source's own type."""
+    """Clamps values to the range of `to`, by comparisons in the source's own type."""
     (lo, hi), (source_lo, source_hi) = limits(to), limits(source_type)
     kind = value.dtype.type
     value = np.maximum(value, kind(lo)) if lo > source_lo else value
@@ -211,7 +211,7 @@ def build_pack(inst: Instruction, env: Env) -> Op:
 
 
 def build_round(inst: Instruction, env: Env) -> Op:
-    """To an integral value of the same type."""
+    """Rounds to an integral value of the same type."""
     t = inst.op.types[0]
     integral, ftz, sat = INTEGRAL[unpack_name(inst.mods, "rnd")], unpack(inst.mods, "ftz"), unpack(inst.mods, "sat")
     if t not in FORMATS:

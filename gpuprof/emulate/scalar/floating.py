@@ -44,7 +44,7 @@ def flush(row):
 
 
 def saturate(row):
-    """To [0, 1]; NaN becomes +0."""
+    """Clamps to [0, 1]; NaN becomes +0."""
     zero, one = row.dtype.type(0), row.dtype.type(1)
     return np.where(row > zero, np.minimum(row, one), zero)
 
@@ -181,8 +181,8 @@ def extremum(function, mods: int, fields: tuple[str, ...]):
 
 
 def build_extremum(function):
-    """Of two double-precision NaNs the second one remains, made quiet, as from the instructions that ptxas makes of
-    min.f64.
+    """Minimum or maximum. Of two double-precision NaNs the second remains, made quiet, as from the instructions that
+    ptxas writes for min.f64.
     """
 
     def build(inst: Instruction, env: Env) -> Op:

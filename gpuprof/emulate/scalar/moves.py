@@ -103,7 +103,7 @@ WINDOW = np.uint64(WINDOW_NBYTES)
 
 
 def window_base(space: str, env: Env) -> int:
-    """What a space's own addresses start at in the generic address space; constants have a copy in global memory."""
+    """The generic address at which a space's own addresses start; constants have a copy in global memory."""
     return {
         "shared": SHARED_WINDOW,
         "local": LOCAL_WINDOW,

@@ -131,7 +131,7 @@ def build_widen(inst: Instruction, env: Env) -> Op:
 
 
 def build_scale(inst: Instruction, env: Env) -> Op:
-    """To a power of two, of the magnitude: rz takes the one below, rp the one above. Codes 0 to 254 are 2^-127 to
+    """Rounds the magnitude to a power of two: rz takes the one below, rp the one above. Codes 0 to 254 are 2^-127 to
     2^127, 255 is NaN.
     """
     up, satfinite, read = unpack_name(inst.mods, "rnd") == "rp", unpack(inst.mods, "satfinite"), pairs_of(inst, env)

@@ -94,7 +94,7 @@ class Barriers:
         self.release()
 
     def waiters(self) -> list[Lanes]:
-        """Who stands at a barrier of its block."""
+        """The lanes that stand at a barrier of their block."""
         return [entry.lanes for entry in self.waiting if entry.barrier >= 0]
 
     def sync_warp(self, lanes: Lanes, after: int, at: int, members: np.ndarray) -> None:

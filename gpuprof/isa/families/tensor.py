@@ -49,7 +49,7 @@ class Form(NamedTuple):
 
     @property
     def a_elements(self) -> int:
-        """Of one row of A as it is stored."""
+        """Elements of one row of A as it is stored."""
         return self.k // 2 if self.sparse else self.k
 
     @property
@@ -64,7 +64,7 @@ class Form(NamedTuple):
 
     @property
     def products(self) -> int:
-        """Multiply-adds of a warp; of a sparse matrix those that are done."""
+        """Multiply-adds of a warp; for a sparse matrix, only those that are done."""
         return (4 if self.is_volta else 1) * self.m * self.n * self.a_elements
 
     def registers(self) -> tuple[str, str, str, str]:

@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def document(report: Report, page: str, objects: Callable[[Kernel], dict]) -> dict:
-    """As plain dicts and lists. `objects`: what a kernel has on this page besides what it has on every page."""
+    """The report as plain dicts and lists. `objects`: a kernel's entries on this page besides those on every page."""
     return {
         "version": VERSION,
         "page": page,

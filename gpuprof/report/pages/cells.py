@@ -83,7 +83,7 @@ class Cells:
         return Text(f"{100 * low:.1f}-{100 * high:.1f}", DIM)
 
     def attributed(self, view: View) -> Text:
-        """What other lines wait for this one."""
+        """The share of cycles for which other lines wait for this one."""
         return share(attributed(self.kernel, view.row), self.whole.warp_cycles, strong=not view.nested)
 
     def stalls(self, view: View) -> Text:

@@ -42,8 +42,8 @@ class Charge(NamedTuple):
 
 
 def charges(kernel: Kernel, by_instruction: bool, vocabulary: Vocabulary, lines: Lines = None) -> list[Charge]:
-    """Of every line, or instruction, that has a sample or a cycle; largest first, by exact cycles where there are
-    any.
+    """The charges of every line, or instruction, with a sample or a cycle; largest first, by exact cycles where there
+    are any.
     """
     scale, found = scale_of(kernel), []
     for section in select_lines(source_sections(kernel), *lines) if lines else source_sections(kernel):

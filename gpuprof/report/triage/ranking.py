@@ -22,7 +22,7 @@ class Overlap(NamedTuple):
 
 
 def overlaps(lines: list[tuple[str, Estimate]], effective: float, period_cycles: int) -> list[Overlap]:
-    """Of lines as (name, estimate), in any order."""
+    """The pairs of neighbours in rank whose intervals overlap. `lines`: (name, estimate), in any order."""
     order = sorted(lines, key=lambda line: (-line[1].share, line[0]))
     return [
         Overlap(upper, lower, first, second, enough_period(first, second, effective, period_cycles))

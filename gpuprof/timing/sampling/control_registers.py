@@ -20,7 +20,9 @@ def registers(sampling: Sampling) -> dict[str, int | str]:
 
 
 def described(sampling: Sampling, recorded: Sampling = USUAL) -> dict[str, int | str]:
-    """Those that a recording tells: of a launch also those that it tells of the whole, whose sampling is `recorded`."""
+    """The registers that a recording states: ALWAYS, and each whose value is not the usual one here or in `recorded`,
+    the sampling of the whole recording.
+    """
     usual, told = registers(USUAL), registers(recorded)
     return {
         name: value

@@ -92,7 +92,7 @@ class Filter:
                 ) from None
 
     def __str__(self) -> str:
-        """As it is written, "" for one that lets everything pass. `filter_of_text` reads it."""
+        """The text that `filter_of_text` reads, "" for a filter that lets everything pass."""
         return shlex.join(_word(key, value) for key in KEYS if (value := getattr(self, _field(key))))
 
     def check(self, chip: Chip) -> None:
@@ -162,8 +162,8 @@ def filter_of_words(words: Iterable[str]) -> Filter:
 
 
 def kernel_pattern(name: str) -> str:
-    """What Nsight Compute's --kernel-name finds: the kernel of this name, whatever its namespace and template
-    arguments, or `regex:RE`.
+    """A pattern for the kernels that Nsight Compute's --kernel-name finds: the kernel of this name, whatever its
+    namespace and template arguments, or `regex:RE`.
     """
     if name.startswith("regex:"):
         return name.removeprefix("regex:")

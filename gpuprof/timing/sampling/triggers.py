@@ -1,4 +1,4 @@
-"""What may start a trace cell: the clock, or every so many events of a kind, which each SM counts for itself.
+"""Triggers of a trace cell: the clock, or every N-th event of a kind, which each SM counts for itself.
 
 An event is counted when its instruction issues, and the cell samples that cycle; misses of the L2 are known when the
 requests of a quantum are served, and what is sampled is the first cycle of the next. See docs/model.md.

@@ -68,8 +68,8 @@ EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
 
 
 class Path64(NamedTuple):
-    """What ptxas 13.0 makes of an operation on doubles: a first guess of the transcendental unit, refined by operations
-    of the fp64 pipe.
+    """The path through ptxas 13.0's code for an operation on doubles: a first guess of the transcendental unit, refined
+    by operations of the fp64 pipe.
     """
 
     operations: int  # on the fp64 pipe
@@ -82,8 +82,8 @@ PATHS64 = by_number({"DDIV": Path64(8, 8, True), "DRCP": Path64(5, 5, False), "D
 
 
 def slots_apart(op: Opcode) -> int:
-    """From one slot on the row's own pipe to the next. Of what the transcendental unit does one slot is the unit's, or
-    one for each word.
+    """Slots from one on the row's own pipe to the next. The transcendental unit runs one slot of its operations, or one
+    for each word; other units run the rest.
     """
     if op.latency == "xu" and op.pipe == "xu":
         words = 2 if op.types[0].endswith(("64", "x2")) else 1
@@ -106,7 +106,7 @@ def chain_cycles(op: Opcode, chip: Chip) -> int:
 
 
 def generation_of(arch: str) -> int:
-    """The number in an architecture's name, sm_80's for what is none."""
+    """The number in an architecture's name; AS_MEASURED_FOR for a name without one, or for an older architecture."""
     digits = arch.removeprefix("sm_").rstrip("af")
     return int(digits) if arch.startswith("sm_") and digits.isdigit() and int(digits) >= OLDEST else AS_MEASURED_FOR
 
@@ -135,5 +135,5 @@ def _row_on_architecture(number: int, arch: str) -> Opcode:
 
 
 def _of_generation(values: tuple[int, ...], generation: int) -> int:
-    """That of the newest generation measured that is not newer."""
+    """The value of the newest measured generation that is not newer than `generation`."""
     return values[max([k for k, known in enumerate(GENERATIONS) if known <= generation], default=0)]

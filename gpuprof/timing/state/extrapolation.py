@@ -13,7 +13,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Filling:
-    """What was left out while the L2 would have become full."""
+    """The work that was left out while the L2 would have become full."""
 
     slots: float
     rate: Rate
@@ -21,7 +21,8 @@ class Filling:
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """Of `blocks`, the first `simulated` were timed; what follows has this rate, after what belongs to `filling`.
+    """The first `simulated` of `blocks` blocks were timed. The work of `filling` comes next, and the rest runs at
+    `rate`.
 
     `error` bounds, as a share, how far the cycles of the whole launch are off; 0 until these are known.
     """

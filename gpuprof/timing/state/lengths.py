@@ -53,7 +53,7 @@ def stalls_of(rows: np.ndarray, stalls: np.ndarray) -> np.ndarray:
 
 
 def scaled_stalls(stalls: np.ndarray, factor: float) -> np.ndarray:
-    """Of a launch whose work is that many times (1 at least) what was timed: as many more stalls, none of them
+    """The stalls of a launch whose work is `factor` times (1 at least) the work that was timed: more stalls, none
     longer.
     """
     more = stalls.copy()

@@ -204,7 +204,7 @@ def carve_out(chip: Chip, occupancy: Occupancy) -> int:
 
 
 def copy_sets(chip: Chip) -> int:
-    """Sets of what a half of the L2 has close by: as much as it holds."""
+    """Sets in the table of lines that a half of the L2 keeps close by: as many lines as the half holds."""
     return max(1, chip.l2_nbytes // LINE_NBYTES // 2 // layout.COPY_WAYS)
 
 
@@ -430,8 +430,8 @@ def sector_ticks(nbytes_per_cycle: float) -> int:
 
 
 def most_causes(chip: Chip) -> int:
-    """Rows of causes that one quantum can bring, at most: with each issue those of its dependencies, of its turn and of
-    a hold.
+    """The most rows of causes that one quantum can add. Each issue may add those of its dependencies, of its turn and
+    of a hold.
     """
     issues = chip.sms * chip.partitions * QUANTUM * chip.dispatch_units
     return issues * (layout.N_CLASSES + 3) + chip.sms * chip.warp_slots

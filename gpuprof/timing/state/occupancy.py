@@ -59,7 +59,7 @@ def _blocks_by_registers(chip: Chip, registers: int, warps_per_block: int) -> in
 
 
 def registers_of_warp(chip: Chip, registers: int) -> int:
-    """Registers that a warp whose threads have so many is allocated."""
+    """Registers that are allocated to a warp whose threads have `registers` each."""
     return _round_up(_round_up(registers, REGISTER_UNIT) * chip.warp_lanes, chip.register_granularity)
 
 

@@ -1,4 +1,4 @@
-"""What one timed launch gives."""
+"""The timing of one launch: the values that a simulation gives."""
 
 from dataclasses import dataclass
 

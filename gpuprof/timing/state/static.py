@@ -304,7 +304,7 @@ def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
 
 
 def is_barrier_in_registers(instruction: Instruction) -> bool:
-    """Whether the trace says which barrier it is, and for how many."""
+    """Whether registers hold the barrier's number or its thread count, so that the trace has to tell them."""
     return instruction.op.kind in BLOCK_BARRIERS and (instruction.a != RZ or instruction.b != RZ)
 
 
@@ -325,7 +325,7 @@ def _kind(op: Opcode) -> int:
 
 
 def _operation(op: Opcode) -> int:
-    """Of what does not touch memory it is never asked."""
+    """The operation on memory. LOAD stands for an instruction that does not touch memory: nobody reads it there."""
     return OPERATION_OF_KIND[op.kind] if op.kind in BY_SPACE else LOAD
 
 

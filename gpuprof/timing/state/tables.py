@@ -136,7 +136,7 @@ def word_at(typing_context, address, index):
 
 @intrinsic
 def floor_log2(typing_context, number):
-    """Of an int64 from 1 on."""
+    """The logarithm to base 2, rounded down, of an int64 that is at least 1."""
 
     def code(context, builder, signature, args):
         return builder.sub(INT64(63), builder.ctlz(args[0], ir.IntType(1)(1)))

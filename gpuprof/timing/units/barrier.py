@@ -1,11 +1,11 @@
 """Block barriers, counted in warps.
 
-A barrier opens when as many warps have arrived as it asks for, or all that still live: some cycles after the last, and
-not before the round that so many warps take from the first one on is over. A block of which every live warp waits is
-let go, whatever it waits at: the trace says that the program got past there (a warp that arrives in two halves looks
-like that).
+A barrier opens when as many warps have arrived as it asks for, or all that still live. It opens `barrier_cycles` after
+the last arrival, and not before the round that begins with the first arrival is over (`rounds`). A block in which every
+live warp waits is released, whatever the warps wait at: the trace says that the program got past there. A warp that
+arrives in two halves looks like that.
 
-What the others waited for is where the last warp stood for longest since it last arrived at a barrier.
+The cause of the others' wait is the instruction at which the last warp stood longest since its previous barrier.
 """
 
 import numpy as np
@@ -52,9 +52,9 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
 
 @cold
 def arrive_at_traced(machine, warp, waits, cycle):
-    """The same at a barrier whose number or count is in a register: the access record has them, `conflicts` and warps
-    in `uniform`.
-    A warp of which no lane arrives (`lanes`) goes on."""
+    """`warp` arrives at a barrier whose number or thread count is in a register. The access record has the number as
+    `conflicts` and the count, in warps, as `uniform`. A warp of which no lane arrives (`lanes` 0) goes on.
+    """
     w = warp_at(machine, warp)
     record = access_of(w.access)
     w.access += ACCESS_NBYTES
@@ -66,7 +66,7 @@ def arrive_at_traced(machine, warp, waits, cycle):
 
 @cold
 def arrivals_after_exit(machine, warp, block_slot, cycle):
-    """`warp` has left the block at `cycle`: those that wait may have waited for it."""
+    """`warp` has left the block at `cycle`. Warps that wait may have waited for it."""
     block = block_at(machine, block_slot)
     if block.waiting == 0:
         return

@@ -1,9 +1,9 @@
 """What ended each stall: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
 
-A cause is one number (see layout). Whoever makes another wait leaves its own where that one looks: with the registers
-that it writes, the port that it takes, the queue, the block's memory barriers; its age with it where the other may be
-another warp. Rows of the table are found by what they say; each place of the ledger remembers the row that it used
-last, which is mostly the next one, too.
+A cause is one number (see layout). An instruction that makes others wait leaves its cause where they look: with the
+registers that it writes, the port that it takes, the queue, the block's memory barriers. Where another warp may look,
+the warp's age stands with it. Rows of the table are found by their key. Each place of the ledger remembers the row that
+it used last, which is mostly the next one, too.
 """
 
 import numpy as np
@@ -32,14 +32,16 @@ def itself(machine, warp, kind):
 
 @cold
 def latecomer(machine, warp):
-    """The cause that a barrier's last warp is: where it has stood for longest since the one before."""
+    """The cause that the last warp at a barrier leaves: the instruction at which it stood longest since its previous
+    barrier.
+    """
     w = warp_at(machine, warp)
     return w.who | BARRIER | (w.longest_pc if w.longest else w.pc)
 
 
 @hot
 def blame(machine, pc, reason, cause, cycles):
-    """One stall of some cycles."""
+    """Charges one stall of `cycles` cycles to its cause."""
     key = pc << STALLED_SHIFT | reason << REASON_SHIFT | cause
     row = blame_at(machine, blame_latest_at(machine, pc, reason).value)
     if row.key != key:

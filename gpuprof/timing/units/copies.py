@@ -23,7 +23,7 @@ def raise_to(place, value):
 
 @hot
 def raise_both(place, maker, value, cause):
-    """The later of two, or of the greater cause."""
+    """Keeps the later of two entries; of two at one cycle, the one with the greater cause."""
     if value > place.value or (value == place.value and cause > maker.value):
         place.value = value
         maker.value = cause

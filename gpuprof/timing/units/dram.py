@@ -14,9 +14,7 @@ from gpuprof.timing.units.cache import fold_bits
 
 @hot
 def transfer(machine, line, sectors, tick):
-    """Takes a line's channel and bank for some sectors; returns the tick in which what is read reaches the SM that
-    asked.
-    """
+    """Takes a line's channel and bank for some sectors; returns the tick in which the data reaches the asking SM."""
     channel = fold_bits(line) // 2 % machine.dram_channels
     tick = max(tick, channel_tick_at(machine, channel).value)
     channel_tick_at(machine, channel).value = tick + sectors * machine.dram_ticks

@@ -48,7 +48,7 @@ def count_l2_misses(machine, request, misses):
 
 @cold
 def count(machine, sm, n_events):
-    """Whether one of the next n events is one that starts the cell."""
+    """Counts `n_events`. Whether one of them starts the cell."""
     s = sm_at(machine, sm)
     before = s.events // machine.every
     s.events += n_events

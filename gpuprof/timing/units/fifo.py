@@ -1,9 +1,9 @@
-"""The way of a record out of the SM: a FIFO of a few places. What finds it full is lost.
+"""The way of a record out of the SM: a FIFO of a few places. A record that finds it full is lost.
 
-By `aux` it drains over a port of its own, one record every so many cycles, which costs the kernel nothing: when a
-record leaves is known when it comes. By `lsu` each record goes as a store through the SM's load/store unit and the L2,
-into the SM's part of the event buffer, and is in the kernel's way. The next follows the drain's cycles after the
-load/store unit took it.
+With stream `aux` the FIFO drains over a port of its own, one record every `drain_cycles`, which costs the kernel
+nothing: the cycle in which a record leaves is known when it comes. With stream `lsu` each record goes as a store
+through the SM's load/store unit and the L2, into the SM's part of the event buffer, and is in the kernel's way. The
+next record follows `drain_cycles` after the load/store unit took it.
 """
 
 from gpuprof.chips.model import LINE_NBYTES
@@ -72,5 +72,5 @@ def store(machine, sm, cycle):
 
 @hot
 def nobody(machine):
-    """Whom a store reports to that no warp asked for."""
+    """The target of a store that no warp asked for: nothing waits for its answer."""
     return -1 - machine.sms * machine.warp_slots

@@ -1,7 +1,7 @@
 """A warp's way through the pieces of its trace.
 
-What is there of the trace of a long block is only a stretch. A warp that comes within a quantum's steps of the end of
-it asks for more, and gets it before the next quantum begins: what is timed never depends on where a piece ends.
+Of a long block, only a stretch of the trace is in memory. A warp that comes within a quantum's steps of its end asks
+for more, and gets it before the next quantum begins: no cycle depends on where a piece ends.
 """
 
 from gpuprof.compiled.options import cold

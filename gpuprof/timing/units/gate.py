@@ -1,5 +1,5 @@
-"""The filter of a trace cell: which of the samples that it takes are wanted. What does not pass is not due and takes no
-room anywhere.
+"""The filter of a trace cell: it selects the samples that are wanted. A sample that does not pass is not due and takes
+no room anywhere.
 """
 
 import numpy as np

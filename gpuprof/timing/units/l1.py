@@ -93,7 +93,9 @@ def line_mask(machine, first, end):
 
 @hot
 def words_mask(machine, first, end):
-    """As `line_mask`, for a store: and the words of these sectors that it leaves out, a bit for each of the line's."""
+    """Like `line_mask`, for a store. It also gives the words of these sectors that the store leaves out, a bit for each
+    word of the line.
+    """
     line = (word_at(first, 0).value & SECTOR_MASK) >> 2
     mask = 0
     missing = 0
@@ -108,7 +110,7 @@ def words_mask(machine, first, end):
 
 @cold
 def send(machine, warp, inst, first, count, start, kind, target, conflicts, cause):
-    """Passes a store or an atomic to the L2, line by line. `cause`: a store as one."""
+    """Passes a store or an atomic to the L2, line by line. `cause`: the store, as the cause of a later wait for it."""
     sm = part_at(machine, warp_at(machine, warp).partition).sm
     end = first + count * SECTOR_NUMBER_NBYTES
     while first < end:

@@ -135,8 +135,10 @@ def reach_slice(machine, request):
 
 @cold
 def answer_cycles(machine, request, half, home):
-    """Load to use of a request from one half that hits. A half has what it has read, as far as there is room, until it
-    is written; what is written lies in its home, and there it is written."""
+    """Cycles from load to use of a request that hits, sent from one half. A half keeps copies of lines that it has
+    read, as far as it has room, until the lines are written. Written lines lie in their home half, where every write
+    goes.
+    """
     if machine.l2_far_cycles == machine.l2_near_cycles:
         return machine.l2_near_cycles
     if request.kind != READ:
@@ -205,8 +207,8 @@ def touch(machine, request, count, tick):
 
 @cold
 def whole_sectors(entry, sectors, missing):
-    """Of the sectors of a store that leaves out some words, those that it makes valid, alone or with what earlier ones
-    wrote.
+    """The sectors that a store makes valid although it leaves out some words: alone, or with the words of earlier
+    stores.
     """
     entry.words |= ~missing & spread(sectors)
     whole = 0

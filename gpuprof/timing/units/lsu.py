@@ -94,8 +94,8 @@ def enter(machine, warp, cycle, ticks, conflict):
 
 @cold
 def write_served(machine, warp, inst, cycle, start, done, cause):
-    """The results of what issued at `cycle`, was served at `start` and is done. If the first was longer, what it waited
-    behind is the cause.
+    """Gives an instruction's registers their cycle. It issued at `cycle`, is served from `start` on and done at `done`.
+    If the wait for service is the longer part, the access in front of it is the cause.
     """
     if machine.lsu_behind and start - cycle > done - start:
         cause = seen_by(machine, warp, machine.lsu_behind)
@@ -294,8 +294,8 @@ def global_memory(machine, warp, inst, record, first, cycle):
 
 @hot
 def scattered(inst, record):
-    """Whether a full warp's access of the size need not touch so many sectors for as many lanes, or lanes compete for a
-    word.
+    """Whether an access touches more sectors than its lanes' bytes fill, or its lanes compete for a word (in a copy:
+    for a bank of shared memory).
     """
     nbytes = np.int64(record.lanes) * inst.lane_nbytes
     return nbytes > 0 and (

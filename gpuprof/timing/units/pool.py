@@ -71,8 +71,8 @@ def block_ends(machine, slot, cycle):
 
 @cold
 def grid_ends(machine, grid_index):
-    """What waits for `grid_index` is launched. (Of blocks that end in one quantum the last may be seen first: SMs run
-    one after the other.)
+    """A grid has ended, so the grids that wait for it come closer to their launch. (Of blocks that end in one quantum
+    the last may be seen first, since SMs run one after the other.)
     """
     grid = grid_at(machine, grid_index)
     t = grid.end_cycle

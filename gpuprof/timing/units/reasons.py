@@ -1,4 +1,4 @@
-"""What can be said of a warp and a cycle, once the cycle's issues are done: whether it was there, and what held it."""
+"""The state of a warp in a cycle whose issues are done: whether it was resident, and the reasons that held it."""
 
 from gpuprof.compiled.options import hot
 from gpuprof.timing.state.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING

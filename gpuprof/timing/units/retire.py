@@ -34,8 +34,8 @@ def hold_for_stores(machine, warp, reason, least, done, cause):
 
 @cold
 def stores_gone(machine, warp):
-    """The cycle by which the warp's stores are on their way, of which it need not hear: store_drain_cycles after slices
-    took them. Or TOKEN.
+    """The cycle from which the warp need not wait for its stores: store_drain_cycles after the slices took them. TOKEN
+    while some of this quantum are not served yet.
     """
     w = warp_at(machine, warp)
     return TOKEN if w.stores_quantum == machine.quantum_number else w.stores_gone

@@ -1,9 +1,9 @@
-"""What an SM has left: warp slots, block slots, registers and shared memory, shared by the grids that have blocks on
-it.
+"""The resources that an SM has left: warp slots, block slots, registers and shared memory, shared by the grids that
+have blocks on it.
 
-A grid that is alone on an SM has as many blocks there as the occupancy rules give it. Of several, each block takes what
-it needs of what the others left. How much of the L1 is shared memory is settled while an SM is empty, and stays while
-it has blocks.
+A grid that is alone on an SM has as many blocks there as the occupancy rules give it. Where several grids share the SM,
+each block takes what it needs of what the others left. The split of the L1 into cache and shared memory is settled
+while an SM is empty, and stays while it has blocks.
 """
 
 from gpuprof.compiled.options import cold, hot

@@ -30,8 +30,9 @@ def splitmix64(state):
 
 @hot
 def draw(machine, unit, cycle, bound):
-    """A number below n that depends on the seed, the unit that draws and the cycle alone: a longer period keeps some of
-    the samples of a shorter one. Units are the SMs, and behind them all partitions of the GPU."""
+    """A number below `bound` that depends on the seed, the unit that draws and the cycle alone: a longer period keeps
+    some of the samples of a shorter one. Units are the SMs, and behind them all partitions of the GPU.
+    """
     value = splitmix64(splitmix64(splitmix64(machine.seed) ^ np.uint64(unit)) ^ np.uint64(cycle))
     return np.int64(value % np.uint64(bound))
 
@@ -84,7 +85,7 @@ def sample(machine, sm, cycle):
 
 @cold
 def take_random(machine, sm, first, last, unit, n_resident, cycle):
-    """One of the n warps that are resident in slots `first` to `last`, each as likely as the other."""
+    """Takes one of the `n_resident` warps in slots `first` to `last`, each with the same probability."""
     if n_resident == 0:
         return
     chosen = draw(machine, unit, cycle, n_resident)

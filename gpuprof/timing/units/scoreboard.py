@@ -1,4 +1,4 @@
-"""From one instruction of a warp to the next: what it must wait for, and until when."""
+"""From one instruction of a warp to the next: the dependencies that it waits for, and the cycles in which they end."""
 
 import numpy as np
 
@@ -80,9 +80,7 @@ def set_written(machine, warp, inst, entry, maker, second, second_maker):
 
 @hot
 def comes_after(entry, maker, other, other_maker):
-    """Whether one scoreboard entry is the later one: of two at the same time that with the cause of the greater
-    number.
-    """
+    """Whether one scoreboard entry is the later one. At equal times, the entry with the greater cause is."""
     return entry > other or (entry == other and maker > other_maker)
 
 
@@ -140,7 +138,7 @@ def entry_waits(machine, warp, inst, entry, cause):
 
 @hot
 def guard_waits(machine, warp, entry, cause):
-    """A predicate decides later about an instruction than it is there to be selected by."""
+    """A predicate can guard an instruction later than a select can read it."""
     if entry & ENTRY_CLASS_MASK == CLASS_WAIT:
         raise_until(machine, warp, CLASS_WAIT, (entry >> ENTRY_SHIFT) + machine.guard_cycles, cause)
 
@@ -233,8 +231,8 @@ def wait_for_dependencies(machine, warp, earliest):
 
 @cold
 def hold(machine, warp, reason, cycle):
-    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until somebody else says so. It does so
-    itself, as far as is known.
+    """The instruction has issued, but keeps its warp until `cycle`; NEVER: until another event ends the hold. Until
+    that event is known, the instruction itself is the cause.
     """
     w = warp_at(machine, warp)
     w.state = HOLDING

@@ -1,5 +1,5 @@
-"""What only advises the caches: hints and policies of accesses, prefetches. None of it changes a result, and the model
-has no use for it.
+"""Instructions that only advise the caches: hints and policies of accesses, prefetches. None of them changes a result,
+and the timing model does not use them.
 """
 
 from gpuprof.assemble.ir.values import Imm, NoVariant
@@ -30,7 +30,7 @@ def take_hints(lowering) -> bool:
 
 
 def _hint(levels: frozenset, operands: int):
-    """One issue slot and no result. The address must make sense all the same."""
+    """A handler for a hint: one issue slot and no result. Its address must be valid all the same."""
 
     def lower(lowering):
         space = space_of(lowering)

@@ -43,7 +43,7 @@ def _getctarank(lowering):
 
 
 def _griddepcontrol(lowering):
-    """For timing alone: what a kernel depends on has been emulated before it."""
+    """Matters to timing alone: the grid that a kernel depends on has been emulated before the kernel."""
     form = lowering.modifiers.one_of(("launch_dependents", "wait"))
     if not form:
         raise NoVariant("form of")

@@ -134,7 +134,9 @@ def _brx(lowering):
 
 
 def _branch_past(lowering) -> str:
-    """Where lanes go whose guard does not hold; "" for an instruction without one. What follows has none."""
+    """Emits a branch past the next instruction for lanes whose guard does not hold, and drops the guard. Returns its
+    label; "" for an instruction without a guard.
+    """
     if lowering.guard[0] is None:
         return ""
     skip = lowering.new_label()
