@@ -113,7 +113,7 @@ class RecordWriter:
             },
         )
         for start in range(0, len(image), PIECE_NBYTES):
-            self._put(b"IMAG", encode_piece(number, image[start : start + PIECE_NBYTES]))
+            self._put(b"IMAG", encode_piece(id, image[start : start + PIECE_NBYTES]))
 
     def source(self, path: str, text: str) -> None:
         """A source file as it was when collecting. A path that was given before is left as it is: modules share
