@@ -213,6 +213,8 @@ def build_op(inst: Instruction, env: Env) -> Op:
     holds.
     """
     builder = BUILDERS[inst.op.number]
+    # Accesses to memory read the guard themselves: a lane without it may have any address. Matrix instructions compute
+    # with the registers of all lanes.
     if inst.guard == PT or inst.op.space or inst.op.kind in ("matrix", "matrix_async"):
         return builder(inst, env)
     aimed, later = retarget(inst)
@@ -227,6 +229,7 @@ def build_op(inst: Instruction, env: Env) -> Op:
                 run(lanes)
         else:
             run(lanes)
+        # Whole rows are computed and the wanted lanes kept: to leave lanes out, numpy would copy the rows.
         for (kind, to), (_, scratch) in later:
             np.copyto(lanes.v[kind][to], lanes.v[kind][scratch], where=held)
 

@@ -102,6 +102,7 @@ class Chunk:
                 self.mbarriers.release()
             if self.crowd.parked:
                 self.crowd.release(ready, everyone=self.spent >= PATIENCE_BLOCKS)
+            # Other lanes run first. Patience keeps a loop that spins from holding up lanes that could meet.
             if self.meetings.stirred and (not ready or self.spent >= PATIENCE_BLOCKS) and self.meetings.meet():
                 continue
             if not ready and self.asleep:
@@ -111,12 +112,15 @@ class Chunk:
                     yield
                 continue
             if not ready:
+                # mbarrier.try_wait may give up after a time limit (PTX ISA), so waits end in vain before a deadlock is
+                # called.
                 if self.mbarriers.time_out():
                     continue
                 if self.meetings.paused:
                     raise self.meetings.deadlock()
                 if self.barriers.waiting:
                     raise self.barriers.deadlock()
+                # A lane that waits there has arrived, so lanes are missing only while others can run (ClusterBarrier).
                 assert not self.cluster_barrier.waiting
                 return
             key = next(iter(ready)) if len(ready) == 1 else self.choose()
@@ -140,6 +144,7 @@ class Chunk:
         woken.
         """
         self.awake, self.share = None, 1.0
+        # Warps that spin on each other's values wake nobody, so all of them have to run on (docs/model.md).
         if warps is not None and not self.together and not warps.all():
             self._set_awake(np.where(warps, FULL, np.uint32(0)))
             for x in (*self.barriers.waiters(), *self.cluster_barrier.waiters(), *self.mbarriers.waiters()):
@@ -218,6 +223,7 @@ class Chunk:
     def group(self, masks: np.ndarray, depth: int) -> Lanes:
         """A set of the lanes of `masks`, uint32 (all warps,), whose registers are all in the chunk's rows."""
         warps = np.flatnonzero(masks)
+        # A set of all lanes works on the chunk's own rows; any other copies them (Lanes.prepare).
         if 2 * len(warps) > self.n_warps and (masks == self.live).all():
             return Lanes(self, np.arange(self.n_warps, dtype=np.int64), masks, depth, direct=True)
         return Lanes(self, warps, masks[warps], depth)
@@ -228,6 +234,7 @@ class Chunk:
 
     def step(self, key: Key, block: Block, lanes: Lanes) -> None:
         """Runs one basic block."""
+        # When fewer lanes come than the last time some got through, so the loop makes progress and does not spin.
         spins = block.spins and not self.crowd.admit(key, lanes)
         self.count_step(block, lanes)
         self.spend(spins)
@@ -260,6 +267,7 @@ class Chunk:
                 "the limit with --max-cycles"
             )
             raise fault(self, block.first, text, warp)
+        # No warp can pass the limit before so many more instructions have run in all: most steps need not look.
         self.next_check = self.total + self.max_cycles - most + 1
 
     # What ops ask for
@@ -269,6 +277,7 @@ class Chunk:
         self.exited(lanes.warps, lanes.masks)
 
     def exited(self, warps: np.ndarray, masks: np.ndarray) -> None:
+        # Nobody waits for lanes that have exited: barriers count them as arrived, member masks leave them out.
         self.live[warps] &= ~masks
         self.meetings.stirred = True
         self.barriers.release()

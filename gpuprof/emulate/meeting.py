@@ -149,6 +149,7 @@ class Meetings:
         """Puts the `waiting` lanes aside. Returns whether any of `lanes` are left."""
         self.stirred = True
         if (waiting == lanes.masks).all():
+            # Registers rest in the chunk's rows, where the operation that others begin can read them.
             lanes.flush()
             self.paused.append(pause)
             return False
@@ -162,6 +163,7 @@ class Meetings:
         """Lets all lanes go on whose members have come. False when there are none and no other lane can run."""
         chunk = self.chunk
         self.stirred = False
+        # In the program's order, whatever the order in which the lanes came.
         for key in sorted(chunk.held):
             x = chunk.merge(chunk.held.pop(key))
             if chunk.awake is None or chunk.stays_awake(key, x):
@@ -181,6 +183,7 @@ class Meetings:
             self.fill(places, x, np.int64(pause.site.at))
         going = complete(present, masks, self.chunk.live, partners_of(present, masks, places))
         if self.chunk.awake is not None:
+            # Nobody wants the trace of a sleeping lane now: it would pile up.
             going &= self.chunk.awake
         if not going.any():
             return False
@@ -230,6 +233,8 @@ class Meetings:
         finally:
             chunk.log = main
         x.flush()
+        # Parts may share a warp. The first of them keeps its access, and the others' copies have no lanes
+        # (TraceLog.split).
         for k in range(len(parts) - 1, 0, -1):
             earlier = np.concatenate([pause.lanes.step_warps for pause in parts[:k]])
             parts[k].log.extend(log.split(parts[k].lanes.step_warps, earlier))

@@ -40,6 +40,7 @@ class Run:
         self.module = compiled(launch.module)
         self.module.prepare(launch.function.first, launch.module.program.functions)
         self.cluster = launch.blocks_of_cluster
+        # Blocks that may wait for each other have to run together, or the first would wait for ever.
         self.waits = any(block.spins for block in self.module.blocks.values())
         self.takes_turns = self.waits or any(block.takes for block in self.module.blocks.values())
         self.constants = self.module.env.pool.rows(constant_bank(launch))
@@ -47,6 +48,7 @@ class Run:
         self.register_counts = (function.r_count, function.d_count, function.p_count)
         self.warps_per_block = -(-launch.threads_per_block // WARP)
         self.tally = Tally(counters)
+        # One log for all chunks: its arrays grow to the length of a segment once.
         self.log = TraceLog(0)
         self.global_space = GlobalSpace(memory)
         self.const_space = ReadOnlySpace(launch.module.const_segment, "constant segment", True)
@@ -106,6 +108,7 @@ class Emulation:
         )
         chunk.wake(order.warps)
         self.run.log.begin(chunk.n_warps)
+        # A GPU's arithmetic raises no exceptions: infinity and NaN are results, and numpy must not warn of them.
         with np.errstate(all="ignore"), usual_floats():
             next(steps, None)
         if chunk.live.any():

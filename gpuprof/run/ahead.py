@@ -62,6 +62,7 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
     def put(item) -> bool:
         while not stop.is_set():
             try:
+                # A put without a timeout could not be stopped, and nobody may be left to take the item.
                 results.put(item, timeout=0.05)
                 return True
             except queue.Full:
@@ -85,8 +86,10 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
         with suppress(_Stopped):
             with suppress(_Stopped):
                 produce()
+            # _Stopped may still arrive on the way here, which is what the outer `suppress` is for.
             settled.settle()
 
+    # A daemon: an emulation without an end must not keep the process alive.
     thread = threading.Thread(target=work, name="emulator", daemon=True)
     thread.start()
     finished = False
@@ -120,6 +123,8 @@ class _Settled:
 
     def stop(self, thread: threading.Thread) -> None:
         """Raises _Stopped inside the thread, before its next Python instruction."""
+        # Under the lock the thread cannot end, and its number cannot become another thread's.
         with self._lock:
             if not self._settled:
+                # Python has no other way to stop a thread in its work. Compiled code that is running ends first.
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped))

@@ -87,6 +87,7 @@ class Shelf:
                 f"{self._advice}"
             )
         pickle.dump(piece, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        # A full disk must show here, where it becomes an error with advice, and not in a later read.
         self._file.flush()
         return start, self._file.tell() - start
 
@@ -114,6 +115,7 @@ class Pieces:
 
     def __init__(self, emulate: Emulate, queue: Queue):
         self._orders = Orders()
+        # Without a bound of the queue's own: orders bound the pieces that are made.
         self._live = ahead(emulate(self._orders), depth=0)
         self._open: deque[Order] = deque()  # orders without a piece yet
         self._shelf: Shelf | None = None
@@ -129,6 +131,7 @@ class Pieces:
         return self
 
     def __next__(self) -> TracePiece:
+        # Effects on memory come in the order asked, so all earlier launches are emulated first.
         self._queue.finish(self._number)
         if self._shelf is not None:
             return self._take()

@@ -52,6 +52,8 @@ class Settler:
         with self.marking():
             timings = self._timed([self._grid(flight) for flight in flights], sampling)
             if timings[0].extrapolation:
+                # The blocks that were not timed are emulated all the same: results and counters are exact
+                # (docs/model.md).
                 flights[0].pieces.order(Order(REST, traced=False))
             self.in_flight.finish_emulation()  # the counters are whole
         timings = [self._whole(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
@@ -85,6 +87,7 @@ class Settler:
         may show later.
         """
         if self.undisturbed is None and sampling.stream == "lsu" and sampling.is_on:
+            # From the first sampled launch on: until then both GPUs have the same caches.
             self.undisturbed = copy_of(self.machine)
         record_nbytes, limit = RECORD_NBYTES[self.settings.record], self.settings.max_cycles or NO_LIMIT_CYCLES
         if self.undisturbed is not None:
@@ -131,6 +134,7 @@ class Settler:
             return timing
         slots = issue_slots(launch.module.code, self.chip, flight.counters.inst_executed)
         whole = extrapolated(timing, slots, launch.module.load_base)
+        # The next launch comes after the whole of this one, not after the part that was timed.
         self.machine.cycle = whole.end_cycle
         if self.recorder:
             self.recorder.mark(note(launch.function.display, whole), launch.index)

@@ -34,16 +34,20 @@ def run_sm(machine, sm, end):
     t = s.next_event
     while t < end:
         for p in range(first, last):
+            # Waking comes first: a warp whose wait ends in this cycle may issue in it.
             if part_at(machine, p).next_wake <= t:
                 wake(machine, p, t)
+        # A record of stream lsu comes before the kernel's own issues, so it delays accesses of the same cycle.
         if s.next_store <= t:
             store(machine, sm, t)
         for p in range(first, last):
             if part_at(machine, p).next_event <= t:
                 schedule(machine, p, t)
+        # A cycle is sampled after its issues: the record says whether the warp, and its scheduler, issued in it.
         if t == s.next_sample:
             sample(machine, sm, t)
             s.next_sample = t + machine.period_cycles if machine.period_cycles else NEVER
+        # An SM without warps has nothing to sample, and its period must not keep time from skipping ahead.
         t = min(s.next_store, s.next_sample if s.warps else NEVER)
         for p in range(first, last):
             t = min(t, part_at(machine, p).next_event)
@@ -63,6 +67,7 @@ def skip_to_ready(machine, cycle):
     """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `cycle` is the soonest
     event.
     """
+    # The pool looks at the machine at the ends of quanta alone, so a grid cannot start in between.
     due = machine.next_ready + (machine.origin - machine.next_ready) % QUANTUM
     if machine.next_ready == NEVER or due > cycle - (cycle - machine.origin) % QUANTUM:
         return False
@@ -76,6 +81,7 @@ def run_quantum(machine, now):
     machine.now = now
     machine.quantum_number += 1
     end = now + QUANTUM
+    # SMs can run one after the other: a quantum is shorter than any round trip to the L2 (layout.QUANTUM).
     for sm in range(machine.sms):
         if sm_at(machine, sm).next_event < end:
             run_sm(machine, sm, end)
@@ -91,6 +97,7 @@ def _compiled(sources: int):
     @kept(**OPTIONS, **scalar)
     def run(machine, n_quanta):
         """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
+        # Never true. Without a use `sources` would not be a free variable, and so no part of the cache's key.
         if sources < 0:
             return STUCK
         m = row_of(machine[0])
@@ -104,8 +111,10 @@ def _compiled(sources: int):
                 continue
             if t == NEVER:
                 return DONE if m.n_ended == m.n_grids else STUCK
+            # While no grid is active, launch latencies pass. They do not count against --max-cycles.
             if t > m.max_cycle and m.n_active:
                 return TOO_LONG
+            # The tables keep room for all rows that one quantum can bring, so a look before each quantum is enough.
             if m.n_samples > m.sample_room:
                 return SAMPLES_FULL
             if m.n_blame > m.blame_room:

@@ -76,8 +76,10 @@ class Settling:
         self.due = (done // self.batch + 1) * self.batch
         tags = state.memory.l2_tag
         lines = int(np.count_nonzero(tags))
+        # A full L2 writes a line back for each new one, so batches from before tell nothing of the rate from now on.
         if not self.is_full and lines >= FULL * len(tags):
             self.is_full, self.marks = True, []
+        # machine.now is where the quantum that has just run began.
         self.marks.append((int(state.machine[0]["now"]) + QUANTUM, int(record["issue_slots"]), lines))
         rate = settled(np.array([mark[:2] for mark in self.marks]))
         if rate is None:
@@ -88,6 +90,7 @@ class Settling:
                 fill(state)
                 self.filling, self.is_full, self.marks = Filling(to_fill, rate), True, []
             return None
+        # Whole batches, so that the last ones leave the chip as empty as they would in a full run.
         left_out = (self.n_blocks - int(record["next_block"])) // self.batch * self.batch
         found = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
         if self.filling and left_out * slots_of_block <= self.filling.slots:
@@ -116,6 +119,7 @@ def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
     the module.
     """
     inst = static_program(code, chip).inst
+    # Renaming moves and the further rows of a wgmma issue nothing, whatever slots their rows have.
     return int(np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"]) @ inst_executed.astype(np.int64))
 
 
@@ -126,6 +130,7 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     more, off = known.cycles(slots - timing.issue_slots)
     more_cycles = round(more)
     factor = slots / timing.issue_slots
+    # Rougher than the cycles: the ledger's sum was up to a ninth off (docs/model.md, Part of a launch).
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in SCALED}

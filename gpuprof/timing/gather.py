@@ -78,6 +78,7 @@ def gather(state: State, links: list[Link], where: Standing) -> list[Link]:
     for after in range(1, len(older) + 1):
         if after == len(older) or sum(nbytes[first : after + 1]) > GATHERED_NBYTES:
             group = older[first:after]
+            # A piece alone is copied only where that frees more than half of it.
             if len(group) > 1 or 2 * nbytes[first] < group[0].nbytes:
                 group = [_joined(group, parts[first:after])]
                 _enter(state, group[0], where, (where.place >= first) & (where.place < after))
@@ -136,5 +137,6 @@ def _enter(state: State, link: Link, where: Standing, inside: np.ndarray) -> Non
         table[name][warps] = link.record[values][0] + ITEM_NBYTES * getattr(piece, f"{name}_start")[rows]
     end = link.record["steps"][0] + ITEM_NBYTES * piece.step_start[rows + 1]
     table["piece"][warps], table["final"][warps], table["trace_end"][warps] = link.address, piece.final[rows], end
+    # The bound of follow.enter: a warp asks for more before it comes to the end. It never goes back to the bound.
     look_out = np.maximum(table["step"][warps], end - state.machine[0]["lookahead_nbytes"])
     table["step_end"][warps] = np.where(piece.final[rows] != 0, end, look_out)

@@ -96,6 +96,7 @@ class _Chunk:
 
     def places(self, warps: "_Warps") -> np.ndarray:
         """For each warp, the index of the link that it is in: int64 (warps,)."""
+        # A warp knows its piece by the address of the piece's record alone.
         addresses = np.array([link.address for link in self.links])
         order = np.argsort(addresses)
         return order[np.searchsorted(addresses, warps.piece, sorter=order)]
@@ -122,12 +123,14 @@ class _Chunk:
         if len(self.links) == 1:
             return
         mine = self.mine(warps)
+        # Rows without a warp on the chip have ended, but for the blocks that have not started yet.
         place = np.full(len(self.final), len(self.links))  # of each row in the chain
         place[max(0, next_block - self.first_block) * self.warps_per_block :] = 0
         place[self.rows(mine)] = self.places(mine)
         kept = [
             ((place == number) | (place < number) & (link.steps > 0)).any() for number, link in enumerate(self.links)
         ]
+        # The next piece will be linked behind the newest, even when no warp is in that now.
         kept[-1] = True
         place = np.concatenate([[0], np.cumsum(kept)])[place]
         self.links = [link for link, stays in zip(self.links, kept, strict=True) if stays]
@@ -181,6 +184,7 @@ class _Source:
         warps = self._warps(state)
         has_more = False
         for chunk in list(self.chunks.values()):
+            # A piece ends by its bytes, so one may bring a warp fewer steps than it needs.
             while (chunk.steps_left(warps)[1] < _least_steps(state)).any():
                 if not chunk.is_ordered:
                     self._order_more(chunk, state, warps)
@@ -208,6 +212,7 @@ class _Source:
             self.known_blocks += piece.n_blocks
             chunk = self.chunks[piece.first_block] = _Chunk(piece)
             self.waiting.append(chunk)
+            # A new chunk is ordered for each that comes, so that CHUNKS_AHEAD of them are always under way.
             self._order(Order())
         chunk = self.chunks[piece.first_block]
         chunk.is_ordered = False
@@ -224,6 +229,7 @@ class _Source:
         them.
         """
         row, left = chunk.steps_left(warps)
+        # A warp that lags behind has enough: more of its trace now would only pile up in memory.
         wanted = left < max(1.5 * chunk.stretch, _least_steps(state))
         if wanted.any():
             rows = np.zeros(len(chunk.final), np.bool_)
@@ -246,6 +252,7 @@ class _Source:
         assert piece.warps_per_block == self.warps_per_block, (
             f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
         )
+        # Compiled code follows these records without bounds checks (state/tables.py), so a wrong piece must stop here.
         steps = np.diff(piece.step_start)
         assert len(steps) == len(piece.final) == piece.n_blocks * self.warps_per_block, (
             "a piece of other warps than it says"
@@ -269,4 +276,5 @@ def _least_steps(state: State) -> int:
 def _contiguous(piece: TracePiece) -> TracePiece:
     """The engine reads records through addresses, one behind the other."""
     arrays = {name: np.ascontiguousarray(getattr(piece, name)) for name in PIECE_PLACES}
+    # Compiled code reads every field of a piece as 64-bit words (tables.WORD).
     return piece._replace(**arrays | {"final": piece.final.astype(np.int64)})

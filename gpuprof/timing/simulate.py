@@ -100,6 +100,8 @@ def _new_state(
     fits = [grid.fit for grid in grids]
     blame = new_blame(machine.chip, program)
     record = machine_record(machine, program, fits, sampling, record_nbytes)
+    # The table of causes grows between quanta alone, so the rows that a quantum may add stay free. Row 0 stands for
+    # none: it ends the chains of blame.find_row.
     record["blame_room"], record["blame_mask"], record["n_blame"] = (
         len(blame.blame) - most_causes(machine.chip),
         len(blame.blame_bucket) - 1,
@@ -113,8 +115,10 @@ def _new_state(
     record["l2_uses"] = machine.l2_uses
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
     record["filtered"] = any(filter != ALL for filter in filters)
+    # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
     machine.fetch.constant_tag[:] = -1
     core = new_core(machine.chip, program, records, edges)
+    # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(
         record,
@@ -156,6 +160,7 @@ def _run(
             )
             if settling and not found and (found := settling.look(state)):
                 state.core.grid[0]["total_blocks"] = found.simulated
+            # The rate has to be looked at before blocks start that could be left out.
             status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
     finally:
         outlet.flush(to_the_end=True)
@@ -185,6 +190,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
     own = slice(grid.first_inst, grid.first_inst + len(grid.program.inst))
     ledger = state.core.ledger[own].astype(np.uint64)
     resident = counts["resident_warp_cycles"]
+    # Each cycle of each resident warp is charged exactly once. If not, the model is wrong and no number can be trusted.
     assert int(ledger.sum()) == resident, f"the ledger holds {int(ledger.sum())} warp-cycles of {resident}"
     stalled = resident - int(ledger[:, SELECTED].sum())
     assert int(causes["cycles"].sum()) == stalled, (

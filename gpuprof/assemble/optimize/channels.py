@@ -20,6 +20,7 @@ def narrow_fetches(body: Body) -> None:
         return
     read = {register for block in body.blocks for inst in block.insts for register in inst.reads()}
     for inst in fetches:
+        # One channel stays even if nobody reads it: a mask of 0 stands for all four (isa.modifiers).
         wanted = max((n for n, register in enumerate(inst.dst, 1) if register in read), default=1)
         if wanted < len(inst.dst):
             inst.dst = inst.dst[:wanted]

@@ -40,6 +40,7 @@ class Makers:
         block, first = self.at[id(maker)]
         other, last = self.at[id(reader)]
         if block != other or first > last:
+            # Between blocks, only a register that is written once is known to keep its value.
             return register in self.single
         places = self.written.get((block, register), ())
         at = bisect_left(places, first)
@@ -54,6 +55,7 @@ class Makers:
         maker = self.single.get(register)
         if maker is None or maker.op.number not in rows or maker.guard is not None or maker.symbol:
             return None
+        # In a loop a maker may stand behind its reader: the value is then that of the turn before.
         if self.at[id(maker)] >= self.at[id(reader)]:
             return None
         return maker if all(self.keeps(source, maker, reader) for source in (maker.a, maker.b, maker.c)) else None
@@ -88,10 +90,11 @@ def _add_shifted(makers: Makers, inst: Inst) -> None:
 
 
 def _add_three(makers: Makers, inst: Inst) -> None:
-    """(x + y) + z; two constants become one."""
+    """(x + y) + z, unless both sums hold an immediate."""
     for slot, other in (("a", "b"), ("b", "a")):
         register = getattr(inst, slot)
         inner = makers.maker(register, inst, _ADD)
+        # An instruction has one field for an immediate.
         if not inner or (inner.slot and inst.slot):
             continue
         makers.joined(inner, register)
@@ -148,6 +151,7 @@ def _logic_of_three(makers: Makers, inst: Inst) -> None:
     for slot in ("a", "b", "c"):
         register = getattr(inst, slot)
         inner = makers.maker(register, inst, _LOGIC, readers=2)
+        # Two readers are allowed where both are operands of this instruction.
         if inner is None or inner.const or makers.count[register] != _inputs(inst).count(register):
             continue
         own = _inputs(inst)

@@ -26,6 +26,7 @@ _MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the searc
 def add_meetings(body: Body) -> None:
     """Inserts BSSY, BSYNC and YIELD. The control flow graph must be connected."""
     blocks = body.blocks
+    # Marks matter to timing alone, so a function without them is still right.
     if len(blocks) < 3 or len(blocks) > _MOST_BLOCKS:
         return
     apart = _different_registers(body)
@@ -82,12 +83,15 @@ def _different_registers(body: Body) -> set[int]:
         if kind == "special":
             differs = inst.imm not in _SAME_FOR_ALL
         else:
+            # Memory may give each lane another value. Constants and parameters differ only if their addresses do, which
+            # their sources tell.
             differs = kind in _ANSWERS_EACH or inst.op.space not in ("", "param", "const", "barrier")
         if differs:
             todo += inst.writes()
         elif kind not in _ANSWERS_ALL:
             for register in inst.reads():
                 users.setdefault(register, []).append(inst)
+    # Registers that calls pass values in: the other function is not looked at, so its lanes may differ.
     found: set[int] = set(body.fixed)
     todo += found
     while todo:
@@ -141,6 +145,7 @@ def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list
                 nearest[index], known[index], changed = found, True, True
         if not changed:
             return nearest
+    # It has not settled: no marks are better than wrong ones.
     return [None] * n
 
 
@@ -164,6 +169,7 @@ def _above_all(parting: list[int], above: list[int | None], blocks: list[Block],
     start: int | None = parting[0]
     for other in parting[1:]:
         start = None if start is None else _common(start, other, above)
+    # A BSSY deeper in loops than its BSYNC would take a slot in every turn.
     while start is not None and blocks[start].loop_depth > blocks[place].loop_depth:
         start = above[start]
     return start

@@ -77,6 +77,7 @@ def constant_of(inst: Inst) -> Constant | None:
         return Constant(0, False)
     if inst.const:
         return Constant(inst.imm, True)
+    # An immediate has 32 bits, and a 64-bit operand sign-extends it.
     wide = inst.op is _MOV64
     return Constant((inst.imm ^ 0x80000000) - 0x80000000 & 0xFFFFFFFFFFFFFFFF if wide else inst.imm, False)
 
@@ -124,8 +125,10 @@ def fold_operand(inst: Inst, slot: str, constant: Constant) -> bool:
 
 
 def _fold_immediate(inst: Inst, slot: str, imm: int, const: bool = False) -> bool:
+    # An instruction has one field for an immediate or a place in the constant bank.
     if inst.slot or slot not in immediate_slots(inst.op):
         return False
+    # Of these, operand b is the member mask, the only one that imm can stand for.
     if inst.op.kind in _MASKED and (const or slot != "b"):
         return False
     setattr(inst, slot, None)
@@ -251,6 +254,7 @@ def _multiply_add(inst: Inst):
 _PRODUCT_OF = by_number(
     {name: BY_NAME[name.replace("IMAD", "IMUL", 1)] for name in ("IMAD", "IMAD.WIDE.S32", "IMAD.WIDE.U32")}
 )
+# Integers alone: x + 0.0 is not x when x is -0.0.
 _IDENTITIES = by_number({
     "IADD": _sum, "IADD.64": _sum, "OR": _right_zero, "OR.64": _right_zero, "XOR": _right_zero,
     "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero,
@@ -280,6 +284,7 @@ def fold_float_negations(body: Body) -> None:
             continue
         for slot in ("a", "b", "c"):
             negation = negations.get(getattr(inst, slot))
+            # A negation that flushes subnormals may only join an instruction that flushes its operands, too.
             if negation and negation.op.types == inst.op.types and (not negation.mods & _FTZ or inst.mods & _FTZ):
                 setattr(inst, slot, negation.a)
                 inst.mods ^= FIELDS["neg_" + slot].put(1)
@@ -311,6 +316,7 @@ def fold_offsets(body: Body) -> None:
 
 
 def _takes_offset(inst: Inst, register: int, addend: int) -> bool:
+    # A store of the address itself, or a second use, still needs the sum.
     if inst.op.a != "A" or inst.a != register or list(inst.reads()).count(register) != 1:
         return False
     total = ((inst.imm ^ 0x80000000) - 0x80000000) + addend

@@ -24,6 +24,7 @@ def widen_shifts(body: Body) -> None:
     """(long)x << k becomes one widening multiplication."""
     single = single_definitions(body)
     for inst in body.instructions():
+        # The factor 1 << k has to be positive as a signed 32-bit number.
         if inst.op is _SHIFT and inst.slot == "b" and not inst.const and inst.imm < 31:
             source = single.get(inst.a)
             if source and source.op.number in _WIDENING and source.guard is None and source.a in single:
@@ -90,6 +91,7 @@ def fuse_multiply_add(body: Body) -> None:
             continue
         if not all(makers.keeps(source, product, reader) for source in (product.a, product.b) for reader in readers):
             continue
+        # If one reader cannot join it, the product stays, and fusing the others would save no slot.
         if all(_adds(reader, rows[0], register, product) for reader in readers):
             for reader in readers:
                 _fuse(reader, rows[1], register, product)
@@ -130,6 +132,8 @@ def contract_products(body: Body) -> None:
         for slot, other in (("a", "b"), ("b", "a")):
             register = getattr(inst, slot)
             product = makers.maker(register, inst, products)
+            # A product that saturates is clamped before the sum, and either both flush subnormals or neither, as by
+            # ptxas' default (docs/ptx.md, Numbers).
             if (
                 product
                 and product.contracts

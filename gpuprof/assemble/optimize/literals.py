@@ -17,6 +17,7 @@ from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.optimize.fold import Constant, constant_of, fold_operand
 from gpuprof.isa.special import LITERALS_AT
 
+# Measured with ptxas 13.0 for sm_80 (see above). A pair of registers costs more to keep than one.
 _BOUND = {"R": 31, "D": 25}  # of slots + 2 * words
 _FAR = ("global", "generic", "local", "texture")
 _WITH_BRANCHES = ("division", "iterative", "iterative64")
@@ -123,6 +124,7 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
         or any(_waits(inst) for inst in block.insts)
     ):
         return False
+    # The moves go behind the block in front, which must not jump past them into the loop.
     end = blocks[index - 1].insts[-1] if blocks[index - 1].insts else None
     return end is None or end.op.kind not in cfg.JUMPS or (end.guard is not None and end.target != block.label)
 

@@ -12,6 +12,7 @@ from gpuprof.isa.kinds import ATOMICS, BETWEEN_LANES
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import numbers
 
+# ptxas 13.0's bounds for sm_80 (tests/ptxas/unrolled.csv).
 MOST_SLOTS = 50  # of a turn
 MOST_LOADS = 15  # of a turn, together with what is guarded
 # How many instructions of the turns that are left over ptxas guards rather than jumps over, by the number of 64-bit
@@ -107,6 +108,7 @@ def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
     writers: dict[int, list[Inst]] = {}
     for block in body.blocks[first : last + 1]:
         for inst in block.insts:
+            # Copies have no test between them, so nothing else may read its result.
             if inst is not branch and branch.guard in inst.reads():
                 return None
             for register in inst.writes():
@@ -194,6 +196,8 @@ def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
             if not _can_copy(inst):
                 return False
             if is_access(inst) and is_write(inst):
+                # As with ptxas: no store that a lane may leave out, and none that goes to one place in all turns
+                # (docs/model.md).
                 may_not_run = inst.guard is not None or 0 < index < len(blocks) - 1
                 if may_not_run or inst.a not in written:
                     return False
@@ -205,6 +209,7 @@ def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
 def _can_copy(inst: Inst) -> bool:
     if inst.op.kind == "branch":
         return True
+    # As with ptxas: no barrier, exchange between lanes, atomic, fence or call (docs/model.md, Loops).
     if inst.op.pipe == "cbu" or inst.op.space not in _PLAIN_SPACES or inst.op.kind in ATOMICS | BETWEEN_LANES:
         return False
     return not is_fence(inst) or _SEM.get(inst.mods) == _VOLATILE

@@ -26,6 +26,7 @@ from gpuprof.assemble.optimize.vectorize import join_shared_loads
 
 _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
+# The first passes run twice: what is simplified may be a copy or a constant that other instructions can take.
 PASSES = (
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
@@ -39,8 +40,10 @@ PASSES = (
 def optimize(body: Body, contracts: bool) -> None:
     """`contracts`: whether products and sums may be rounded once, as ptxas does unless the target says `debug`."""
     if contracts:
+        # First, while products and sums stand as in the PTX: it decides how results are rounded, so no other pass may.
         contract_products(body)
     for change in PASSES:
         change(body)
+    # Last, on the final control flow: these instructions take issue slots and compute nothing.
     begin_kernel(body)
     add_meetings(body)

@@ -12,6 +12,7 @@ from gpuprof.isa.kinds import BETWEEN_LANES, BLOCK_BARRIERS, CALLS, kinds_of
 
 # ptxas 13.0 (sm_80) predicates bodies of up to about this many instructions.
 _LONGEST_BODY = 7
+# Where lanes wait for others, those that a guard leaves out would be missing.
 _NOT_GUARDED = (
     BETWEEN_LANES
     | BLOCK_BARRIERS
@@ -108,6 +109,7 @@ def _without_branch(block: Block) -> list[Inst]:
 
 
 def _can_guard(inst: Inst, predicate: int) -> bool:
+    # A guard holds for a whole body, so no instruction in it may write the predicate.
     return (
         inst.guard is None
         and predicate not in inst.writes()
@@ -123,6 +125,8 @@ def _convert(head: Block, short: Block, after: Block, targeted: Counter, is_live
     negated = "" if "g" in branch.negated else "g"
     for inst in insts:
         lives_on = any(is_live_after(register) for register in inst.writes())
+        # A result that dies in the body needs no guard: all lanes may compute it. An access to memory does, since the
+        # address may be invalid in the other lanes.
         if lives_on or has_effect(inst) or inst.op.space:
             inst.guard = branch.guard
             inst.negated += negated

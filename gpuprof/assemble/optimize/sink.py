@@ -34,6 +34,7 @@ def sink_moves(body: Body) -> None:
         moved = _take_out(
             block, lambda r, t=target, a=index + 1: not live_in[t] & bit_of.get(r, 0) and live_in[a] & bit_of.get(r, 0)
         )
+        # With other ways into the next block, the moves get a block of their own, past which those ways lead.
         if moved and len(after.predecessors) == 1:
             after.insts = moved + after.insts
         elif moved:

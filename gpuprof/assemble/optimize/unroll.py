@@ -51,6 +51,7 @@ def unroll_loops(body: Body) -> None:
     done = 0
     for loop in loops:
         between, after = (set(liveness.members(liveness.live_in[index])) for index in (loop.first, loop.last + 1))
+        # The copies have tests of their own, so the loop's own result would not be there.
         if loop.test.dst in between | after:
             continue
         result += body.blocks[done : loop.first]
@@ -60,6 +61,7 @@ def unroll_loops(body: Body) -> None:
         done = loop.last + 1
     body.blocks = result + body.blocks[done:]
     cfg.connect(body)
+    # The two turns and the last one are short bodies now, which ptxas guards rather than jumps over.
     convert_branches(body, longest)
 
 
@@ -111,6 +113,7 @@ class _Unrolled:
         rest = f"{label}~rest"
         last, end = self.behind_rests()
         result = self._before(first, end)
+        # Tested in front and again at the end, so that a turn of four has one jump.
         again = copy(self._enough(_AT_ONCE, result[-1].insts, rest))
         again.dst = self.body.register("P")
         result.append(Block("", [self._inst(_PMOV, dst=first, negated="a")]))
@@ -171,6 +174,7 @@ class _Unrolled:
             insts.append(self._inst(_MOVE[file], dst=bound, slot="a", imm=loop.test.imm, const=True))
         if not reach:
             return {"b": bound}
+        # The bound may be so near the end of the numbers that the difference would wrap around.
         least, most = NUMBERS[loop.kind]
         end, which = (least, "MAX") if reach > 0 else (most, "MIN")
         held, start = self.body.register(file), self.body.register(file)
@@ -196,6 +200,7 @@ class _Unrolled:
         to registers that are read behind the loop, unless it `counts`.
         """
         result = [Block(label)]
+        # A constant of the turn is made in the first copy, and all others read it there.
         kept = {register: self._like(register) for register in sorted(self.kept)}
         for number in range(count):
             turn = _Turn(self, number, count, kept, counts or count > 1)
@@ -239,6 +244,7 @@ class _Turn:
     def _count(self, inst: Inst, insts: list[Inst]) -> None:
         is_wanted = self.counts or inst.dst in self.unrolled.after
         if self.number + 1 < self.count or not is_wanted:
+            # Only the last copy adds, for all of them: the others read with an offset, so none waits for another.
             self.behind[inst.dst] += self.unrolled.steps[inst.dst]
             return
         self.behind[inst.dst] = 0

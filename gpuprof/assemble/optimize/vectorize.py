@@ -31,6 +31,7 @@ def _join_in(block: Block, single: dict[int, Inst]) -> None:
     read: set[int] = set()  # so far: who is written after that keeps its place
     for inst in block.insts:
         if is_fence(inst) or (is_access(inst) and is_write(inst)):
+            # A wide load reads all words where the first narrow one stood, so no write to them may lie between.
             for base in [
                 b for b, loads in open_loads.items() if is_fence(inst) or any(conflict(load, inst) for _, load in loads)
             ]:
@@ -105,6 +106,7 @@ def _of_number(value: int) -> int:
 
 
 _SUM = lambda inst, of: min(of("a"), of("b"))  # noqa: E731
+# By zero bits at the end: a sum has the fewer of its operands', an AND the more, a product both together.
 _ALIGNMENT = by_number({
     "MOV": lambda inst, of: of("a"),
     "IADD": _SUM, "ISUB": _SUM, "OR": _SUM,

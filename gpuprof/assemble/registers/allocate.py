@@ -79,6 +79,7 @@ def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | No
     quads = any(unit.align > 2 for unit in order)
     files = {file: _File(limit, quads) for file, limit in LIMITS.items()}
     n_instructions = _reserve(body, files)
+    # Live from end to end, so that no value gets the word.
     files["R"].taken[STACK_POINTER].append((0, 2 * n_instructions))
     number: dict[int, int] = {}
     used = {"R": 0, "D": 0, "P": 0}
@@ -223,6 +224,7 @@ class _Units:
 
     def coalesce(self):
         """Merges the two sides of copies whose lives do not overlap; copies of deep loops first."""
+        # A copy in a deep loop runs most often, and each merge may rule out another.
         self.copies.sort(key=lambda pair: pair[0])
         for _, inst in self.copies:
             one, other = self.unit.get(inst.a), self.unit.get(inst.dst)
@@ -254,6 +256,8 @@ class _Units:
         found: dict[int, list[tuple[int, Inst]]] = {}
         for index, inst in enumerate(self.body.instructions()):
             for register in inst.writes():
+                # Instruction i reads at 2 i and writes at 2 i + 1, so its destination may take the place of a source
+                # that ends there.
                 found.setdefault(register, []).append((2 * index + 1, inst))
         return found
 
@@ -295,15 +299,18 @@ class _File:
         taken, first = self.taken, unit.lanes[0]
         start = first[0][0] if first else 0
         for base in range(0, self.limit - width + 1, unit.align):
+            # From the top on all places are free and equal.
             if lowest is not None and base >= self.top:
                 break
             last = taken[base][-1] if taken[base] else None
             if last is not None and last[1] > start and first and (last[0] <= start or not self.free(base, first)):
                 continue  # it is taken where this begins, or later
             if width == 1 or self.fits(unit, base):
+                # Quads are aligned to themselves, and predicates have no pairs to keep whole.
                 if width > 2 or unit.file == "P":
                     return base
                 near = base ^ width
+                # Beside a taken neighbour no whole pair (or quad) is broken.
                 if near < self.top and not self.free(near, first[:1]):
                     if width == 2 or not self.quads:
                         return base
@@ -351,6 +358,8 @@ def _reserve(body: Body, files: dict[str, _File]) -> int:
                 for file, count in zip("RP", inst.clobbers, strict=True):
                     for register in range(min(count, LIMITS[file])):
                         if register != STACK_POINTER or file == "P":
+                            # Between the call's reads at 2 i and the next instruction's: arguments may stand in
+                            # registers that it overwrites.
                             insort(files[file].taken[register], (2 * index + 1, 2 * index + 2))
             index += 1
     return index

@@ -23,6 +23,7 @@ _LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
 _SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]
 _LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
 
+# Each choice looks at all instructions that are ready, so the time grows with the square of this.
 _LARGEST_REGION = 256  # instructions
 
 
@@ -33,6 +34,7 @@ def schedule(body: Body, max_registers: int) -> None:
     weight = [WORDS[file] for file in body.files]
     most = max((_most_live(weight, block, out) for block, out in zip(body.blocks, live_outs, strict=True)), default=0)
     own = RESERVED_WORDS + 1  # the program counter and the stack pointer
+    # The rest of a granule costs no occupancy, so the limit goes up to its end.
     generous = max(ALWAYS_FREE, -(-(most + own + 4) // GRANULE) * GRANULE)
     limit = min(generous, max_registers) - own
     for block, out in zip(body.blocks, live_outs, strict=True):
@@ -162,6 +164,7 @@ class _Region:
                     self.edge(writer[register], index, 1)
                 for reader in readers.pop(register, ()):
                     if reader != index:
+                        # No cycles: an instruction does not wait for a register's readers (docs/model.md, Scoreboard).
                         self.edge(reader, index, 0)
                 writer[register] = index
                 if inst.guard is None or inst.fresh or (register not in value and register not in live):
@@ -206,6 +209,7 @@ class _Region:
                 self.waiting[successor] -= 1
                 if not self.waiting[successor]:
                     ready.append(successor)
+            # A row without a slot of its own still takes a place in the order.
             now += region[index].op.slots or 1
         return order
 
@@ -255,6 +259,7 @@ def _memory_edges(region: _Region):
         elif is_access(inst):
             if fence >= 0:
                 region.edge(fence, index, 1)
+            # No store of the kernel can change such data, so only fences keep their place.
             if is_read_only(inst):
                 reads.append(index)
                 continue

@@ -88,6 +88,7 @@ class _Spiller:
         crossing = {
             r for r, parts in segments.items() if any(a <= 2 * p and b > 2 * p + 1 for p in positions for a, b in parts)
         }
+        # Local memory takes no predicates, so these move to R first.
         demoted = {r for r in crossing if self.body.files[r] == "P"}
         crossing = (crossing - demoted - self.body.fixed.keys()) | set(self._demote(demoted).values())
         self._spill(crossing)
@@ -130,9 +131,11 @@ class _Spiller:
         """Cheapest ranges whose removal brings every point to `limit`."""
         chosen: set[int] = set()
         over = sum(n > limit for n in pressure)
+        # Cheapest first: accesses for each word that is freed at one instruction.
         for candidate in sorted(ranges, key=lambda r: (r.weight / max(len(r.points) * r.words, 1), r.register)):
             if not over:
                 break
+            # A range of one or two instructions is as short as spilling would make it.
             if len(candidate.points) > 2 and any(pressure[p] > limit for p in candidate.points):
                 chosen.add(candidate.register)
                 for point in candidate.points:
@@ -197,6 +200,8 @@ class _Spiller:
             suffix = "64" if body.files[register] == "D" else "32"
             if body.is_kernel:
                 return [Inst(BY_NAME[f"{name}.{suffix}"], imm=homes[register], **slots)]
+            # A kernel's frame starts at address 0; a function's lies where its caller's ends, which only run time
+            # tells.
             base = self._new("R")
             return [
                 Inst(BY_NAME["FRAME"], dst=base, imm=SPECIAL_INDEX["localbase"]),

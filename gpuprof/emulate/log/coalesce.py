@@ -9,6 +9,8 @@ from gpuprof.compiled.parts import part
 from gpuprof.emulate.log.formats import MISSING_SHIFT, access_word
 
 FULL = np.uint32(0xFFFFFFFF)
+# No document has the L1's tag rules. They were found in gpu-benches' table of tag wavefronts (docs/model.md, Memory
+# instructions; tests/timing/test_l1_tags.py).
 TAG_BANKS = 4  # of the L1
 GROUP = 8  # lanes whose addresses the L1 looks up together
 
@@ -52,6 +54,7 @@ def tag_passes(lines, count):
 @part
 def _put_sorted(values, count, value):
     """Puts a value into values[:count], ascending and distinct; gives the new count."""
+    # An insertion from the end: addresses mostly ascend from lane to lane, so it stops at once.
     at = count
     while at > 0 and values[at - 1] > value:
         at -= 1
@@ -86,6 +89,7 @@ def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
         for _ in range(per_lane):
             bank = word & 31
             k = 0
+            # Lanes that want the same word share its pass; only different words of one bank take turns.
             while k < banks[bank] and words[bank, k] != word:
                 k += 1
             if k == banks[bank]:
@@ -101,6 +105,7 @@ def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
     """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte
     accesses.
     """
+    # A pass through 32 banks of 4 bytes moves 128 bytes, so wider accesses go in halves or quarters of the warp.
     group = 32 if nbytes <= 4 else 128 // nbytes
     total = 0
     ideal = 0
@@ -187,6 +192,7 @@ def _mark_missing(address, mask, nbytes, pieces, piece_stride, found, count):
         for lane in range(32):
             if mask >> np.uint32(lane) & np.uint32(1):
                 at = address[lane] + piece * piece_stride
+                # Neighbouring lanes mostly store to one sector, so the search is seldom needed.
                 if found[place] != at >> 5:
                     place = _place(found, count, at >> 5)
                 covered[place] |= span << (at & 31)
@@ -268,6 +274,7 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
             continue
         mask = masks[w]
         here = address[32 * w : 32 * w + 32]
+        # A full warp with consecutive addresses is the common case. All its numbers follow from the first address.
         affine = mask == FULL and pieces == 1 and _is_affine(here, nbytes)
         if affine:
             first, end = here[0], here[0] + 32 * nbytes
@@ -309,6 +316,7 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
         conflicts = _most_on_one(here, mask) if atomic else 0
         if not has_sectors:
             count, lookups = 0, 0
+        # The fields of a record have 8 bits (formats.ACCESS_DTYPE).
         records[row] = _record(count, min(lookups, 255), min(passes, 255), min(tags, 255), lanes, conflicts, uniform)
         row += 1
         lines += line_count

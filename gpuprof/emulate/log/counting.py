@@ -20,6 +20,7 @@ def _steps(before, after, nbytes):
     falls, gap, bits, sectors, lines = np.int64(0), np.int64(0), np.int64(0), 0, 0
     for k in range(len(before)):
         a, b = before[k], after[k]
+        # The sign of the or tells whether any of the differences was negative.
         falls |= b - a
         gap |= (b - a) ^ nbytes
         bits |= b
@@ -70,6 +71,7 @@ def count(address, masks, nbytes, pieces, piece_stride, has_sectors):
         if mask != FULL:
             n = 0
             for lane in range(32):
+                # Written before it is known whether the lane takes part, so that the loop has no branch.
                 packed[n] = here[lane]
                 n += mask >> np.uint32(lane) & np.uint32(1)
             lanes = packed[:n]
@@ -81,6 +83,7 @@ def count(address, masks, nbytes, pieces, piece_stride, has_sectors):
         contiguous &= mask == FULL and not gap and (hi < 0 or first == hi)
         lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
         if not has_sectors:
+            # `_conflicts` looks for a word only in the lane before, so it needs addresses that do not fall.
             if falls or nbytes > 4:
                 passes, ideal = _wavefronts(here, mask, nbytes, 1, 0, banks, words)
             else:

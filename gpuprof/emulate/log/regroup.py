@@ -12,6 +12,7 @@ join = part(join_sectors)
 @kept
 def starts(warp, n_warps):
     """int64 (n_warps + 1,): where each warp's rows begin when the rows are sorted by warp."""
+    # A counting sort keeps the order of equal keys: the events of a warp must stay in the order they happened.
     start = np.zeros(n_warps + 1, np.int64)
     for w in warp:
         start[w + 1] += 1

@@ -13,6 +13,7 @@ class Tally:
         self.guarded: dict[int, int] = {}  # instruction -> lanes whose guard held
 
     def block(self, index: int, n_warps: int, n_threads: int) -> None:
+        # Blocks are counted, not their instructions: of these, only the guarded ones need counts of their own.
         self.warps[index] = self.warps.get(index, 0) + n_warps
         self.threads[index] = self.threads.get(index, 0) + n_threads
 

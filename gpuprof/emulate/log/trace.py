@@ -101,6 +101,7 @@ class TraceLog:
 
     @property
     def nbytes(self) -> int:
+        # A step is three 4-byte columns, an access 4 bytes of warp and 8 of record, a sector 8 bytes.
         return 12 * self.step_warp.length + 12 * self.access.length + 8 * self.sectors.length
 
     def begin(self, n_warps: int) -> None:

@@ -30,6 +30,7 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
     w = warp_at(machine, warp)
     block = block_at(machine, w.block_slot)
     cause = latecomer(machine, warp)
+    # At the next barrier the warp is judged by its stalls from here on.
     w.longest = 0
     if arrived_at(machine, w.block_slot, barrier).value == 0:
         begun_at(machine, w.block_slot, barrier).value = cycle
@@ -39,11 +40,14 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
         block.waiting += 1
         hold(machine, warp, BARRIER, NEVER)
     lanes = machine.warp_lanes
+    # Thread counts take whole warps (docs/ptx.md, Order), and warps that have ended will never come.
     wanted = block.live if threads == 0 else min(block.live, (threads + lanes - 1) // lanes)
     arrived = np.int64(arrived_at(machine, w.block_slot, barrier).value)
     if arrived >= wanted:
         arrived_at(machine, w.block_slot, barrier).value = 0
         begun = begun_at(machine, w.block_slot, barrier).value
+        # The published series (GB202) does not tell how much of the round is left when warps come far apart: here
+        # nothing but barrier_cycles.
         ready = max(cycle + machine.barrier_cycles, begun + round_at(machine, min(arrived, MOST_WARPS)).value)
         open_barrier(machine, w.block_slot, barrier, ready, cause)
     elif block.waiting >= block.live:
@@ -92,6 +96,7 @@ def open_barrier(machine, block_slot, barrier, ready, cause):
     """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which
     itself waits for nobody.
     """
+    # A block's warps may stand in any warp slots of its SM (distributor.take_lane).
     slots = machine.warp_slots
     first = block_slot // machine.max_blocks * slots
     for warp in range(first, first + slots):

@@ -11,6 +11,7 @@ WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
 @hot
 def fold_bits(line):
     """Spreads strides over sets, slices and channels; neighbouring lines stay apart."""
+    # Chips' own hashes are not known here: the shifts are chosen to spread strides.
     return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
 
 

@@ -24,6 +24,7 @@ def write_counters(machine, sm, grid_index, cycle):
     for p in range(sm * machine.partitions, (sm + 1) * machine.partitions):
         issued += part_at(machine, p).issued == cycle
         for k in range(N_PORTS):
+            # Busy is a pipe that takes an instruction in this cycle or can take none (docs/model.md, The record).
             if port_at(machine, p, k).issued == cycle or port_at(machine, p, k).free > cycle:
                 pipes |= PIPE_BIT[k]
     active = 0
@@ -41,6 +42,7 @@ def write_counters(machine, sm, grid_index, cycle):
     r.active = active
     r.l1_sectors = presence.l1_sectors
     r.l1_hits = presence.l1_hits
+    # L2 and DRAM serve requests after the quantum, so these counts are as of its start.
     r.l2_sectors = grid.l2_sectors
     r.l2_hits = grid.l2_hits
     r.dram_nbytes = (grid.dram_read_sectors + grid.dram_write_sectors) * SECTOR_NBYTES

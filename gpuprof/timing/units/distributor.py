@@ -96,10 +96,12 @@ def start_block(machine, grid, sm, present):
     slot = s.next_slot
     block = block_at(machine, slot)
     since = max(s.block_free, machine.cluster_since)
+    # One distributor serves all SMs: a block every distributor_ticks (an estimate on every chip).
     tick = max(max(since + machine.block_launch_cycles, present) << TICK_BITS, machine.distributor_tick)
     machine.distributor_tick = tick + machine.distributor_ticks
     start = tick >> TICK_BITS
     if grid.next_block == 0:
+        # A launch's cycles begin with the turn of its first block; profilers leave launch latency out, too.
         grid.start_cycle = since
         machine.max_cycle = max(machine.max_cycle, since + machine.longest_cycles)
     block.used = 1
@@ -170,11 +172,14 @@ def start_warp(machine, grid, sm, slot, number, start):
     w.last = start - 1
     w.ready = start
     enter(machine, wi, grid.piece)
+    # Pieces come between quanta, so a warp needs a quantum's steps now and as many for the one in which it asks.
     if not w.final and w.trace_end - w.step < 2 * machine.lookahead_nbytes:
         machine.hungry = 1
     for register in range(machine.n_registers):
         board_at(machine, wi, register).value = 0
         second_at(machine, wi, register).value = 0
+    # A doubt: no publication was found that orders the age of warps between blocks. Here the block that starts last is
+    # the youngest (docs/model.md, Scheduler).
     lane_at(machine, w.partition, w.lane).age = machine.ages
     w.who = (machine.ages + 1) << CAUSE_WHO_SHIFT
     w.longest = 0

@@ -35,6 +35,8 @@ def open_row(machine, channel, line, tick):
             oldest = k
         if row.opened > dram_row_at(machine, bank, newest).opened:
             newest = k
+    # FR-FCFS: requests of one row count as one visit while they come within the time of a full queue (docs/model.md,
+    # DRAM). A bank opens rows at least a row cycle (tRC) apart.
     opened = dram_row_at(machine, bank, newest).opened
     if found < 0 or (found != newest and tick - dram_row_at(machine, bank, found).used > machine.dram_queue_ticks):
         found = oldest if found < 0 else found

@@ -34,6 +34,7 @@ def request_line(machine, partition, sm, line, cycle):
         l1i_ready_at(machine, sm, place_1).value = cycle + machine.l1i_miss_cycles
     there = l1i_ready_at(machine, sm, place_1).value
     ready = (max(cycle, there) + machine.l0i_miss_cycles) << 1 | (there > cycle)
+    # The tag is set before the line has come, so that others who want it wait for the same fetch.
     l0_tag_at(machine, partition, place).value = line
     l0_ready_at(machine, partition, place).value = ready
     return ready
@@ -64,6 +65,7 @@ def constant_line(machine, sm, grid, line, cycle):
     segments.
     """
     place = line % machine.constant_lines
+    # Grids of a batch have parameters of their own at the same offsets.
     tag = np.int64(grid) << 32 | line
     if constant_tag_at(machine, sm, place).value != tag:
         constant_tag_at(machine, sm, place).value = tag

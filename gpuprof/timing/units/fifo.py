@@ -22,6 +22,7 @@ def enter(machine, sm, grid_index, cycle):
     loss = loss_at(machine, grid_index, sm)
     loss.due += 1
     place = fifo_at(machine, sm, s.records % machine.fifo_depth)
+    # The place was taken `fifo_depth` records ago. It is free if that record has left.
     if place.leaves > cycle:
         loss.dropped_fifo += 1
         return 0
@@ -44,7 +45,9 @@ def store(machine, sm, cycle):
     s = sm_at(machine, sm)
     place = fifo_at(machine, sm, s.stores % machine.fifo_depth)
     tick = max(cycle << TICK_BITS, s.lsu_tick)
+    # One pass, as a store to a single line takes.
     s.lsu_tick = tick + max(max(TICKS, machine.lsu_ticks), max(machine.tag_pass_ticks, machine.tag_lookup_ticks))
+    # No instruction of the kernel is to blame for a wait behind a record.
     s.lsu_occupant = 0
     place.leaves = (tick + TICKS - 1) >> TICK_BITS
     leaves_at(machine, place.record).value = place.leaves
@@ -62,6 +65,7 @@ def store(machine, sm, cycle):
         -1,
         0,
     )
+    # A compact record fills a part of its sector, and the L2 keeps track of the words that are written.
     if machine.record_sectors == 1:
         request_at(machine, index).missing = (
             0xFF & ~((1 << (machine.record_nbytes >> 2)) - 1 << (first >> 2 & 7))

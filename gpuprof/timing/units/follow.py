@@ -35,6 +35,7 @@ def more_steps(machine, warp):
         elif w.final:
             return 0
         elif piece_of(w.piece).next == 0:
+            # The look-ahead was too short for this quantum, which would change cycles: LiveTrace stops there.
             machine.hungry = STARVED
             return 0
         else:

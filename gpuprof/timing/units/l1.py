@@ -30,6 +30,7 @@ def request(machine, sm, arrival, line, sectors, kind, target, place, conflicts)
     """Notes a request for the L2; it is served when the quantum ends. Returns its number."""
     index = machine.n_requests
     r = request_at(machine, index)
+    # Only loads take a miss register: the L1 is write-through, without allocation.
     r.arrival = miss_slot(machine, sm, arrival, index) if kind == READ else arrival
     r.line = line
     r.sectors = sectors
@@ -182,6 +183,7 @@ def look_up(machine, sm, line, mask, start, index):
         entry.pending = 0
     arrives = 0
     if entry.pending & mask:
+        # The line was asked for in this quantum, and its cycle is known when the requests are served.
         if entry.pending_until >= TOKEN:
             request(machine, sm, request_at(machine, entry.request).arrival, line, 0, MERGE, index, entry.request, 0)
         else:
@@ -191,6 +193,7 @@ def look_up(machine, sm, line, mask, start, index):
     if missing:
         s.l1_misses += n_sectors(missing)
         entry.request = request(machine, sm, start, line, missing, READ, index, place, 0)
+        # Valid at once, so that later loads do not ask again. `pending` makes them wait for the data.
         entry.valid |= missing
         entry.pending |= missing
         entry.pending_until = TOKEN

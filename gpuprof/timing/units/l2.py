@@ -50,6 +50,8 @@ def serve_requests(machine):
 def order_requests(machine):
     """Chains requests by arrival cycle, first come first; returns the last bucket in use."""
     last = -1
+    # From the last to the first, since each goes to the front of its bucket. SMs ran one after the other, so requests
+    # of one cycle are served by SM, then by issue.
     for index in range(machine.n_requests - 1, -1, -1):
         r = request_at(machine, index)
         bucket = min(r.arrival - machine.now, N_BUCKETS - 1)
@@ -108,12 +110,16 @@ def reach_slice(machine, request):
     n = n_sectors(request.sectors)
     tick = max(request.arrival << TICK_BITS, s.noc_tick)
     s.noc_tick = tick + n * machine.noc_ticks
+    # A late translation delays this request alone: what it has reserved stays reserved (docs/model.md, Address
+    # translation).
     late = max(0, translated(machine, request) - (tick >> TICK_BITS))
     hashed = fold_bits(request.line)
     number = hashed % machine.l2_slices
     tick = max(tick, slice_tick_at(machine, number).value)
     ticks = n * machine.slice_ticks
     if request.kind == ATOMIC_REQUEST:
+        # Lanes on one word take turns. The rates were measured on a B300 and are used for all chips (docs/model.md,
+        # L2).
         ticks = max(n * machine.atomic_sector_ticks, request.conflicts * machine.atomic_ticks) * request.place
     slice_tick_at(machine, number).value = tick + ticks
     latency = answer_cycles(machine, request, s.half, number * 2 // machine.l2_slices)
@@ -141,6 +147,7 @@ def answer_cycles(machine, request, half, home):
     """
     if machine.l2_far_cycles == machine.l2_near_cycles:
         return machine.l2_near_cycles
+    # From this rule follow A100's chases through 1 to 37 MB (docs/model.md, L2).
     if request.kind != READ:
         copies(machine, home, request.line, request.sectors, 1)
         copies(machine, 1 - home, request.line, request.sectors, 0)
@@ -187,10 +194,12 @@ def touch(machine, request, count, tick):
     l2_use_at(machine, place).value = machine.l2_uses
     entry = l2_line_at(machine, place)
     sectors = request.sectors
+    # A write fetches nothing: the sectors whose words it fills become valid (docs/model.md, L2).
     missing = 0 if request.kind == WRITE else sectors & ~entry.valid
     grid = grid_at(machine, machine.grid)
     grid.l2_sectors += count
     grid.l2_hits += count - n_sectors(missing)
+    # A hit in a line that the DRAM has not delivered yet waits for it. A write waits for nothing.
     arrives = entry.pending_until if entry.valid & sectors and request.kind != WRITE else 0
     if missing:
         if machine.trigger == L2_MISS:

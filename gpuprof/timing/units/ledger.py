@@ -45,6 +45,7 @@ def charge_issue(machine, warp, cycle):
     pc = w.pc
     at = w.last + 1
     if cycle > at:
+        # In the order of priority: a cycle that several classes hold goes to the first of them alone.
         for c in range(N_CLASSES):
             end = min(until_at(machine, warp, c).value, cycle)
             if end > at:
@@ -52,6 +53,7 @@ def charge_issue(machine, warp, cycle):
                 at = end
         if cycle > at:
             charge_turn(machine, warp, cycle, cycle - at)
+    # With two dispatch units a warp may issue twice in a cycle, but it is resident there once.
     if cycle > w.last:
         ledger_at(machine, pc, SELECTED).value += 1
     w.last = cycle
@@ -72,6 +74,7 @@ def charge(machine, warp, reason, cause, cycles):
     longest = word_at(machine.stalls_table, first + N_BINS)
     longest.value = max(longest.value, cycles)
     blame(machine, np.int64(warp.pc), reason, cause, cycles)
+    # Where a warp waits at a barrier itself, it does not make others late.
     if cycles > warp.longest and reason != BARRIER:
         warp.longest = cycles
         warp.longest_pc = warp.pc

@@ -87,6 +87,7 @@ def enter(machine, warp, cycle, ticks, conflict):
     queued_at(machine, partition, part.queued % machine.queue_depth).value = itself(machine, warp, QUEUE) | conflict
     part.queued += 1
     port = port_at(machine, partition, PORT_LSU)
+    # The queue is a ring: the entry that comes next is the oldest, and must have been left.
     port.free = max(cycle + 1, queue_at(machine, partition, part.queued % machine.queue_depth).value)
     port.busy += port.free - cycle - 1
     return start
@@ -122,8 +123,10 @@ def access(machine, warp, cycle):
     prefetch(w.sector, 0)
     kind = inst.kind
     if kind == GENERIC:
+        # The trace does not name the space. In shared memory an access has bank passes and no sectors.
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
     if record.lanes == 0:
+        # No lane takes part, but the instruction has issued and passes the unit all the same.
         start = enter(machine, warp, cycle, TICKS, 0)
         write_served(machine, warp, inst, cycle, start, start + 1, UNIT | w.pc)
     elif kind == BULK:
@@ -152,6 +155,7 @@ def shared(machine, warp, inst, record, cycle):
     """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
     passes = np.int64(record.wavefronts)
     conflict = CONFLICT * (passes > inst.least_passes)
+    # Measured latencies: 8 bytes a lane cost nothing more, 16 bytes do (docs/model.md, Memory instructions).
     extra = machine.shared_wide_cycles if inst.width > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
         passes = max(passes, np.int64(record.conflicts))
@@ -210,6 +214,7 @@ def bulk(machine, warp, inst, record, first, cycle):
     end = first + join(record.n_sectors, record.more_sectors) * SECTOR_NUMBER_NBYTES
     start = enter(machine, warp, cycle, max(np.int64(record.wavefronts), 1) * TICKS, 0)
     sm = part_at(machine, w.partition).sm
+    # Loads take miss registers of the L1, since nothing is known of the copy engine's own (docs/model.md).
     kind = READ
     target = machine.n_loads
     if inst.operation == LOAD:
@@ -237,6 +242,7 @@ def bulk(machine, warp, inst, record, first, cycle):
 def constant(machine, warp, inst, record, first, cycle):
     """Different constants take turns. Parameters have no sectors: the launch brings them along, first use misses."""
     w = warp_at(machine, warp)
+    # Different words of one constant load take turns.
     n = max(1, np.int64(record.n_sectors))
     start = enter(machine, warp, cycle, n * TICKS, 0)
     ready = start
@@ -260,6 +266,7 @@ def global_memory(machine, warp, inst, record, first, cycle):
     if inst.operation == COPY:  # and through the banks it writes to
         passes = max(passes, np.int64(record.conflicts))
         grid_at(machine, machine.grid).shared_wavefronts += np.int64(record.conflicts)
+    # Each 4 bytes of a lane take lsu_ticks at least: some chips' L1 delivers 64 bytes a cycle.
     conflict = CONFLICT * scattered(inst, record)
     start = enter(machine, warp, cycle, max(inst.width * machine.lsu_ticks, max(passes * TICKS, tags)), conflict)
     here = conflict | w.pc

@@ -43,11 +43,13 @@ def wait(machine, warp, cycle):
     landed = np.int64(0)
     key = np.int64(record.conflicts)
     ahead = (ended_at(machine, w.block_slot, key).value - np.int64(record.uniform)) & 0xFF
+    # Counts are kept modulo 256: a difference of 128 and more means that the phase has not ended yet.
     if record.lanes and ahead >= FEWER:
         w.barrier = N_BARRIERS + key
         block_at(machine, w.block_slot).waiting += 1
         hold(machine, warp, LONG_SCOREBOARD, NEVER)
         return True
+    # Only the newest phase may still have copies on their way.
     if record.lanes and ahead == 0:
         landed = landed_at(machine, w.block_slot, key).value
     hold(machine, warp, LONG_SCOREBOARD, max(cycle + 1, landed))

@@ -29,6 +29,7 @@ def multiply(machine, warp, inst, cycle):
     port = port_at(machine, w.partition, PORT_TENSOR)
     begin = max(port.tick, cycle << TICK_BITS)
     end = begin + inst.port_ticks
+    # wgmma reads operands from shared memory through the banks that loads take, at 128 bytes a cycle.
     if inst.operand_ticks:
         sm.lsu_tick = max(sm.lsu_tick, cycle << TICK_BITS) + inst.operand_ticks
         sm.lsu_occupant = itself(machine, warp, QUEUED)
@@ -53,6 +54,7 @@ def commit_products(machine, warp):
     """The next group ends no sooner than this one."""
     w = warp_at(machine, warp)
     w.products += 1
+    # Multiplications of a warp end in order, so the cycle of a group bounds all groups before it.
     if machine.first_product >= 0:
         closed, opened = (
             machine.first_product + (w.products - 1) % N_GROUPS,

@@ -24,9 +24,12 @@ def pick_head(machine, present):
     machine.next_ready = NEVER
     while machine.first_open < machine.n_grids and grid_at(machine, machine.first_open).state == ENDED:
         machine.first_open += 1
+    # Amert et al. (2017) found this order on a Tegra X2; nothing newer was found published. Grids are in the order
+    # launched, so among equals the earliest stays.
     for g in range(machine.first_open, machine.n_grids):
         if is_active(machine, g, present):
             grid = grid_at(machine, g)
+            # The active grid that needs most shared memory decides how an empty SM divides its L1 (docs/model.md).
             machine.carve_out = max(machine.carve_out, grid.carve_out)
             if grid.next_block < grid.total_blocks and (head < 0 or grid.priority < grid_at(machine, head).priority):
                 head = g
@@ -88,6 +91,7 @@ def grid_ends(machine, grid_index):
         after = grid_at(machine, edge.grid)
         if edge.programmatic:
             after.prerequisites -= 1
+            # block_launch_cycles stand in for the time until warps see the end: an estimate.
             after.prerequisites_seen = max(after.prerequisites_seen, t + machine.block_launch_cycles)
             if after.prerequisites == 0:
                 let_go(machine, edge.grid)
@@ -158,4 +162,5 @@ def launch_grids(machine, warp_index, cycle):
         if grid.launched == 0 and grid.launcher == w.grid and grid.launcher_warp == warp and grid.turn == turn:
             grid.launched = 1
             grid.waits -= 1
+            # An estimate: no measurement was found of launches by kernels, so they take as long as the host's.
             grid.ready = max(grid.ready, cycle + grid.launch_cycles)

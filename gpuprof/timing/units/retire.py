@@ -44,6 +44,8 @@ def stores_gone(machine, warp):
 @cold
 def finish(machine, warp, cycle):
     """The warp has issued its last instruction; `cycle` is the next cycle. It stays until its stores are out."""
+    # gpu-stream on five cards: blocks that store cost almost nothing more than their turn, so a warp need not hear of
+    # its stores (docs/model.md, The end of a warp).
     gone = stores_gone(machine, warp)
     if gone <= cycle:
         release(machine, warp, cycle)
@@ -62,6 +64,7 @@ def release(machine, warp, cycle):
     grid.resident_warp_cycles += cycle - w.start
     grid.end_cycle = max(grid.end_cycle, cycle)
     w.state = EMPTY
+    # The next warp in this slot must not inherit the scheduler's preference.
     if part.current == w.lane:
         part.current = -1
     sm.warps -= 1

@@ -96,6 +96,7 @@ def take(machine, grid_index, sm):
     s = sm_at(machine, sm)
     grid = grid_at(machine, grid_index)
     presence = presence_at(machine, grid_index, sm)
+    # A launch's first block on an SM finds an empty L1, and so does a block after the L1 has changed its size.
     if presence.started == 0 or (s.blocks == 0 and s.carve_out != machine.carve_out):
         divide(machine, sm)
     presence.started = 1

@@ -100,6 +100,7 @@ def take_random(machine, sm, first, last, unit, n_resident, cycle):
 @cold
 def take(machine, sm, warp, n_resident, cycle):
     """The record of one warp of n, if it is there, the filter lets it pass and the FIFO has room."""
+    # In this order: a sample that the filter stops is not due and takes no place in the FIFO.
     if (
         not resident(machine, warp, cycle)
         or not passes(machine, sm, warp, cycle)

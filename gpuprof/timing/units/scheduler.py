@@ -83,6 +83,7 @@ def wake_warp(machine, warp, cycle):
 @hot
 def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
+    # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py.
     current = part_at(machine, partition).current
     if current >= 0 and can_issue(machine, partition, current, cycle):
         return current
@@ -147,12 +148,15 @@ def issue(machine, partition, slot, cycle):
     part.occupant = itself(machine, wi, ISSUED)
     machine.grid = w.grid
     grid_at(machine, w.grid).issue_slots += 1
+    # The queue of memory instructions is reserved with the access itself, in lsu.enter.
     if lane.port not in (PORT_LSU, PORT_NONE):
         occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
         port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
+    # With two dispatch units the warp may issue once more in this cycle.
     earliest = cycle + 2 - machine.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
+        # The registers were waited for before the first slot. Later slots follow `chain` cycles apart.
         for c in range(N_CLASSES):
             until_at(machine, wi, c).value = 0
         until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain
@@ -166,6 +170,7 @@ def issue(machine, partition, slot, cycle):
         count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
 
 
+# These kinds keep their warp, so its next instruction is looked at when the hold ends (wake_warp).
 HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 
 
@@ -219,6 +224,7 @@ def execute(machine, warp, inst, cycle):
             machine, warp, LONG_SCOREBOARD, cycle + 1, stores_done(machine, warp), warp_at(machine, warp).last_store
         )
     elif kind == FENCE:
+        # A fence of a block does not wait for the L2: the block's threads are on one SM.
         hold(machine, warp, MEMBAR_REASON, cycle + machine.membar_cycles)
     elif kind == MEMBAR:
         hold_for_stores(

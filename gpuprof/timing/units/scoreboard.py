@@ -106,6 +106,7 @@ def fold(machine, warp, inst):
             if comes_after(found, found_maker, second, second_maker):
                 second = found
                 second_maker = found_maker
+    # Ready so long ago that no reader can wait for it: one entry is enough.
     if (second >> ENTRY_SHIFT) + MOST_BYPASS < w.last:
         second = 0
     w.alias |= entry >> ENTRY_SHIFT >= TOKEN
@@ -139,6 +140,7 @@ def entry_waits(machine, warp, inst, entry, cause):
 @hot
 def guard_waits(machine, warp, entry, cause):
     """A predicate can guard an instruction later than a select can read it."""
+    # ptxas' stall counts: 13 cycles after the compare, where a select needs 4 (tests/ptxas/distances.csv).
     if entry & ENTRY_CLASS_MASK == CLASS_WAIT:
         raise_until(machine, warp, CLASS_WAIT, (entry >> ENTRY_SHIFT) + machine.guard_cycles, cause)
 
@@ -170,6 +172,8 @@ def register_waits(machine, warp, inst):
 @hot
 def slot_port(inst, slots_left):
     """The port that the next issue slot of an instruction needs."""
+    # Only the last slot of an expansion is the access itself. A wgmma queues in front of its pipe and never waits for
+    # it.
     if (slots_left > 1 and inst.port == PORT_LSU) or inst.kind == MULTIPLY:
         return PORT_NONE
     if inst.slots_apart > 1 and (inst.slots - slots_left) % inst.slots_apart:
@@ -208,6 +212,7 @@ def become_ready(machine, warp, cycle):
     part_at(machine, w.partition).n_ready += 1
     w.state = READY
     w.ready = cycle
+    # The ledger charges as throttle only what the port is busy from here on.
     w.busy_mark = busy_cycles(port_at(machine, w.partition, lane.port), max(cycle, w.last + 1))
 
 
@@ -294,6 +299,7 @@ def next_instruction(machine, warp, earliest):
         asked = w.last + machine.branch_cycles
         until_at(machine, warp, CLASS_BRANCH).value = asked
         cause_at(machine, warp, CLASS_BRANCH).value = BRANCH | last
+    # A warp fetches a line once, for all instructions that it runs there in a row.
     if inst.line != w.line:
         w.line = inst.line
         found = fetch(machine, w.partition, inst.line, asked, grid_at(machine, w.grid).last_line)

@@ -43,6 +43,7 @@ DRAIN = INDEX["drain"]
 @cold
 def settle(machine):
     """Replaces this quantum's tokens by cycles."""
+    # Registers first, since the blocked warps read them.
     for index in range(machine.n_loads):
         settle_load(machine, index)
     for k in range(machine.n_blocked):
@@ -104,6 +105,7 @@ def unblock(machine, warp):
             w.hold_cause = w.last_gone if drains else w.last_store
     else:
         inst = inst_at(machine, w.pc)
+        # The classes from CLASS_CONSTANT on do not depend on requests: their ends are known and stay.
         for c in range(CLASS_CONSTANT):
             until_at(machine, warp, c).value = 0
         register_waits(machine, warp, inst)

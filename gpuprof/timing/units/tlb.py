@@ -16,6 +16,7 @@ def translated(machine, request):
     if machine.tlb_entries == 0:
         return 0
     page = request.line >> machine.tlb_page_bits
+    # A guess at the entry, since most requests come to a page that was used before: the search is linear.
     hint = tlb_hint_at(machine, request.sm, page & (TLB_HINTS - 1))
     if tlb_at(machine, request.sm, hint.value).tag != page + 1:
         hint.value = look_up(machine, request.sm, page, request.line >> machine.l2_tlb_page_bits, request.arrival)
@@ -43,6 +44,7 @@ def look_up(machine, sm, page, big_page, arrival):
 @cold
 def second_level(machine, page, arrival):
     """The cycle in which the TLB of all SMs knows a page, 0 when it always does."""
+    # Only V100 and T4 have one in their chip files: on other chips nothing walks (docs/model.md).
     if machine.l2_tlb_entries == 0:
         return 0
     oldest = 0
