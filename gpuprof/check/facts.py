@@ -1,4 +1,4 @@
-"""What a check compares: the exact numbers of every launch of a database, as plain values."""
+"""The facts that a check compares: the exact numbers of every launch of a database, as plain values."""
 
 import hashlib
 import sqlite3

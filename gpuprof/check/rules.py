@@ -1,4 +1,4 @@
-"""What counts as a regression: limits like `cycles=1%|200`."""
+"""The rules of a regression: limits like `cycles=1%|200`."""
 
 import re
 from fractions import Fraction

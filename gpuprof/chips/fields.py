@@ -147,7 +147,7 @@ FIELDS = (
 BY_NAME = {field.name: field for field in FIELDS}
 
 # Lanes of each pipe, per partition: a warp instruction occupies the pipe for 32 / lanes cycles. `imad` is not a pipe of
-# its own: so many lanes of the `fma` pipe multiply integers.
+# its own: it is the number of lanes of the `fma` pipe that multiply integers.
 LANES = ("alu", "fma", "imad", "fp64", "half", "xu", "uniform", "cbu")
 LANES_FIELD = Field(
     "lanes", "float", "lanes per partition", 0.25, 64, "width of a pipe; less than one where partitions share a unit"
@@ -172,8 +172,8 @@ BYPASSES = (
 )  # fmt: skip
 BYPASS_FIELD = Field("bypass", "int", "cycles", -8, 8, "added latency to a reader of another kind")
 
-# Cycles from the first arrival at a barrier to the first issue behind it, when so many warps of a block arrive as fast
-# as they can.
+# Cycles from the first arrival at a barrier to the first issue behind it, when this number of warps of a block arrive
+# as fast as they can.
 BARRIERS = ("warps_1", "warps_2", "warps_4", "warps_8", "warps_16")
 BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier")
 
@@ -181,8 +181,8 @@ BARRIER_FIELD = Field("barrier", "float", "cycles", 1, 500, "round of a barrier"
 CHAINS = ("other", "division", "iterative", "iterative64", "atomic_shared")
 CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "distance between issue slots of one instruction")
 
-# What the tensor pipe multiplies and adds, by the kind of elements (isa.families.tensor): a shape takes as long as its
-# products ask for.
+# Multiply-adds of the tensor pipe by the kind of elements (isa.families.tensor): a shape takes as long as its products
+# need at that rate.
 TENSOR = ("f16", "tf32", "f8", "s8", "s4", "b1", "f64")
 TENSOR_FIELD = Field("tensor", "int", "multiply-adds per cycle per partition", 1, 1 << 16, "rate of the tensor pipe")
 

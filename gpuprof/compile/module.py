@@ -1,4 +1,4 @@
-"""What the compiler gives to the assembler."""
+"""The module that a compiler gives to the assembler."""
 
 from dataclasses import asdict, dataclass, field
 

@@ -26,7 +26,7 @@ class Sampler:
 
     @property
     def registers(self) -> dict[str, Plain]:
-        """What is in force, by name; the filter as `gpuprof collect --filter` writes it."""
+        """The registers in force, by name; the filter as `gpuprof collect --filter` writes it."""
         return self._submit(cmd.SetSampler(()))
 
     def __getattr__(self, name: str) -> Plain:

@@ -59,7 +59,7 @@ class Event:
         return self._submit(cmd.EventTime(self.number)) if self._recorded else None
 
     def wait(self, stream: StreamLike = 0) -> None:
-        """What is asked of `stream` from now on starts after the event."""
+        """Work that is asked of `stream` from now on starts after the event."""
         self._check_recorded()
         self._submit(cmd.Wait(self.number, stream_number(stream)))
 

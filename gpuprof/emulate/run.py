@@ -24,7 +24,7 @@ FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
 # chip are in memory.
 SEGMENT_NBYTES = 24 << 20
 UNTRACED_NBYTES = 1 << 20  # of log, before it is thrown away
-PER_WARP = CHUNK_LANES // WARP  # as many warps and more have their part of that each
+PER_WARP = CHUNK_LANES // WARP  # from this number of warps on, each adds its part to a segment
 STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler could not bound
 
 

@@ -17,7 +17,7 @@ from gpuprof.run.script_device import device_of_script
 
 
 class _Enabled:
-    """What was put in the place of what; empty while numba.cuda is as it was."""
+    """The parts of numba.cuda that were replaced, and their replacements; empty while it is as it was."""
 
     replaced: tuple[tuple[Any, str, Any], ...] = ()  # (object, attribute, what it was)
 

@@ -38,7 +38,7 @@ NO_DRIVER = (
 
 
 class CurrentDevice:
-    """What `cuda.get_current_device()` gives."""
+    """The result of `cuda.get_current_device()`."""
 
     def __init__(self, gpu: Device):
         chip = gpu.chip
@@ -65,7 +65,7 @@ class CurrentDevice:
 
 
 class CurrentContext:
-    """What `cuda.current_context()` gives."""
+    """The result of `cuda.current_context()`."""
 
     def __init__(self, gpu: Device, device: CurrentDevice):
         self.device, self.synchronize = device, gpu.synchronize
@@ -168,7 +168,7 @@ class Replacement(NamedTuple):
 
 
 def replacements(gpu: Device) -> list[Replacement]:
-    """What stands in for numba.cuda's driver."""
+    """The replacements of numba.cuda's driver."""
     device = CurrentDevice(gpu)
     kernel = type("EmulatedKernel", (EmulatedKernel,), {"gpu": gpu})
     typeof_impl.register(DeviceArray, _type_of_device_array)

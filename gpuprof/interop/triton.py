@@ -20,7 +20,7 @@ OLDEST = (3, 5)  # the first with knobs.runtime.add_stages_inspection_hook
 
 
 class _Enabled:
-    """What was put in the place of what; None while Triton is as it was."""
+    """The parts of Triton that were replaced, and their replacements; None while it is as it was."""
 
     driver: Any = None
     replaced: tuple[tuple[Any, str, Any], ...] = ()  # (object, attribute, what it was)

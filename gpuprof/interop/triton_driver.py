@@ -42,7 +42,7 @@ _numbers = itertools.count()  # of drivers: Triton keeps the kernels of each dev
 
 
 class Loaded(NamedTuple):
-    """What Triton calls a kernel's function handle."""
+    """A loaded kernel: Triton calls it a function handle."""
 
     module: LoadedModule
     function: Function
@@ -92,7 +92,7 @@ class EmulatedDriver(DriverBase):
 
 
 class _Utils:
-    """What Triton's driver keeps in C."""
+    """The functions that Triton's own driver has in C."""
 
     def __init__(self, gpu: Device):
         self.gpu = gpu

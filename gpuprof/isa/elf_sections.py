@@ -19,7 +19,7 @@ from elftools.elf.sections import NoteSection, Section, StringTableSection, Symb
 
 from gpuprof.isa import gpubin_layout as layout
 
-# Of some other types, pyelftools reads the content as soon as it makes the section.
+# Only these types are read: of some others, pyelftools reads the content as soon as it makes the section.
 _TYPES = ("SHT_PROGBITS", "SHT_SYMTAB", "SHT_STRTAB", "SHT_RELA", "SHT_NOTE", "SHT_NOBITS")
 _RAISED = (ELFError, ConstructError, OverflowError)  # the last by a seek to an offset of more than 63 bits
 _READINGS = 4  # how often a byte may be read, on average; a whole file takes less than two

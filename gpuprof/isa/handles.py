@@ -55,11 +55,11 @@ def sampler_of(word: int) -> Sampler:
 
 
 def bind_word(old: int, handle: int) -> int:
-    """What an opaque variable holds when `handle` is bound to it: its own sampler stays when the PTX text gave one."""
+    """The word of an opaque variable that `handle` is bound to. It keeps its own sampler when the PTX text gave one."""
     return handle & ~SAMPLER_MASK | old & SAMPLER_MASK if old & STATIC else handle
 
 
-# What an opaque variable's initial value may say (PTX ISA, "Opaque types"), and what it is in a Sampler.
+# The names in an opaque variable's initial value (PTX ISA, "Opaque types"), and their fields in a Sampler.
 _STATIC_ADDRESS = ("addr_mode_0", "addr_mode_1", "addr_mode_2")
 
 

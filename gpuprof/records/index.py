@@ -1,4 +1,6 @@
-"""What is in a recording and where, without its rows: enough to compare two of them, and to read any chunk again."""
+"""The content of a recording and its places, without the rows: enough to compare two of them, and to read any chunk
+again.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -79,7 +81,7 @@ def _of_launch(index: Index, rows: Rows) -> int:
 EXACT = tuple(
     chunk.type for chunk in BY_TYPE.values() if chunk.kind == "array" and chunk.type not in (*SAMPLED, LOSSES)
 )
-# What of a chunk stands in `Index.order`, where the chunk does.
+# The part of a chunk that stands in `Index.order` in the chunk's place.
 IN_ORDER: dict[bytes, Callable[[Index, Any], Any]] = {
     **dict.fromkeys((*EXACT, LOSSES), _of_launch),
     b"MODL": lambda index, fields: fields["id"],

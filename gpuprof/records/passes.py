@@ -124,8 +124,8 @@ def by_cycle(streams: Sequence[Iterator[np.ndarray]], name: str) -> Iterator[np.
     ahead = [_Ahead(stream, name) for stream in streams]
     while ahead := [each for each in ahead if len(each.rows)]:
         open_ended = [each for each in ahead if each.more]
-        # What is still to come of a stream is of its last cycle here, or a later one: rows before the first of those
-        # are all there.
+        # Rows that a stream has not given yet are of its last cycle here, or later. Before the first of those cycles
+        # all rows are there.
         bound = min((each.rows["cycle"][-1] for each in open_ended), default=None)
         ready = np.concatenate([each.take(bound) for each in ahead])
         if len(ready):
@@ -136,7 +136,7 @@ def by_cycle(streams: Sequence[Iterator[np.ndarray]], name: str) -> Iterator[np.
 
 
 class _Ahead:
-    """What has been read of a stream and not given away; `more` may come."""
+    """The rows of a stream that have been read and not given away; `more` may come."""
 
     def __init__(self, stream: Iterator[np.ndarray], name: str):
         self._stream, self._name = (rows for rows in stream if len(rows)), name

@@ -38,7 +38,7 @@ class Module:
 
 @cache
 def _no_rows(dtype: np.dtype) -> np.ndarray:
-    """What an array is until it gets rows. All launches share it: there may be a million of them."""
+    """An array before it gets rows. All launches share it: there may be a million of them."""
     empty = np.empty(0, dtype)
     empty.flags.writeable = False
     return empty

@@ -190,7 +190,7 @@ class Field(NamedTuple):
     optional: bool = False
 
 
-# What may stand in a field, as the docs say it. The reader has one predicate for each.
+# The types of a field's value, in the words of the docs. The reader has one predicate for each.
 FIELD_TYPES = {
     "text": "a string",
     "count": "an integer from 0 to 2^63 - 1",

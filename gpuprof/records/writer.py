@@ -89,7 +89,7 @@ class RecordWriter:
         """The disk refused more; the file has what came before, and no last chunk."""
         return self._file.refused is not None
 
-    # What is measured on.
+    # The run: its settings, its chip, its modules, its sources.
 
     def meta(self, fields: dict[str, Any]) -> None:
         self._json(b"META", fields)
@@ -125,7 +125,7 @@ class RecordWriter:
         for start in range(0, len(text) or 1, PIECE_CHARACTERS):
             self._json(b"SRCF", {"path": path, "text": text[start : start + PIECE_CHARACTERS]})
 
-    # What is measured.
+    # The measurements of its launches.
 
     def launch_begin(self, fields: dict[str, Any]) -> None:
         """LNCH: see `schema.LAUNCH_FIELDS`."""

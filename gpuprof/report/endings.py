@@ -1,4 +1,4 @@
-"""What ended the stalls of a kernel's lines, and which line is waited for most."""
+"""The causes that ended the stalls of a kernel's lines, and the line that is waited for most."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What every page shows first, from the database: how it was sampled, what was lost, on which chip."""
+"""The head of every page, from the database: the sampling, the losses, the chip."""
 
 import json
 import sqlite3

@@ -57,7 +57,7 @@ NO_COUNTS = Counters()
 
 @dataclass(frozen=True)
 class Cost:
-    """What something cost: samples and exact warp-cycles per reason, and counters."""
+    """The cost of a place: samples and exact warp-cycles per reason, and counters."""
 
     samples: tuple[int, ...] = ZEROS
     not_issued: tuple[int, ...] = ZEROS  # of the samples, those taken while the warp's scheduler issued nothing
@@ -139,7 +139,7 @@ class Ending(NamedTuple):
 
 
 class Blame(NamedTuple):
-    """What ended stalls of an instruction for one reason: rows of the `causes` table, summed over launches."""
+    """The causes that ended an instruction's stalls for one reason: rows of the `causes` table, summed up."""
 
     pc: int
     reason: int
@@ -220,7 +220,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class ChipFacts:
-    """What a report needs of the chip; None where the database does not say."""
+    """The numbers of the chip that a report needs; None where the database does not say."""
 
     name: str
     clock_mhz: float | None = None
@@ -233,7 +233,7 @@ class ChipFacts:
 
 @dataclass(frozen=True)
 class Header:
-    """What every page shows first."""
+    """The facts at the head of every page."""
 
     tool_version: str
     model_version: str

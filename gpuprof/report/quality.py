@@ -65,7 +65,7 @@ def columns(quality: Quality, look: Look) -> list[Column]:
 
 
 def verdicts(quality: Quality) -> list[str]:
-    """What follows from the table."""
+    """The conclusions from the table, as sentences."""
     sure = []
     for row in (row for row in quality.rows if row.period_cycles >= quality.header.period_cycles):
         if row.error.hottest is None or row.error.hottest < SURE:

@@ -1,4 +1,4 @@
-"""What a session does, as the chunks of its recording have it (`records.schema`)."""
+"""A session's work as the chunks of its recording (`records.schema`)."""
 
 import numpy as np
 

@@ -21,9 +21,9 @@ from gpuprof.errors import GpuprofError
 from gpuprof.run.ahead import Orders, ahead
 from gpuprof.timing.sampling.filter import Filter
 
-IN_MEMORY_NBYTES = 256 << 20  # of a launch's trace that is put by; the rest goes to a temporary file
-# Of that: what some 3,500 million warp instructions of a memory-bound kernel make (tests/bench/long_run.py: about 9
-# bytes each).
+IN_MEMORY_NBYTES = 256 << 20  # the part of a put-by trace that stays in memory; the rest goes to a temporary file
+# The most in that file: the trace of some 3,500 million warp instructions of a memory-bound kernel, about 9 bytes each
+# (tests/bench/long_run.py).
 MOST_NBYTES = 32 << 30
 
 Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]

@@ -85,7 +85,7 @@ def chip_of(stream: SavedStream) -> Chip:
 
 
 def memory_limit_nbytes() -> int:
-    """What a stream may allocate: half of the host's memory, so that a damaged one cannot take it all."""
+    """The bytes that a stream may allocate: half of the host's memory, so that a damaged stream cannot take it all."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 

@@ -16,7 +16,7 @@ NO_SAMPLING = Sampling()
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """What one launch gave, beside its effect on memory."""
+    """The result of one launch, beside its effect on memory."""
 
     launch: cmd.Launch
     timing: LaunchTiming

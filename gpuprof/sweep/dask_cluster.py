@@ -90,7 +90,7 @@ def _check_workers(client: "Client", address: str) -> None:
 
 
 def _outcome(address: str, number: int, status: str, result: object) -> Outcome:
-    """What a finished future says."""
+    """The outcome that a finished future holds."""
     from distributed.scheduler import KilledWorker
 
     if isinstance(result, Outcome):

@@ -1,4 +1,4 @@
-"""What is swept: numbers of the chip, macros of the source, registers per thread."""
+"""The parameters of a sweep: numbers of the chip, macros of the source, registers per thread."""
 
 import itertools
 import re

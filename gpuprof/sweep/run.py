@@ -71,7 +71,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave: its launches, or, when it failed, why."""
+    """The outcome of a run: its launches, or the reason why it failed."""
 
     number: int
     launches: tuple[Measured, ...]
@@ -79,7 +79,7 @@ class Outcome:
 
 
 def versions() -> dict[str, str]:
-    """What must be the same wherever runs of one table are done."""
+    """The versions that must be the same wherever runs of one table are done."""
     return {"gpuprof": installed_version(), "timing model": MODEL_VERSION, "instruction set": str(ISA_VERSION)}
 
 

@@ -24,12 +24,12 @@ from gpuprof.timing.state.machine import State
 from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import FOLDED, JOINED, static_program
 
-QUARTERS = 4  # stretches of batches that a rate is told from
-LEAST_BATCHES = 6  # before one is
+QUARTERS = 4  # stretches of batches that give a rate
+LEAST_BATCHES = 6  # a rate needs more than these
 # How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters'
 # costs (the mean of two is within that nine times in ten, where only chance is at work), and by twice the drift from
-# the first half to the second, which may go on. Four quarters agree by chance now and then: what the batches that give
-# the rate vary by says so, and it is not less than the standard error of these.
+# the first half to the second, which may go on. Four quarters agree by chance now and then, so the bound is not less
+# than the standard error of the batches that give the rate.
 LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
 MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
 MOST_ERROR_FILLING = 0.01

@@ -16,7 +16,7 @@ from gpuprof.timing.state.machine import State
 MOST_PIECES = 4  # of a chunk's chain, before the older ones are gathered
 WHOLE_PIECES = 2  # the newest, in which most warps are
 GATHERED_NBYTES = 16 << 20  # a gathered piece stays below this where it can, so that it is not copied again and again
-# what a warp has an address in, and the piece's name for all of it
+# The arrays in which a warp has an address, and their names in a piece.
 ARRAYS = {"step": "steps", "access": "accesses", "sector": "sectors"}
 (ITEM_NBYTES,) = {STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES}  # all of these are as long
 

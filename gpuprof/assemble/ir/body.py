@@ -24,7 +24,7 @@ WORDS = {"R": 1, "D": 2, "P": 0}  # 32-bit registers that a value of a file take
 
 
 class Clobbers(NamedTuple):
-    """What a call may overwrite: the first 32-bit registers and the first predicates."""
+    """The registers that a call may overwrite: the first 32-bit registers and the first predicates."""
 
     words: int
     p: int

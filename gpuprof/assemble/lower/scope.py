@@ -1,4 +1,4 @@
-"""What names mean inside the braces of a function."""
+"""The meaning of names inside the braces of a function."""
 
 from typing import NamedTuple
 

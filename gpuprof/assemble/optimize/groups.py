@@ -24,7 +24,7 @@ def _groups(inst: Inst) -> list[tuple[str, tuple[int, ...]]]:
 def _share_in(block: Block) -> None:
     # A copy is the same as an earlier one only while its source has not been written again.
     version: Counter[int] = Counter()  # how often a register was written so far
-    source: dict[int, tuple] = {}  # of a copy: what it copies
+    source: dict[int, tuple] = {}  # destination of a copy -> the value it copies
     # sources -> the first group of them, and its members' versions
     made: dict[tuple, tuple[tuple[int, ...], tuple[int, ...]]] = {}
     for inst in block.insts:

@@ -14,10 +14,9 @@ from gpuprof.isa.opcodes import numbers
 
 # ptxas 13.0's bounds for sm_80 (tests/ptxas/unrolled.csv).
 MOST_SLOTS = 50  # of a turn
-MOST_LOADS = 15  # of a turn, together with what is guarded
-# How many instructions of the turns that are left over ptxas guards rather than jumps over, by the number of 64-bit
-# pointers that each turn moves.
-# This is what is seen; why it should be so, nobody has said.
+MOST_LOADS = 15  # of a turn, guarded instructions included
+# The number of instructions in left-over turns that ptxas guards rather than jumps over, by the number of 64-bit
+# pointers that each turn moves. A doubt: this was observed (tests/ptxas/unrolled.csv), and no reason is known.
 LONGEST_REST = {0: 9, 2: 16}
 MOST_STEP = 1 << 16  # a counter that moves by more is left alone
 NUMBERS = {

@@ -28,7 +28,7 @@ def _join_in(block: Block, single: dict[int, Inst]) -> None:
     open_loads: dict[int | None, list[tuple[int, Inst]]] = {}
     first: dict[int, Inst] = {}  # id of a load that comes first in its group -> what takes its place
     gone: set[int] = set()
-    read: set[int] = set()  # so far: who is written after that keeps its place
+    read: set[int] = set()  # registers read so far: a load of one cannot move up past that
     for inst in block.insts:
         if is_fence(inst) or (is_access(inst) and is_write(inst)):
             # A wide load reads all words where the first narrow one stood, so no write to them may lie between.

@@ -31,8 +31,8 @@ _BASE_TYPES = {
 
 
 class Use:
-    """What the kernel does with one parameter's memory. The types of its accesses tell nothing: `__int_as_float(x[i])`
-    loads floats.
+    """The kernel's use of one parameter's memory. The types of its accesses tell nothing: `__int_as_float(x[i])` loads
+    floats.
     """
 
     def __init__(self):

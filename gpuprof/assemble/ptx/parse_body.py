@@ -1,4 +1,4 @@
-"""What stands between the braces of a function: statements, instructions and their operands (PTX ISA 4.3)."""
+"""The body of a function, between its braces: statements, instructions and their operands (PTX ISA 4.3)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a chip and a kernel allow a launch to be."""
+"""The limits that a chip and a kernel set to a launch."""
 
 from gpuprof.chips import Chip
 from gpuprof.errors import UsageError

@@ -44,7 +44,7 @@ class TensorMap(NamedTuple):
 
 
 class BadTensorMap(Exception):
-    """What is wrong with a descriptor, in words."""
+    """The fault of a descriptor, in words."""
 
 
 def decode(raw: bytes) -> TensorMap:

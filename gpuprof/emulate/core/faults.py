@@ -1,4 +1,4 @@
-"""What the kernel did wrong, as a message: the kernel, the source line, the thread and block, and the address."""
+"""The message of a kernel's fault: the kernel, the source line, the thread and block, and the address."""
 
 import numpy as np
 

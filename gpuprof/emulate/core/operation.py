@@ -30,7 +30,9 @@ Builder = Callable[[Instruction, "Env"], Op]
 
 @dataclass
 class Env:
-    """What builders may ask for: the pool of constants, and `at`, the index of the instruction being built."""
+    """The surroundings that builders may ask for: the pool of constants, and `at`, the index of the instruction being
+    built.
+    """
 
     graph: Graph
     pool: Pool

@@ -31,8 +31,8 @@ GROUP_WARPS = 4
 
 
 class Operand(NamedTuple):
-    """What a warp multiplies of a matrix: rows of A (its 16 of the group's 64) or the 8 columns of B from `first`
-    on.
+    """The part of a matrix that a warp multiplies: rows of A (its 16 of the group's 64) or the 8 columns of B from
+    `first` on.
     """
 
     is_a: bool

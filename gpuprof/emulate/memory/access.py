@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Site(NamedTuple):
-    """What is known of a memory instruction before it runs. `verb` is for messages: "read", "write", "atomic
+    """The facts of a memory instruction that are known before it runs. `verb` is for messages: "read", "write", "atomic
     operation".
     """
 

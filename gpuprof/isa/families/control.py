@@ -9,8 +9,8 @@ N_BARRIERS = 16  # of a block. PTX ISA, bar: "each CTA has sixteen barriers"
 
 def rows() -> Iterator[Opcode]:
     yield row("NOP", "hint", "", "none", "alu", "nop")
-    # What kernels begin with: the stack pointer, and the descriptor of global memory. Nothing reads either; each takes
-    # its slot.
+    # Kernels begin with these two loads: the stack pointer, and the descriptor of global memory. Nothing reads
+    # either, but each takes a slot.
     yield row("LOAD.SP", "hint", "", "alu", "alu", "nop")
     yield row("LOAD.DESC", "hint", "", "uniform", "alu", "nop")
     # Where lanes that part will meet, and do; a turn for other warps. They change nothing: see

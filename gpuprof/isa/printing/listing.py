@@ -125,7 +125,7 @@ def _place(location: Location) -> tuple:
 
 
 class Sources(NamedTuple):
-    """What the source lines of a listing are made of."""
+    """The texts and places that the source lines of a listing are made of."""
 
     texts: Mapping[str, list[str]]  # lines by path
     display: Mapping[str, str]  # symbol -> name in the source

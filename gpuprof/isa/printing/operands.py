@@ -19,7 +19,9 @@ EMPTY = dict.fromkeys(SLOTS, RZ) | {"imm": 0, "mods": 0}
 
 
 class Context(NamedTuple):
-    """What the operand functions work on. `state`: the encoded fields, taken out when shown, put in when read."""
+    """The values that the operand functions work on. `state`: the encoded fields, taken out when shown, put in when
+    read.
+    """
 
     op: Opcode
     state: dict[str, int]

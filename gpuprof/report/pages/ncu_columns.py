@@ -18,7 +18,7 @@ from gpuprof.report.waits import joined
 
 
 class Line(NamedTuple):
-    """What a CSV row is made of."""
+    """The values that a CSV row is made from."""
 
     row: Row
     section: Section

@@ -1,4 +1,4 @@
-"""What makes a page: its rendering in each format, none of which can be left out."""
+"""A page: its rendering in each format, none of which can be left out."""
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -12,7 +12,7 @@ from gpuprof.report.terminal.look import Look
 
 
 class Request(NamedTuple):
-    """What is wanted of a page. `lines`: the first and the last source line; `isa`: instructions under every line."""
+    """The options of a page. `lines`: the first and the last source line; `isa`: instructions under every line."""
 
     page: str  # a key of PAGES, or "" for the default
     lines: tuple[int, int] | None = None

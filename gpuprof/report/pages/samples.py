@@ -27,7 +27,7 @@ Lines = tuple[int, int] | None
 
 
 class Charge(NamedTuple):
-    """What one reason cost at one place."""
+    """The cost of one reason at one place."""
 
     place: str
     path: str

@@ -88,7 +88,7 @@ def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list
 
 
 class WaitsLine(NamedTuple):
-    """What a row of the CSV is made of."""
+    """The values that a CSV row is made from."""
 
     kernel: Kernel
     waits: Waits  # of one instruction

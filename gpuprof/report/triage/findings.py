@@ -1,4 +1,4 @@
-"""What a rule looks at, and what it finds."""
+"""The input of a rule, and its findings."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What a rule looks at."""
+    """The input of a rule."""
 
     kernel: Kernel
     sections: tuple[Section, ...]

@@ -62,8 +62,8 @@ UNITS: dict[int, tuple[int, str, str]] = by_number(
     }
 )
 
-# Of so many slots of an expansion one runs on its row's own pipe, the others being moves, compares and integer steps:
-# of three for integer divisions, of two for what iterates in floats.
+# One slot of every N of an expansion runs on its row's own pipe, and the others are moves, compares and integer steps.
+# N is 3 for integer divisions, 2 for iterations in floats.
 EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
 
 

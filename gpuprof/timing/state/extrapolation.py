@@ -1,4 +1,4 @@
-"""What is known of a launch of which only some blocks were timed (see `timing.extrapolate`)."""
+"""The record of a launch of which only some blocks were timed (see `timing.extrapolate`)."""
 
 from dataclasses import dataclass
 

@@ -231,7 +231,7 @@ BLOCK = np.dtype(
     align=True,
 )
 
-# What a grid is, where its trace stands, and what has been counted for it.
+# A grid's fixed numbers, the place of its trace, and its state and counters.
 GRID_NUMBERS = (
     "launch",
     "priority",  # the smaller, the sooner

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 
-MOST_WARPS = 64  # that a round is told apart for
+MOST_WARPS = 64  # more warps take as long as these
 
 
 def round_cycles(chip: Chip) -> np.ndarray:

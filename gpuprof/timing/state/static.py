@@ -1,4 +1,4 @@
-"""What timing needs to know of each instruction, worked out once per launch from the code, the instruction table and
+"""The facts of each instruction that timing needs, worked out once per launch from the code, the instruction table and
 the chip.
 
 Registers get dense scoreboard numbers: only those the code names, in the order R, D, P.
@@ -33,7 +33,7 @@ from gpuprof.timing.state.layout import (
     TICKS,
 )
 
-# What an instruction does when its last slot issues.
+# Kinds of instructions, by their effect when the last slot issues.
 (
     PLAIN,
     FOLDED,
@@ -105,7 +105,7 @@ KIND_OF_THE_OTHERS = {
     "grid_wait": GRID_WAIT,
 }  # fmt: skip
 assert BY_SPACE | KIND_OF_THE_OTHERS.keys() == KINDS.keys(), BY_SPACE | KIND_OF_THE_OTHERS.keys() ^ KINDS.keys()
-# What an access to memory does there. Copies to another block's shared memory read their own.
+# Operations of accesses on memory. Copies to another block's shared memory read their own.
 OPERATION_OF_KIND = {
     **dict.fromkeys(
         (

@@ -1,4 +1,4 @@
-"""What ended each stall: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
+"""The causes that ended stalls: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
 
 A cause is one number (see layout). An instruction that makes others wait leaves its cause where they look: with the
 registers that it writes, the port that it takes, the queue, the block's memory barriers. Where another warp may look,

@@ -18,7 +18,7 @@ _MEMORY_TYPES = frozenset(
 
 
 class _Access(NamedTuple):
-    """What the modifiers of a load or store say; `policy`: an operand with a cache policy follows the others."""
+    """The modifiers of a load or store, decoded. `policy`: an operand with a cache policy follows the others."""
 
     space: str
     mods: int
