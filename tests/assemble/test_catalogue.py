@@ -101,7 +101,9 @@ def test_a_refused_form_stops_the_program(kind, name):
 
 def test_every_opcode_of_the_lowering_is_listed():
     listed = {entry.name.split(".")[0] for entry in ENTRIES}
-    assert (set(HANDLERS) | {opcode for opcode, _ in SPECIAL_FORMS}) - listed == set()
+    assert (set(HANDLERS) | {opcode for opcode, _ in SPECIAL_FORMS}) - listed == set(), (
+        "add the opcode to WHOLE, or to REFUSED, in gpuprof/assemble/catalogue.py"
+    )
 
 
 def test_kinds_and_names_are_not_doubled():

@@ -7,6 +7,7 @@ import pytest
 from gpuprof.chips import list_chips, load_chip
 from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES
 from gpuprof.errors import UsageError
+from tests.paths import ROOT
 
 NAMES = ("a100", "b200", "h100", "h200", "mi210-like", "ppu15", "rtx3090", "rtx4090", "t4", "v100", "xehpc-like")
 
@@ -22,7 +23,14 @@ def test_every_number_of_a_chip_has_a_source(name):
         f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries
     }
     assert set(chip.sources) == names
-    assert all(source and source != f"{name}.toml" for source in chip.sources.values())
+    missing = [field for field, source in chip.sources.items() if not source or source == f"{name}.toml"]
+    assert missing == [], f"give each a source in gpuprof/chips/{name}.toml"
+
+
+def test_the_readme_lists_the_chips():
+    text = (ROOT / "README.md").read_text()
+    shown = text.partition("Chips are")[2].partition("two of other makers")[0]
+    assert set(re.findall(r"`(\w+)`", shown)) == {name for name in list_chips() if not load_chip(name).is_foreign}
 
 
 def test_the_machine_of_the_patent():

@@ -61,7 +61,7 @@ def test_every_metric_has_its_value(tmp_path):
     with sqlite3.connect(tmp_path / "saxpy.gpudb") as db:
         db.execute(f"UPDATE counters SET {', '.join(f'{name} = {n}' for name, n in COUNTERS.items())} WHERE pc = 4112")
         db.executemany("INSERT INTO launch_metrics VALUES (0, ?, ?)", TIMING.items())
-        assert launch_values(db) == {0: EXPECTED}
+        assert launch_values(db) == {0: EXPECTED}, "put the new metric's value into EXPECTED here"
 
 
 def test_another_set_of_metrics_is_another_format():
@@ -84,4 +84,6 @@ NOT_SCALED = {
 
 
 def test_every_number_of_a_launch_is_scaled_or_known_not_to_be():
-    assert {field.name for field in fields(LaunchTiming)} == NOT_SCALED | set(SCALED)
+    assert {field.name for field in fields(LaunchTiming)} == NOT_SCALED | set(SCALED), (
+        "a number that grows with the blocks belongs into SCALED of timing/extrapolate.py, another into NOT_SCALED here"
+    )
