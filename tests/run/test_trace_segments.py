@@ -126,6 +126,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     assert kept_longer < 1.5 * kept
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_where_warps_of_a_block_drift_apart(tmp_path, monkeypatch):
     """Of a warp that is behind the trace is not made before it is due, and of pieces that it still needs something of
     nothing else stays.
@@ -137,6 +138,7 @@ def test_memory_does_not_grow_where_warps_of_a_block_drift_apart(tmp_path, monke
     assert kept_longer < 1.1 * kept
 
 
+@pytest.mark.long
 def test_warps_that_drift_apart(tmp_path, monkeypatch):
     """Cut and gathered in any way the trace is the same."""
     (tmp_path / "apart.cu").write_text(APART)

@@ -77,6 +77,7 @@ def test_two_processes_give_the_same_bytes_as_one(alone):
     assert sweep_files(folder, "two", "--jobs", "2") == expected
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_replaced_and_its_runs_done_again(tmp_path):
     plan = plan_of(tmp_path, "sms=1,2,3,4")
     tasks = prepare(plan, runs(plan))
@@ -90,6 +91,7 @@ def test_a_process_that_dies_is_replaced_and_its_runs_done_again(tmp_path):
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.long
 def test_a_run_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
     """Run 1 ends every process that it gets into, as a system without memory would end it."""
     plan = plan_of(tmp_path, "sms=1,2,3")
@@ -103,6 +105,7 @@ def test_a_run_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
     assert [found[0], found[2]] == [run_one(tasks[0]), run_one(tasks[2])]
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     """The bar says when a run is done. That run is kept beside the table's place, the others say that they were not
     run; no process stays.
@@ -221,6 +224,7 @@ def cluster_of(tmp_path_factory):
         each.close()
 
 
+@pytest.mark.long
 def test_a_cluster_gives_the_same_bytes_and_does_the_runs_of_a_lost_worker_again(alone, cluster_of, tmp_path):
     folder, expected = alone
     two = cluster_of(2)
@@ -241,6 +245,7 @@ def test_a_cluster_gives_the_same_bytes_and_does_the_runs_of_a_lost_worker_again
     assert sorted(found, key=lambda outcome: outcome.number) == [run_one(task) for task in tasks]
 
 
+@pytest.mark.long
 def test_a_run_that_kills_its_worker_fails_alone(cluster_of, tmp_path):
     """Of three workers one is left: the first to run it and the one that ran it again are gone."""
     three = cluster_of(3, DEADLY, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
@@ -252,6 +257,7 @@ def test_a_run_that_kills_its_worker_fails_alone(cluster_of, tmp_path):
     assert [worker.poll() for worker in three.workers].count(None) == 1
 
 
+@pytest.mark.long
 def test_a_mistake_of_ours_on_a_worker_is_told(cluster_of, tmp_path):
     one = cluster_of(1, "import gpuprof.sweep.run as run\nrun.measure = lambda task: 1 // 0\n")
     plan = plan_of(tmp_path, "sms=1")
@@ -259,6 +265,7 @@ def test_a_mistake_of_ours_on_a_worker_is_told(cluster_of, tmp_path):
         list(on_cluster(prepare(plan, runs(plan)), one.address))
 
 
+@pytest.mark.long
 def test_a_scheduler_that_goes_away(cluster_of, tmp_path, monkeypatch, capfd):
     """One error, and none of Dask's own messages."""
     monkeypatch.setattr(dask_cluster, "SECONDS_TO_CONNECT", 2)
@@ -272,6 +279,7 @@ def test_a_scheduler_that_goes_away(cluster_of, tmp_path, monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_a_worker_with_another_model_is_an_error(cluster_of, tmp_path):
     kernel_file(tmp_path)
     other = cluster_of(1, PRELOAD_OTHER_MODEL)
@@ -283,6 +291,7 @@ def test_a_worker_with_another_model_is_an_error(cluster_of, tmp_path):
     assert names(tmp_path) == ["sums.cu"]
 
 
+@pytest.mark.long
 def test_a_worker_without_gpuprof_is_an_error(cluster_of, tmp_path):
     kernel_file(tmp_path)
     without = cluster_of(1, PRELOAD_NO_GPUPROF)

@@ -16,7 +16,7 @@ from tests.support.nvidia_tools import needs_nvcc
 from tests.support.running import run_file
 from tests.whole.test_oracle_host import FOLDER, TABLE, check, device_module
 
-pytestmark = needs_nvcc
+pytestmark = [needs_nvcc, pytest.mark.long]
 
 # What nvcc contracts and clang does not, and the other way round, differs in the last bits.
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}
