@@ -65,8 +65,7 @@ def command(
     from gpuprof.chips import load_chip
     from gpuprof.cli.progress import Terminal
     from gpuprof.errors import UsageError
-    from gpuprof.run.multipass import passes_of
-    from gpuprof.run.multipass import record as record_passes
+    from gpuprof.run.multipass import passes_of, record as record_passes
     from gpuprof.run.replay import chip_of, replay
     from gpuprof.run.settings import Settings
     from gpuprof.saved.read import read_stream

@@ -222,8 +222,7 @@ def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], pl
 def _print(table) -> None:
     import sys
 
-    from gpuprof.report.terminal.screen import console_for, look_for, tolerant
-    from gpuprof.report.terminal.screen import write as write_lines
+    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write as write_lines
     from gpuprof.sweep.screen import lines
 
     tolerant(sys.stdout)

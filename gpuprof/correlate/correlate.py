@@ -21,8 +21,7 @@ from gpuprof.correlate.program_tables import (
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError, GpuprofError
-from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
-from gpuprof.isa.causes import KINDS as CAUSE_KINDS
+from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
 from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE

@@ -12,8 +12,7 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.schema import COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.settings import Settings
-from gpuprof.saved.codec import VERSION as STREAM_VERSION
-from gpuprof.saved.codec import Header
+from gpuprof.saved.codec import VERSION as STREAM_VERSION, Header
 from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import described

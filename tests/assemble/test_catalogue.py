@@ -3,25 +3,14 @@
 import pytest
 
 from gpuprof.assemble.catalogue import entries
-from gpuprof.assemble.lower.lowering import FORMS as SPECIAL_FORMS
-from gpuprof.assemble.lower.lowering import HANDLERS
+from gpuprof.assemble.lower.lowering import FORMS as SPECIAL_FORMS, HANDLERS
 from gpuprof.errors import UnsupportedInstruction
 from tests.forms import (
     common as ptx_forms_common,
-)
-from tests.forms import (
     hopper as ptx_forms_hopper,
-)
-from tests.forms import (
     memory as ptx_forms_memory,
-)
-from tests.forms import (
     scalar as ptx_forms_scalar,
-)
-from tests.forms import (
     tensor as ptx_forms_tensor,
-)
-from tests.forms import (
     texture as ptx_forms_texture,
 )
 from tests.forms.common import mnemonic

@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.ptx import ast

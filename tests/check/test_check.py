@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpuprof.chips import list_chips, load_chip
-from gpuprof.cli import explain
-from gpuprof.cli import list as list_module
+from gpuprof.cli import explain, list as list_module
 from gpuprof.correlate.metrics import METRICS
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import COLUMNS, NAMES

@@ -10,8 +10,7 @@ import gpuprof.run.multipass
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
 from tests.paths import SAMPLES
-from tests.support.command import gpuprof as run
-from tests.support.command import masked, names, write_files
+from tests.support.command import gpuprof as run, masked, names, write_files
 
 KERNELS = """\
 #include <cstdio>

@@ -9,8 +9,7 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from gpuprof.cli import explain
-from gpuprof.cli import list as list_module
+from gpuprof.cli import explain, list as list_module
 from gpuprof.cli.report import command
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import INDEX, N_REASONS, NAMES

@@ -5,8 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from gpuprof.device.memory import GLOBAL_BASE, GUARD_NBYTES, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace, Allocation

@@ -5,22 +5,24 @@ run to see.
 import pytest
 
 from gpuprof.isa.opcodes import TABLE
-from tests.emulate import test_conformance_control as control
-from tests.emulate import test_conformance_convert as convert
-from tests.emulate import test_conformance_float as floating
-from tests.emulate import test_conformance_integer as integer
-from tests.emulate import test_conformance_memory as memory
-from tests.emulate import test_conformance_small_floats as small
-from tests.emulate import test_conformance_surface as surface
-from tests.emulate import test_conformance_tensor as tensor
-from tests.emulate import test_conformance_texture as texture
-from tests.emulate import test_conformance_video as video
-from tests.emulate import test_conformance_warp as warp
-from tests.emulate import test_conformance_wgmma as wgmma
-from tests.emulate import test_conformance_wide as wide
-from tests.emulate import test_control as flow
-from tests.emulate import test_hopper as hopper
-from tests.emulate import test_memory as services
+from tests.emulate import (
+    test_conformance_control as control,
+    test_conformance_convert as convert,
+    test_conformance_float as floating,
+    test_conformance_integer as integer,
+    test_conformance_memory as memory,
+    test_conformance_small_floats as small,
+    test_conformance_surface as surface,
+    test_conformance_tensor as tensor,
+    test_conformance_texture as texture,
+    test_conformance_video as video,
+    test_conformance_warp as warp,
+    test_conformance_wgmma as wgmma,
+    test_conformance_wide as wide,
+    test_control as flow,
+    test_hopper as hopper,
+    test_memory as services,
+)
 from tests.support import emulate_harness
 
 AGAINST_REFERENCES = (

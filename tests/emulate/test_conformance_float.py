@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.special import TESTP

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make

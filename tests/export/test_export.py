@@ -9,8 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from gpuprof.export import FORMATS
 from gpuprof.export.folded import frame

@@ -28,8 +28,16 @@ from gpuprof.records.merge import merge
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.report.pages import PAGES
-from gpuprof.saved.codec import VERSION as STREAM_VERSION
-from gpuprof.saved.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
+from gpuprof.saved.codec import (
+    VERSION as STREAM_VERSION,
+    End,
+    Failed,
+    Header,
+    SavedCopyIn,
+    SavedLaunch,
+    SavedLoad,
+    line_of,
+)
 from gpuprof.saved.pieces import pack, unpack
 from gpuprof.saved.read import read_stream
 from gpuprof.timing.sampling.configuration import Sampling

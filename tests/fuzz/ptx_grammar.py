@@ -12,23 +12,11 @@ from typing import NamedTuple
 
 from tests.forms import (
     common as ptx_forms_common,
-)
-from tests.forms import (
     hopper as ptx_forms_hopper,
-)
-from tests.forms import (
     memory as ptx_forms_memory,
-)
-from tests.forms import (
     modules as ptx_forms_modules,
-)
-from tests.forms import (
     scalar as ptx_forms_scalar,
-)
-from tests.forms import (
     tensor as ptx_forms_tensor,
-)
-from tests.forms import (
     texture as ptx_forms_texture,
 )
 from tests.fuzz.ptx_mixes import Mix

@@ -10,8 +10,7 @@ import re
 
 import numpy as np
 
-from tests.forms import memory as ptx_forms_memory
-from tests.forms import scalar as ptx_forms_scalar
+from tests.forms import memory as ptx_forms_memory, scalar as ptx_forms_scalar
 
 THREADS = 64
 COUNTS = {"p": 4, "c": 4, "h": 20, "r": 24, "d": 24, "f": 20, "e": 8, "q": 6}

@@ -10,8 +10,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError

@@ -1,8 +1,7 @@
 """Instruction text: golden lines, and the round trip over every row of the table."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gpuprof.isa.encoding import NEGATED, PT, RZ, Instruction, make
 from gpuprof.isa.modifiers import FIELDS, pack

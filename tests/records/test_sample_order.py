@@ -1,8 +1,7 @@
 """Samples on their way from the engine to the file: in order, each to its launch, in whole chunks."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gpuprof.records.schema import SM_SHIFT, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
