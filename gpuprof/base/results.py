@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Result(NamedTuple):
-    """One comparison. Numbers of an array's type are texts, as numpy writes them: they may be infinite, or no numbers."""
+    """One comparison. Numbers of an array's type are texts, as numpy writes them, also infinite ones."""
 
     launch: int  # index of the launch after which the array was read
     name: str  # of the array, as the user wrote it: "y", "saxpy#2.y"

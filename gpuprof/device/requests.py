@@ -13,6 +13,7 @@ from gpuprof.device.images import IMAGE_ELEMENTS
 from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.launching.config import checked
 from gpuprof.device.launching.values import (
+    NOTHING_WANTED,
     Argument,
     ArraySpec,
     HandleValue,
@@ -24,9 +25,6 @@ from gpuprof.device.launching.values import (
 from gpuprof.device.results import ResultPlan, compare_array, plan_results, save_array
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
-
-
-NOTHING_WANTED = Wanted()
 
 
 class LaunchArrays:

@@ -16,7 +16,6 @@ import numpy as np
 
 from gpuprof.base.files import replacing
 from gpuprof.base.results import Result
-from gpuprof.base.wording import base_name
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.comparing import DEFAULT_ATOL, default_rtol, difference
 from gpuprof.device.data import numbers, reference_array
@@ -100,7 +99,9 @@ def plan_results(
     saves = tuple(ToSave(arrays.find(saved.array, "--save"), saved.path) for saved in wanted.saved)
     given = [name for name, value in (("--rtol", wanted.rtol), ("--atol", wanted.atol)) if value is not None]
     if given and not (own or asked):
-        raise UsageError(f"{' and '.join(given)}: nothing is compared; give --expect, or ; y == ref.npy behind a launch")
+        raise UsageError(
+            f"{' and '.join(given)}: nothing is compared; give --expect, or ; y == ref.npy behind a launch"
+        )
     return ResultPlan((*own, *asked), saves)
 
 
@@ -124,8 +125,8 @@ def compare_array(comparison: Comparison, array: DeviceArray, launch: int) -> Re
         first=str([int(number) for number in index]),
         got=str(got[index]),
         wanted=str(comparison.wanted[index]),
-        absolute_error=f"{found.absolute_error:.3g}",
-        relative_error=f"{found.relative_error:.3g}",
+        absolute_error=f"{found.absolute_error:.6g}",
+        relative_error=f"{found.relative_error:.6g}",
     )
 
 
@@ -143,7 +144,7 @@ def _comparison(found: Found, expected: Expected, wanted: Wanted, folder: Path) 
     return Comparison(
         found,
         expected.array.text,
-        base_name(str(expected.reference)),
+        expected.text,
         values,
         _first_given(expected.rtol, wanted.rtol, default_rtol(found.spec.element)),
         _first_given(expected.atol, wanted.atol, DEFAULT_ATOL),
@@ -232,7 +233,9 @@ class _Arrays:
         names = list(dict.fromkeys(each.name for each in there if each.name))
         near = get_close_matches(array.name, names, n=1)
         hint = f". Did you mean {near[0]}?" if near else "; name it in the launch, as in y: f32[1024]"
-        return UsageError(f"{place}: no launch has an array {array.text}; named are: {', '.join(names) or 'none'}{hint}")
+        return UsageError(
+            f"{place}: no launch has an array {array.text}; named are: {', '.join(names) or 'none'}{hint}"
+        )
 
     def _scalar(self, name: str) -> str:
         """What a parameter of the name is given that is no array, as text; "" where there is none."""

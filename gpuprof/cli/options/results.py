@@ -62,21 +62,11 @@ def result_options(command: Callable) -> Callable:
 
 def comparing_flags(wanted) -> list[str]:
     """The comparisons as words of a command line. Where results are saved decides no number."""
-    words = [
-        word
-        for expected in wanted.expected
-        for word in ("--expect", f"{expected.array.text}={_without_folder(expected.reference)}")
-    ]
+    words = [word for expected in wanted.expected for word in ("--expect", f"{expected.array.text}={expected.text}")]
     for name in ("rtol", "atol"):
         if getattr(wanted, name) is not None:
             words += [f"--{name}", f"{getattr(wanted, name):g}"]
     return words
-
-
-def _without_folder(reference: str | int | float) -> str:
-    from gpuprof.base.wording import base_name
-
-    return base_name(str(reference))
 
 
 def check_results_flags(file: Path, wanted) -> None:

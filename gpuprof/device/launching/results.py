@@ -1,21 +1,23 @@
 """Comparisons as text: `y == ref.npy, rtol=1e-5` behind a launch, `y=ref.npy` on the command line.
 
-    expected   = array "==" reference {"," ("rtol" | "atol") "=" number}       behind a launch
-    --expect   = name ("=" | "==") reference                                   --save = name "=" FILE.npy
-    name       = [kernel ["#" integer] "."] (array | integer)                  array = identifier
-               an array's or a parameter's name, or the argument's place from 1 on
-    reference  = "zeros" | "ones" | "arange" | number | FILE.npy | '"' FILE.npy '"'
+expected   = array "==" reference {"," ("rtol" | "atol") "=" number}       behind a launch
+--expect   = name ("=" | "==") reference                                   --save = name "=" FILE.npy
+name       = [kernel ["#" integer] "."] (array | integer)                  array = identifier
+           an array's or a parameter's name, or the argument's place from 1 on
+reference  = "zeros" | "ones" | "arange" | number | FILE.npy | '"' FILE.npy '"'
 """
 
 import math
 import re
 from pathlib import Path
 
+from gpuprof.base.wording import base_name
 from gpuprof.device.launching.numbers import IDENTIFIER, NumberParser
 from gpuprof.device.launching.values import PLAIN_STARTS, ArrayName, Expected, Saved
 
 _NAME = re.compile(
-    r"(?:(?P<kernel>[^=#]+?)(?:#(?P<ordinal>[1-9]\d{0,8}))?\.)?(?P<array>[A-Za-z_$][A-Za-z0-9_$]*|\d{1,4})(?=\s*=)", re.ASCII
+    r"(?:(?P<kernel>[^=#]+?)(?:#(?P<ordinal>[1-9]\d{0,8}))?\.)?(?P<array>[A-Za-z_$][A-Za-z0-9_$]*|\d{1,4})(?=\s*=)",
+    re.ASCII,
 )
 _WORD = re.compile(r'"([^"\n]*)"|([^\s,;()"]+)', re.ASCII)
 TOLERANCES = ("rtol", "atol")
@@ -27,7 +29,7 @@ def parse_expected(text: str, place: str) -> Expected:
     array = parser.array_name("as in y=ref.npy or saxpy#2.y=ref.npy")
     if not parser.accept("=="):
         parser.expect("=", "between an array and its expected values")
-    expected = Expected(array, parser.reference(), place=place)
+    expected = Expected(array, *parser.reference(), place=place)
     parser.end("nothing may follow the expected values; --rtol and --atol give tolerances")
     return expected
 
@@ -62,14 +64,15 @@ class ResultParser(NumberParser):
         if not found:
             self.fail("expected an array to compare, as in y == ref.npy", start)
         self.expect("==", "and the expected values")
-        reference, given = self.reference(), {}
+        reference, text = self.reference()
+        given: dict[str, float] = {}
         while self.accept(","):
             word = self.match(IDENTIFIER)
             if not word or word.group() not in TOLERANCES or word.group() in given:
                 self.fail("expected rtol=NUMBER or atol=NUMBER", word.start() if word else self.at)
             self.expect("=", f"after {word.group()}")
             given[word.group()] = self.tolerance()
-        return Expected(ArrayName(found.group(), found.group()), reference, **given, place=self.place)
+        return Expected(ArrayName(found.group(), found.group()), reference, text, **given, place=self.place)
 
     def array_name(self, example: str) -> ArrayName:
         self.space()
@@ -81,17 +84,19 @@ class ResultParser(NumberParser):
             found.group().strip(), found["array"], (found["kernel"] or "").strip(), int(ordinal) if ordinal else None
         )
 
-    def reference(self) -> str | int | float:
+    def reference(self) -> tuple[str | int | float, str]:
+        """What an array is compared with, and how it was written."""
         self.space()
         start = self.at
         found = self.match(_WORD)
         word = (found.group(1) or found.group(2) or "") if found else ""
         if word in PLAIN_STARTS or word.endswith(".npy"):
-            return word
+            return word, base_name(word)
         self.at = start
         if not word or not re.match(r"[-+.\d(]|inf\b|nan\b", word):
             self.fail(f"expected {', '.join(PLAIN_STARTS)}, a number or a .npy file", start)
-        return self.number()
+        value = self.number()
+        return value, self.since(start)
 
     def tolerance(self) -> float:
         start = self.at

@@ -99,11 +99,12 @@ class ArrayName:
 @dataclass(frozen=True)
 class Expected:
     """An array and the values that it must have. `reference`: one of PLAIN_STARTS, the path of a .npy file, or a number
-    for all elements. Tolerances are None where the user gives none.
+    for all elements. `text` is how it was written, without folders. Tolerances are None where the user gives none.
     """
 
     array: ArrayName
     reference: str | int | float
+    text: str
     rtol: float | None = None
     atol: float | None = None
     place: str = field(default="", compare=False)  # where it was written: "--expect", "saxpy.cu:3"
@@ -119,8 +120,8 @@ class Saved:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line wants of the launches' results. `folder`: of the references' relative paths; tolerances hold
-    for all comparisons that have none of their own.
+    """What the command line wants of the launches' results. `folder`: that references' paths are relative to. Tolerances
+    hold for all comparisons that have none of their own.
     """
 
     expected: tuple[Expected, ...] = ()
@@ -128,6 +129,9 @@ class Wanted:
     rtol: float | None = None
     atol: float | None = None
     folder: Path = Path()
+
+
+NOTHING_WANTED = Wanted()
 
 
 @dataclass(frozen=True)
