@@ -120,7 +120,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line wants of the launches' results. `folder`: that references' paths are relative to. Tolerances
+    """What the command line wants of the launches' results. `folder`: of relative paths of references. Tolerances
     hold for all comparisons that have none of their own.
     """
 
