@@ -215,7 +215,7 @@ DAMAGED = {
     BASELINE.replace(
         '[40, "blur.cu"', "[40"
     ): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];', {'inst_executed': 8, "
-    "'warp_cycles, not [warp-cycles, file, text]; write a new one with --update",
+    "'warp_cycles_lo, not [warp-cycles, file, text]; write a new one with --update",
     BASELINE.replace(
         "{inst_executed", "{cycles"
     ): "damaged baseline: blur<<<(8, 8), 64>>> has 'cycles', which is not a "
@@ -567,8 +567,8 @@ regressed  blur<<<(8, 8), 64>>>: warp_cycles 1000 -> 2101 (+1101, +110.1 %), lim
              blur.cu:5  900 -> 2000 warp-cycles (+1100)  x[1] = a;
 1 launch compared (inst_executed=0 warp_cycles=0): 1 regressed
 """,
-        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: inst_executed 24 -> 91324 (+91300, +380416.7 %), limit "
-        "0, most at blur.cu:3; if this is intended, run again with --update\n",
+        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: inst_executed 24 -> 91324 (+91300, +380416.7 %), "
+        "limit 0, most at blur.cu:3; if this is intended, run again with --update\n",
     )
 
 
@@ -589,8 +589,8 @@ regressed  blur<<<(8, 8), 64>>>: registers 12 -> 40 (+28, +233.3 %), limit 0
 RIGHT = Result(0, "x", "zeros", 64, 0, "1e-05", "0")
 WRONG = Result(0, "y", "ref.npy", 64, 3, "1e-05", "0", "[5]", "1.5", "2.0", "0.5", "0.25")
 WRONG_ERROR = (
-    "gpuprof: now.gprec: results differ: 1 of 2 compared arrays; mend the kernel and collect again, then its cycles can "
-    "be compared\n"
+    "gpuprof: now.gprec: results differ: 1 of 2 compared arrays; mend the kernel and collect again, then its cycles "
+    "can be compared\n"
 )
 
 
@@ -600,8 +600,8 @@ def test_a_wrong_kernel_has_no_other_verdict(folder, flags):
     write_blur(folder / "now.gprec", cycles=(100,), results=(RIGHT, WRONG))
     assert check(folder, *flags) == (
         1,
-        "wrong      y == ref.npy: 3 of 64 elements differ, first [5]: got 1.5, expected 2.0; largest error 0.5 absolute, "
-        "0.25 relative (rtol 1e-05, atol 0)\n",
+        "wrong      y == ref.npy: 3 of 64 elements differ, first [5]: got 1.5, expected 2.0; largest error 0.5 "
+        "absolute, 0.25 relative (rtol 1e-05, atol 0)\n",
         WRONG_ERROR,
     )
     assert (folder / "blur.toml").read_text() == BASELINE
