@@ -63,6 +63,10 @@ class KernelFault(GpuprofError):
     """The kernel did what a GPU would trap on: out of bounds, misaligned, trap, watchdog."""
 
 
+class WrongResult(GpuprofError):
+    """A kernel computed something else than it should have: an array differs from its expected values."""
+
+
 class NotComparable(GpuprofError):
     """Nothing was measured, no baseline, or two runs that cannot be compared."""
 

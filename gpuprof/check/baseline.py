@@ -5,24 +5,27 @@ Lines of source stand in it by their text, without numbers, so that an edit abov
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
 from gpuprof.base.files import replacing, unreadable
 from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
-from gpuprof.correlate.metrics import BY_NAME, METRICS
+from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
-# 1: first version. Another set of metrics in correlate.metrics is another format, since a count that is left out means
+# 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics.
+# Another set of metrics in correlate.metrics is another format, since a count that is left out means
 # zero: a baseline of an older one does not compare.
-FORMAT = 1
+FORMAT = 2
+FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
 HEADER = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
-# The numbers are exact and the same on every machine. Counts of zero are left out.
-# lines: warp-cycles, file, text (and which of the lines that say the same), from {LINE_SHARE:.0%} of the launch on.
+# The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
+# lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
+# {LINE_SHARE:.0%} of any of them on.
 """
 
 
@@ -38,19 +41,26 @@ def baseline_lines(facts: Facts) -> Iterator[str]:
     yield f"tool = {quoted(facts.tool)}\n"
     for name in ORIGIN:
         yield f"{name} = {quoted(facts.origin[name])}\n"
-    for key, launch in sorted(facts.launches.items()):
+    for key, launch in facts.launches.items():
         yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
+        yield f"module = {quoted(launch.module)}\n"
         yield from (f"{m.name} = {launch.metrics[m.name]}\n" for m in METRICS if launch.metrics.get(m.name))
         yield "lines = [\n"
         yield from (
-            f"  {line_row(line, cost)},\n" for line, cost in launch.lines.items() if is_costly(cost.warp_cycles, launch)
+            f"  {line_row(line, cost)},\n"
+            for line, cost in launch.lines.items()
+            if any(is_costly(metric, value, launch) for metric, value in cost.values.items())
         )
         yield "]\n"
 
 
 def line_row(line: LineKey, cost: LineCost) -> str:
     occurrence = f", {line.occurrence}" if line.occurrence > 1 else ""
-    return f"[{cost.warp_cycles}, {quoted(line.file)}, {quoted(line.text)}{occurrence}]"
+    shares = ", ".join(
+        f"{m.name} = {cost.values[m.name]}" for m in OF_LINES if m.name in cost.values and m.name != FIRST
+    )
+    shares = f", {{{shares}}}" if shares else ""
+    return f"[{cost.warp_cycles}, {quoted(line.file)}, {quoted(line.text)}{occurrence}{shares}]"
 
 
 def quoted(text: str) -> str:
@@ -104,19 +114,27 @@ class _Reader:
         metrics = {
             name: self.take(values, name, int, str(key))
             for name in values
-            if name not in ("kernel", "ordinal", "lines")
+            if name not in ("kernel", "ordinal", "module", "lines")
         }
-        unknown = sorted(metrics.keys() - BY_NAME.keys())
-        if unknown:
-            raise self.wrong(f"{key} has {unknown[0]!r}, which is not a metric of this gpuprof")
-        return key, LaunchFacts(metrics, lines)
+        self.check_metrics(metrics, BY_NAME.keys(), key)
+        return key, LaunchFacts(metrics, lines, self.take(values, "module", str, str(key)))
 
     def line(self, row: Any, key: LaunchKey) -> tuple[LineKey, LineCost]:
         types = [type(value) for value in row] if isinstance(row, list) else []
-        if types not in ([int, str, str], [int, str, str, int]):
+        if types[:3] != [int, str, str] or types[3:] not in ([], [int], [dict], [int, dict]):
             raise self.wrong(f"{key} has a line {str(row)[:60]}, not [warp-cycles, file, text]")
-        cycles, file, text, occurrence = (*row, 1)[:4]
-        return LineKey(file, text, occurrence), LineCost(cycles)
+        cycles, file, text, *more = row
+        occurrence = more[0] if types[3:4] == [int] else 1
+        shares = more[-1] if dict in types else {}
+        self.check_metrics(shares, {metric.name for metric in OF_LINES} - {FIRST}, key)
+        for name in shares:
+            self.take(shares, name, int, f"a line of {key}")
+        return LineKey(file, text, occurrence), LineCost(({FIRST: cycles} if cycles else {}) | shares)
+
+    def check_metrics(self, values: dict[str, Any], known: Set[str], key: LaunchKey) -> None:
+        unknown = sorted(values.keys() - known)
+        if unknown:
+            raise self.wrong(f"{key} has {unknown[0]!r}, which is not a metric of this gpuprof")
 
     def take(self, values: dict[str, Any], name: str, kind: type, where: str) -> Any:
         if name not in values:

@@ -1,12 +1,22 @@
-"""Facts against a baseline's facts: a pure function."""
+"""Facts against a baseline's facts: a pure function.
 
-from collections.abc import Sequence
+Which launch is compared with which:
+
+1. A launch with the baseline's launch of the same kernel, shape and ordinal.
+2. What is left over of a kernel, in its order, with what is left over of that kernel in the baseline, in its order: its
+   shape changed.
+
+Equal shapes go first since they do equal work: a launch that was inserted, or one of several that changed, moves no
+other one to a foreign partner. Kernels of one name in different modules are never partners with different shapes.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
 from gpuprof.check.rules import Rule
-from gpuprof.correlate.metrics import METRICS
+from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import NotComparable
 
 
@@ -28,10 +38,13 @@ class Change(NamedTuple):
 
 
 class LineChange(NamedTuple):
-    """A source line's warp-cycles. `old` is None where the baseline leaves the line out, `new` where it is gone."""
+    """A source line's share in a metric. `old` is None where the baseline leaves the line out, `new` where it is
+    gone.
+    """
 
     line: LineKey
     place: str  # "path:line" now; the file when the line is gone
+    metric: str
     old: int | None
     new: int | None
 
@@ -41,19 +54,40 @@ class LineChange(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """A rule that a change exceeds, upwards or downwards."""
+    """A rule that a change exceeds, upwards or downwards. `lines`: the changes of the metric that says where it comes
+    from, more now first.
+    """
 
     rule: Rule
     change: Change
+    lines: tuple[LineChange, ...]
+
+
+class Pair(NamedTuple):
+    """A launch of the baseline and one of now."""
+
+    old: LaunchKey
+    new: LaunchKey
+
+    @property
+    def shape_change(self) -> str:
+        """The words on it; "" where there is none."""
+        if self.old.shape == self.new.shape:
+            return ""
+        return f"shape changed from {self.old.shape} to {self.new.shape}"
 
 
 @dataclass(frozen=True)
 class LaunchComparison:
-    key: LaunchKey
+    pair: Pair
     changes: tuple[Change, ...]  # in the order of METRICS; those that are zero in both left out
-    lines: tuple[LineChange, ...]  # costlier now first, by how much; unchanged lines left out
+    lines: tuple[LineChange, ...]  # warp-cycles: costlier now first, by how much; unchanged lines left out
     regressions: tuple[Crossing, ...]
     improvements: tuple[Crossing, ...]
+
+    @property
+    def key(self) -> LaunchKey:
+        return self.pair.new
 
     @property
     def verdict(self) -> str:
@@ -70,19 +104,50 @@ class Comparison:
     def with_verdict(self, verdict: str) -> list[LaunchComparison]:
         return [launch for launch in self.launches if launch.verdict == verdict]
 
+    @property
+    def reshaped(self) -> list[LaunchComparison]:
+        return [launch for launch in self.launches if launch.pair.shape_change]
 
-def compare(old: Facts, new: Facts, rules: Sequence[Rule]) -> Comparison:
-    """`old` is the baseline. Raises NotComparable when chip, model, compiler or gpuprof differ, or a rule's metric was
-    not measured.
+
+def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = False) -> Comparison:
+    """`old` is the baseline; with `strict_shape` a launch of another shape is another launch. Raises NotComparable when
+    chip, model, compiler or gpuprof differ, or a rule's metric was not measured.
     """
     check_origin(old, new)
-    common = sorted(old.launches.keys() & new.launches.keys())
+    pairs = list(same_shapes(old, new))
+    if not strict_shape:
+        pairs += other_shapes(old, new, pairs)
+    paired_old, paired_new = ({pair[side] for pair in pairs} for side in (0, 1))
+    order = {key: number for number, key in enumerate(new.launches)}
     return Comparison(
-        tuple(compare_launch(key, old.launches[key], new.launches[key], rules) for key in common),
-        tuple(sorted(old.launches.keys() - new.launches.keys())),
-        tuple(sorted(new.launches.keys() - old.launches.keys())),
+        tuple(
+            compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules)
+            for pair in sorted(pairs, key=lambda pair: order[pair.new])
+        ),
+        tuple(key for key in old.launches if key not in paired_old),
+        tuple(key for key in new.launches if key not in paired_new),
         tuple(rules),
     )
+
+
+def same_shapes(old: Facts, new: Facts) -> Iterator[Pair]:
+    return (Pair(key, key) for key in new.launches if key in old.launches)
+
+
+def other_shapes(old: Facts, new: Facts, pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """Launches that are in no pair, n-th with n-th of each kernel."""
+    left_old, left_new = _by_kernel(old, {pair.old for pair in pairs}), _by_kernel(new, {pair.new for pair in pairs})
+    for kernel, keys in left_new.items():
+        yield from map(Pair, left_old.get(kernel, ()), keys)
+
+
+def _by_kernel(facts: Facts, without: set[LaunchKey]) -> dict[tuple[str, str], list[LaunchKey]]:
+    """(module, kernel) -> its launches, in their order."""
+    kernels: dict[tuple[str, str], list[LaunchKey]] = {}
+    for key, launch in facts.launches.items():
+        if key not in without:
+            kernels.setdefault((launch.module, key.kernel), []).append(key)
+    return kernels
 
 
 def check_origin(old: Facts, new: Facts) -> None:
@@ -94,7 +159,7 @@ def check_origin(old: Facts, new: Facts) -> None:
         raise NotComparable(f"the baseline is not comparable: {'; '.join(different)}; write a new one with --update")
 
 
-def compare_launch(key: LaunchKey, old: LaunchFacts, new: LaunchFacts, rules: Sequence[Rule]) -> LaunchComparison:
+def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequence[Rule]) -> LaunchComparison:
     changes = {
         m.name: Change(m.name, old.metrics.get(m.name, 0), new.metrics[m.name])
         for m in METRICS
@@ -102,27 +167,33 @@ def compare_launch(key: LaunchKey, old: LaunchFacts, new: LaunchFacts, rules: Se
     }
     for rule in rules:
         if rule.metric not in changes:
-            raise NotComparable(f"{key}: {rule.metric} was not measured, so --fail-on {rule.text!r} cannot be checked")
-    crossings = [Crossing(rule, changes[rule.metric]) for rule in rules]
+            raise NotComparable(
+                f"{pair.new}: {rule.metric} was not measured, so --fail-on {rule.text!r} cannot be checked"
+            )
+    crossings = [
+        Crossing(rule, changes[rule.metric], compare_lines(old, new, BY_NAME[rule.metric].lines_by)) for rule in rules
+    ]
     return LaunchComparison(
-        key,
+        pair,
         tuple(change for change in changes.values() if change.old or change.new),
-        compare_lines(old, new),
+        compare_lines(old, new, "warp_cycles"),
         tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old)),
         tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old)),
     )
 
 
-def compare_lines(old: LaunchFacts, new: LaunchFacts) -> tuple[LineChange, ...]:
-    """A line that the baseline leaves out and that is still cheap may not have changed at all: it is left out too."""
-    lines = [
-        line
+def compare_lines(old: LaunchFacts, new: LaunchFacts, metric: str) -> tuple[LineChange, ...]:
+    """The lines whose share in a metric changed; none for "". A line that the baseline leaves out and whose share is
+    still small may not have changed at all: it is left out too.
+    """
+    changes = [
+        line_change(line, metric, old.lines.get(line), new.lines.get(line))
         for line in old.lines.keys() | new.lines.keys()
-        if line in old.lines or is_costly(new.lines[line].warp_cycles, old)
+        if line in old.lines or is_costly(metric, new.lines[line].values.get(metric, 0), old)
     ]
-    changes = [line_change(line, old.lines.get(line), new.lines.get(line)) for line in lines]
     return tuple(sorted((c for c in changes if c.delta), key=lambda c: (-c.delta, c.line)))
 
 
-def line_change(line: LineKey, old: LineCost | None, new: LineCost | None) -> LineChange:
-    return LineChange(line, new.place if new else line.file, old and old.warp_cycles, new and new.warp_cycles)
+def line_change(line: LineKey, metric: str, old: LineCost | None, new: LineCost | None) -> LineChange:
+    values = [cost and cost.values.get(metric, 0) for cost in (old, new)]
+    return LineChange(line, new.place if new else line.file, metric, *values)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from gpuprof.base.wording import launch_text, plural
-from gpuprof.correlate.metrics import launch_values
+from gpuprof.correlate.metrics import OF_LINES, launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 
@@ -26,13 +26,26 @@ class LineKey(NamedTuple):
 
 
 class LineCost(NamedTuple):
-    warp_cycles: int
+    values: dict[str, int]  # its share of metrics, by name; zeros left out
     place: str = ""  # "path:line"; empty when it comes from a baseline
+
+    @property
+    def warp_cycles(self) -> int:
+        return self.values.get("warp_cycles", 0)
 
 
 class LaunchKey(NamedTuple):
     name: str  # "saxpy<<<64, 256>>>"
     ordinal: int  # 1 for the first launch of that name, 2 for the next, ...
+
+    @property
+    def kernel(self) -> str:
+        return self.name.rpartition("<<<")[0]
+
+    @property
+    def shape(self) -> str:
+        """Grid, block and dynamic shared memory: "<<<64, 256>>>"."""
+        return "".join(self.name.rpartition("<<<")[1:])
 
     def __str__(self) -> str:
         return self.name if self.ordinal == 1 else f"{self.name} #{self.ordinal}"
@@ -42,23 +55,27 @@ class LaunchKey(NamedTuple):
 class LaunchFacts:
     metrics: dict[str, int]  # by name of correlate.metrics
     lines: dict[LineKey, LineCost]  # in source order; from a baseline only the costly ones
+    module: str = ""  # file name of the kernel's module
 
 
 @dataclass(frozen=True)
 class Facts:
-    """`tool` (gpuprof's version) and `origin` are what must agree for two sets of facts to be comparable."""
+    """`tool` (gpuprof's version) and `origin` are what must agree for two sets of facts to be comparable. `launches`
+    stand in the order they ran.
+    """
 
     tool: str
     origin: dict[str, str]
     launches: dict[LaunchKey, LaunchFacts] = field(default_factory=dict)
 
 
-def is_costly(warp_cycles: int, launch: LaunchFacts) -> bool:
-    return warp_cycles > 0 and warp_cycles >= LINE_SHARE * launch.metrics.get("warp_cycles", 0)
+def is_costly(metric: str, value: int, launch: LaunchFacts) -> bool:
+    """Whether a line's share in a metric of a launch is worth to be told."""
+    return value > 0 and value >= LINE_SHARE * launch.metrics.get(metric, 0)
 
 
 def measure(database: sqlite3.Connection, path: Path) -> Facts:
-    """The facts of a database; raises NotComparable when nothing was measured the recording is not complete, or
+    """The facts of a database; raises NotComparable when nothing was measured, the recording is not complete, or
     sampling cost cycles.
     """
     meta = dict(database.execute("SELECT key, value FROM meta"))
@@ -75,8 +92,10 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
     lines = line_costs(database)
-    launches = {key: LaunchFacts(values[launch], lines.get(launch, {})) for launch, key in launch_keys(database)}
-    return Facts(printable(meta["tool_version"]), origin(database, meta), dict(sorted(launches.items())))
+    launches = {
+        key: LaunchFacts(values[launch], lines.get(launch, {}), module) for launch, key, module in launch_keys(database)
+    }
+    return Facts(printable(meta["tool_version"]), origin(database, meta), launches)
 
 
 def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:
@@ -91,34 +110,37 @@ def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]
     return {name: printable(value) for name, value in values.items()}
 
 
-def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey]]:
+def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, str]]:
+    """Each launch with its key and its module's name, in the order they ran."""
     seen = Counter()
-    for launch, kernel, grid, block, shared in database.execute(
-        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes FROM launches ORDER BY launch"
+    for launch, kernel, grid, block, shared, module in database.execute(
+        "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name FROM launches "
+        "JOIN functions f USING (function) JOIN modules m USING (module) ORDER BY launch"
     ):
         extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
         name = printable(launch_text(kernel, *extents, *([str(shared)] if shared else [])))
         seen[name] += 1
-        yield launch, LaunchKey(name, seen[name])
+        yield launch, LaunchKey(name, seen[name]), printable(module)
 
 
 def line_costs(database: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:
     """Launch -> the cost of each of its lines, in source order."""
     place_of = places(database)
     keys = line_keys(database)
-    sums: dict[int, Counter] = {}
-    for launch, pc, cycles in database.execute("SELECT launch, pc, SUM(cycles) FROM ledger GROUP BY launch, pc"):
-        if pc in place_of:
-            sums.setdefault(launch, Counter())[place_of[pc]] += cycles
+    sums: dict[int, dict[tuple[str, int], Counter]] = {}
+    for metric in OF_LINES:
+        for launch, pc, value in database.execute(metric.by_pc):
+            if value and pc in place_of:
+                sums.setdefault(launch, {}).setdefault(place_of[pc], Counter())[metric.name] += value
     return {launch: _by_key(keys, counted) for launch, counted in sums.items()}
 
 
-def _by_key(keys: "Keys", counted: Counter) -> dict[LineKey, LineCost]:
+def _by_key(keys: "Keys", counted: dict[tuple[str, int], Counter]) -> dict[LineKey, LineCost]:
     costs: dict[LineKey, LineCost] = {}
-    for (path, line), cycles in sorted(counted.items()):
+    for (path, line), values in sorted(counted.items()):
         key = keys.key(path, line)
-        before = costs.get(key, LineCost(0, f"{printable(path)}:{line}"))  # two files of one name and text share a key
-        costs[key] = LineCost(before.warp_cycles + cycles, before.place)
+        before = costs.get(key, LineCost({}, f"{printable(path)}:{line}"))  # two files of one name and text share a key
+        costs[key] = LineCost(dict(Counter(before.values) + values), before.place)
     return costs
 
 

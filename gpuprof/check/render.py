@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from gpuprof.base.results import Result
 from gpuprof.base.wording import plural
 from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange
 from gpuprof.check.facts import LINE_SHARE
@@ -12,12 +13,14 @@ MAX_LINES = 5  # blamed for one regression
 
 
 def text_report(comparison: Comparison) -> Iterator[str]:
-    """What changed more than the rules allow, with the lines it comes from; launches that are only on one side; a
-    closing sentence.
+    """Launches whose shape changed; what changed more than the rules allow, with the lines it comes from; launches that
+    are only on one side; a closing sentence.
     """
+    yield from (f"reshaped   {launch.key}: {launch.pair.shape_change}" for launch in comparison.reshaped)
     for launch in comparison.with_verdict("regressed"):
-        yield from (f"regressed  {launch.key}: {crossing_text(crossing)}" for crossing in launch.regressions)
-        yield from (f"             {line_text(line)}" for line in blamed(launch))
+        for crossing in launch.regressions:
+            yield f"regressed  {launch.key}: {crossing_text(crossing)}"
+            yield from (f"             {line_text(line)}" for line in blamed(crossing))
     for launch in comparison.with_verdict("improved"):
         yield from (f"improved   {launch.key}: {crossing_text(crossing)}" for crossing in launch.improvements)
     yield from (f"missing    {key}: in the baseline, but not in this profile" for key in comparison.missing)
@@ -34,6 +37,8 @@ def closing(comparison: Comparison) -> str:
         f"{len(comparison.added)} new",
     ]
     told = ", ".join(count for count in counts if not count.startswith("0 ")) or "all within limits"
+    if comparison.reshaped:
+        told += f", {len(comparison.reshaped)} with another shape"
     update = "; run with --update to keep the improvement" if n_improved and not n_regressed else ""
     limits = " ".join(rule.text for rule in comparison.rules)
     return f"{plural(len(comparison.launches), 'launch', 'launches')} compared ({limits}): {told}{update}"
@@ -55,12 +60,13 @@ def difference(change: Change) -> str:
 def line_text(line: LineChange) -> str:
     old = "little" if line.old is None else line.old
     new = "gone" if line.new is None else line.new
-    return f"{line.place}  {old} -> {new} warp-cycles ({line.delta:+d})  {line.line.text}"
+    what = "warp-cycles" if line.metric == "warp_cycles" else line.metric
+    return f"{line.place}  {old} -> {new} {what} ({line.delta:+d})  {line.line.text}"
 
 
-def blamed(launch: LaunchComparison) -> list[LineChange]:
-    """The lines that cost more than before, the worst first; those that hardly matter are left out."""
-    costlier = [line for line in launch.lines if line.delta > 0]
+def blamed(crossing: Crossing) -> list[LineChange]:
+    """The lines that have more of the metric than before, the worst first; those that hardly matter are left out."""
+    costlier = [line for line in crossing.lines if line.delta > 0]
     least = LINE_SHARE * sum(line.delta for line in costlier)
     return [line for line in costlier if line.delta >= least][:MAX_LINES]
 
@@ -69,8 +75,9 @@ def summary(comparison: Comparison) -> str:
     """One sentence on what regressed, for the error message: the worst rule of the first launch, and its worst line."""
     regressed = comparison.with_verdict("regressed")
     first = regressed[0]
-    lines = blamed(first)
+    lines = blamed(first.regressions[0])
     where = f", most at {lines[0].place}" if lines else ""
+    where += f", {first.pair.shape_change}" if first.pair.shape_change else ""
     of_all = f"{len(regressed)} of {plural(len(comparison.launches), 'launch', 'launches')} regressed"
     return (
         f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is intended, run again "
@@ -81,7 +88,7 @@ def summary(comparison: Comparison) -> str:
 def diff_table(comparison: Comparison) -> Iterator[str]:
     """Every metric and every changed line of every launch, in aligned columns."""
     for launch in comparison.launches:
-        yield f"{launch.key}  {launch.verdict}"
+        yield "  ".join(filter(None, (str(launch.key), launch.verdict, launch.pair.shape_change)))
         rows = [(c.metric, str(c.old), str(c.new), difference(c) if c.delta else "=") for c in launch.changes]
         yield from aligned([("metric", "baseline", "now", "change"), *rows], "<>><")
         rows = [
@@ -120,14 +127,31 @@ def json_report(comparison: Comparison) -> str:
 def _launch_json(launch: LaunchComparison) -> dict:
     return launch.key._asdict() | {
         "verdict": launch.verdict,
+        "shape_changed": {"old": launch.pair.old.shape, "new": launch.pair.new.shape}
+        if launch.pair.shape_change
+        else None,
         "regressions": [_crossing_json(crossing) for crossing in launch.regressions],
         "improvements": [_crossing_json(crossing) for crossing in launch.improvements],
         "metrics": {change.metric: {"old": change.old, "new": change.new} for change in launch.changes},
-        "lines": [
-            {"place": line.place, "text": line.line.text, "old": line.old, "new": line.new} for line in launch.lines
-        ],
+        "lines": list(map(_line_json, launch.lines)),
     }
 
 
 def _crossing_json(crossing: Crossing) -> dict:
-    return {"fail_on": crossing.rule.text} | crossing.change._asdict()
+    found = {"fail_on": crossing.rule.text} | crossing.change._asdict()
+    return found | {"lines": [{"metric": line.metric} | _line_json(line) for line in crossing.lines]}
+
+
+def _line_json(line: LineChange) -> dict:
+    return {"place": line.place, "text": line.line.text, "old": line.old, "new": line.new}
+
+
+def wrong_text(results: Sequence[Result]) -> Iterator[str]:
+    """A line for each comparison of a kernel's result that failed."""
+    return (f"wrong      {result}" for result in results if result.is_wrong)
+
+
+def wrong_json(results: Sequence[Result]) -> str:
+    """The verdict on kernels whose results differ, with all comparisons."""
+    verdict = {"version": JSON_VERSION, "verdict": "results differ"}
+    return json.dumps(verdict | {"results": [result._asdict() for result in results]}, indent=2)

@@ -20,14 +20,28 @@ from gpuprof.cli.options.formats import format_option
     help="Fail when a metric grows by more: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable.  "
     "[default: cycles=1%|200]",
 )
+@click.option(
+    "--strict-shape",
+    is_flag=True,
+    help="A launch of another grid, block or dynamic shared memory is another launch, not one whose shape changed.",
+)
 @click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
 @click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
 @format_option(json="versioned")
-def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool, diff: bool, format_: str):
+def command(
+    profile: Path,
+    baseline: Path,
+    limits: tuple[str, ...],
+    strict_shape: bool,
+    update: bool,
+    diff: bool,
+    format_: str,
+):
     """Compare a profile with a committed baseline.
 
-    Exit code 0: within limits. 3: a regression. 4: not comparable, no baseline, a kernel of the baseline is missing, or
-    nothing was measured. The numbers are exact: any change comes from the program.
+    Exit code 0: within limits. 1: the kernels' results differ from what was expected. 3: a regression. 4: not
+    comparable, no baseline, a kernel of the baseline is missing, or nothing was measured. The numbers are exact: any
+    change comes from the program.
     """
     from contextlib import closing
 
@@ -38,13 +52,17 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
     from gpuprof.check.render import diff_table, json_report, text_report
     from gpuprof.check.rules import DEFAULT, parse_rule
     from gpuprof.correlate.database import ensure_database
+    from gpuprof.correlate.results import read_results
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
 
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
-    if update and (diff or limits):
-        raise UsageError("--update writes the baseline without comparing; leave out --diff and --fail-on")
+    if update and (diff or limits or strict_shape):
+        raise UsageError(
+            "--update writes the baseline without comparing; leave out --diff, --fail-on and --strict-shape"
+        )
     with closing(ensure_database(profile)) as db:
+        check_results(read_results(db), profile, format_)
         facts = measure(db, profile)
     if update:
         write_baseline(baseline, facts)
@@ -52,13 +70,34 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
             f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written"
         )
         return
-    comparison = compare(read_baseline(baseline), facts, rules)
+    comparison = compare(read_baseline(baseline), facts, rules, strict_shape)
     if format_ == "json":
         click.echo(json_report(comparison))
     else:
         for line in [*(diff_table(comparison) if diff else ()), *text_report(comparison)]:
             click.echo(printable(line))
     judge(comparison, baseline)
+
+
+def check_results(results, profile: Path, format_: str) -> None:
+    """Says which results differ, and raises WrongResult: the cycles of a wrong kernel do not count."""
+    from gpuprof.base.wording import plural
+    from gpuprof.check.render import wrong_json, wrong_text
+    from gpuprof.errors import WrongResult
+    from gpuprof.isa.printing.printable import printable
+
+    wrong = [result for result in results if result.is_wrong]
+    if not wrong:
+        return
+    if format_ == "json":
+        click.echo(wrong_json(results))
+    else:
+        for line in wrong_text(results):
+            click.echo(printable(line))
+    raise WrongResult(
+        f"{profile}: results differ: {len(wrong)} of {plural(len(results), 'compared array', 'compared arrays')}; "
+        "mend the kernel and collect again, then its cycles can be compared"
+    )
 
 
 def judge(comparison, baseline: Path) -> None:

@@ -8,6 +8,13 @@ import click
 
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.results import (
+    check_results_flags,
+    check_saves,
+    comparing_flags,
+    raise_if_wrong,
+    result_options,
+)
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.recording import (
     RECORDS,
@@ -16,6 +23,7 @@ from gpuprof.cli.recording import (
     recorded_text,
     recording_flags,
     recording_options,
+    say_results,
 )
 from gpuprof.run.build import SOURCES, BuildOptions
 
@@ -60,6 +68,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     is_flag=True,
     help="Save the command stream with its data, for `gpuprof replay`.",
 )
+@result_options
 @click.option(
     "-o",
     "--output",
@@ -80,6 +89,7 @@ def command(
     passes: int | None,
     load_base: int | str | None,
     save_stream: bool,
+    wanted,
     output: Path | None,
     options: BuildOptions,
 ):
@@ -92,6 +102,8 @@ def command(
     output = output or Path(f"{file.stem}.gprec")
     check_file(file, launches, script_args)
     _check_output(file, output)
+    check_results_flags(file, wanted)
+    check_saves(wanted, (file, output))
 
     with _nothing_is_garbage():
         from gpuprof.cli.progress import Terminal
@@ -103,13 +115,15 @@ def command(
     record, registers = form_and_registers(record, registers)
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
 
+    results = []
+
     def run(settings):
         if file.suffix == ".py":
             from gpuprof.run.script import run_script
 
             run_script(file, script_args, settings)
         else:
-            _run_launches(file, launches, sampling.seed, settings)
+            results.extend(_run_launches(file, launches, sampling.seed, wanted, settings))
 
     with Terminal() as terminal:
         settings = Settings(
@@ -127,14 +141,16 @@ def command(
                 chip_name,
                 sampling,
                 sample_blocks,
-                recording_flags(passes, load_base),
+                [*recording_flags(passes, load_base), *comparing_flags(wanted)],
                 options,
                 script_args,
             ),
             **load_settings(load_base),
         )
         recorder = record_passes(output, settings, run, passes or 1)
+    say_results(terminal, results)
     terminal.say(recorded_text(recorder, passes or 1, output))
+    raise_if_wrong(results, f"{output} is written and says so")
 
 
 @contextmanager
@@ -198,7 +214,8 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
     return shlex.join(words)
 
 
-def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) -> None:
+def _run_launches(file: Path, launches: tuple[str, ...], seed: int, wanted, settings) -> list:
+    """Runs the launches, and gives and records what comparisons found."""
     from gpuprof.device.launching.text import kernel_names
     from gpuprof.device.requests import run_requests
     from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
@@ -209,5 +226,9 @@ def _run_launches(file: Path, launches: tuple[str, ...], seed: int, settings) ->
     with _nothing_is_garbage():
         module = device.load(file, instantiate=kernel_names(requests))
     requests = requests or embedded_requests(file, module.sources, module.kernels)
-    run_requests(device, module, requests, seed=seed, folder=Path() if launches else file.parent)
+    folder = Path() if launches else file.parent
+    results = run_requests(device, module, requests, seed=seed, folder=folder, wanted=wanted).results
     device.executor.finish()
+    for result in results:
+        settings.recorder.result(result)
+    return results

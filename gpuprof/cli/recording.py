@@ -1,6 +1,6 @@
 """What `collect` and `replay` have in common: passes, load bases, and the line that says what was recorded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -70,6 +70,13 @@ def load_settings(load_base: int | str | None) -> dict:
     if load_base is None:
         return {}
     return {"load_base": None if load_base == RANDOM else load_base}
+
+
+def say_results(terminal, results: Sequence) -> None:
+    """A line for each comparison that found what was expected; the others are in the error."""
+    for result in results:
+        if not result.is_wrong:
+            terminal.say(str(result))
 
 
 def recorded_text(recorder, passes: int, output: Path) -> str:

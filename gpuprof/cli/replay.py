@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.results import raise_if_wrong
 from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
 from gpuprof.cli.recording import (
     RECORDS,
@@ -15,6 +16,7 @@ from gpuprof.cli.recording import (
     recorded_text,
     recording_flags,
     recording_options,
+    say_results,
 )
 
 
@@ -103,7 +105,9 @@ def command(
             passes,
             fixed,
         )
+    say_results(terminal, stream.results)
     terminal.say(recorded_text(recorder, passes, output))
+    raise_if_wrong(stream.results, f"they are those of {file}; {output} is written and says so")
 
 
 def _completed(registers: dict) -> dict:

@@ -7,6 +7,7 @@ import click
 
 from gpuprof.cli.collect import check_file
 from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.options.results import check_results_flags, comparing_options
 from gpuprof.cli.options.sampler import Cycles
 from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
 
@@ -64,6 +65,7 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
     is_flag=True,
     help="Time blocks of a large launch until its rate settles, and extrapolate the rest.",
 )
+@comparing_options
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: one per core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster, such as tcp://HOST:8786.")
 @click.option(
@@ -94,6 +96,7 @@ def command(
     seed: int,
     max_cycles: int | None,
     sample_blocks: bool,
+    wanted,
     jobs: int | None,
     scheduler: str | None,
     outputs: tuple[Path, ...],
@@ -109,6 +112,7 @@ def command(
         f32[65536], 256)'
     """
     check_file(file, launches, script_args)
+    check_results_flags(file, wanted)
     _check_flags(file, outputs, plot, jobs, scheduler)
 
     from gpuprof.cli.progress import SweepBar
@@ -131,6 +135,7 @@ def command(
         seed,
         max_cycles,
         sample_blocks,
+        wanted,
     )
     planned = runs(plan)
     outcomes = {}

@@ -27,7 +27,7 @@ class Wrong(NamedTuple):
 
 def check_recording(recording: Recording) -> None:
     """Raise FileFormatError for a recording whose numbers no run can have."""
-    for find in (in_meta, in_chip, in_metrics, in_sums):
+    for find in (in_meta, in_chip, in_metrics, in_results, in_sums):
         for wrong in find(recording):
             raise FileFormatError(f"{recording.path}: {wrong.text}")
 
@@ -62,6 +62,12 @@ def in_metrics(recording: Recording) -> Iterator[Wrong]:
                 yield Wrong(
                     f"{name} of launch {number} is {brief(value)}, which is not a number from -2^63 + 1 to 2^63 - 1"
                 )
+
+
+def in_results(recording: Recording) -> Iterator[Wrong]:
+    for result in recording.results:
+        if result.differ > result.elements:
+            yield Wrong(f"{result.differ} of the {result.elements} elements of {brief(result.name)} differ")
 
 
 def is_number(value) -> bool:

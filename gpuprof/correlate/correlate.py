@@ -135,6 +135,7 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         insert(database, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
         insert(database, "causes", cause_rows(recording, number, launch.causes))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
+    insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
     insert(database, "meta", sorted(meta_items(recording, database).items()))
 
 

@@ -11,44 +11,53 @@ from gpuprof.isa.stalls import REASONS
 
 
 class Metric(NamedTuple):
+    """`sql`: an expression of one number for launch `l.launch`, NULL when it was not measured. `by_pc`: a query of
+    launch, pc and value, where instructions have a share in it. `lines_by`: the metric whose growth, line by line,
+    says where this one comes from; "" where no line does.
+    """
+
     name: str
     unit: str
     text: str
-    sql: str  # an expression of one number for launch `l.launch`, NULL when it was not measured
+    sql: str
+    by_pc: str = ""
+    lines_by: str = ""
+
+
+def _counted(name: str, unit: str, text: str, expression: str) -> Metric:
+    sql = f"(SELECT SUM({expression}) FROM counters c WHERE c.launch = l.launch)"
+    return Metric(name, unit, text, sql, f"SELECT launch, pc, {expression} FROM counters", name)
 
 
 def _counter(name: str, unit: str, text: str) -> Metric:
-    return Metric(name, unit, text, f"(SELECT SUM({name}) FROM counters c WHERE c.launch = l.launch)")
+    return _counted(name, unit, text, name)
 
 
 def _excess(name: str, unit: str, text: str) -> Metric:
-    return Metric(
-        f"{name}_excessive",
-        unit,
-        text,
-        f"(SELECT SUM({name} - {name}_ideal) FROM counters c WHERE c.launch = l.launch)",
-    )
+    return _counted(f"{name}_excessive", unit, text, f"{name} - {name}_ideal")
 
 
 def _value(name: str) -> str:
     return f"(SELECT value FROM launch_metrics m WHERE m.launch = l.launch AND metric = '{name}')"
 
 
-def _timing(name: str, unit: str, text: str) -> Metric:
-    return Metric(name, unit, text, _value(name))
+def _timing(name: str, unit: str, text: str, lines_by: str = "") -> Metric:
+    return Metric(name, unit, text, _value(name), lines_by=lines_by)
 
 
 def _missed(cache: str, text: str) -> Metric:
-    return Metric(f"{cache}_misses", "sectors", text, f"{_value(f'{cache}_sectors')} - {_value(f'{cache}_hits')}")
+    sql = f"{_value(f'{cache}_sectors')} - {_value(f'{cache}_hits')}"
+    return Metric(f"{cache}_misses", "sectors", text, sql, lines_by="l2_sectors_global")
 
 
 def _stall(number: int, name: str, text: str) -> Metric:
     sql = f"(SELECT COALESCE(SUM(cycles), 0) FROM ledger g WHERE g.launch = l.launch AND reason = {number})"
-    return Metric(f"warp_cycles_{name}", "warp-cycles", text, sql)
+    by_pc = f"SELECT launch, pc, cycles FROM ledger WHERE reason = {number}"
+    return Metric(f"warp_cycles_{name}", "warp-cycles", text, sql, by_pc, f"warp_cycles_{name}")
 
 
 METRICS = (
-    Metric("cycles", "cycles", "duration of the launch", "l.cycles"),
+    Metric("cycles", "cycles", "duration of the launch", "l.cycles", lines_by="warp_cycles"),
     _counter("inst_executed", "instructions", "instructions executed by warps"),
     _counter("thread_inst_executed", "instructions", "instructions executed by threads"),
     _counter("thread_inst_executed_pred_on", "instructions", "of these, with a true predicate"),
@@ -65,13 +74,19 @@ METRICS = (
         "bytes read from and written to DRAM",
         "(SELECT SUM(value) FROM launch_metrics m WHERE m.launch = l.launch AND metric IN ('dram_read_nbytes', "
         "'dram_write_nbytes'))",
+        lines_by="l2_sectors_global",
     ),
-    _timing("dram_read_nbytes", "bytes", "bytes read from DRAM"),
-    _timing("dram_write_nbytes", "bytes", "bytes written to DRAM"),
+    _timing("dram_read_nbytes", "bytes", "bytes read from DRAM", "l2_sectors_global"),
+    _timing("dram_write_nbytes", "bytes", "bytes written to DRAM", "l2_sectors_global"),
     _missed("l1", "32-byte sectors that L1 requested from L2"),
     _missed("l2", "32-byte sectors that L2 requested from DRAM"),
-    _timing("issue_slots", "slots", "issue slots used"),
-    _timing("tensor_busy_cycles", "cycles", "cycles in which matrix multiplications keep the tensor pipes busy"),
+    _timing("issue_slots", "slots", "issue slots used", "inst_executed"),
+    _timing(
+        "tensor_busy_cycles",
+        "cycles",
+        "cycles in which matrix multiplications keep the tensor pipes busy",
+        "inst_executed",
+    ),
     _timing("registers", "registers", "registers of a thread"),
     _timing("shared_nbytes", "bytes", "static shared memory of a block"),
     _timing("local_nbytes", "bytes", "local memory of a thread"),
@@ -80,10 +95,14 @@ METRICS = (
         "warp-cycles",
         "cycles of all resident warps, added up",
         "(SELECT SUM(cycles) FROM ledger g WHERE g.launch = l.launch)",
+        "SELECT launch, pc, SUM(cycles) FROM ledger GROUP BY launch, pc",
+        "warp_cycles",
     ),
     *(_stall(number, reason.name, reason.text) for number, reason in enumerate(REASONS)),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}
+OF_LINES = tuple(metric for metric in METRICS if metric.by_pc)
+assert all(BY_NAME[metric.lines_by].by_pc for metric in METRICS if metric.lines_by)
 
 
 def launch_values(database: sqlite3.Connection) -> dict[int, dict[str, int]]:

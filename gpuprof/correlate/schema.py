@@ -1,10 +1,10 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
-losses by SM, and what samples weigh.
+losses by SM, and what samples weigh; 3 results.
 """
 
-VERSION = 2
+VERSION = 3
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -85,6 +85,21 @@ CREATE TABLE launch_metrics (  -- everything else that is one exact number per l
     value NUMERIC NOT NULL,    -- a number; a text for what is a name (occupancy_limiter)
     PRIMARY KEY (launch, metric)
 ) WITHOUT ROWID;
+CREATE TABLE results (         -- arrays that were compared with what they should be
+    result INTEGER PRIMARY KEY,-- in the order of the comparisons
+    launch INTEGER NOT NULL REFERENCES launches, -- after which the array was read
+    name TEXT NOT NULL,        -- the array, as the user named it
+    expected TEXT NOT NULL,    -- what it was compared with: a file without its folders, a number, or a word
+    elements INTEGER NOT NULL, -- compared
+    differ INTEGER NOT NULL,   -- of these, elements that differ by more than the tolerances; not 0: the kernel is wrong
+    rtol TEXT NOT NULL,        -- relative tolerance
+    atol TEXT NOT NULL,        -- absolute tolerance
+    first TEXT NOT NULL,       -- index of the first element that differs, '' where none does
+    got TEXT NOT NULL,         -- its value
+    wanted TEXT NOT NULL,      -- the value it should have
+    absolute_error TEXT NOT NULL, -- the largest of the elements that differ
+    relative_error TEXT NOT NULL  -- the largest of the elements that differ
+);
 CREATE TABLE stall_reasons (
     reason INTEGER PRIMARY KEY,-- bit number in a record's stall word
     name TEXT NOT NULL,        -- Nsight Compute's

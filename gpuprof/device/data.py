@@ -1,4 +1,4 @@
-"""What new arrays hold: zeros, ones, 0 1 2 ..., random numbers, or a .npy file.
+"""What new arrays hold: zeros, ones, 0 1 2 ..., random numbers, or a .npy file; and what they are compared with.
 
 Random numbers come from a counter: element i of an array is splitmix64 of (the array's seed, i). They are the same on
 every machine, with every numpy, and the first n elements do not depend on how many there are.
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.base.files import unreadable
-from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits
+from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits, bfloat16_values, pack_number
 from gpuprof.errors import DeviceMemoryError, UsageError
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
@@ -36,6 +36,46 @@ def make_array(element: str, shape: tuple[int, ...], start: str, seed: int, fold
         return _MAKERS[start](row, math.prod(shape), seed).reshape(shape)
     except (MemoryError, ValueError, OverflowError) as error:  # numpy: shapes beyond memory, or beyond its index type
         raise DeviceMemoryError(f"no room on the host for {element}[{','.join(map(str, shape))}]: {error}") from None
+
+
+def reference_array(
+    element: str, shape: tuple[int, ...], reference: str | int | float, folder: Path = Path()
+) -> np.ndarray:
+    """What an array of `shape` is compared with: numbers of `numbers`' type for integers, floats of any width for
+    floats. `reference` is "zeros", "ones", "arange", a number, or a .npy file, relative to `folder`.
+
+    Raises UsageError for a file that is not there or cannot be compared with the array.
+    """
+    if isinstance(reference, str) and reference.endswith(".npy"):
+        return _comparable(folder / reference, element, shape)
+    if isinstance(reference, str):
+        return numbers(element, make_array(element, shape, reference, 0))
+    one = np.frombuffer(pack_number(element, reference), ELEMENTS[element].dtype)
+    return np.broadcast_to(numbers(element, one)[0], shape)
+
+
+def numbers(element: str, values: np.ndarray) -> np.ndarray:
+    """The values of an array's elements: those of bf16, which are held as their bits, as float32."""
+    return bfloat16_values(values) if element == "bf16" else values
+
+
+def _comparable(path: Path, element: str, shape: tuple[int, ...]) -> np.ndarray:
+    row, array = ELEMENTS[element], _load(path)
+    if array.shape != shape:
+        raise UsageError(f"{path}: has the shape {list(array.shape)}, not {list(shape)}")
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise UsageError(f"{path}: holds {array.dtype}, which cannot be compared with {element}")
+    if element == "bf16" and array.dtype.newbyteorder("=") == np.uint16:
+        return bfloat16_values(array)
+    if row.kind == "float":
+        return array
+    if array.dtype.kind == "f":
+        raise UsageError(f"{path}: holds {array.dtype}, and {element} are integers; save it as integers")
+    limits = np.iinfo(row.dtype)
+    for value in (int(array.min()), int(array.max())) if array.size else ():
+        if not limits.min <= value <= limits.max:
+            raise UsageError(f"{path}: holds {value}, which no {element} can be")
+    return array.astype(row.dtype)
 
 
 def array_seed(seed: int, key: str) -> int:

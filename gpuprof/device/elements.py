@@ -75,6 +75,11 @@ def bfloat16_bits(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
 
 
+def bfloat16_values(bits: np.ndarray) -> np.ndarray:
+    """float32: the values of uint16 bits."""
+    return (np.ascontiguousarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(bits.shape)
+
+
 def _float_bytes(row: Element, value: float) -> bytes:
     if row.name == "bf16":
         return bfloat16_bits(np.array([_fits(row, value, np.float32)], np.float32)).tobytes()

@@ -38,6 +38,12 @@ def has_kernel(program: Program, name: str) -> bool:
     return bool(_matches(program, name))
 
 
+def means_kernel(name: str, function: Function) -> bool:
+    """Whether a name is a kernel's: its symbol, or its name in the source, with or without the namespace."""
+    wanted = normalised(name)
+    return function.name == name or _means(wanted, function.display) or _means(wanted, _unqualified(function.display))
+
+
 def find_instance(program: Program, name: str) -> Function:
     """The template instance that a program was compiled for, though its arguments may be written otherwise: constants,
     type aliases.

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from gpuprof.base.results import Result
 from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.data import array_seed, make_array
@@ -11,15 +12,28 @@ from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import IMAGE_ELEMENTS
 from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
 from gpuprof.device.launching.config import checked
-from gpuprof.device.launching.values import Argument, ArraySpec, HandleValue, LaunchRequest, NamedArray, TextureSpec
+from gpuprof.device.launching.values import (
+    NOTHING_WANTED,
+    Argument,
+    ArraySpec,
+    HandleValue,
+    LaunchRequest,
+    NamedArray,
+    TextureSpec,
+    Wanted,
+)
+from gpuprof.device.results import ResultPlan, compare_array, plan_results, save_array
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
 
 
 class LaunchArrays:
-    """The arrays of some launches: `arrays["x"]` by name, `arrays[0, 3]` by launch and argument, both from 0."""
+    """The arrays of some launches: `arrays["x"]` by name, `arrays[0, 3]` by launch and argument, both from 0; and what
+    comparisons found, in the order made.
+    """
 
     def __init__(self) -> None:
+        self.results: list[Result] = []
         self._arrays: dict[str | tuple[int, int], DeviceArray] = {}
 
     def __getitem__(self, key: str | tuple[int, int]) -> DeviceArray:
@@ -30,14 +44,22 @@ class LaunchArrays:
 
 
 def run_requests(
-    device: Device, module: Module, requests: Sequence[LaunchRequest], *, seed: int = 0, folder: Path = Path()
+    device: Device,
+    module: Module,
+    requests: Sequence[LaunchRequest],
+    *,
+    seed: int = 0,
+    folder: Path = Path(),
+    wanted: Wanted = NOTHING_WANTED,
 ) -> LaunchArrays:
-    """Launches in order, sharing named arrays. `seed` is for random data; .npy files are looked up from `folder`.
+    """Launches in order, sharing named arrays, and compares and saves results. `seed` is for random data; .npy files of
+    launches are looked up from `folder`.
 
     Raises UsageError, with the launch's place and text, for one that does not fit its kernel, the chip or its files,
-    before any has run.
+    before any has run; GpuprofError when the disk refuses a result.
     """
     check_requests(device, module, requests)
+    plan = plan_results(requests, [module[request.kernel].function for request in requests], wanted, folder)
     arrays = LaunchArrays()
     for launch, request in enumerate(requests):
         with _place_of(request):
@@ -47,10 +69,21 @@ def run_requests(
         values = [
             _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
         ]
+        index = device.executor.n_launches
         device.launch(kernel.module, kernel.function, request.config, values, request.text)
+        _handle_results(arrays, plan, launch, index)
     if any(request.config.stream for request in requests):
         device.synchronize()
+    _handle_results(arrays, plan, None, device.executor.n_launches - 1)
     return arrays
+
+
+def _handle_results(arrays: LaunchArrays, plan: ResultPlan, after: int | None, index: int) -> None:
+    """Compares and saves what is wanted after a request; after all of them for None. `index`: of the last launch."""
+    for comparison in plan.comparisons_after(after):
+        arrays.results.append(compare_array(comparison, arrays[comparison.found.array], index))
+    for save in plan.saves_after(after):
+        save_array(save, arrays[save.found.array])
 
 
 def check_requests(device: Device, module: Module, requests: Sequence[LaunchRequest]) -> None:

@@ -90,6 +90,9 @@ class _Run:
             WAYS.get(type_, _Run._exact)(self, type_, what)
         for launch in self.first.launches:
             self._samples(launch)
+        # One pass may have been compared and another not; what both found is written once.
+        for result in dict.fromkeys(result for index in self.run.indexes for result in index.results):
+            self.writer.result(result._replace(launch=self.relocation.number(result.launch)))
 
     def _module(self, type_: bytes, number: int) -> None:
         if number not in self.relocation.shared:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.base.results import Result
 from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import Payload, Piece, Rows
@@ -72,6 +73,7 @@ class Recording:
     modules: dict[int, Module] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     launches: dict[int, Launch] = field(default_factory=dict)
+    results: list[Result] = field(default_factory=list)
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -228,6 +230,10 @@ class Builder:
     def _stream(self, chunk: Chunk, piece: Piece) -> None:
         self.recording.has_stream = True
 
+    def _result(self, chunk: Chunk, fields: dict) -> None:
+        self._begun(fields["launch"])
+        self.recording.results.append(Result(**fields))
+
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)
 
@@ -274,6 +280,7 @@ ADDERS = {
     b"SMDR": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
+    b"RSLT": Builder._result,
     b"MARK": Builder._mark,
     b"ENDF": Builder._end,
 }

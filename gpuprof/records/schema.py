@@ -25,7 +25,8 @@ saved/codec.py declares them. Chunks of id 1, 2, ... are blocks of data copied i
 is cut into blocks of 2^18 bytes, and each distinct block is there once. The compressed bytes are
 the zlib library's choice: another library may make other bytes of the same stream.
 
-Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams.
+Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
+3 results.
 """
 
 from typing import NamedTuple
@@ -33,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 2
+VERSION = 3
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -273,6 +274,20 @@ LAUNCH_END_FIELDS = (
     Field("buffer_full", "flag", "true when any samples were dropped"),
     Field("counters", "map", "every other plain number of the timing model for a launch"),
 )
+RESULT_FIELDS = (
+    Field("launch", "count", "index of the launch after which the array was read"),
+    Field("name", "text", "the array, as the user named it"),
+    Field("expected", "text", "what it was compared with: a file without its folders, a number, or a word"),
+    Field("elements", "count", "elements compared"),
+    Field("differ", "count", "of these, elements that differ by more than the tolerances"),
+    Field("rtol", "text", "relative tolerance"),
+    Field("atol", "text", "absolute tolerance"),
+    Field("first", "text", "index of the first element that differs, empty where none does"),
+    Field("got", "text", "its value"),
+    Field("wanted", "text", "the value it should have"),
+    Field("absolute_error", "text", "the largest of the elements that differ"),
+    Field("relative_error", "text", "the largest of the elements that differ"),
+)
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
     Field("cycle", "count", "GPU cycle, 0 when unknown"),
@@ -354,6 +369,13 @@ CHUNKS = (
         None,
         "a piece of the saved command stream, compressed with zlib: command lines (id 0) or a block of memory (id 1, "
         "2, ...)",
+    ),
+    Chunk(
+        b"RSLT",
+        "json",
+        None,
+        "a launch's result, compared with what it should be; after the last launch",
+        RESULT_FIELDS,
     ),
     Chunk(
         b"MARK",

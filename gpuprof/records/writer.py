@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.base.results import Result
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
@@ -205,6 +206,10 @@ class RecordWriter:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""
         self._json(b"LEND", fields)
         self._n_ended += 1
+
+    def result(self, result: Result) -> None:
+        """What a comparison of a launch's result found."""
+        self._json(b"RSLT", result._asdict())
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""

@@ -5,6 +5,7 @@ import sqlite3
 from collections import Counter
 
 from gpuprof.base.wording import plural
+from gpuprof.correlate.results import read_results
 from gpuprof.records.of_time import CYCLES, narrowed_by
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 
@@ -34,6 +35,7 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         trigger=", ".join(triggers_in_force(meta, launches)),
         partition=", ".join(name for name in in_force(meta, launches, "partition") if name != "-1"),
         filter=filters_in_force(meta, launches),
+        results=tuple(read_results(database)),
         samples_time=not any(map(narrowed_by, registers_in_force(meta, launches))),
         notes=(
             *chip_notes(meta),

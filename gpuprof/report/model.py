@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuprof.base.results import Result
 from gpuprof.correlate.frames import Position
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
@@ -256,6 +257,7 @@ class Header:
     trigger: str = ""  # kind and number of the events that started the sampler
     partition: str = ""  # the one of each SM that was sampled, "" all
     passes: int = 1  # of one run, each sampled by another seed and at another phase
+    results: tuple[Result, ...] = ()  # of all launches: what was compared with its expected values
     samples_time: bool = True  # they are of all warps' time, so that the ledger has what they estimate
 
     @property

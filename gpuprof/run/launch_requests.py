@@ -3,8 +3,10 @@ carries.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from gpuprof.device.launching.results import parse_comparison
 from gpuprof.device.launching.text import find_launch_comments, parse_launch
 from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.errors import UsageError
@@ -33,4 +35,15 @@ def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str
 
 
 def _parse_comments(text: str, place: str) -> list[LaunchRequest]:
-    return [parse_launch(text, f"{place}:{line}") for line, text in find_launch_comments(text)]
+    """A comment that is a comparison alone belongs to the launch before it."""
+    requests: list[LaunchRequest] = []
+    for line, comment in find_launch_comments(text):
+        here = f"{place}:{line}"
+        if "<<<" in comment or "==" not in comment:
+            requests.append(parse_launch(comment, here))
+            continue
+        comparison = parse_comparison(comment, here)
+        if not requests:
+            raise UsageError(f"{here}: a comparison stands after the launch whose result it is about\n    {comment}")
+        requests[-1] = replace(requests[-1], expected=(*requests[-1].expected, comparison))
+    return requests

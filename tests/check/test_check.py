@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gpuprof.assemble.object.elf import write_gpubin
+from gpuprof.base.results import Result
 from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline
+from gpuprof.check.compare import compare
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
 from gpuprof.check.rules import Rule, parse_rule
-from gpuprof.correlate.metrics import METRICS
+from gpuprof.correlate.metrics import METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program
@@ -33,10 +35,19 @@ SOURCE = [
 
 
 def write_blur(
-    path: Path, cycles=(200,), lines=(40, 900, 60), source=SOURCE, first_line=3, complete=True, **changes
+    path: Path,
+    cycles=(200,),
+    lines=(40, 900, 60),
+    executed=(8, 8, 8),
+    source=SOURCE,
+    first_line=3,
+    complete=True,
+    shapes=(),
+    results=(),
+    **changes,
 ) -> Path:
     """Launches of a kernel whose lines `first_line`, + 2, + 3 are charged `lines` warp-cycles in the first launch,
-    twice that in the next.
+    twice that in the next; `executed` times. `shapes`: what each launch has otherwise.
 
     The middle one is code that was inlined from a header: it is charged to the kernel's line that asked for it.
     """
@@ -58,7 +69,7 @@ def write_blur(
     ledger = np.zeros((3, N_REASONS), np.uint64)
     ledger[:, INDEX["long_scoreboard"]] = lines
     counters = np.zeros(3, COUNTERS_DTYPE)
-    counters["pc"], counters["inst_executed"] = 16 * np.arange(3), 8
+    counters["pc"], counters["inst_executed"] = 16 * np.arange(3), executed
     writer = RecordWriter(path)
     writer.meta(META | changes)
     writer.chip(chip)
@@ -67,10 +78,15 @@ def write_blur(
     )
     writer.source(path_of_source, "\n".join(source) + "\n")
     for launch, duration in enumerate(cycles):
-        writer.launch_begin(launch_fields(launch, kernel="blur", symbol="_Z4blurPf", grid=[8, 8, 1]) | launch_changes)
+        own = shapes[launch] if shapes else {}
+        writer.launch_begin(
+            launch_fields(launch, kernel="blur", symbol="_Z4blurPf", grid=[8, 8, 1]) | launch_changes | own
+        )
         writer.ledger(launch, ledger * np.uint64(launch + 1), 0)
         writer.counters(launch, counters)
         writer.launch_end(launch, timing(cycles=duration, end_cycle=100 + duration, samples_due=0, samples_kept=0))
+    for result in results:
+        writer.result(result)
     writer.end() if complete else writer.keep("interrupted")
     return path
 
@@ -92,8 +108,9 @@ def folder(tmp_path):
 
 BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
-# The numbers are exact and the same on every machine. Counts of zero are left out.
-# lines: warp-cycles, file, text (and which of the lines that say the same), from 1% of the launch on.
+# The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
+# lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
+# 1% of any of them on.
 format = {FORMAT}
 tool = "0.1.0"
 model = "1"
@@ -104,6 +121,7 @@ compiler = "clang 22"
 [[launch]]
 kernel = "blur<<<(8, 8), 64>>>"
 ordinal = 1
+module = "blur.cu"
 cycles = 200
 inst_executed = 24
 dram_nbytes = 1536
@@ -113,9 +131,9 @@ registers = 12
 warp_cycles = 1000
 warp_cycles_long_scoreboard = 1000
 lines = [
-  [40, "blur.cu", "float a = x[0];"],
-  [900, "blur.cu", "x[1] = a;"],
-  [60, "blur.cu", "__syncthreads();", 2],
+  [40, "blur.cu", "float a = x[0];", {{inst_executed = 8, warp_cycles_long_scoreboard = 40}}],
+  [900, "blur.cu", "x[1] = a;", {{inst_executed = 8, warp_cycles_long_scoreboard = 900}}],
+  [60, "blur.cu", "__syncthreads();", 2, {{inst_executed = 8, warp_cycles_long_scoreboard = 60}}],
 ]
 """
 
@@ -126,10 +144,18 @@ def test_baseline_file(folder):
 
 
 def test_cheap_lines_are_left_out(tmp_path):
-    write_blur(tmp_path / "now.gprec", lines=(9, 981, 10))
+    """The first has 9 of 1000 warp-cycles and 0 of 1000 instructions; the last 5, but 10 of the instructions."""
+    write_blur(tmp_path / "now.gprec", lines=(9, 986, 5), executed=(0, 990, 10))
     check(tmp_path, "--update")
     rows = (tmp_path / "blur.toml").read_text().partition("lines = [\n")[2]
-    assert rows == '  [981, "blur.cu", "x[1] = a;"],\n  [10, "blur.cu", "__syncthreads();", 2],\n]\n'
+    assert (
+        rows
+        == """\
+  [986, "blur.cu", "x[1] = a;", {inst_executed = 990, warp_cycles_long_scoreboard = 986}],
+  [5, "blur.cu", "__syncthreads();", 2, {inst_executed = 10, warp_cycles_long_scoreboard = 5}],
+]
+"""
+    )
 
 
 def test_update_is_a_fixed_point(folder):
@@ -140,7 +166,11 @@ def test_update_is_a_fixed_point(folder):
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"]), max_size=20)
 LINES = st.dictionaries(
     st.builds(LineKey, TEXTS, TEXTS, st.integers(1, 3)),
-    st.builds(LineCost, st.integers(10, 2**63), st.just("")),
+    st.builds(
+        lambda warp_cycles, others: LineCost({"warp_cycles": warp_cycles} | others),
+        st.integers(10, 2**63),
+        st.dictionaries(st.sampled_from([m.name for m in OF_LINES if m.name != "warp_cycles"]), st.integers(1, 2**63)),
+    ),
     max_size=4,
 )
 METRIC_VALUES = st.dictionaries(
@@ -148,7 +178,12 @@ METRIC_VALUES = st.dictionaries(
 )
 LAUNCHES = st.dictionaries(
     st.builds(LaunchKey, TEXTS, st.integers(1, 9)),
-    st.builds(lambda metrics, lines: LaunchFacts(metrics | {"warp_cycles": 1000}, lines), METRIC_VALUES, LINES),
+    st.builds(
+        lambda metrics, lines, module: LaunchFacts(metrics | {"warp_cycles": 1000}, lines, module),
+        METRIC_VALUES,
+        LINES,
+        TEXTS,
+    ),
     min_size=1,
     max_size=3,
 )
@@ -160,6 +195,7 @@ def test_any_facts_come_back(tmp_path_factory, facts):
     path = tmp_path_factory.getbasetemp() / "any.toml"
     write_baseline(path, facts)
     assert read_baseline(path) == facts
+    assert list(read_baseline(path).launches) == list(facts.launches)
     assert path.read_text() == "".join(baseline_lines(facts))
 
 
@@ -178,8 +214,18 @@ DAMAGED = {
     ),
     BASELINE.replace(
         '[40, "blur.cu"', "[40"
-    ): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];'], not "
-    "[warp-cycles, file, text]; write a new one with --update",
+    ): "damaged baseline: blur<<<(8, 8), 64>>> has a line [40, 'float a = x[0];', {'inst_executed': 8, "
+    "'warp_cycles_lo, not [warp-cycles, file, text]; write a new one with --update",
+    BASELINE.replace(
+        "{inst_executed", "{cycles"
+    ): "damaged baseline: blur<<<(8, 8), 64>>> has 'cycles', which is not a "
+    "metric of this gpuprof; write a new one with --update",
+    BASELINE.replace(
+        "{inst_executed = 8", "{inst_executed = true"
+    ): "damaged baseline: a line of blur<<<(8, 8), 64>>>: inst_executed is 'True', not of type int; write a new one "
+    "with --update",
+    BASELINE.replace('module = "blur.cu"\n', ""): "damaged baseline: blur<<<(8, 8), 64>>> has no 'module'; write a new "
+    "one with --update",
     BASELINE
     + BASELINE.partition("\n\n")[2]: "damaged baseline: it holds a launch twice; write a new one with --update",
     "a = " + "[" * 5000: "is not a baseline: ",
@@ -281,9 +327,12 @@ improved   blur<<<(8, 8), 64>>>: cycles 200 -> 100 (-100, -50.0 %), limit 10%
     )
 
 
+SHARED = {"dynamic_shared_nbytes": 128}
+
+
 def test_a_missing_and_a_new_launch(folder):
-    write_blur(folder / "now.gprec", launch={"dynamic_shared_nbytes": 128})
-    assert check(folder) == (
+    write_blur(folder / "now.gprec", launch=SHARED)
+    assert check(folder, "--strict-shape") == (
         4,
         """\
 missing    blur<<<(8, 8), 64>>>: in the baseline, but not in this profile
@@ -314,7 +363,7 @@ def test_any_rule_can_fail(folder):
         3,
         """\
 regressed  blur<<<(8, 8), 64>>>: warp_cycles_long_scoreboard 1000 -> 1001 (+1, +0.1 %), limit 0
-             blur.cu:3  40 -> 41 warp-cycles (+1)  float a = x[0];
+             blur.cu:3  40 -> 41 warp_cycles_long_scoreboard (+1)  float a = x[0];
 1 launch compared (cycles=0 warp_cycles_long_scoreboard=0): 1 regressed
 """,
     )
@@ -363,7 +412,9 @@ def test_no_baseline(folder):
 def test_json(folder):
     write_blur(folder / "now.gprec", cycles=(1000,), lines=(40, 4900, 60))
     code, out, _ = check(folder, "--format", "json")
+    line = {"place": "blur.cu:5", "text": "x[1] = a;", "old": 900, "new": 4900}
     crossing = {"fail_on": "cycles=1%|200", "metric": "cycles", "old": 200, "new": 1000}
+    crossing |= {"lines": [{"metric": "warp_cycles"} | line]}
     same = {
         "inst_executed": 24,
         "dram_nbytes": 1536,
@@ -386,16 +437,194 @@ def test_json(folder):
                     "name": "blur<<<(8, 8), 64>>>",
                     "ordinal": 1,
                     "verdict": "regressed",
+                    "shape_changed": None,
                     "regressions": [crossing],
                     "improvements": [],
                     "metrics": metrics,
-                    "lines": [{"place": "blur.cu:5", "text": "x[1] = a;", "old": 900, "new": 4900}],
+                    "lines": [line],
                 }
             ],
             "missing": [],
             "added": [],
         },
     )
+
+
+# A changed shape.
+
+RESHAPED = "shape changed from <<<(8, 8), 64>>> to <<<(8, 8), 64, 128>>>"
+
+
+def test_a_changed_shape_is_compared_and_said(folder):
+    write_blur(folder / "now.gprec", launch=SHARED)
+    assert check(folder) == (
+        0,
+        f"""\
+reshaped   blur<<<(8, 8), 64, 128>>>: {RESHAPED}
+1 launch compared (cycles=1%|200): all within limits, 1 with another shape
+""",
+        "",
+    )
+
+
+def test_a_changed_shape_that_regresses(folder):
+    write_blur(folder / "now.gprec", launch=SHARED, cycles=(1000,), lines=(40, 4900, 60))
+    code, out, error = check(folder, "--diff")
+    assert (code, out.splitlines()[0]) == (3, f"blur<<<(8, 8), 64, 128>>>  regressed  {RESHAPED}")
+    assert (
+        out.partition("\n\n")[2]
+        == f"""\
+reshaped   blur<<<(8, 8), 64, 128>>>: {RESHAPED}
+regressed  blur<<<(8, 8), 64, 128>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
+             blur.cu:5  900 -> 4900 warp-cycles (+4000)  x[1] = a;
+1 launch compared (cycles=1%|200): 1 regressed, 1 with another shape
+"""
+    )
+    assert error == (
+        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64, 128>>>: cycles 200 -> 1000 (+800, +400.0 %), limit "
+        f"1%|200, most at blur.cu:5, {RESHAPED}; if this is intended, run again with --update\n"
+    )
+
+
+def test_a_changed_shape_as_json(folder):
+    write_blur(folder / "now.gprec", launch=SHARED)
+    code, out, _ = check(folder, "--format", "json")
+    (launch,) = json.loads(out)["launches"]
+    assert (code, launch["name"], launch["shape_changed"]) == (
+        0,
+        "blur<<<(8, 8), 64, 128>>>",
+        {"old": "<<<(8, 8), 64>>>", "new": "<<<(8, 8), 64, 128>>>"},
+    )
+
+
+def facts_of(*launches: str) -> Facts:
+    """Facts of launches in order: "blur<<<8, 64>>>", or "other.cu:blur<<<8, 64>>>"."""
+    facts = Facts("0.1.0", dict.fromkeys(("model", "chip", "chip_sha256", "compiler"), ""))
+    for number, launch in enumerate(launches):
+        module, _, name = launch.rpartition(":")
+        ordinal = sum(key.name == name for key in facts.launches) + 1
+        facts.launches[LaunchKey(name, ordinal)] = LaunchFacts({"cycles": 100 + number}, {}, module or "blur.cu")
+    return facts
+
+
+def matched(old: Facts, new: Facts, **options) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """(baseline's launch, launch of now) in the order of now; missing; new."""
+    found = compare(old, new, [], **options)
+    pairs = [(str(launch.pair.old), str(launch.pair.new)) for launch in found.launches]
+    return pairs, [str(key) for key in found.missing], [str(key) for key in found.added]
+
+
+A, B, C, D = (f"blur<<<{grid}, 64>>>" for grid in (8, 16, 32, 128))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pairs", "missing", "added"),
+    [
+        ([A, B, C], [A, D, C], [(A, A), (B, D), (C, C)], [], []),  # one of three changed
+        ([C, A], [B, D], [(C, B), (A, D)], [], []),  # all did: n-th with n-th, whatever the names' order
+        ([A, A, A], [A, B, A, A], [(A, A), (f"{A} #2", f"{A} #2"), (f"{A} #3", f"{A} #3")], [], [B]),  # inserted
+        ([A, B], [B, C], [(B, B), (A, C)], [], []),  # equal shapes go first: they do equal work
+        ([A, A], [A, B], [(A, A), (f"{A} #2", B)], [], []),
+        ([A, B], [D], [(A, D)], [B], []),
+        ([A], [B, C], [(A, B)], [], [C]),
+        ([A], ["other<<<16, 64>>>"], [], [A], ["other<<<16, 64>>>"]),
+        ([A, f"b.cu:{B}"], [f"b.cu:{C}", D], [(B, C), (A, D)], [], []),  # kernels of one name, each with its module's
+        ([A], [f"b.cu:{B}"], [], [A], [B]),
+        ([f"b.cu:{A}"], [A], [(A, A)], [], []),  # the file was renamed
+        (["scan<4><<<8, 64>>>"], ["scan<8><<<8, 64>>>"], [], ["scan<4><<<8, 64>>>"], ["scan<8><<<8, 64>>>"]),
+        (["scan<4><<<8, 64>>>"], ["scan<4><<<8, 32>>>"], [("scan<4><<<8, 64>>>", "scan<4><<<8, 32>>>")], [], []),
+    ],
+)
+def test_which_launches_are_compared(old, new, pairs, missing, added):
+    in_order = sorted(pairs, key=lambda pair: [str(key) for key in facts_of(*new).launches].index(pair[1]))
+    assert matched(facts_of(*old), facts_of(*new)) == (in_order, missing, added)
+
+
+def test_with_strict_shape_another_shape_is_another_launch():
+    assert matched(facts_of(A, B), facts_of(A, C), strict_shape=True) == ([(A, A)], [B], [C])
+
+
+def test_the_baseline_keeps_the_order_of_the_launches(tmp_path):
+    write_baseline(tmp_path / "b.toml", facts_of(C, A, B))
+    assert matched(read_baseline(tmp_path / "b.toml"), facts_of(D))[0] == [(C, D)]
+
+
+# Lines to blame.
+
+
+def test_the_line_with_the_most_growth_of_the_metric_is_blamed(folder):
+    """x[1] = a has the most warp-cycles, and more than before; the instructions are float a's. Lines are found where
+    the baseline has them, and 300 of __syncthreads are not worth telling.
+    """
+    write_blur(folder / "now.gprec", lines=(41, 2000, 60), executed=(90008, 1008, 308))
+    assert check(folder, "--fail-on", "inst_executed=0", "--fail-on", "warp_cycles=0") == (
+        3,
+        """\
+regressed  blur<<<(8, 8), 64>>>: inst_executed 24 -> 91324 (+91300, +380416.7 %), limit 0
+             blur.cu:3  8 -> 90008 inst_executed (+90000)  float a = x[0];
+             blur.cu:5  8 -> 1008 inst_executed (+1000)  x[1] = a;
+regressed  blur<<<(8, 8), 64>>>: warp_cycles 1000 -> 2101 (+1101, +110.1 %), limit 0
+             blur.cu:5  900 -> 2000 warp-cycles (+1100)  x[1] = a;
+1 launch compared (inst_executed=0 warp_cycles=0): 1 regressed
+""",
+        "gpuprof: 1 of 1 launch regressed: blur<<<(8, 8), 64>>>: inst_executed 24 -> 91324 (+91300, +380416.7 %), "
+        "limit 0, most at blur.cu:3; if this is intended, run again with --update\n",
+    )
+
+
+def test_no_line_is_blamed_for_what_no_line_has(folder):
+    write_blur(folder / "now.gprec", lines=(41, 2000, 60), launch={"registers": 40})
+    code, out, _ = check(folder, "--fail-on", "registers=0")
+    assert (code, out) == (
+        3,
+        """\
+regressed  blur<<<(8, 8), 64>>>: registers 12 -> 40 (+28, +233.3 %), limit 0
+1 launch compared (registers=0): 1 regressed
+""",
+    )
+
+
+# Wrong results.
+
+RIGHT = Result(0, "x", "zeros", 64, 0, "1e-05", "0")
+WRONG = Result(0, "y", "ref.npy", 64, 3, "1e-05", "0", "[5]", "1.5", "2.0", "0.5", "0.25")
+WRONG_ERROR = (
+    "gpuprof: now.gprec: results differ: 1 of 2 compared arrays; mend the kernel and collect again, then its cycles "
+    "can be compared\n"
+)
+
+
+@pytest.mark.parametrize("flags", [(), ("--diff",), ("--update",), ("--fail-on", "cycles=10%")])
+def test_a_wrong_kernel_has_no_other_verdict(folder, flags):
+    """It would be an improvement: it takes half the time."""
+    write_blur(folder / "now.gprec", cycles=(100,), results=(RIGHT, WRONG))
+    assert check(folder, *flags) == (
+        1,
+        "wrong      y == ref.npy: 3 of 64 elements differ, first [5]: got 1.5, expected 2.0; largest error 0.5 "
+        "absolute, 0.25 relative (rtol 1e-05, atol 0)\n",
+        WRONG_ERROR,
+    )
+    assert (folder / "blur.toml").read_text() == BASELINE
+
+
+def test_a_wrong_kernel_as_json(folder):
+    write_blur(folder / "now.gprec", cycles=(100,), results=(RIGHT, WRONG))
+    code, out, error = check(folder, "--json")
+    assert (code, error) == (1, WRONG_ERROR)
+    results = [RIGHT._asdict(), WRONG._asdict()]
+    assert json.loads(out) == {"version": 1, "verdict": "results differ", "results": results}
+
+
+def test_a_wrong_kernel_whose_recording_was_cut_off(folder):
+    write_blur(folder / "now.gprec", results=(WRONG,), complete=False)
+    assert check(folder)[0] == 1
+
+
+def test_right_results_leave_no_trace(folder):
+    write_blur(folder / "now.gprec", results=(RIGHT,))
+    assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+    check(folder, "--update")
+    assert (folder / "blur.toml").read_text() == BASELINE
 
 
 def test_another_checkout_is_the_same_file(folder):

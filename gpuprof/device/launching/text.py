@@ -1,7 +1,7 @@
 """Launches as text, as CUDA writes them: `saxpy<<<64, 256>>>(16384, 2.0, x: f32[16384]=random, f32[16384])`.
 
     launch   = kernel "<<<" extent "," extent ["," number ["," number]] ["," "cluster" "=" extent] ["," "dependent"]
-               ">>>" "(" [argument {"," argument}] ")" [";"]
+               ">>>" "(" [argument {"," argument}] ")" {";" expected} [";"]       (expected: launching.results)
     kernel   = part {"::" part}                        part = identifier ["<" template arguments ">"]
     extent   = number | ["dim3"] "(" number "," number ["," number] ")"
     argument = number | "true" | "false" | "null" | "nullptr" | "hex:" digits
@@ -25,11 +25,13 @@ import re
 from gpuprof.device.elements import ELEMENTS, pack_numbers
 from gpuprof.device.images import TextureOptions
 from gpuprof.device.launching.config import LaunchConfig
-from gpuprof.device.launching.numbers import IDENTIFIER, NumberParser
+from gpuprof.device.launching.numbers import IDENTIFIER
+from gpuprof.device.launching.results import ResultParser
 from gpuprof.device.launching.values import (
     STARTS,
     Argument,
     ArraySpec,
+    Expected,
     LaunchRequest,
     NamedArray,
     Null,
@@ -89,7 +91,7 @@ def normalised(kernel: str) -> str:
     return re.sub(r" ?([<>,:*&()]) ?", r"\1", squeezed).replace(",", ", ")
 
 
-class _Parser(NumberParser):
+class _Parser(ResultParser):
     """One method per rule of the grammar above, down to numbers."""
 
     def launch(self) -> LaunchRequest:
@@ -114,11 +116,18 @@ class _Parser(NumberParser):
             self.expect("dependent")
         self.expect(">>>")
         arguments = self.arguments()
-        self.accept(";")
-        if self.at < len(self.text):
-            self.fail("nothing may follow the launch")
+        text = self.text[: self.at].strip()
+        expected = self.comparisons()
+        self.end("nothing may follow the launch; a comparison comes after a semicolon, as in ; y == ref.npy")
         config = LaunchConfig(grid, block, shared_nbytes, stream, cluster, dependent=bool(more))
-        return LaunchRequest(self.text.strip(), kernel, config, arguments, self.place)
+        return LaunchRequest(text, kernel, config, arguments, expected, self.place)
+
+    # {";" expected} [";"]
+    def comparisons(self) -> tuple[Expected, ...]:
+        found = []
+        while self.accept(";") and self.at < len(self.text):
+            found.append(self.comparison())
+        return tuple(found)
 
     def at_option(self) -> bool:
         return self.text.startswith(("cluster", "dependent"), self.at)

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import TextureOptions
 from gpuprof.device.launching.config import LaunchConfig
 
-STARTS = ("zeros", "ones", "arange", "random")
+PLAIN_STARTS = ("zeros", "ones", "arange")
+STARTS = (*PLAIN_STARTS, "random")
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,54 @@ Argument: TypeAlias = Scalar | Raw | Null | ArraySpec | NamedArray | TextureSpec
 
 
 @dataclass(frozen=True)
+class ArrayName:
+    """An array of the launches. `text` is how it was written: "y", "saxpy.y", "saxpy#2.y"."""
+
+    text: str
+    name: str  # of an array, or of a kernel's parameter
+    kernel: str = ""  # one of its launches has the array; "" where any may have it
+    ordinal: int | None = None  # the array as the kernel's launch of this number, from 1, leaves it
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An array and the values that it must have. `reference`: one of PLAIN_STARTS, the path of a .npy file, or a number
+    for all elements. `text` is how it was written, without folders. Tolerances are None where the user gives none.
+    """
+
+    array: ArrayName
+    reference: str | int | float
+    text: str
+    rtol: float | None = None
+    atol: float | None = None
+    place: str = field(default="", compare=False)  # where it was written: "--expect", "saxpy.cu:3"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An array and the .npy file that gets its values."""
+
+    array: ArrayName
+    path: Path
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line wants of the launches' results. `folder`: of relative paths of references. Tolerances
+    hold for all comparisons that have none of their own.
+    """
+
+    expected: tuple[Expected, ...] = ()
+    saved: tuple[Saved, ...] = ()
+    rtol: float | None = None
+    atol: float | None = None
+    folder: Path = Path()
+
+
+NOTHING_WANTED = Wanted()
+
+
+@dataclass(frozen=True)
 class LaunchRequest:
     """A launch, as asked in text; whether it fits its kernel and its chip is for `bind` to say."""
 
@@ -92,4 +142,5 @@ class LaunchRequest:
     kernel: str  # as written, blanks normalised: "scan<256, float>"
     config: LaunchConfig
     arguments: tuple[Argument, ...] = ()
+    expected: tuple[Expected, ...] = ()  # right after the launch
     place: str = field(default="", compare=False)  # where it was written: "saxpy.cu:3"

@@ -35,7 +35,11 @@ def text_of(document: dict) -> str:
 
 
 def header_object(header: Header) -> dict:
-    return dict(vars(header)) | {"kernels": list(header.kernels), "notes": list(header.notes)}
+    return dict(vars(header)) | {
+        "kernels": list(header.kernels),
+        "notes": list(header.notes),
+        "results": [result._asdict() for result in header.results],
+    }
 
 
 def kernel_object(kernel: Kernel, report: Report) -> dict:

@@ -39,6 +39,13 @@ def loss_facts(header: Header) -> Iterator[str]:
         yield f"sampling cost {grouped(header.disturbance_cycles)} of {plural(header.cycles, 'cycle', 'cycles')}"
 
 
+def result_facts(header: Header) -> Iterator[Text | str]:
+    wrong = [result for result in header.results if result.is_wrong]
+    compared = plural(len(header.results), "array", "arrays")
+    yield Text(f"WRONG in {len(wrong)} of {compared}", WARM) if wrong else f"{compared} compared, all as expected"
+    yield from (Text(shown(str(result)), WARM) for result in wrong)
+
+
 def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
     yield (
         "gpuprof",
@@ -74,5 +81,7 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         yield "recording", ["complete"]
     else:
         yield "recording", [Text("NOT COMPLETE", WARM), "it was cut off; the numbers cover the part before"]
+    if header.results:
+        yield "results", list(result_facts(header))
     for note in header.notes:
         yield "note", [Text(shown(note), WARM)]

@@ -1,0 +1,118 @@
+"""The flags about the kernels' results: what they are compared with, and where they are saved."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+
+import click
+
+_COMPARING = (
+    click.option(
+        "--expect",
+        "expected",
+        multiple=True,
+        metavar="NAME=REF",
+        help="Compare an array with a .npy file, a number, zeros, ones or arange after the last launch; K#2.NAME=REF: "
+        "after the second launch of K. Repeatable.",
+    ),
+    click.option(
+        "--rtol",
+        type=click.FloatRange(min=0),
+        metavar="X",
+        help="Relative tolerance of comparisons.  [default: f64 1e-9, f32 1e-5, f16 2e-3, bf16 2e-2, integers 0]",
+    ),
+    click.option(
+        "--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance of comparisons.  [default: 0]"
+    ),
+)
+_SAVING = click.option(
+    "--save",
+    "saved",
+    multiple=True,
+    metavar="NAME=OUT.npy",
+    help="Save an array after the last launch, or K#2.NAME after the second launch of K. Repeatable.",
+)
+
+
+def comparing_options(command: Callable) -> Callable:
+    """Gives a command --expect, --rtol and --atol, and what they say as its argument `wanted` (launching.values)."""
+
+    @wraps(command)
+    def with_wanted(*, expected, rtol, atol, saved=(), **others):
+        from gpuprof.device.launching.results import parse_expected, parse_saved
+        from gpuprof.device.launching.values import Wanted
+
+        wanted = Wanted(
+            tuple(parse_expected(text, "--expect") for text in expected),
+            tuple(parse_saved(text, "--save") for text in saved),
+            rtol,
+            atol,
+        )
+        return command(wanted=wanted, **others)
+
+    for flag in reversed(_COMPARING):
+        with_wanted = flag(with_wanted)
+    return with_wanted
+
+
+def result_options(command: Callable) -> Callable:
+    """Gives a command the flags of `comparing_options` and --save."""
+    return _SAVING(comparing_options(command))
+
+
+def comparing_flags(wanted) -> list[str]:
+    """The comparisons as words of a command line. Where results are saved decides no number."""
+    words = [word for expected in wanted.expected for word in ("--expect", f"{expected.array.text}={expected.text}")]
+    for name in ("rtol", "atol"):
+        if getattr(wanted, name) is not None:
+            words += [f"--{name}", f"{getattr(wanted, name):g}"]
+    return words
+
+
+def check_results_flags(file: Path, wanted) -> None:
+    """Raises UsageError for flags about results that do nothing to a script."""
+    from gpuprof.errors import UsageError
+
+    given = {
+        "--expect": wanted.expected,
+        "--save": wanted.saved,
+        "--rtol": wanted.rtol is not None,
+        "--atol": wanted.atol is not None,
+    }
+    flags = [flag for flag, value in given.items() if value]
+    if file.suffix == ".py" and flags:
+        raise UsageError(
+            f"{file}: a script has its results itself: compare copy_to_host() there, as with "
+            f"numpy.testing.assert_allclose, or numpy.save it; leave out {', '.join(flags)}"
+        )
+
+
+def check_saves(wanted, inputs: Sequence[Path]) -> None:
+    """Raises UsageError, before anything runs, for a --save that would replace one of `inputs` or another --save."""
+    from gpuprof.errors import UsageError
+
+    references = [
+        wanted.folder / each.reference
+        for each in wanted.expected
+        if isinstance(each.reference, str) and each.reference.endswith(".npy")
+    ]
+    taken = [path.resolve() for path in (*inputs, *references)]
+    for saved in wanted.saved:
+        if saved.path.is_dir() or not saved.path.parent.is_dir():
+            what = "is a folder" if saved.path.is_dir() else f"there is no folder {saved.path.parent}"
+            raise UsageError(f"--save {saved.array.text}: {saved.path}: {what}; give a file name")
+        if saved.path.resolve() in taken:
+            raise UsageError(
+                f"--save {saved.array.text}: {saved.path} is a file of this run already; give another name"
+            )
+        taken.append(saved.path.resolve())
+
+
+def raise_if_wrong(results: Sequence, said_in: str) -> None:
+    """Raises WrongResult when a comparison failed. `said_in`: what is left, and says so."""
+    from gpuprof.errors import WrongResult
+
+    wrong = [result for result in results if result.is_wrong]
+    if wrong:
+        lines = "".join(f"\n    {result}" for result in wrong)
+        raise WrongResult(f"results differ: {len(wrong)} of {len(results)} compared arrays{lines}\n{said_in}")
