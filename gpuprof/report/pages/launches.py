@@ -10,6 +10,7 @@ from gpuprof.report.figures import count, extent, rounded
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Launch, Report
 from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.peaks import launch_rates, top_text
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import WARM, Look, shown
 from gpuprof.report.totals import theoretical_occupancy
@@ -54,6 +55,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         Column("shared", lambda r: number(r.kernel.shared_nbytes + r.launch.dynamic_shared_nbytes), 7),
         Column("stream", lambda r: Text(str(r.launch.stream)), 8),
         Column("occupancy", occupancy, 5),
+        Column("of peak", lambda r: Text(top_text(r.launch, report.chip, look.plain)), 9, left=True),
         Column("due", lambda r: number(r.launch.samples_due), 10),
         Column("kept", lambda r: number(r.launch.samples_kept), 3),
         Column("dropped", lambda r: number(r.launch.samples_dropped), 9),
@@ -93,15 +95,18 @@ FACTS = (
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
-    """A row per launch: the table's columns, then every metric that any launch has."""
+    """A row per launch: the table's columns, then every metric, share of a peak and precision that any launch has."""
     found = launch_rows(report)
     metrics = sorted({metric for row in found for metric in row.launch.metrics} - {"registers"})
-    yield [*FACTS, "registers", "theoretical_occupancy", *metrics, "sampler"]
-    for launch, kernel in found:
+    rates = [launch_rates(row.launch, report.chip) for row in found]
+    columns = list(dict.fromkeys(name for each in rates for name in each))
+    yield [*FACTS, "registers", "theoretical_occupancy", *metrics, *columns, "sampler"]
+    for (launch, kernel), each in zip(found, rates, strict=True):
         facts = (getattr(launch, name) for name in FACTS)
         occupancy = rounded(theoretical_occupancy(launch, report.chip))
         measured = (launch.metrics.get(metric) for metric in metrics)
-        yield [*map(cell, (*facts, kernel.registers, occupancy, *measured, own_registers(launch)))]
+        used = (each.get(name) for name in columns)
+        yield [*map(cell, (*facts, kernel.registers, occupancy, *measured, *used, own_registers(launch)))]
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
