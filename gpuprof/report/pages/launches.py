@@ -55,7 +55,6 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         Column("shared", lambda r: number(r.kernel.shared_nbytes + r.launch.dynamic_shared_nbytes), 7),
         Column("stream", lambda r: Text(str(r.launch.stream)), 8),
         Column("occupancy", occupancy, 5),
-        Column("of peak", lambda r: Text(top_text(r.launch, report.chip, look.plain)), 9, left=True),
         Column("due", lambda r: number(r.launch.samples_due), 10),
         Column("kept", lambda r: number(r.launch.samples_kept), 3),
         Column("dropped", lambda r: number(r.launch.samples_dropped), 9),
@@ -69,6 +68,10 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
             Column("end", lambda r: when(r, r.launch.end_cycle), 4),
             Column("beside", lambda r: when(r, beside[r.launch.launch]), 3),
         ]
+    tops = {row.launch.launch: top_text(row.launch, report.chip, look.plain) for row in rows}
+    if any(top != "-" for top in tops.values()):
+        at_due = next(place for place, column in enumerate(columns) if column.title == "due")
+        columns.insert(at_due, Column("of peak", lambda r: Text(tops[r.launch.launch]), 9, left=True))
     at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
     if any("dependent" in row.launch.metrics for row in rows):
         columns.insert(
