@@ -18,7 +18,8 @@ def command(reason, vocabulary):
     REASON is a name (long_scoreboard), Nsight Compute's column (stall_long_sb),
     its short form (long_sb), or another maker's term (MEMORY_DEPENDENCY, SBID).
     `gpuprof list stalls` lists them. REASON may also be a kind of cause (dram);
-    `gpuprof list causes` lists these.
+    `gpuprof list causes` lists these. Or it is a resource of the summary's
+    throughput (dram, l2, issue, fma, tensor), or "percentage of peak".
     """
     from gpuprof.isa.stalls import INDEX
 
@@ -36,8 +37,8 @@ def command(reason, vocabulary):
             f"{vocabulary} has no term {reason!r}; it has: "
             f"{', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
         )
-    elif not is_reason(reason) and (cause := find_cause(reason)):
-        explain_cause(cause)
+    elif not is_reason(reason) and (known := explanations(reason)):
+        explain_others(known)
     else:
         explain(find_reason(reason))
 
@@ -67,12 +68,45 @@ def find_cause(text: str) -> str | None:
     return next((kind.name for kind in KINDS if _plain(text) in (kind.name, _plain(kind.label))), None)
 
 
-def explain_cause(name: str) -> None:
+def explanations(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What else a word means, heading and facts: a kind of cause, a resource of the summary's throughput, or both."""
+    cause = find_cause(text)
+    return ([told_cause(cause)] if cause else []) + told_throughput(text)
+
+
+def explain_others(known: list[tuple[str, list[tuple[str, str]]]]) -> None:
+    for index, (heading, facts) in enumerate(known):
+        click.echo("\n" * (index > 0) + heading + "\n")
+        echo(facts)
+
+
+def told_cause(name: str) -> tuple[str, list[tuple[str, str]]]:
     from gpuprof.isa.causes import INDEX, KINDS
 
     found = KINDS[INDEX[name]]
-    click.echo(f"{found.name}  (a cause: {found.label})\n")
-    echo([("what it is", found.text), ("where", "gpuprof report --page blame shows it for every line that stalls")])
+    where = "gpuprof report --page blame shows it for every line that stalls"
+    return f"{found.name}  (a cause: {found.label})", [("what it is", found.text), ("where", where)]
+
+
+PEAK_WORDS = ("peak", "of_peak", "percentage_of_peak", "throughput", "limits")
+
+
+def told_throughput(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Resources by their name, their label or its beginning ("fma"); all that is said of peaks by PEAK_WORDS."""
+    from gpuprof.chips.peaks import RESOURCES
+    from gpuprof.report.throughput import WHAT_PEAKS_ARE
+
+    wanted = _plain(text)
+    if wanted in PEAK_WORDS:
+        return [("percentage of peak", [*WHAT_PEAKS_ARE.items(), ("where", WHERE)])]
+    exact = [each for each in RESOURCES if wanted in (each.name, _plain(each.label))]
+    found = exact or [each for each in RESOURCES if _plain(each.label).startswith(wanted + "_")]
+    return [
+        (f"{each.label}  (throughput, in {each.unit})", [("what it is", each.text), ("where", WHERE)]) for each in found
+    ]
+
+
+WHERE = "gpuprof report --page summary shows each resource's rate, its peak and what limits"
 
 
 def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> None:

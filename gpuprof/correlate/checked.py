@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuprof.chips.fields import FIELDS, Field
 from gpuprof.errors import FileFormatError
+from gpuprof.isa.operations import MOST_OPERATIONS
 from gpuprof.records.encoding import MAX_COUNT, is_count
 from gpuprof.records.reader import Launch, Recording
 
@@ -96,6 +97,10 @@ def amounts(launch: Launch) -> Iterator[tuple[str, int]]:
         for name in rows.dtype.names if len(rows) else ():
             if name not in NAMES_IN_ROWS:
                 yield f"{name} of {field}", exact_sum(rows[name])
+    yield (
+        "operations that threads could do",
+        MOST_OPERATIONS * exact_sum(launch.counters["thread_inst_executed_pred_on"]),
+    )
 
 
 def exact_sum(values: np.ndarray) -> int:

@@ -40,6 +40,13 @@ QUERIES = (
         "FROM counters JOIN instructions i USING (pc) JOIN sources USING (source)\n"
         "GROUP BY pc HAVING excess > 0 ORDER BY excess DESC;",
     ),
+    (
+        "Arithmetic operations and bytes of DRAM of each launch",
+        "SELECT launch, precision, SUM(operations) AS operations,\n"
+        "       (SELECT SUM(value) FROM launch_metrics m WHERE m.launch = o.launch\n"
+        "        AND metric IN ('dram_read_nbytes', 'dram_write_nbytes')) AS dram_nbytes\n"
+        "FROM operations o GROUP BY launch, precision;",
+    ),
 )
 
 

@@ -8,6 +8,7 @@ from gpuprof.errors import FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.kinds import KINDS
+from gpuprof.isa.operations import operations_of
 from gpuprof.isa.printing.text import disassemble
 from gpuprof.isa.program import Location, Program
 from gpuprof.isa.row import Opcode
@@ -135,6 +136,7 @@ def _instruction_row(
         *place,
         int(code.program.ptx_lines[index]),
         *access(instruction.op),
+        *operations_of(instruction.op),
     )
 
 

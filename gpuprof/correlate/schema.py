@@ -1,7 +1,7 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
-losses by SM, and what samples weigh; 3 results.
+losses by SM, and what samples weigh; 3 results, and operations by precision.
 """
 
 VERSION = 3
@@ -51,7 +51,9 @@ CREATE TABLE instructions (
     ptx_line INTEGER NOT NULL, -- 0 = unknown
     space TEXT NOT NULL,       -- memory instructions: global, shared, local, const, param, generic, texture, surface; else ''
     operation TEXT NOT NULL,   -- load, store, atomic, reduction, copy (asynchronous), prefetch, or ''
-    access_nbytes INTEGER NOT NULL -- per lane
+    access_nbytes INTEGER NOT NULL, -- per lane
+    precision TEXT NOT NULL,   -- of its arithmetic: f64, f32, f16, bf16, tensor_f16 and so on, int, special (divisions, roots, transcendental functions); '' = none
+    thread_operations INTEGER NOT NULL -- arithmetic operations that a thread does in it: a fused multiply-add does 2
 );
 CREATE TABLE inline_frames (   -- call sites of inlined code, depth 1 = direct caller
     pc INTEGER NOT NULL REFERENCES instructions, -- of the inlined instruction
@@ -203,6 +205,11 @@ CREATE TABLE counters (        -- exact, per launch and instruction
     l1_wavefronts_shared_ideal INTEGER NOT NULL,  -- had there been no bank conflict
     PRIMARY KEY (launch, pc)
 ) WITHOUT ROWID;
+CREATE VIEW operations AS      -- exact: arithmetic operations per launch, instruction and precision, of threads whose predicate was true
+    SELECT c.launch, c.pc, i.precision,
+           c.thread_inst_executed_pred_on * i.thread_operations AS operations  -- of a fused multiply-add 2
+    FROM counters c JOIN instructions i USING (pc)
+    WHERE i.thread_operations > 0;
 CREATE VIEW lines AS           -- the source page in one query: exact warp-cycles per launch and line
     SELECT l.launch, i.source, i.line,  -- of the innermost frame
            SUM(l.cycles) AS warp_cycles,  -- of all reasons

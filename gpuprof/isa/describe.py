@@ -7,6 +7,7 @@ from gpuprof.isa import encoding
 from gpuprof.isa.kinds import KINDS, Kind
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE
+from gpuprof.isa.operations import operations_of
 from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.isa.special import SPECIAL
 
@@ -19,6 +20,8 @@ for one PTX operation and costs what the real assembler's expansion of that oper
   for the others.
 * `pipe` is the unit that executes the instruction, `latency` the key of a chip file's latency
   table.
+* `operations` is how many arithmetic operations one thread does in it, and of which precision:
+  `2 f32`. [peak.md](peak.md) has the rules.
 
 A thread has 255 registers R of 32 bits, 255 registers D of 64 bits and 127 predicates P. On a real
 machine Dn is the pair R2n, R2n + 1: the assembler uses Dn only where neither is live, and counts
@@ -67,8 +70,8 @@ def _page() -> Iterator[str]:
     yield "\n## Opcodes\n"
     yield "`R4` is four registers in a row, `A` an address (D, or R for the 32-bit address of a space), `>P`"
     yield "a second result.\n"
-    yield "| opcode | kind | result | sources | modifiers | pipe | slots | latency |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| opcode | kind | result | sources | modifiers | pipe | slots | latency | operations |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     yield from map(_row, TABLE)
     yield "\n## Special registers\n"
     names = ", ".join(f"{number}\xa0`{name}`" for number, name in enumerate(SPECIAL))
@@ -77,7 +80,9 @@ def _page() -> Iterator[str]:
 
 def _row(op: Opcode) -> str:
     sources = ", ".join(f"{slot} {spec}" for slot in ("a", "b", "c", "e") if (spec := getattr(op, slot)))
-    cells = (f"`{op.name}`", op.kind, op.dst, sources, " ".join(op.fields), op.pipe, op.slots, op.latency)
+    done = operations_of(op)
+    operations = f"{done.count} {done.precision}" if done.count else ""
+    cells = (f"`{op.name}`", op.kind, op.dst, sources, " ".join(op.fields), op.pipe, op.slots, op.latency, operations)
     return f"| {' | '.join(map(str, cells))} |"
 
 

@@ -5,6 +5,7 @@ import sqlite3
 from collections import Counter
 
 from gpuprof.base.wording import plural
+from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.results import read_results
 from gpuprof.records.of_time import CYCLES, narrowed_by
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
@@ -147,4 +148,4 @@ def chip_facts(meta: dict[str, str]) -> ChipFacts:
     known = {
         name: chip[name] for name in ("clock_mhz", "sms", "partitions", "dispatch_units", "warp_slots") if name in chip
     }
-    return ChipFacts(meta["chip"], lanes=chip.get("warp_lanes", ChipFacts.lanes), **known)
+    return ChipFacts(meta["chip"], lanes=chip.get("warp_lanes", ChipFacts.lanes), **known, peaks=peaks_of(chip))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.base.results import Result
+from gpuprof.chips.peaks import Peak
 from gpuprof.correlate.frames import Position
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
@@ -174,6 +175,7 @@ class Launch:
     sampling: dict[str, int | str] = field(default_factory=dict)
     sample_weight: int | None = None  # sum of the samples' weights; None where the records do not tell
     effective_samples: float | None = None  # independent samples that would be as sure; None likewise
+    operations: dict[str, int] = field(default_factory=dict)  # of its arithmetic, by precision; none is left out
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ class ChipFacts:
     dispatch_units: int = 1  # instructions a scheduler can issue in a cycle
     warp_slots: int | None = None  # per SM
     lanes: int = 32
+    peaks: dict[str, Peak] = field(default_factory=dict)  # by resource, of those whose numbers there are
 
 
 @dataclass(frozen=True)

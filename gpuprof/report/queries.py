@@ -144,6 +144,12 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
             key,
         )
     }
+    operations: dict[int, dict] = {}
+    for number, precision, n in database.execute(
+        f"SELECT launch, precision, SUM(operations) FROM operations {OF_LAUNCHES} GROUP BY launch, precision", key
+    ):
+        if n:
+            operations.setdefault(number, {})[precision] = n
     for row in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
         "samples_due, "
@@ -156,7 +162,8 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
             number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete),
             metrics.get(number, {}),
             registers.get(number, {}),
-            *sizes.get(number, ()),
+            *sizes.get(number, (None, None)),
+            operations.get(number, {}),
         )  # fmt: skip
 
 

@@ -20,9 +20,9 @@ TABLES = {
     "sources": [(0, HEADER_PATH, None), (1, "saxpy.cu", SOURCE)],
     "functions": [(0, 0, "_Z5saxpyifPfS_", "saxpy", 1, 0x1000, 3, 12, 0, 0, 0)],
     "instructions": [
-        (0x1000, 0, 0, "IADD R1, R2, R3", "IADD", 1, 4, 5, 10, "", "", 0),
-        (0x1010, 0, 0, "LDG.32 R1, [R0+0x10]", "LDG.32", 0, 7, 12, 11, "global", "load", 4),
-        (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0),
+        (0x1000, 0, 0, "IADD R1, R2, R3", "IADD", 1, 4, 5, 10, "", "", 0, "int", 1),
+        (0x1010, 0, 0, "LDG.32 R1, [R0+0x10]", "LDG.32", 0, 7, 12, 11, "global", "load", 4, "", 0),
+        (0x1020, 0, 0, "EXIT", "EXIT", None, 0, 0, 0, "", "", 0, "", 0),
     ],
     "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
     "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],
@@ -69,6 +69,7 @@ TABLES = {
         ("tool", "gpuprof"),
         ("tool_version", "0.1.0"),
     ],
+    "operations": [(0, 0x1000, "int", 0)],  # none of the warps' threads is in the counters
     "lines": [(0, None, 0, 60, 0), (0, 0, 7, 600, 0), (0, 1, 4, 4, 4)],
 }
 

@@ -24,7 +24,7 @@ from gpuprof.correlate.schema import APPLICATION_ID
 from gpuprof.errors import FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.records.encoding import Rows
-from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, LEDGER_DTYPE, WIDE_DTYPE
+from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LEDGER_DTYPE, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
 from tests.support.recordings import CHIP, META, SAMPLES, launch_fields, saxpy_program, stall_word, timing, write_saxpy
 
@@ -41,6 +41,7 @@ class Parts:
         self.launch = launch_fields()
         self.samples = SAMPLES
         self.ledger_rows = np.array([(0x1000, 0, 4)], LEDGER_DTYPE)
+        self.counters_rows = np.zeros(0, COUNTERS_DTYPE)
         vars(self).update(changes)
 
     def write(self, path: Path) -> Path:
@@ -60,6 +61,7 @@ class Parts:
             writer.launch_begin(self.launch)
             writer.samples(0, self.samples)
             writer._rows(b"LEDG", 0, self.ledger_rows)
+            writer._rows(b"CNTR", 0, self.counters_rows)
             writer.launch_end(0, timing(samples_due=len(self.samples), samples_kept=len(self.samples)))
         return path
 
@@ -219,6 +221,9 @@ HOSTILE = {
     "cycles of ledger up to launch 0 sum to 9223372036854775808, more than 2^63 - 1": {
         "ledger_rows": np.array([(0x1000, 1, 1 << 63)], LEDGER_DTYPE)
     },
+    "operations that threads could do up to launch 0 sum to 9223372036854775808, more than 2^63 - 1": {
+        "counters_rows": np.array([(0x1000, 0, 1, 0, 1 << 52, *[0] * 7)], COUNTERS_DTYPE)
+    },
     "contradicts itself: UNIQUE constraint failed": {"ledger_rows": np.array([(0x1000, 1, 1)] * 2, LEDGER_DTYPE)},
 }
 
@@ -260,7 +265,7 @@ def change(path: Path, script: str) -> None:
 FOREIGN = {
     f"PRAGMA application_id = {APPLICATION_ID + 1}": "is a SQLite file of another program, not a .gpudb that `gpuprof "
     "correlate` made",
-    "PRAGMA user_version = 3": "has schema version 3, and this gpuprof reads up to 2: use a newer gpuprof",
+    "PRAGMA user_version = 4": "has schema version 4, and this gpuprof reads up to 3: use a newer gpuprof",
     "DROP VIEW lines; DROP TABLE meta": "lacks or has altered: lines, meta; correlate the recording again",
     "ALTER TABLE ledger RENAME COLUMN cycles TO ticks": "lacks or has altered: ledger, lines; correlate the recording "
     "again",

@@ -310,7 +310,7 @@ def test_two_kernels(tmp_path):
     path = make_database(tmp_path / "t.gpudb")
     with sqlite3.connect(path) as db:
         db.execute("INSERT INTO functions VALUES (1, 0, 'fill', 'fill', 1, 8192, 1, 8, 0, 0, 0)")
-        db.execute("INSERT INTO instructions VALUES (8192, 0, 1, 'EXIT', 'EXIT', 0, 1, 0, 0, '', '', 0)")
+        db.execute("INSERT INTO instructions VALUES (8192, 0, 1, 'EXIT', 'EXIT', 0, 1, 0, 0, '', '', 0, '', 0)")
         db.execute(
             "INSERT INTO launches VALUES (2, 1, 'fill', '1,1,1', '32,1,1', 0, 0, '', 0, 30000, 30000, 0, 0, 0, 0, 1)"
         )

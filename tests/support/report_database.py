@@ -79,6 +79,7 @@ SPECIAL = {
     39: {"selected": 128, "drain": 4000},
 }
 WARPS = 512
+ARITHMETIC = {"IADD": ("int", 1), "IMAD": ("int", 2), "IMAD.WIDE": ("int", 2)}  # operations of a thread
 
 
 def cycles_of(index: int) -> dict[str, int]:
@@ -160,7 +161,7 @@ def make_database(
         opcode = text.split()[1 if text.startswith("@") else 0]
         place = (1, inlined) if inlined else (0 if line else None, line)
         db.execute(
-            "INSERT INTO instructions VALUES (?, 0, 0, ?, ?, ?, ?, 0, ?, ?, ?, ?)",
+            "INSERT INTO instructions VALUES (?, 0, 0, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)",
             (
                 BASE + 16 * index,
                 text,
@@ -170,6 +171,7 @@ def make_database(
                 space,
                 operation,
                 4 if space else 0,
+                *ARITHMETIC.get(opcode, ("", 0)),
             ),
         )
         if inlined:

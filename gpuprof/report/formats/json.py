@@ -9,8 +9,10 @@ from collections.abc import Callable
 
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Scale, scale_of
+from gpuprof.report.figures import rounded
 from gpuprof.report.intervals import wilson
-from gpuprof.report.model import Cost, Header, Kernel, Launch, Report
+from gpuprof.report.model import ChipFacts, Cost, Header, Kernel, Launch, Report
+from gpuprof.report.pages.peaks import limit_object, throughput_object
 from gpuprof.report.totals import totals
 from gpuprof.report.triage.kernel_rules import findings
 
@@ -24,7 +26,7 @@ def document(report: Report, page: str, objects: Callable[[Kernel], dict]) -> di
         "page": page,
         "vocabulary": report.vocabulary.name,
         "header": header_object(report.header),
-        "chip": dict(vars(report.chip)),
+        "chip": chip_object(report.chip),
         "kernels": [kernel_object(kernel, report) | objects(kernel) for kernel in report.kernels],
     }
 
@@ -32,6 +34,11 @@ def document(report: Report, page: str, objects: Callable[[Kernel], dict]) -> di
 def text_of(document: dict) -> str:
     """Every character outside ASCII is escaped, so no text in it can act on a terminal."""
     return json.dumps(document, indent=1) + "\n"
+
+
+def chip_object(chip: ChipFacts) -> dict:
+    """`peaks`: the rate of each resource, in the unit that `resources` of a kernel's throughput has."""
+    return dict(vars(chip)) | {"peaks": {name: rounded(peak.rate) for name, peak in chip.peaks.items()}}
 
 
 def header_object(header: Header) -> dict:
@@ -55,12 +62,15 @@ def kernel_object(kernel: Kernel, report: Report) -> dict:
         "totals": dict(vars(totals(kernel, report.chip))),
         "cost": cost_object(kernel.cost, kernel.cost, scale_of(kernel), report),
         "findings": [finding._asdict() for finding in findings(kernel, report.chip, report.header, report.vocabulary)],
-        "launches": [launch_object(launch) for launch in kernel.launches],
+        "throughput": throughput_object(kernel.launches, report.chip),
+        "limits": limit_object(kernel, report.chip, report.vocabulary),
+        "launches": [launch_object(launch, report.chip) for launch in kernel.launches],
     }
 
 
-def launch_object(launch: Launch) -> dict:
-    return dict(vars(launch)) | {"grid": list(launch.grid), "block": list(launch.block)}
+def launch_object(launch: Launch, chip: ChipFacts) -> dict:
+    shape = {"grid": list(launch.grid), "block": list(launch.block)}
+    return dict(vars(launch)) | shape | {"throughput": throughput_object((launch,), chip)}
 
 
 def cost_object(cost: Cost, whole: Cost, scale: Scale, report: Report) -> dict:

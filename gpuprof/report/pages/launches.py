@@ -10,6 +10,7 @@ from gpuprof.report.figures import count, extent, rounded
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Launch, Report
 from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.peaks import launch_rates, top_text
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import WARM, Look, shown
 from gpuprof.report.totals import theoretical_occupancy
@@ -67,6 +68,10 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
             Column("end", lambda r: when(r, r.launch.end_cycle), 4),
             Column("beside", lambda r: when(r, beside[r.launch.launch]), 3),
         ]
+    tops = {row.launch.launch: top_text(row.launch, report.chip, look.plain) for row in rows}
+    if any(top != "-" for top in tops.values()):
+        at_due = next(place for place, column in enumerate(columns) if column.title == "due")
+        columns.insert(at_due, Column("of peak", lambda r: Text(tops[r.launch.launch]), 9, left=True))
     at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
     if any("dependent" in row.launch.metrics for row in rows):
         columns.insert(
@@ -93,15 +98,18 @@ FACTS = (
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
-    """A row per launch: the table's columns, then every metric that any launch has."""
+    """A row per launch: the table's columns, then every metric, share of a peak and precision that any launch has."""
     found = launch_rows(report)
     metrics = sorted({metric for row in found for metric in row.launch.metrics} - {"registers"})
-    yield [*FACTS, "registers", "theoretical_occupancy", *metrics, "sampler"]
-    for launch, kernel in found:
+    rates = [launch_rates(row.launch, report.chip) for row in found]
+    columns = list(dict.fromkeys(name for each in rates for name in each))
+    yield [*FACTS, "registers", "theoretical_occupancy", *metrics, *columns, "sampler"]
+    for (launch, kernel), each in zip(found, rates, strict=True):
         facts = (getattr(launch, name) for name in FACTS)
         occupancy = rounded(theoretical_occupancy(launch, report.chip))
         measured = (launch.metrics.get(metric) for metric in metrics)
-        yield [*map(cell, (*facts, kernel.registers, occupancy, *measured, own_registers(launch)))]
+        used = (each.get(name) for name in columns)
+        yield [*map(cell, (*facts, kernel.registers, occupancy, *measured, *used, own_registers(launch)))]
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:

@@ -17,6 +17,7 @@ from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
 from gpuprof.report.pages.advice import finding_lines
 from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
 from gpuprof.report.sections import hottest, source_sections
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
@@ -84,6 +85,7 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
     yield "launch", list(launch_facts(kernel, launch))
     yield "occupancy", occupancy_facts(sums)
     yield "issue", issue_facts(sums)
+    yield from throughput_facts(kernel, report, look)
     yield "stalls", top_reasons(reasons, look)
     if not look.plain:
         yield "", [bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)]
@@ -222,6 +224,7 @@ def csv_facts(kernel: Kernel, report: Report) -> Iterator[tuple[str, object]]:
     if header.is_sampled:
         yield from by_term("samples", kernel.cost.samples, report.vocabulary)
     yield from kernel.cost.counters.facts().items()
+    yield from throughput_rows(kernel, report.chip)
 
 
 def by_term(name: str, per_reason: Sequence[int], vocabulary: Vocabulary) -> Iterator[tuple[str, int]]:

@@ -12,6 +12,7 @@ from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.figures import grouped, product
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, ranked
 from gpuprof.report.sections import source_sections
+from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
 from gpuprof.report.triage.findings import Case, Finding, percent0, place, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
@@ -175,11 +176,17 @@ def issue_slots(case: Case) -> Iterator[Finding]:
             "issue_slots",
             f"The schedulers issue in {percent0(used)} of the cycles: only fewer instructions make this kernel faster.",
         )
-    elif used < LOW_ISSUE:
+    elif used < LOW_ISSUE and not computes(case):
         yield Finding(
             "issue_slots",
             f"The schedulers issue in {percent0(used)} of the cycles: the kernel waits, it does not compute.",
         )
+
+
+def computes(case: Case) -> bool:
+    """Whether arithmetic is near its peak: a pipe with few lanes is full before the issue slots are."""
+    uses = throughput(case.kernel.launches, case.chip).uses
+    return any(use.share >= HIGH for use in uses if use.resource.is_compute)
 
 
 def small_grid(case: Case) -> Iterator[Finding]:

@@ -1,0 +1,173 @@
+"""Throughput on pages: each resource's rate beside its peak, and what limits; as lines, as rows and as objects."""
+
+from collections.abc import Iterator
+
+from gpuprof.base.wording import plural
+from gpuprof.isa.vocabularies import Vocabulary
+from gpuprof.report.concurrency import overlaps
+from gpuprof.report.figures import percent, rounded
+from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report
+from gpuprof.report.terminal.look import Look
+from gpuprof.report.throughput import (
+    HIGH,
+    Limit,
+    Roof,
+    Throughput,
+    Use,
+    active_share,
+    limit,
+    operations,
+    roofline,
+    throughput,
+)
+from gpuprof.report.totals import totals
+
+UNIT_NAMES = {"GB/s": "gbytes_per_s", "GFLOP/s": "gflop_per_s", "GOP/s": "gop_per_s", "IPC": "ipc", "pipes": "pipes"}
+
+
+def throughput_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, list[str]]]:
+    """Labels and values for the summary; nothing where no launch has ended or the chip is not known."""
+    found = throughput(kernel.launches, report.chip)
+    for index, line in enumerate(use_lines(found)):
+        yield "throughput" if index == 0 or look.plain else "", [line]
+    if limits := limit(found, kernel.cost.cycles):
+        yield "limits", [*limit_facts(limits, found, kernel, report), *time_notes(found, kernel, report)]
+
+
+def use_lines(found: Throughput) -> list[str]:
+    """ "DRAM        1,482 of 1,776 GB/s     83.4%", in columns."""
+    cells = [
+        (use.resource.label, rate_text(use.achieved), rate_text(use.peak), use.resource.unit, percent(use.share, 1))
+        for use in found.uses
+    ]
+    label, achieved, peak, unit, share = (
+        (max(map(len, column)) for column in zip(*cells, strict=True)) if cells else (0,) * 5
+    )
+    return [
+        f"{row[0]:<{label}}  {row[1]:>{achieved}} of {row[2]:>{peak}} {row[3]:<{unit}}  {row[4]:>{share}}"
+        for row in cells
+    ]
+
+
+def rate_text(rate: float) -> str:
+    """Three digits, or all of them before the point: "0.39", "83.4", "19,492"."""
+    if rate >= 100:
+        return f"{rate:,.0f}"
+    return f"{rate:.1f}" if rate >= 10 else f"{rate:.2f}" if rate >= 0.1 else f"{rate:.2g}"
+
+
+def limit_facts(limits: Limit, found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
+    top = f"{limits.use.resource.noun}, {percent(limits.use.share, 1)} of the peak"
+    if limits.kind == "bound":
+        yield top
+        return
+    if limits.kind == "high":
+        yield f"{top}: high, and not full"
+    elif limits.kind == "pipe":
+        yield f"a full unit: no rate reaches {percent(HIGH, 1)} of its peak"
+    else:
+        yield f"latency: no rate reaches {percent(HIGH, 1)} of its peak"
+    if limits.reason is not None:
+        cycles = report.vocabulary.merged(kernel.cost.cycles)
+        waited = sum(cycles) - cycles[SELECTED]
+        share = percent(cycles[report.vocabulary.place(limits.reason)], waited)
+        yield f"{share} of the waiting is {report.vocabulary.word(limits.reason)}"
+    yield from filling_facts(found, kernel, report.chip)
+
+
+def filling_facts(found: Throughput, kernel: Kernel, chip: ChipFacts) -> Iterator[str]:
+    """How full the GPU was."""
+    active, occupancy = active_share(kernel, chip, found.cycles), totals(kernel, chip).achieved_occupancy
+    if active is not None:
+        yield f"SMs active {percent(active, 1)} of the time"
+    if occupancy is not None:
+        yield f"occupancy {percent(occupancy, 1)}"
+
+
+def time_notes(found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
+    """What the time is, where that is not plain."""
+    if found.left_out:
+        yield f"without {plural(found.left_out, 'launch', 'launches')} that did not finish"
+    own = overlaps([launch for launch in kernel.launches if launch.complete])
+    all_launches = overlaps([launch for each in report.kernels for launch in each.launches if launch.complete])
+    if any(own.values()):
+        yield "time in which several launches ran counts once"
+    if any(all_launches[number] > n for number, n in own.items()):
+        yield "other kernels ran at the same time, and are not in these rates"
+
+
+def throughput_rows(kernel: Kernel, chip: ChipFacts) -> Iterator[tuple[str, object]]:
+    """Facts of the summary's CSV."""
+    found = throughput(kernel.launches, chip)
+    for use in found.uses:
+        name, unit = use.resource.name, UNIT_NAMES[use.resource.unit]
+        yield f"throughput.{name}.{unit}", rounded(use.achieved)
+        yield f"throughput.{name}.peak_{unit}", rounded(use.peak)
+        yield f"throughput.{name}.share", rounded(use.share)
+    if limits := limit(found, kernel.cost.cycles):
+        yield "limits", limits.kind
+        yield "limits.resource", limits.use.resource.name
+    yield from ((f"operations.{precision}", n) for precision, n in operations(kernel.launches).items())
+
+
+def top_text(launch: Launch, chip: ChipFacts, plain: bool) -> str:
+    """The resource that a launch used most, in a cell: "DRAM 83.4%"; "-" where none is known."""
+    top = throughput([launch], chip).top
+    if top is None:
+        return "-"
+    label = top.resource.label.replace(" ", "_") if plain else top.resource.label
+    return f"{label}{':' if plain else ' '}{percent(top.share, 1)}"
+
+
+def launch_rates(launch: Launch, chip: ChipFacts) -> dict[str, object]:
+    """Facts of a launch for CSV: shares of peaks, and operations."""
+    shares = {f"throughput.{use.resource.name}.share": rounded(use.share) for use in throughput([launch], chip).uses}
+    return shares | {f"operations.{precision}": n for precision, n in operations([launch]).items()}
+
+
+def throughput_object(launches: tuple[Launch, ...], chip: ChipFacts) -> dict:
+    """For JSON: of a kernel or of one launch."""
+    found = throughput(launches, chip)
+    return {
+        "cycles": found.cycles,
+        "launches": found.launches,
+        "launches_left_out": found.left_out,
+        "operations": operations(launches),
+        "resources": [use_object(use) for use in found.uses],
+        "roofline": [roof_object(roof) for roof in roofline(found)],
+    }
+
+
+def use_object(use: Use) -> dict:
+    return {
+        "name": use.resource.name,
+        "unit": use.resource.unit,
+        "work": use.work,
+        "achieved": rounded(use.achieved),
+        "peak": rounded(use.peak),
+        "share": rounded(use.share),
+    }
+
+
+def roof_object(roof: Roof) -> dict:
+    return {
+        "precision": roof.use.resource.name,
+        "operations": roof.use.work,
+        "dram_nbytes": roof.dram_nbytes,
+        "operations_per_byte": rounded(roof.operations_per_byte),
+        "ridge_operations_per_byte": rounded(roof.ridge_operations_per_byte),
+        "achieved_gflop_per_s": rounded(roof.use.achieved),
+        "attainable_gflop_per_s": rounded(roof.attainable),
+    }
+
+
+def limit_object(kernel: Kernel, chip: ChipFacts, vocabulary: Vocabulary) -> dict | None:
+    limits = limit(throughput(kernel.launches, chip), kernel.cost.cycles)
+    if limits is None:
+        return None
+    return {
+        "kind": limits.kind,
+        "resource": limits.use.resource.name,
+        "share": rounded(limits.use.share),
+        "stall_reason": None if limits.reason is None else vocabulary.word(limits.reason),
+    }

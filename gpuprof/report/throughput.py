@@ -1,0 +1,161 @@
+"""How much a launch, or a kernel's launches together, used of each of the chip's resources, beside the peak, and which
+of them limits. docs/peak.md has the rules.
+
+Work is summed over the launches, and so is their time; a time in which several of them ran counts once. Launches that
+did not end have no time, and are left out with their work.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpuprof.chips.peaks import RESOURCES, Peak, Resource
+from gpuprof.isa.operations import PRECISIONS
+from gpuprof.isa.stalls import INDEX
+from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, ranked
+from gpuprof.report.totals import ratio
+
+BOUND, HIGH = 0.8, 0.6  # shares of a peak: Nsight Compute's thresholds
+SECTOR_NBYTES, PASS_NBYTES = 32, 128
+# Reasons to wait for a pipe or a queue that is full, as a unit is that no resource here has the work of.
+THROTTLES = frozenset(
+    INDEX[name] for name in ("math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall")
+)
+
+# For `gpuprof explain`: label and sentence.
+WHAT_PEAKS_ARE = {
+    "what it is": "The share of a resource's peak that a kernel reached: its work, over the cycles from the start of "
+    "a launch to its end, beside the work that the whole GPU could have done in that time.",
+    "limits": f"A share of {100 * BOUND:.0f} % and more limits the kernel: less of that work makes it faster. From "
+    f"{100 * HIGH:.0f} % on it is high. Where all shares are less, the kernel is bound by latency: more warps, or more "
+    "independent work of each, make it faster, and less waiting does.",
+}
+
+# Resource -> the metrics of a launch whose sum is its work, and what one is worth.
+METRICS = {
+    "dram": (("dram_read_nbytes", "dram_write_nbytes"), 1),
+    "l2": (("l2_sectors",), SECTOR_NBYTES),
+    "l1": (("l1_sectors",), SECTOR_NBYTES),
+    "shared": (("shared_wavefronts",), PASS_NBYTES),
+    "issue": (("issue_slots",), 1),
+    "tensor_pipe": (("tensor_busy_cycles",), 1),
+}
+# Resource -> the precisions whose operations are its work.
+ARITHMETIC = {resource.name: (resource.name,) for resource in RESOURCES if resource.is_arithmetic} | {
+    "f16": ("f16", "bf16")
+}
+
+
+class Use(NamedTuple):
+    """How much of a resource was used: rates in the resource's unit, `share` 0..1 of the peak."""
+
+    resource: Resource
+    work: float
+    achieved: float
+    peak: float
+    share: float
+
+
+class Limit(NamedTuple):
+    """`kind`: "bound" or "high" with the resource nearest to its peak, "pipe" where warps wait for a unit that is full,
+    "latency" where nothing is near its peak. `reason`: the number of the stall reason with the most cycles, or None."""
+
+    kind: str
+    use: Use
+    reason: int | None
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """`cycles`: of the launches' time. `uses`: of the resources that were used, in the order of the chip's table."""
+
+    launches: int
+    left_out: int  # launches that did not end
+    cycles: int
+    uses: tuple[Use, ...]
+
+    @property
+    def top(self) -> Use | None:
+        return max(self.uses, key=lambda use: use.share, default=None)
+
+
+class Roof(NamedTuple):
+    """A point of the roofline model for one precision: operations a byte of DRAM; those from which on the roof is the
+    chip's arithmetic, and no longer its DRAM; and the rate of the roof there, in 10^9 operations a second."""
+
+    use: Use
+    dram_nbytes: float
+    operations_per_byte: float
+    ridge_operations_per_byte: float
+    attainable: float
+
+
+def throughput(launches: Sequence[Launch], chip: ChipFacts) -> Throughput:
+    ended = [launch for launch in launches if launch.complete and launch.cycles > 0]
+    cycles = covered([(launch.start_cycle, launch.end_cycle) for launch in ended])
+    found = [use_of(resource, ended, cycles, chip.peaks) for resource in RESOURCES] if cycles else []
+    uses = tuple(use for use in found if use is not None)
+    return Throughput(len(ended), sum(not launch.complete for launch in launches), cycles, uses)
+
+
+def use_of(resource: Resource, launches: Sequence[Launch], cycles: int, peaks: dict[str, Peak]) -> Use | None:
+    """None where it was not used, and where work or peak is not known."""
+    work = work_of(resource.name, launches)
+    peak = peaks.get(resource.name)
+    if not work or peak is None:
+        return None
+    a_cycle = work / cycles
+    return Use(resource, work, a_cycle * peak.factor, peak.rate, a_cycle / peak.per_cycle)
+
+
+def work_of(name: str, launches: Sequence[Launch]) -> float | None:
+    if name in ARITHMETIC:
+        return sum(launch.operations.get(precision, 0) for launch in launches for precision in ARITHMETIC[name])
+    metrics, worth = METRICS[name]
+    values = [launch.metrics.get(metric) for launch in launches for metric in metrics]
+    return None if None in values else worth * sum(values)
+
+
+def covered(spans: Iterable[tuple[int, int]]) -> int:
+    """The cycles in which at least one of the spans was."""
+    total, reached = 0, -math.inf
+    for start, end in sorted(spans):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def operations(launches: Iterable[Launch]) -> dict[str, int]:
+    """Of the launches that ended, by precision, without those that there are none of, in the order of PRECISIONS."""
+    ended = [launch for launch in launches if launch.complete]
+    sums = {precision: sum(launch.operations.get(precision, 0) for launch in ended) for precision in PRECISIONS}
+    return {precision: n for precision, n in sums.items() if n}
+
+
+def limit(found: Throughput, reasons: tuple[int, ...]) -> Limit | None:
+    """What limits; `reasons`: warp-cycles by stall reason. None where nothing is known."""
+    if found.top is None:
+        return None
+    waits = [reason for reason in ranked(reasons) if reason != SELECTED]
+    reason = waits[0] if waits else None
+    if found.top.share >= HIGH:
+        return Limit("bound" if found.top.share >= BOUND else "high", found.top, reason)
+    return Limit("pipe" if reason in THROTTLES else "latency", found.top, reason)
+
+
+def roofline(found: Throughput) -> tuple[Roof, ...]:
+    """A point for each precision that a unit has a rate of; none where no byte went to or from DRAM."""
+    dram = next((use for use in found.uses if use.resource.name == "dram"), None)
+    return tuple(roof_of(use, dram) for use in found.uses if use.resource.is_arithmetic) if dram else ()
+
+
+def roof_of(use: Use, dram: Use) -> Roof:
+    intensity = use.work / dram.work
+    return Roof(use, dram.work, intensity, use.peak / dram.peak, min(use.peak, intensity * dram.peak))
+
+
+def active_share(kernel: Kernel, chip: ChipFacts, cycles: int) -> float | None:
+    """0..1, of the SMs' time, that in which a warp was resident."""
+    ended = [launch.metrics.get("sm_active_cycles") for launch in kernel.launches if launch.complete]
+    return None if None in ended or not chip.sms else ratio(sum(ended), cycles * chip.sms)
