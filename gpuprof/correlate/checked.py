@@ -14,10 +14,13 @@ from gpuprof.errors import FileFormatError
 from gpuprof.isa.operations import MOST_OPERATIONS
 from gpuprof.records.encoding import MAX_COUNT, is_count
 from gpuprof.records.reader import Launch, Recording
+from gpuprof.records.schema import BANK_PATTERNS_DTYPE
 
 TEXT_METRICS = {"occupancy_limiter"}  # the others are numbers
-ROW_FIELDS = ("ledger", "counters", "stalls", "stall_lengths", "causes", "losses")  # of a Launch: exact counts
-NAMES_IN_ROWS = {"pc", "cause_pc", "reason", "bin", "kind", "flags", "sm", "reserved"}  # which no one adds up
+ROW_FIELDS = (*("ledger", "counters", "stalls", "stall_lengths", "causes", "losses"), "bank_patterns")  # exact counts
+OF_PATTERNS = set(BANK_PATTERNS_DTYPE.names) - {"warps"}
+# which no one adds up
+NAMES_IN_ROWS = {"pc", "cause_pc", "reason", "bin", "kind", "flags", "sm", "reserved"} | OF_PATTERNS
 
 
 class Wrong(NamedTuple):

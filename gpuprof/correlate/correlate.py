@@ -134,6 +134,7 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         insert(database, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
         insert(database, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
         insert(database, "causes", cause_rows(recording, number, launch.causes))
+        insert(database, "bank_patterns", pattern_rows(recording, number, launch.bank_patterns))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
     insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
     insert(database, "meta", sorted(meta_items(recording, database).items()))
@@ -196,6 +197,22 @@ def length_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable
         raise FileFormatError(f"{recording.path}: launch {number} has stalls of 2^{rows['bin'].max()} cycles and more")
     found = reason_rows(recording, number, rows, "stall lengths", STALL_LENGTHS_DTYPE.names)
     return ((launch, pc, reason, 1 << bin_, stalls) for launch, pc, reason, bin_, stalls in found)
+
+
+PATTERN_COLUMNS = (
+    *("pc", "warps", "mask", "stride_0", "lanes_0", "stride_1", "lanes_1", "stride_2", "lanes_2", "first", "end"),
+)
+
+
+def pattern_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    """Rows of `bank_patterns`: numbered from 0 for each instruction. Raises FileFormatError for runs of no lanes."""
+    ordered = rows[rows["mask"] != 0]
+    if any(len(ordered) and int(ordered[name].min()) == 0 for name in ("lanes_0", "lanes_1", "lanes_2")):
+        raise FileFormatError(f"{recording.path}: launch {number} has a pattern of shared memory with runs of no lanes")
+    seen: dict[int, int] = {}
+    for launch, pc, *rest in integer_rows(recording, number, rows, PATTERN_COLUMNS):
+        seen[pc] = seen.get(pc, -1) + 1
+        yield launch, pc, seen[pc], *rest
 
 
 FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)

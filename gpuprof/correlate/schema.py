@@ -1,7 +1,7 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
-losses by SM, and what samples weigh; 3 results, and operations by precision.
+losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory.
 """
 
 VERSION = 3
@@ -189,6 +189,22 @@ CREATE TABLE causes (          -- exact: what ended the stalls; cycles of one (p
     cycles INTEGER NOT NULL,   -- warp-cycles
     stalls INTEGER NOT NULL,   -- how many
     PRIMARY KEY (launch, pc, reason, cause_pc, kind, other_warp, other_launch, conflict)
+) WITHOUT ROWID;
+CREATE TABLE bank_patterns (   -- exact: where the lanes of a warp are to each other in shared memory
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    pc INTEGER NOT NULL,       -- of the access; may lie in no module
+    pattern INTEGER NOT NULL,  -- 0, 1, ... of the instruction, as they were first seen
+    warps INTEGER NOT NULL,    -- executions by a warp, never 0
+    mask INTEGER NOT NULL,     -- lanes that take part; 0: executions whose lanes are in no such order, or in a ninth one
+    stride_0 INTEGER NOT NULL, -- bytes from a lane that takes part to the next
+    lanes_0 INTEGER NOT NULL,  -- lanes that it holds for
+    stride_1 INTEGER NOT NULL, -- bytes from such a run of lanes to the next
+    lanes_1 INTEGER NOT NULL,  -- runs that it holds for
+    stride_2 INTEGER NOT NULL, -- bytes from lanes_1 such runs to the next
+    lanes_2 INTEGER NOT NULL,  -- of these
+    first INTEGER NOT NULL,    -- lowest byte in the block's shared memory
+    end INTEGER NOT NULL,      -- highest byte plus one
+    PRIMARY KEY (launch, pc, pattern)
 ) WITHOUT ROWID;
 CREATE TABLE counters (        -- exact, per launch and instruction
     launch INTEGER NOT NULL REFERENCES launches, -- measured in

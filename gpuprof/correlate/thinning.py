@@ -54,6 +54,8 @@ class Row(NamedTuple):
     samples: float  # in the mean
     error: Error
     expected_mix: float | None  # Error.mix by the formula
+    recordings: int = 0  # that the error is the mean of; 0 where it is the formula's
+    expected_hottest: float | None = None  # Error.hottest by the formula
 
 
 NOTHING = Error(None, None, None, None, None)
@@ -73,8 +75,17 @@ def row_of(samples: Samples, truth: Truth, recorded: int, effective: float, peri
     if period == recorded or (period > recorded and can_thin):
         phases = measured(samples, truth, period // recorded)
         how = "recorded" if period == recorded else "thinned"
-        return Row(period, how, len(samples.line) * recorded / period, mean(phases), expected.mix)
-    return Row(period, "predicted", len(samples.line) * recorded / period, expected, expected.mix)
+        return Row(
+            period,
+            how,
+            len(samples.line) * recorded / period,
+            mean(phases),
+            expected.mix,
+            len(phases),
+            expected.hottest,
+        )
+    n_samples = len(samples.line) * recorded / period
+    return Row(period, "predicted", n_samples, expected, expected.mix, 0, expected.hottest)
 
 
 def measured(samples: Samples, truth: Truth, times: int) -> list[Error]:

@@ -17,6 +17,7 @@ from gpuprof.emulate.core.calls import CallStack
 from gpuprof.emulate.core.crowd import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
+from gpuprof.emulate.core.spaces import OFFSET_MASK
 from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.scalar import special
 from gpuprof.emulate.together.barriers import Barriers
@@ -307,6 +308,12 @@ class Chunk:
     def count_access(self, site, space, totals) -> None:
         name = next(name for name, known in self.spaces.items() if known is space)
         self.tally.access(site.at, name, totals)
+
+    def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:
+        """Counts where the lanes are to each other, in the space whose banks it matters for."""
+        if space is self.spaces["shared"]:
+            # An address of a cluster's other block has the same banks as one's own.
+            self.tally.pattern(site.at, address & OFFSET_MASK, masks, site.nbytes)
 
 
 def live_masks(threads: int, warps: int) -> np.ndarray:

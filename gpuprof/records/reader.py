@@ -14,6 +14,7 @@ from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import Payload, Piece, Rows
 from gpuprof.records.schema import (
+    BANK_PATTERNS_DTYPE,
     CAUSES_DTYPE,
     COUNTERS_DTYPE,
     LEDGER_DTYPE,
@@ -56,6 +57,7 @@ class Launch:
     samples: np.ndarray = field(default_factory=partial(_no_rows, WIDE_DTYPE))
     ledger: np.ndarray = field(default_factory=partial(_no_rows, LEDGER_DTYPE))
     counters: np.ndarray = field(default_factory=partial(_no_rows, COUNTERS_DTYPE))
+    bank_patterns: np.ndarray = field(default_factory=partial(_no_rows, BANK_PATTERNS_DTYPE))
     sampled_counters: np.ndarray = field(default_factory=partial(_no_rows, SAMPLED_COUNTERS_DTYPE))
     stalls: np.ndarray = field(default_factory=partial(_no_rows, STALLS_DTYPE))
     stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
@@ -256,6 +258,7 @@ ATTRIBUTES = {
     b"SMPW": "samples",
     b"LEDG": "ledger",
     b"CNTR": "counters",
+    b"BANK": "bank_patterns",
     b"SMCN": "sampled_counters",
     b"STLN": "stalls",
     b"STLH": "stall_lengths",
@@ -273,6 +276,7 @@ ADDERS = {
     b"SMPW": Builder._samples,
     b"LEDG": Builder._rows,
     b"CNTR": Builder._rows,
+    b"BANK": Builder._rows,
     b"SMCN": Builder._rows,
     b"STLN": Builder._rows,
     b"STLH": Builder._rows,

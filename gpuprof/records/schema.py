@@ -26,7 +26,7 @@ is cut into blocks of 2^18 bytes, and each distinct block is there once. The com
 the zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
-3 results.
+3 results, and patterns of shared memory.
 """
 
 from typing import NamedTuple
@@ -97,6 +97,24 @@ COUNTERS_COLUMNS = (
     Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
     Column("l1_wavefronts_shared_ideal", "<u8", "the same, without bank conflicts"),
 )
+# Where the lanes of a warp are to each other in shared memory, for each instruction that accesses it. Level 0 has the
+# lanes next to each other: of the lanes that take part, number k is at
+#     k % lanes_0 * stride_0 + k / lanes_0 % lanes_1 * stride_1 + k / lanes_0 / lanes_1 * stride_2
+# bytes above the first. The row with a mask of 0 has the executions whose lanes are otherwise, or of an instruction's
+# further patterns.
+BANK_PATTERNS_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("mask", "<u4", "lanes that take part; 0: any other pattern"),
+    Column("warps", "<u8", "executions by a warp, never 0"),
+    Column("stride_0", "<i4", "bytes from a lane to the next"),
+    Column("stride_1", "<i4", "bytes from a run of lanes_0 lanes to the next"),
+    Column("stride_2", "<i4", "bytes from a run of lanes_0 * lanes_1 lanes to the next"),
+    Column("lanes_0", "<u4", "lanes that stride_0 holds for"),
+    Column("lanes_1", "<u4", "runs that stride_1 holds for"),
+    Column("lanes_2", "<u4", "runs that stride_2 holds for"),
+    Column("first", "<u4", "lowest byte in the block's shared memory"),
+    Column("end", "<u4", "highest byte plus one"),
+)
 # One for each SM and cycle of which a record came into its FIFO; the launch is that of the first one. What counts up
 # does so from the launch's first cycle on, for the launch alone. Counters that were not asked for are zero.
 SAMPLED_COUNTERS_COLUMNS = (
@@ -162,6 +180,7 @@ LOSSES_COLUMNS = (
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
+BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
 
 
 def losses_of_none(samples: np.ndarray) -> np.ndarray:
@@ -326,6 +345,13 @@ CHUNKS = (
         COUNTERS_DTYPE,
         "exact counters of the launch's instructions; rows ascend by pc, rows of zeros are absent",
         columns=COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"BANK",
+        "array",
+        BANK_PATTERNS_DTYPE,
+        "the places of a warp's lanes in shared memory; rows ascend by pc, then as they were first seen",
+        columns=BANK_PATTERNS_COLUMNS,
     ),
     Chunk(
         b"SMCN",

@@ -110,6 +110,17 @@ class Stalls(NamedTuple):
     lengths: tuple[tuple[int, int], ...]
 
 
+class BankPattern(NamedTuple):
+    """Where the lanes of a warp are to each other in shared memory, and how often: a row of `bank_patterns`."""
+
+    mask: int  # lanes that take part; 0: they are in no order
+    strides: tuple[int, ...]  # bytes, by level
+    lanes: tuple[int, ...]  # by level
+    first: int  # lowest byte of the block's shared memory
+    end: int  # highest, plus one
+    warps: int
+
+
 @dataclass(frozen=True)
 class Instruction:
     pc: int
@@ -123,6 +134,7 @@ class Instruction:
     positions: tuple[Position, ...]  # innermost first; the last one is in `function` itself
     cost: Cost
     stalls: tuple[Stalls, ...] = ()
+    patterns: tuple[BankPattern, ...] = ()  # of an access to shared memory
 
 
 class Ending(NamedTuple):

@@ -17,6 +17,7 @@ VERSION = 1
 BAR_CELLS = 20
 COLUMNS_NOTE = "mix is the error of the stall reasons' shares; gpuprof quality --help explains the columns"
 SURE = 0.95  # the hottest line is found in so many of the recordings of a period
+LEAST_RECORDINGS = 20  # that show such a share: one that fails is the rest of SURE
 
 
 class Quality(NamedTuple):
@@ -68,18 +69,30 @@ def verdicts(quality: Quality) -> list[str]:
     """The conclusions from the table, as sentences."""
     sure = []
     for row in (row for row in quality.rows if row.period_cycles >= quality.header.period_cycles):
-        if row.error.hottest is None or row.error.hottest < SURE:
+        if (share := hottest_share(row)) is None or share < SURE:
             break
-        sure.append(row.period_cycles)
+        sure.append(row)
     found = [f"the samples are as sure as {quality.effective:,.0f} independent ones"]
     if sure:
         found.append(
             f"the hottest line is found in {100 * SURE:.0f}% of the recordings or more up to a period of "
-            f"{grouped(sure[-1])} cycles"
+            f"{grouped(sure[-1].period_cycles)} cycles{'' if is_shown(sure[-1]) else BY_FORMULA}"
         )
     else:
         found.append(f"the hottest line is found in less than {100 * SURE:.0f}% of the recordings of this period")
     return found
+
+
+BY_FORMULA = ", by the formula for independent samples"
+
+
+def is_shown(row: Row) -> bool:
+    return row.recordings >= LEAST_RECORDINGS
+
+
+def hottest_share(row: Row) -> float | None:
+    """How many recordings of a period find the hottest line: counted where there are enough, else by the formula."""
+    return row.error.hottest if is_shown(row) else row.expected_hottest
 
 
 FIELDS: tuple[tuple[str, Callable[[Row], object]], ...] = (

@@ -8,7 +8,7 @@ from gpuprof.correlate.frames import Position, positions
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.report.header_queries import chip_facts, read_header
-from gpuprof.report.model import Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
+from gpuprof.report.model import BankPattern, Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
 
 
 def read_report(database: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
@@ -173,7 +173,7 @@ def dimensions(text: str) -> tuple[int, ...]:
 
 def read_instructions(database: sqlite3.Connection, key: dict) -> Iterator[Instruction]:
     """The kernel's instructions, and those of every function its launches spent a cycle, a sample or an issue in."""
-    costs, stalls = read_costs(database, key), read_stalls(database, key)
+    costs, stalls, patterns = read_costs(database, key), read_stalls(database, key), read_patterns(database, key)
     functions = {key["function"]} | {function for (function,) in touched_functions(database, costs)}
     places = positions(database, functions)
     marks = ",".join("?" * len(functions))
@@ -194,6 +194,7 @@ def read_instructions(database: sqlite3.Connection, key: dict) -> Iterator[Instr
             places[pc],
             costs.pop(pc, Cost()),
             stalls.get(pc, ()),
+            patterns.get(pc, ()),
         )
     name = database.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
     for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
@@ -224,6 +225,17 @@ def read_stalls(database: sqlite3.Connection, key: dict) -> dict[int, tuple[Stal
         f"SELECT pc, reason, SUM(stalls), MAX(longest_cycles) FROM stalls {OF_LAUNCHES} GROUP BY pc, reason", key
     ):
         found[pc] = (*found.get(pc, ()), Stalls(reason, n, longest, tuple(lengths.get((pc, reason), ()))))
+    return found
+
+
+def read_patterns(database: sqlite3.Connection, key: dict) -> dict[int, tuple[BankPattern, ...]]:
+    found: dict[int, tuple[BankPattern, ...]] = {}
+    for pc, mask, s0, s1, s2, n0, n1, n2, *rest in database.execute(
+        "SELECT pc, mask, stride_0, stride_1, stride_2, lanes_0, lanes_1, lanes_2, MIN(first), MAX(end), SUM(warps) "
+        f"FROM bank_patterns {OF_LAUNCHES} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
+        key,
+    ):
+        found[pc] = (*found.get(pc, ()), BankPattern(mask, (s0, s1, s2), (n0, n1, n2), *rest))
     return found
 
 

@@ -7,9 +7,10 @@ from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.log.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.log.patterns import lattice
 from gpuprof.fidelity.sentence import sentence
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.records.schema import COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
+from gpuprof.records.schema import BANK_PATTERNS_DTYPE, COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.settings import Settings
 from gpuprof.saved.codec import VERSION as STREAM_VERSION, Header
@@ -99,6 +100,7 @@ def record_end(recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming,
     recorder.stalls(launch.index, timing.stalls, base)
     recorder.exact_rows(b"CAUS", launch.index, timing.causes)
     recorder.counters(launch.index, counter_rows(counters, base))
+    recorder.exact_rows(b"BANK", launch.index, pattern_rows(counters, base))
     recorder.exact_rows(b"SMDR", launch.index, timing.losses)
     recorder.launch_end(launch.index, timing)
 
@@ -110,3 +112,21 @@ def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
     for name in COUNTER_NAMES:
         rows[name] = getattr(counters, name)
     return rows
+
+
+def pattern_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
+    """Patterns of shared memory as rows of records.schema.BANK_PATTERNS_DTYPE."""
+    found = []
+    for at, patterns in sorted(counters.patterns.items()):
+        pc, others = load_base + INSTRUCTION_NBYTES * at, int(patterns.warps[-1])
+        for row in range(int(patterns.used[0])):
+            mask, warps = int(patterns.masks[row]), int(patterns.warps[row])
+            regular = lattice(patterns.places[row], mask)
+            if regular is None:
+                others += warps
+                continue
+            ends = (int(patterns.first[row]), int(patterns.end[row]))
+            found.append((pc, mask, warps, *regular.strides, *regular.lanes, *ends))
+        if others:
+            found.append((pc, 0, others, *[0] * 8))
+    return np.array(found, BANK_PATTERNS_DTYPE)

@@ -10,7 +10,14 @@ from gpuprof.isa.causes import KINDS
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import CAUSES_DTYPE, LOSSES_DTYPE, SAMPLED_COUNTERS_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from gpuprof.records.schema import (
+    BANK_PATTERNS_DTYPE,
+    CAUSES_DTYPE,
+    LOSSES_DTYPE,
+    SAMPLED_COUNTERS_DTYPE,
+    STALL_LENGTHS_DTYPE,
+    STALLS_DTYPE,
+)
 from tests.support.recordings import HEADER_PATH, SOURCE, write_saxpy
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
@@ -51,6 +58,7 @@ TABLES = {
     "stalls": [],
     "stall_lengths": [],
     "causes": [],
+    "bank_patterns": [],
     "counters": [(0, 0x1000, 4, *[0] * 9), (0, 0x1010, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0)],
     "meta": [
         ("chip", "a100"),
@@ -93,13 +101,22 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         b"STLH": np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS_DTYPE),
         b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES_DTYPE),
         b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
+        b"BANK": np.array(
+            [
+                (0x1000, 0xFFFF, 12, 128, -4, 0, 8, 2, 1, 64, 1064),
+                (0x1000, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0),
+                (0x1010, 1, 2, 0, 0, 0, 1, 1, 1, 0, 4),
+            ],
+            BANK_PATTERNS_DTYPE,
+        ),
     }
     path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
     launch = read_recording(path).launches[0]
-    read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes, launch.losses)
+    read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes)
+    read += (launch.losses, launch.bank_patterns)
     assert [found.tolist() for found in read] == [written.tolist() for written in rows.values()]
     db = ensure_database(path)
-    tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses")
+    tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses", "bank_patterns")
     assert {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables} == {
         "samplers": [(0, "kernels", "saxpy"), (0, "period_cycles", 64)],
         "sampled_counters": [(0, 132, 1, 2, 3, 9, 5, 64, 16, 48, 40, 256)],
@@ -107,6 +124,11 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         "stall_lengths": [(0, 0x1010, LONG, 128, 1), (0, 0x1010, LONG, 256, 1)],
         "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 0, 1, 600, 2)],
         "sample_losses": [(0, 1, 9, 5, 1)],
+        "bank_patterns": [
+            (0, 0x1000, 0, 12, 0xFFFF, 128, 8, -4, 2, 0, 1, 64, 1064),
+            (0, 0x1000, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+            (0, 0x1010, 0, 2, 1, 0, 1, 0, 1, 0, 1, 0, 4),
+        ],
     }
 
 

@@ -108,6 +108,7 @@ BEYOND = {
     "a sampling period of None, which is not a number of cycles": with_json(b"META", sampling={}),
     "launch 0 has a cause of kind 60000; there are": with_rows(b"CAUS", kind=60000),
     "launch 0 has stalls of 2^63 cycles and more": with_rows(b"STLH", bin=63),
+    "launch 0 has a pattern of shared memory with runs of no lanes": with_rows(b"BANK", lanes_1=0),
 }
 
 

@@ -91,8 +91,17 @@ def test_local_memory(tmp_path):
 
 def test_divergence(tmp_path):
     report = report_of(tmp_path)
-    found = told(report, bent(report, 21, thread_inst_executed=2048))["divergence"]
-    assert found.text.startswith("transpose.cu:14 runs with 17.0 of 32 lanes.")  # STG with 2 lanes, IMAD.WIDE with 32
+    # 32 blocks: the program is bent to split more warps than one of each, where its data ends
+    found = told(report, bent(report, 21, thread_inst_executed=2048, divergent_branches=33))["divergence"]
+    # STG with 2 lanes, IMAD.WIDE with 32
+    assert found.text == (
+        "transpose.cu:14 runs with 17.0 of 32 lanes. Let whole warps take one side of a branch, or give every lane "
+        "the same amount of work."
+    )
+    others = report.kernels[0].cost.counters.divergent_branches
+    splits = 32 - others
+    kernel = bent(report, 21, thread_inst_executed=2048, divergent_branches=splits)
+    assert kernel.cost.counters.divergent_branches == 32 and "divergence" not in told(report, kernel)
 
 
 def test_issue_and_occupancy_limits(tmp_path):
@@ -174,8 +183,10 @@ def test_sampled_beside_exact(tmp_path):
         sum(sum(each.cost.cycles) for each in kernel.instructions if each.positions[0].line == 14)
         / kernel.cost.warp_cycles
     )
-    assert finding.text.startswith(
-        f"A sampler sees 0% at transpose.cu:14, but {100 * exact:.0f}% of the warps' time is spent there:"
+    assert finding.text == (
+        f"0% of the samples are at transpose.cu:14, but {100 * exact:.0f}% of the warps' time is spent there: each "
+        "sample is one warp of an SM, so nearly empty SMs count too much. The sampled column weighs them by the warps "
+        "that they stand for: 64%. Use the exact column."
     )
     assert (
         told(

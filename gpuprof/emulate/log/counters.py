@@ -5,12 +5,15 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from gpuprof.emulate.core.device_launches import Launched
+from gpuprof.emulate.log.patterns import Patterns
 
 
 @dataclass
 class LaunchCounters:
     """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched`
-    the grids that it launched (see emulate.core.device_launches), both in order."""
+    the grids that it launched (see emulate.core.device_launches), both in order; `patterns` those of the instructions
+    that access shared memory, by their index.
+    """
 
     inst_executed: np.ndarray  # by warps
     thread_inst_executed: np.ndarray  # by active lanes
@@ -24,10 +27,11 @@ class LaunchCounters:
     l1_wavefronts_shared_ideal: np.ndarray
     output: list[str] = field(default_factory=list)
     launched: Launched = field(default_factory=Launched)
+    patterns: dict[int, Patterns] = field(default_factory=dict)
 
     @classmethod
     def zeros(cls, n_instructions: int) -> "LaunchCounters":
         return cls(*(np.zeros(n_instructions, np.uint64) for _ in range(len(COUNTER_NAMES))))
 
 
-COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in ("output", "launched"))
+COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in ("output", "launched", "patterns"))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.emulate.log.patterns import Patterns
 
 
 class Tally:
@@ -29,6 +30,14 @@ class Tally:
         elif space == "shared":
             counters.l1_wavefronts_shared[at] += np.uint64(totals.wavefronts)
             counters.l1_wavefronts_shared_ideal[at] += np.uint64(totals.ideal_wavefronts)
+
+    def pattern(self, at: int, address: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
+        """Counts where the lanes of instruction `at` are in shared memory: as `noting.note` takes it."""
+        from gpuprof.emulate.log.noting import note
+
+        if at not in self.counters.patterns:
+            self.counters.patterns[at] = Patterns.none()
+        note(address, masks, nbytes, *self.counters.patterns[at])
 
     def finish(self, blocks) -> None:
         """Spreads the counts of each block of `blocks` (program.Block by index) over its instructions."""

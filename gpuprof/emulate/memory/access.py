@@ -88,6 +88,7 @@ def touch(
     look = inspected if needs_records or chunk.log.is_wanted else counted
     totals = look(lanes, site, space, traced, masks)
     chunk.count_access(site, space, totals)
+    chunk.count_pattern(site, space, traced, masks)
     if (totals.hi >= 0 or totals.lo < 0) and unchecked is None:  # some lane takes part
         check(lanes, site, space, address, active, totals, traced is address)
     elif unchecked is not None and (active & ~unchecked).any():

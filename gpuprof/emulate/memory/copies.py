@@ -84,6 +84,7 @@ def note_banks(lanes: Lanes, writing: Site, target: np.ndarray, masks: np.ndarra
     )
     records_of(lanes)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
     lanes.chunk.count_access(writing, lanes.chunk.spaces["shared"], totals)
+    lanes.chunk.count_pattern(writing, lanes.chunk.spaces["shared"], target, masks)
 
 
 def read(lanes: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes: np.ndarray, width: int) -> np.ndarray:

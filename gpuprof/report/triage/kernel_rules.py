@@ -6,23 +6,21 @@ target, a reason over 50 % of a line is the cause, and so on; each stands once, 
 
 from collections.abc import Callable, Iterator
 
-from gpuprof.base.wording import base_name
+from gpuprof.base.wording import base_name, plural
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
-from gpuprof.report.figures import grouped, product
-from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, ranked
+from gpuprof.report.figures import product
+from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, ranked
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
+from gpuprof.report.triage.access_rules import bank_conflicts, local_memory, uncoalesced
 from gpuprof.report.triage.findings import Case, Finding, percent0, place, stalled
+from gpuprof.report.triage.lane_rules import block_lanes, divergence
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 
 LINE_SHARE = 0.30
 REASON_SHARE = 0.50
-SECTOR_RATIO = 2.0
-BANK_CONFLICT_SHARE = 0.10
-LOCAL_SHARE = 0.10
-MIN_LANES = 24
 ASYNCHRONOUS_SHARE = 0.10  # ours
 ASYNCHRONOUS_WAITS = ("CP.ASYNC.WAIT", "MBAR.TEST_WAIT", "MBAR.TRY_WAIT", "BULK.WAIT")
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
@@ -86,64 +84,6 @@ def asynchronous_copies(case: Case) -> Iterator[Finding]:
     yield Finding("asynchronous_copies", text, position.path, position.line, "long_scoreboard")
 
 
-def uncoalesced(case: Case) -> Iterator[Finding]:
-    for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_global_excess):
-        counters = row.cost.counters
-        asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
-        times = f"{asked / ideal:.3g} times the ideal" if ideal else "none would do"
-        strength = "Uncoalesced" if asked >= SECTOR_RATIO * ideal else "Partly uncoalesced"
-        text = (
-            f"{strength} global access in {place(path, row)}: {grouped(asked)} sectors for {grouped(ideal)}, {times}. "
-            "Let neighbouring threads touch neighbouring addresses, or go through shared memory."
-        )
-        yield Finding("uncoalesced", text, path, row.number, "long_scoreboard")
-
-
-def bank_conflicts(case: Case) -> Iterator[Finding]:
-    counters = case.kernel.cost.counters
-    excess = counters.l1_wavefronts_shared_excess
-    if excess <= BANK_CONFLICT_SHARE * counters.l1_wavefronts_shared:
-        return
-    for path, row in case.worst(lambda row: row.cost.counters.l1_wavefronts_shared_excess):
-        used, ideal = row.cost.counters.l1_wavefronts_shared, row.cost.counters.l1_wavefronts_shared_ideal
-        text = (
-            f"Bank conflicts in {place(path, row)}: {grouped(used)} shared-memory wavefronts where {grouped(ideal)} "
-            "would do. "
-            "Pad the array's row by one element, or change which lanes touch which word."
-        )
-        yield Finding("bank_conflicts", text, path, row.number, "short_scoreboard")
-
-
-def local_memory(case: Case) -> Iterator[Finding]:
-    counters = case.kernel.cost.counters
-    sectors = counters.l2_sectors_local + counters.l2_sectors_global
-    if counters.l2_sectors_local <= LOCAL_SHARE * sectors:
-        return
-    spills = f" {case.kernel.spill_nbytes} bytes are register spills." if case.kernel.spill_nbytes else ""
-    for path, row in case.worst(lambda row: row.cost.counters.l2_sectors_local)[:1]:
-        text = (
-            f"Local memory is {percent0(counters.l2_sectors_local / sectors)} of the memory sectors, most of it in "
-            f"{place(path, row)}.{spills} "
-            "Index arrays with constants, or give the kernel more registers."
-        )
-        yield Finding("local_memory", text, path, row.number, "lg_throttle")
-
-
-def divergence(case: Case) -> Iterator[Finding]:
-    def lost(row: Row) -> float:
-        counters = row.cost.counters
-        mean = counters.thread_inst_executed / counters.inst_executed if counters.inst_executed else case.chip.lanes
-        return case.chip.lanes * counters.inst_executed - counters.thread_inst_executed if mean < MIN_LANES else 0
-
-    for path, row in case.worst(lost)[:1]:
-        mean = row.cost.counters.thread_inst_executed / row.cost.counters.inst_executed
-        text = (
-            f"{place(path, row)} runs with {mean:.1f} of {case.chip.lanes} lanes. "
-            "Let whole warps take one side of a branch, or give every lane the same amount of work."
-        )
-        yield Finding("divergence", text, path, row.number, "branch_resolving")
-
-
 def occupancy(case: Case) -> Iterator[Finding]:
     theoretical, achieved = case.totals.theoretical_occupancy, case.totals.achieved_occupancy
     if theoretical is not None and theoretical < MIN_OCCUPANCY:
@@ -194,17 +134,14 @@ def small_grid(case: Case) -> Iterator[Finding]:
         return
     blocks = max(product(launch.grid) for launch in case.kernel.launches)
     if blocks < case.chip.sms:
-        yield Finding(
-            "small_grid",
-            f"The grid has {blocks} blocks for {case.chip.sms} multiprocessors: {case.chip.sms - blocks} of them have "
-            "nothing to do.",
-        )
+        grid, sms = plural(blocks, "block", "blocks"), plural(case.chip.sms, "multiprocessor", "multiprocessors")
+        idle = plural(case.chip.sms - blocks, "of them has", "of them have")
+        yield Finding("small_grid", f"The grid has {grid} for {sms}: {idle} nothing to do.")
 
 
 RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, divergence, occupancy,
-    issue_slots, small_grid, sampling,
-    sampled_beside_exact, too_thin, in_step,
+    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, block_lanes, divergence,
+    occupancy, issue_slots, small_grid, sampling, sampled_beside_exact, too_thin, in_step,
 )  # fmt: skip
 
 

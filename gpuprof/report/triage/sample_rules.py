@@ -4,10 +4,11 @@ help.
 
 from collections.abc import Iterator
 
-from gpuprof.base.wording import base_name
-from gpuprof.report.estimates import Estimate, scale_of
+from gpuprof.base.wording import base_name, plural
+from gpuprof.report.estimates import Estimate, Scale, scale_of
 from gpuprof.report.figures import grouped
 from gpuprof.report.intervals import wilson
+from gpuprof.report.model import Row
 from gpuprof.report.triage.findings import LINES_PER_RULE, Case, Finding, percent0, place
 from gpuprof.report.triage.ranking import Overlap, overlaps
 from gpuprof.report.triage.resonance import resonances
@@ -26,13 +27,14 @@ def sampling(case: Case) -> Iterator[Finding]:
         ]
         yield Finding(
             "sampling",
-            f"{grouped(dropped)} samples were dropped, since {full} full; the rest favours the warps that came "
-            f"first: collect with {remedy}.",
+            f"{plural(dropped, 'sample was', 'samples were')} dropped, since {full} full; the rest favours the "
+            f"warps that came first: collect with {remedy}.",
         )
     if case.header.period_cycles and 0 < kept < MIN_SAMPLES:
         sure = "; use the exact column" if case.kernel.cost.warp_cycles else ""
         yield Finding(
-            "sampling", f"{grouped(kept)} samples are few: a share is known only to within its interval{sure}."
+            "sampling",
+            f"{plural(kept, 'sample is', 'samples are')} few: a share is known only to within its interval{sure}.",
         )
 
 
@@ -66,13 +68,22 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
         ):
             yield Finding(
                 "sampled_beside_exact",
-                f"A sampler sees {percent0(sampled)} at {place(path, row)}, but {percent0(exact)} of the warps' "
-                "time is spent there: it samples one warp of each SM, so nearly empty SMs count too much. Use "
-                "the exact column.",
+                f"{percent0(sampled)} of the samples are at {place(path, row)}, but {percent0(exact)} of the warps' "
+                f"time is spent there: each sample is one warp of an SM, so nearly empty SMs count too much. "
+                f"{weighed(scale, row)}Use the exact column.",
                 path,
                 row.number,
             )
             return
+
+
+def weighed(scale: Scale, row: Row) -> str:
+    """How the column of the samples differs from their number."""
+    if not scale.weighted:
+        return ""
+    return (
+        f"The sampled column weighs them by the warps that they stand for: {percent0(scale.estimate(row.cost).share)}. "
+    )
 
 
 def too_thin(case: Case) -> Iterator[Finding]:
