@@ -1,10 +1,11 @@
 """gpuprof sweep: run one file on a table of chips and parameters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.collect import check_file
 from gpuprof.cli.options.building import compiler_options
 from gpuprof.cli.options.sampler import Cycles
@@ -111,7 +112,6 @@ def command(
     check_file(file, launches, script_args)
     _check_flags(file, outputs, plot, jobs, scheduler)
 
-    from gpuprof.cli.progress import SweepBar
     from gpuprof.sweep.parameters import parse_parameter, registers_parameter
     from gpuprof.sweep.plan import Plan, prepare, runs
 
@@ -134,16 +134,15 @@ def command(
     )
     planned = runs(plan)
     outcomes = {}
-    with SweepBar(len(planned)) as bar:
-        ready = prepare(plan, planned)
-        try:
-            for outcome in _outcomes(ready, jobs, scheduler, bar.compiling):
+    try:
+        with stage("", "runs", len(planned), each="run") as under_way:
+            for outcome in _outcomes(prepare(plan, planned), jobs, scheduler):
                 outcomes[outcome.number] = outcome
-                bar.show(len(outcomes), sum(bool(each.error) for each in outcomes.values()))
-        except BaseException:
-            bar.erase()
-            _save_what_there_is(plan, planned, outcomes, outputs)
-            raise
+                under_way.done += 1
+                under_way.failed += bool(outcome.error)
+    except BaseException:
+        _save_what_there_is(plan, planned, outcomes, outputs)
+        raise
     _finish(plan, planned, outcomes, outputs, plot)
 
 
@@ -170,7 +169,7 @@ def _check_flags(
             )
 
 
-def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compiling: Callable[[float], None]) -> Iterator:
+def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
     """Outcomes as they come; those that are known before anything runs come first."""
     import os
 
@@ -180,9 +179,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compilin
 
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
-    yield from (
-        on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1, compiling)
-    )
+    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1)
 
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from gpuprof.base.stages import stage
 from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.data import array_seed, make_array
@@ -39,17 +40,20 @@ def run_requests(
     """
     check_requests(device, module, requests)
     arrays = LaunchArrays()
-    for launch, request in enumerate(requests):
-        with _place_of(request):
-            _make_arrays(device, arrays, launch, request, seed, folder)
-    for launch, request in enumerate(requests):
-        kernel = module[request.kernel]
-        values = [
-            _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
-        ]
-        device.launch(kernel.module, kernel.function, request.config, values, request.text)
-    if any(request.config.stream for request in requests):
-        device.synchronize()
+    with stage("making the arrays"):
+        for launch, request in enumerate(requests):
+            with _place_of(request):
+                _make_arrays(device, arrays, launch, request, seed, folder)
+    with stage("", "launches", len(requests), each="launch") as under_way:
+        for launch, request in enumerate(requests):
+            kernel = module[request.kernel]
+            values = [
+                _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
+            ]
+            device.launch(kernel.module, kernel.function, request.config, values, request.text)
+            under_way.done += 1
+        if any(request.config.stream for request in requests):
+            device.synchronize()
     return arrays
 
 
