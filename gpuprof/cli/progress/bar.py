@@ -23,11 +23,13 @@ class Bar:
     def __init__(self, stream: TextIO):
         self._stream = stream
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        if self._console.no_color:  # no bold either, as in reports
+            self._console = Console(file=stream, highlight=False, markup=False, emoji=False, color_system=None)
         self._cells = 0  # of the line that is on the screen
 
     def draw(self, stages: Sequence[Stage], now: float, shows_place: bool) -> None:
-        line = self._rendered(fitted(words(stages, now), self._console.width - 1, shows_place))
-        self._stream.write(self._back() + line)
+        back = self._back()
+        self._stream.write(back + self._rendered(fitted(words(stages, now), self._console.width - 1, shows_place)))
         self._stream.flush()
 
     def write(self, text: str) -> None:

@@ -75,7 +75,7 @@ class Display:
         """Draws what there is to say at time.monotonic() `now`."""
         with self._lock, self._unseen_at_worst():
             stages = open_stages()
-            if stages and now - self._start >= BAR_AFTER_SECONDS:
+            if stages and now - self._start >= BAR_AFTER_SECONDS and not self._is_over.is_set():
                 self._show(stages, now)
 
     def _show(self, stages: Sequence[Stage], now: float) -> None:

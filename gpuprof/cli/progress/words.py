@@ -30,17 +30,15 @@ def words(stages: Sequence[Stage], now: float) -> Words:
     """What to say of the stages, of which there is at least one, at time.monotonic() `now`."""
     main = stages[-1]
     seconds = now - main.since
-    instructions = warp_instructions(stages)
-    rated = seconds >= LEAST_SECONDS_FOR_RATE
     return Words(
         title=title(stages),
         share=min(1.0, main.done / main.of) if main.of else None,
         count=_count(main),
         cycles=_number(cycles(stages), "cycles"),
-        instructions=_number(instructions, "warp instructions"),
-        rate=f"{with_prefix(instructions / seconds)}/s" if rated and instructions else "",
+        instructions=_number(warp_instructions(stages), "warp instructions"),
+        rate=_rate(stages, now),
         elapsed=duration(seconds),
-        left=_left(main, seconds) if rated else "",
+        left=_left(main, seconds),
         place=place(stages),
     )
 
@@ -87,8 +85,15 @@ def _number(value: int, what: str) -> str:
     return f"{value:,} {what}" if value else ""
 
 
+def _rate(stages: Sequence[Stage], now: float) -> str:
+    for each in stages:
+        if each.warp_instructions and now - each.since >= LEAST_SECONDS_FOR_RATE:
+            return f"{with_prefix(each.warp_instructions / (now - each.since))}/s"
+    return ""
+
+
 def _left(stage: Stage, seconds: float) -> str:
-    if not stage.of or not 0 < stage.done < stage.of:
+    if seconds < LEAST_SECONDS_FOR_RATE or not stage.of or not 0 < stage.done < stage.of:
         return ""
     return f"{duration(seconds * (stage.of - stage.done) / stage.done)} left"
 
