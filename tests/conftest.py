@@ -1,10 +1,14 @@
 """How the suite runs Hypothesis: the same examples every time, however slow the machine is, so that a change that is
-right never fails by luck. `make fuzz` takes new ones at random (and notes those that fail, as Hypothesis does)."""
+right never fails by luck. `make fuzz` takes new ones at random (and notes those that fail, as Hypothesis does).
+
+Commands show no progress, or stderr would depend on how fast the machine is; the tests of progress ask for it.
+"""
 
 import os
 
 from hypothesis import HealthCheck, settings
 
+os.environ["GPUPROF_PROGRESS"] = "off"
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("fuzz" if os.environ.get("GPUPROF_FUZZ") else "suite")

@@ -24,6 +24,7 @@ from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocati
 from gpuprof.assemble.registers.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.registers.schedule import schedule
 from gpuprof.assemble.registers.spill import DoesNotFit, allocate_unspilled, allocate_within
+from gpuprof.base.stages import counted, stage
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
 from gpuprof.isa.kinds import CALLS, kinds_of
@@ -47,9 +48,10 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     tree = with_device_runtime(with_workspace(parse(module.ptx, module.name), module.ptx))
     check_variables(tree)
     layout = Layout(tree)
-    bodies = {body.name: body for body in lower_functions(tree, layout)}
+    with stage("lowering"):
+        bodies = {body.name: body for body in lower_functions(tree, layout)}
     literals: dict[int, int] = {}
-    for body in bodies.values():
+    for body in counted(list(bodies.values()), "optimizing", "functions"):
         body.literals = literals
         cfg.build(body)
         optimize(body, contracts=not tree.is_debug)
@@ -94,7 +96,7 @@ class _Linker:
         self.readable: dict[Location, Location] = {}
 
     def program(self) -> Program:
-        for name in self.order:
+        for name in counted(self.order, "allocating registers", "functions"):
             self._function(name)
         firsts, first = {}, 0
         for name in self.bodies:

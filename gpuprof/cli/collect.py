@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.results import (
@@ -16,6 +17,7 @@ from gpuprof.cli.options.results import (
     result_options,
 )
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
+from gpuprof.cli.progress.display import Display
 from gpuprof.cli.recording import (
     RECORDS,
     form_and_registers,
@@ -77,7 +79,9 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     help="The recording to write.  [default: FILE's name with .gprec, in this folder]",
 )
 @build_options
+@click.pass_obj
 def command(
+    display: Display,
     file: Path,
     script_args: tuple[str, ...],
     launches: tuple[str, ...],
@@ -105,8 +109,8 @@ def command(
     check_results_flags(file, wanted)
     check_saves(wanted, (file, output))
 
-    with _nothing_is_garbage():
-        from gpuprof.cli.progress import Terminal
+    with stage("starting"), _nothing_is_garbage():
+        from gpuprof.cli.progress.terminal import Terminal
         from gpuprof.run.multipass import record as record_passes
         from gpuprof.run.settings import Settings
     from gpuprof.timing.sampling.configuration import Sampling
@@ -125,7 +129,7 @@ def command(
         else:
             results.extend(_run_launches(file, launches, sampling.seed, wanted, settings))
 
-    with Terminal() as terminal:
+    with Terminal(display) as terminal:
         settings = Settings(
             chip_name=chip_name,
             sampling=sampling,

@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+import time
 
 import click
 
@@ -38,8 +39,11 @@ class LazyGroup(click.Group):
         return importlib.import_module(f"gpuprof.cli.{name}").command
 
     def invoke(self, ctx):
+        from gpuprof.cli.progress.display import Display, wanted_stream
+
         try:
-            return super().invoke(ctx)
+            with Display(wanted_stream(sys.stderr), time.monotonic()) as ctx.obj:
+                return super().invoke(ctx)
         except BrokenPipeError:  # here, since click itself would make it exit code 1
             silence_stdout()
 

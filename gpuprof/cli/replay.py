@@ -9,6 +9,7 @@ import click
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.results import raise_if_wrong
 from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
+from gpuprof.cli.progress.display import Display
 from gpuprof.cli.recording import (
     RECORDS,
     form_and_registers,
@@ -43,7 +44,9 @@ from gpuprof.cli.recording import (
     metavar="OUT",
     help="The recording to write.  [default: FILE-replay.gprec, in this folder]",
 )
+@click.pass_obj
 def command(
+    display: Display,
     file: Path,
     chip_name: str | None,
     registers: dict,
@@ -65,7 +68,7 @@ def command(
     output = output or Path(f"{file.stem}-replay.gprec")
 
     from gpuprof.chips import load_chip
-    from gpuprof.cli.progress import Terminal
+    from gpuprof.cli.progress.terminal import Terminal
     from gpuprof.errors import UsageError
     from gpuprof.run.multipass import passes_of, record as record_passes
     from gpuprof.run.replay import chip_of, replay
@@ -84,7 +87,7 @@ def command(
     registers = _completed(registers)
     others = recording_flags(passes, load_base)
     passes = passes or passes_of(stream.meta["sampling"])
-    with Terminal() as terminal:
+    with Terminal(display) as terminal:
         settings = Settings(
             chip=load_chip(chip_name) if chip_name else chip_of(stream),
             sampling=changed(stream.header.sampling, registers.items()),

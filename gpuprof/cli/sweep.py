@@ -1,10 +1,11 @@
 """gpuprof sweep: run one file on a table of chips and parameters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.collect import check_file
 from gpuprof.cli.options.building import compiler_options
 from gpuprof.cli.options.results import check_results_flags, comparing_options
@@ -115,7 +116,6 @@ def command(
     check_results_flags(file, wanted)
     _check_flags(file, outputs, plot, jobs, scheduler)
 
-    from gpuprof.cli.progress import SweepBar
     from gpuprof.sweep.parameters import parse_parameter, registers_parameter
     from gpuprof.sweep.plan import Plan, prepare, runs
 
@@ -139,16 +139,15 @@ def command(
     )
     planned = runs(plan)
     outcomes = {}
-    with SweepBar(len(planned)) as bar:
-        ready = prepare(plan, planned)
-        try:
-            for outcome in _outcomes(ready, jobs, scheduler, bar.compiling):
+    try:
+        with stage("", "runs", len(planned), each="run") as under_way:
+            for outcome in _outcomes(prepare(plan, planned), jobs, scheduler):
                 outcomes[outcome.number] = outcome
-                bar.show(len(outcomes), sum(bool(each.error) for each in outcomes.values()))
-        except BaseException:
-            bar.erase()
-            _save_what_there_is(plan, planned, outcomes, outputs)
-            raise
+                under_way.done += 1
+                under_way.failed += bool(outcome.error)
+    except BaseException:
+        _save_what_there_is(plan, planned, outcomes, outputs)
+        raise
     _finish(plan, planned, outcomes, outputs, plot)
 
 
@@ -175,7 +174,7 @@ def _check_flags(
             )
 
 
-def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compiling: Callable[[float], None]) -> Iterator:
+def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
     """Outcomes as they come; those that are known before anything runs come first."""
     import os
 
@@ -185,9 +184,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compilin
 
     tasks = [each for each in ready if isinstance(each, Task)]
     yield from (each for each in ready if not isinstance(each, Task))
-    yield from (
-        on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1, compiling)
-    )
+    yield from on_cluster(tasks, scheduler) if scheduler else on_this_machine(tasks, jobs or os.cpu_count() or 1)
 
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.base.files import replacing
+from gpuprof.base.stages import counted, stage
 from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.program_tables import (
     frame_rows,
@@ -69,7 +70,8 @@ def correlate(recording: Path, database: Path) -> Recording:
             partial.touch()  # where the system refuses it says why, and SQLite would not
             with closing(sqlite3.connect(partial, isolation_level=None)) as db:
                 read = build_database(db, Path(recording))
-                db.execute("VACUUM")
+                with stage(f"packing {Path(database).name}"):
+                    db.execute("VACUUM")
     except sqlite3.OperationalError as error:
         raise GpuprofError(f"{database}: cannot be written: {error}") from None
     return read
@@ -82,7 +84,8 @@ def build_database(database: sqlite3.Connection, path: Path) -> Recording:
         recording = read_recording(path, counts.add, counts.begin)
         database.executescript(PRAGMAS + DDL)
         database.execute("BEGIN")
-        fill(database, recording, counts)
+        with stage(f"correlating {path.name}"):
+            fill(database, recording, counts)
         database.execute("COMMIT")
     except sqlite3.IntegrityError as error:
         raise FileFormatError(f"{path}: contradicts itself: {error}") from None
@@ -116,7 +119,7 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         for code in codes
         for number, f in enumerate(code.program.functions, code.first_function)
     }
-    for number, launch in sorted(recording.launches.items()):
+    for number, launch in counted(sorted(recording.launches.items()), "", "launches"):
         insert(database, "launches", [launch_row(recording, launch, functions, kept.get(number, 0))])
         insert(database, "launch_metrics", metric_rows(launch))
         insert(

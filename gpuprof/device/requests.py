@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpuprof.base.results import Result
+from gpuprof.base.stages import stage
 from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.data import array_seed, make_array
@@ -61,20 +62,23 @@ def run_requests(
     check_requests(device, module, requests)
     plan = plan_results(requests, [module[request.kernel].function for request in requests], wanted, folder)
     arrays = LaunchArrays()
-    for launch, request in enumerate(requests):
-        with _place_of(request):
-            _make_arrays(device, arrays, launch, request, seed, folder)
-    for launch, request in enumerate(requests):
-        kernel = module[request.kernel]
-        values = [
-            _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
-        ]
-        index = device.executor.n_launches
-        device.launch(kernel.module, kernel.function, request.config, values, request.text)
-        _handle_results(arrays, plan, launch, index)
-    if any(request.config.stream for request in requests):
-        device.synchronize()
-    _handle_results(arrays, plan, None, device.executor.n_launches - 1)
+    with stage("making the arrays"):
+        for launch, request in enumerate(requests):
+            with _place_of(request):
+                _make_arrays(device, arrays, launch, request, seed, folder)
+    with stage("", "launches", len(requests), each="launch") as under_way:
+        for launch, request in enumerate(requests):
+            kernel = module[request.kernel]
+            values = [
+                _value(device, arrays, (launch, number), argument) for number, argument in enumerate(request.arguments)
+            ]
+            index = device.executor.n_launches
+            device.launch(kernel.module, kernel.function, request.config, values, request.text)
+            _handle_results(arrays, plan, launch, index)
+            under_way.done += 1
+        if any(request.config.stream for request in requests):
+            device.synchronize()
+        _handle_results(arrays, plan, None, device.executor.n_launches - 1)
     return arrays
 
 

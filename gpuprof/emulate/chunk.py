@@ -41,6 +41,7 @@ class Chunk:
         self.module: CompiledModule = run.module
         self.chip = run.chip
         self.tally = run.tally
+        self.pulse = run.counters.pulse
         self.first_block = first_block
         self.n_blocks = n_blocks
         self.warps_per_block = run.warps_per_block
@@ -247,6 +248,8 @@ class Chunk:
     def count_step(self, block: Block, lanes: Lanes) -> None:
         self.log.step(block.index, lanes.step_warps, lanes.step_masks)
         self.tally.block(block.index, len(lanes.step_warps), lanes.n_active)
+        self.pulse.warp_instructions += len(lanes.step_warps) * block.n_instructions
+        self.pulse.at = block.first
         self.executed[lanes.step_warps] += block.n_instructions
         self.total += block.n_instructions
         if self.total >= self.next_check:

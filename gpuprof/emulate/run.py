@@ -135,6 +135,7 @@ class Emulation:
         )
         self.size = run.next_chunk()
         self.next_block += chunk.n_blocks
+        run.counters.pulse.blocks = self.next_block
         return Resting(chunk, chunk.run(max(segment_nbytes, chunk.n_warps * segment_nbytes // PER_WARP)), 0)
 
     def in_order(self) -> Iterator[Order]:

@@ -1,14 +1,18 @@
 """The chunks of NAME.gprec, one at a time in bounded memory: the framing, and where it is damaged."""
 
+import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
 from gpuprof.base.files import unreadable
+from gpuprof.base.stages import Stage, stage
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import CHUNK_HEADER, FILE_HEADER, MalformedPayload, Payload, checksum, decode
 from gpuprof.records.schema import BY_TYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, Chunk
 
+KB = 1000
 SAMPLE_CHUNKS = (b"SMPC", b"SMPW")
 
 
@@ -35,7 +39,7 @@ class ChunkStream:
         return self._position
 
     def __iter__(self) -> Iterator[tuple[Chunk, Payload]]:
-        with open_file(self.path) as file:
+        with open_file(self.path) as file, self._stage(file):
             check_header(self.path, file.read(FILE_HEADER.size))
             self._position = FILE_HEADER.size
             last = b""
@@ -54,6 +58,12 @@ class ChunkStream:
                     return
             if self.damage is None and last != b"MARK":
                 self.damage = f"it ends at byte {self._position} without an ENDF chunk: the recording was cut off"
+
+    def _stage(self, file: BinaryIO) -> AbstractContextManager[Stage]:
+        def look(shown: Stage) -> None:
+            shown.done = self._position // KB
+
+        return stage(f"reading {self.path.name}", "kB", os.fstat(file.fileno()).st_size // KB, look=look)
 
     def _next(self, file: BinaryIO) -> tuple[bytes, bytes] | None:
         """Type and payload of the next chunk; None at the end of the file or at damage."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuprof.base.files import replacing
+from gpuprof.base.stages import counted
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.encoding import MalformedPayload
 from gpuprof.records.index import LOSSES, Index, read_index
@@ -86,9 +87,9 @@ class _Run:
         self.losses: set[int] = set()  # ... and whose losses
 
     def write(self) -> None:
-        for type_, what in self.first.order:
+        for type_, what in counted(self.first.order, "merging", "parts"):
             WAYS.get(type_, _Run._exact)(self, type_, what)
-        for launch in self.first.launches:
+        for launch in counted(list(self.first.launches), "merging samples", "launches"):
             self._samples(launch)
         # One pass may have been compared and another not; what both found is written once.
         for result in dict.fromkeys(result for index in self.run.indexes for result in index.results):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpuprof.base.stages import stage
+from gpuprof.base.wording import base_name
 from gpuprof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,9 +62,11 @@ def read_source(
         "optimize": options.optimize,
         "standard": options.standard,
     }
-    if Path(options.compiler).name.startswith("nvcc"):
-        return compile_nvcc(path, **flags, nvcc=options.compiler)
-    return compile_cuda(path, **flags, clang=None if options.compiler == BuildOptions.compiler else options.compiler)
+    with stage(f"compiling {path.name}"):
+        if Path(options.compiler).name.startswith("nvcc"):
+            return compile_nvcc(path, **flags, nvcc=options.compiler)
+        clang = None if options.compiler == BuildOptions.compiler else options.compiler
+        return compile_cuda(path, **flags, clang=clang)
 
 
 def build(
@@ -84,5 +88,6 @@ def build_ptx(module: "PtxModule", options: BuildOptions = DEFAULT_OPTIONS) -> t
     from gpuprof.assemble.assemble import assemble_program
     from gpuprof.assemble.object.elf import write_gpubin
 
-    program = assemble_program(module, max_registers=options.max_registers)
-    return program, write_gpubin(program)
+    with stage(f"assembling {base_name(module.name)}"):
+        program = assemble_program(module, max_registers=options.max_registers)
+        return program, write_gpubin(program)

@@ -19,6 +19,7 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.ahead import Orders, ahead
+from gpuprof.run.watching import emulating
 from gpuprof.timing.sampling.filter import Filter
 
 IN_MEMORY_NBYTES = 256 << 20  # the part of a put-by trace that stays in memory; the rest goes to a temporary file
@@ -279,7 +280,8 @@ class InFlight:
 
     def finish_emulation(self) -> None:
         """Emulates everything that was asked so far, so that memory has its effects."""
-        self._queue.finish(len(self.flights))
+        with emulating([(flight.launch, flight.counters) for flight in self.flights]):
+            self._queue.finish(len(self.flights))
 
     def landed(self, end_cycle: Callable[[int], int]) -> None:
         """All flights are over; `end_cycle` gives a flight's."""

@@ -14,20 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.base.files import hidden, remove_what_was_left
+from gpuprof.base.stages import stage
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.settings import Observer, Settings
 from gpuprof.saved.read import read_stream
-
-
-class _Quiet(Observer):
-    """Shows only the progress of a later pass: the kernels' output and durations are known from the first."""
-
-    def __init__(self, observer: Observer):
-        self.progress = observer.progress
-        self.compiling = observer.compiling
 
 
 def record(
@@ -53,9 +46,11 @@ def record(
     if passes == 1:
         return recorder
     n_launches, save_stream, stream = recorder.n_launches, settings.save_stream, read_stream(output)
-    settings = replace(settings, chip=chip_of(stream), save_stream=False, observer=_Quiet(settings.observer))
-    with _temporary(output, passes) as paths:
+    # The kernels' output and durations are known from the first pass.
+    settings = replace(settings, chip=chip_of(stream), save_stream=False, observer=Observer())
+    with _temporary(output, passes) as paths, stage("", "passes", passes, each="pass") as under_way:
         for number, path in enumerate(paths, 1):
+            under_way.done = number
             try:
                 with RecordWriter(path, settings.record) as recorder:
                     replay(stream, replace(settings, recorder=recorder), fixed=fixed, number=number, of=passes)
@@ -63,6 +58,7 @@ def record(
                 stopped = f"interrupted in pass {number + 1} of {passes}"
                 merge([output, *paths[: number - 1]], output, stopped, save_stream)
                 raise
+        under_way.done = passes
         merged = merge([output, *paths], output, save_stream=save_stream).writer
         assert merged.n_launches == n_launches, "what is exact differs between passes"
         return merged

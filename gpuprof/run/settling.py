@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from gpuprof.base.stages import stage
 from gpuprof.chips import Chip
 from gpuprof.compiled.kept import complaint
 from gpuprof.device import commands as cmd
@@ -20,6 +21,7 @@ from gpuprof.run.chunks import record_end, record_samples
 from gpuprof.run.disturbance import copy_of, simulate_twice
 from gpuprof.run.inflight import Flight, InFlight
 from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.run.watching import under_way
 from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
@@ -49,7 +51,7 @@ class Settler:
         flights = self.in_flight.flights
         if not flights:
             return []
-        with self.marking():
+        with under_way((flight.launch, flight.counters) for flight in flights), self.marking():
             timings = self._timed([self._grid(flight) for flight in flights], sampling)
             if timings[0].extrapolation:
                 # The blocks that were not timed are emulated all the same: results and counters are exact
@@ -58,8 +60,9 @@ class Settler:
             self.in_flight.finish_emulation()  # the counters are whole
         timings = [self._whole(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
         self.in_flight.landed(lambda number: timings[number].end_cycle)
-        for flight, timing in zip(flights, timings, strict=True):
-            self._tell(flight, timing)
+        with stage("writing the results"):
+            for flight, timing in zip(flights, timings, strict=True):
+                self._tell(flight, timing)
         if text := complaint():
             self.observer.notice(text)
         return timings
@@ -98,7 +101,7 @@ class Settler:
     def _grid(self, flight: Flight) -> Grid:
         return Grid(
             flight.launch,
-            self._progress(flight),
+            self._trace(flight),
             flight.after,
             flight.after_signal,
             flight.priority,
@@ -108,17 +111,15 @@ class Settler:
             flight.filter,
         )
 
-    def _progress(self, flight: Flight) -> Iterator[TracePiece]:
+    def _trace(self, flight: Flight) -> Iterator[TracePiece]:
         """The flight's trace. The first piece waits until the timing model is compiled."""
         for piece in flight.pieces:
             self._wait_for_timing_model()
             yield piece
-            if piece.number == 0:
-                self.observer.progress(flight.launch, piece.first_block + piece.n_blocks)
 
     def _wait_for_timing_model(self) -> None:
         if self._compilation:
-            self._compilation.wait(self.observer.compiling)
+            self._compilation.wait()
             self._compilation = None
 
     def _sink(self, samples: np.ndarray) -> None:

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
@@ -14,17 +14,14 @@ from gpuprof.timing.first_run import compile_once
 PATIENCE = 2  # pools whose workers may die before runs are done one by one
 
 
-def on_this_machine(
-    tasks: Sequence[Task], jobs: int, compiling: Callable[[float], None] = lambda seconds: None
-) -> Iterator[Outcome]:
+def on_this_machine(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """The outcomes, in the order they are ready. A worker that dies (a system out of memory kills) is replaced, its
-    runs are done again; a run that always kills its worker fails alone. `compiling` is told the seconds that the first
-    run on a machine compiles.
+    runs are done again; a run that always kills its worker fails alone.
     """
     if jobs == 1 or len(tasks) == 1:
         yield from map(run_one, tasks)
         return
-    compile_once(compiling)
+    compile_once()
     waiting = {task.number: task for task in tasks}
     for _ in range(PATIENCE):
         try:

@@ -8,16 +8,14 @@ import gc
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numba
 
+from gpuprof.base.stages import stage
 from gpuprof.compiled.kept import is_ready
 from gpuprof.timing.engine import SIGNATURE, run
 
-TICK_SECONDS = 0.25
 CODE = "from gpuprof.timing.first_run import compile_now; compile_now()"
 
 
@@ -38,7 +36,6 @@ class Compilation:
     """The timing model being compiled by another process."""
 
     def __init__(self):
-        self._since = time.monotonic()
         paths = [str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH")]
         environment = {
             "PYTHONPATH": os.pathsep.join(filter(None, paths)),
@@ -55,16 +52,10 @@ class Compilation:
         )
         atexit.register(self._stop)
 
-    def wait(self, tick: Callable[[float], None]) -> None:
-        """Until it is done; `tick` is told the seconds so far, again and again. If that process fails, the first launch
-        compiles.
-        """
-        while self._process.poll() is None:
-            tick(time.monotonic() - self._since)
-            try:
-                self._process.wait(TICK_SECONDS)
-            except subprocess.TimeoutExpired:
-                continue
+    def wait(self) -> None:
+        """Until it is done. If that process fails, the first launch compiles."""
+        with stage("compiling the timing model"):
+            self._process.wait()
         atexit.unregister(self._stop)
 
     def _stop(self) -> None:
@@ -73,9 +64,9 @@ class Compilation:
         self._process.wait()
 
 
-def compile_once(tick: Callable[[float], None]) -> None:
+def compile_once() -> None:
     """Waits until this machine has the timing model compiled: for who is about to start several processes that would
     each compile it.
     """
     if not is_compiled():
-        Compilation().wait(tick)
+        Compilation().wait()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpuprof.base.stages import Stage, stage
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
@@ -84,7 +85,8 @@ def simulate_batch(
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
-    found = _run(state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
+    with stage("", "blocks", look=lambda shown: _look(state, shown)):
+        found = _run(state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
     return [replace(timings[0], extrapolation=found)] if found else timings
 
@@ -165,6 +167,15 @@ def _run(
     finally:
         outlet.flush(to_the_end=True)
     return found
+
+
+def _look(state: State, shown: Stage) -> None:
+    """How far the run is. Another thread asks, while compiled code may write the same tables: each number is one that
+    was there.
+    """
+    grid, record = state.core.grid, state.machine[0]
+    shown.done, shown.of = int(grid["done_blocks"].sum()), int(grid["total_blocks"].sum())
+    shown.cycles = max(0, int(record["now"]) - int(record["origin"]))
 
 
 def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray) -> list[LaunchTiming]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse_body import BodyParser
 from gpuprof.assemble.ptx.parse_variables import SPACES
+from gpuprof.base.stages import Stage, stage
 from gpuprof.errors import PtxError
 
 _LINKAGE = ("extern", "visible", "weak", "common")
@@ -23,7 +24,13 @@ _EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
 
 def parse(text: str, name: str = "<ptx>") -> ast.Module:
     """The module written in a PTX text. Raises PtxError with name, line and column when it is not valid PTX."""
-    return _Parser(text, name).module()
+    parser = _Parser(text, name)
+
+    def look(shown: Stage) -> None:
+        shown.done = parser.token.offset
+
+    with stage("reading", "characters", len(text), look=look):
+        return parser.module()
 
 
 class _Parser(BodyParser):

@@ -4,11 +4,11 @@ import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.errors import KernelFault
+from gpuprof.isa.program import Program
 
 
-def place_of(chunk, at: int) -> str:
+def place_of(program: Program, at: int) -> str:
     """The source position of an instruction, or its PTX line, or its index."""
-    program = chunk.launch.module.program
     location = program.locations[at] if at < len(program.locations) else None
     if location is not None:
         return f"{location.file}:{location.line}"
@@ -29,7 +29,7 @@ def thread_of(chunk, warp: int, lane: int) -> str:
 def fault(chunk, at: int, text: str, warp: int | None = None, lane: int = 0) -> KernelFault:
     """KernelFault for instruction `at`; with a warp of the chunk and a lane, it names the thread."""
     who = f", {thread_of(chunk, warp, lane)}" if warp is not None else ""
-    return KernelFault(f"{chunk.launch.function.display}: {place_of(chunk, at)}{who}: {text}")
+    return KernelFault(f"{chunk.launch.function.display}: {place_of(chunk.launch.module.program, at)}{who}: {text}")
 
 
 def fault_of_element(lanes: Lanes, at: int, element: int, text: str) -> KernelFault:

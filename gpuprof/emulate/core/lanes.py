@@ -150,6 +150,10 @@ class Lanes:
         keep = np.flatnonzero(masks)
         return Lanes(self.chunk, self.warps[keep], masks[keep], self.depth)
 
+    def of_warp(self, row: int) -> "Lanes":
+        """One of the warps, for what looks at a single lane: the work on all of them would be for nothing."""
+        return Lanes(self.chunk, self.warps[row : row + 1], self.masks[row : row + 1], self.depth)
+
     def split_off(self, masks: np.ndarray) -> "Lanes":
         """The lanes of `masks` (a proper part of the active ones) leave into a set of their own; the others stay in
         this one.

@@ -63,6 +63,11 @@ class GlobalSpace:
         # the sum may be too large for an int64
         return (index >= 0) & (address <= self.ends[np.maximum(index, 0)] - nbytes)
 
+    def nbytes_from(self, address: int) -> int:
+        """Bytes from the address to the end of its allocation."""
+        index = int(np.searchsorted(self.starts, address, "right")) - 1
+        return int(self.ends[index]) - address if index >= 0 else 0
+
     def describe(self, address: int) -> str:
         return self.memory.describe(address)
 
@@ -126,6 +131,9 @@ class BlockSpace:
             own |= (offset >= self.system.start) & (offset + nbytes <= self.system.stop)
         return (address >= 0) & (address >> RANK_SHIFT <= self.cluster) & own
 
+    def nbytes_from(self, address: int) -> int:
+        return self.nbytes - (address & OFFSET_MASK)
+
     def describe(self, address: int) -> str:
         return f"the block has {self.nbytes} bytes of shared memory"
 
@@ -172,6 +180,9 @@ class LaneSpace:
     def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
         return (address >= 0) & (address <= self.nbytes - nbytes)
 
+    def nbytes_from(self, address: int) -> int:
+        return self.nbytes - address
+
     def describe(self, address: int) -> str:
         return f"the thread has {self.limit_nbytes} bytes of local memory"
 
@@ -199,6 +210,9 @@ class ReadOnlySpace:
 
     def inside(self, lanes: Lanes, address: np.ndarray, nbytes: int) -> np.ndarray:
         return (address >= 0) & (address <= self.nbytes - nbytes)
+
+    def nbytes_from(self, address: int) -> int:
+        return self.nbytes - address
 
     def describe(self, address: int) -> str:
         return f"the {self.name} has {self.nbytes} bytes"

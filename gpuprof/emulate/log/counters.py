@@ -9,6 +9,17 @@ from gpuprof.emulate.log.patterns import Patterns
 
 
 @dataclass
+class Pulse:
+    """How far the emulation is, at any time. For people who wait: nothing is worked out from it. `blocks` have begun,
+    `at` is the instruction that ran last, -1 before the first.
+    """
+
+    blocks: int = 0
+    warp_instructions: int = 0
+    at: int = -1
+
+
+@dataclass
 class LaunchCounters:
     """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched`
     the grids that it launched (see emulate.core.device_launches), both in order; `patterns` those of the instructions
@@ -28,10 +39,12 @@ class LaunchCounters:
     output: list[str] = field(default_factory=list)
     launched: Launched = field(default_factory=Launched)
     patterns: dict[int, Patterns] = field(default_factory=dict)
+    pulse: Pulse = field(default_factory=Pulse)
 
     @classmethod
     def zeros(cls, n_instructions: int) -> "LaunchCounters":
         return cls(*(np.zeros(n_instructions, np.uint64) for _ in range(len(COUNTER_NAMES))))
 
 
-COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in ("output", "launched", "patterns"))
+NO_COUNTERS = ("output", "launched", "patterns", "pulse")
+COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in NO_COUNTERS)

@@ -156,7 +156,8 @@ class Mbarriers:
         warp, mask = int(entry.lanes.warps[0]), int(entry.lanes.masks[0])
         word = int(self.objects[entry.index[0]])
         pending, nbytes = word & COUNT, (word >> 40 & BYTES_MASK) - BYTES_BIAS
-        lines = sorted({place_of(self.chunk, each.at) for each in self.waiting})
+        program = self.chunk.launch.module.program
+        lines = sorted({place_of(program, each.at) for each in self.waiting})
         missing = " and ".join(
             [f"{pending} arrival{'s' * (pending != 1)}"] * (pending > 0) + [f"{nbytes} bytes"] * (nbytes != 0)
             or ["nothing but the next phase"]
@@ -297,10 +298,10 @@ def note_ends(lanes: Lanes, elements: np.ndarray, index: np.ndarray) -> None:
     _, keys = lanes.chunk.mbarriers.key_of(index)
     place = np.cumsum(lanes.masks != 0) - 1  # of each row's record among those of this instruction
     records = records_of(lanes)
-    for row in np.unique(rows).tolist():
-        first = int(np.flatnonzero(rows == row)[0])
-        records["conflicts"][place[row]] = keys[first]
-        records["uniform"][place[row]] = min(int(np.count_nonzero((rows == row) & (keys == keys[first]))), 255)
+    ended, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    n_ended = np.bincount(number, keys == keys[first][number], len(ended))
+    records["conflicts"][place[ended]] = keys[first]
+    records["uniform"][place[ended]] = np.minimum(n_ended, 255)
 
 
 def note_waits(lanes: Lanes, active: np.ndarray, index: np.ndarray, over: np.ndarray) -> None:

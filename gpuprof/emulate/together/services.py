@@ -21,43 +21,53 @@ from gpuprof.emulate.core.device_launches import (
 )
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.graph import BasicBlock
-from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.special import LAUNCH_SERVICE
 
-LONGEST_TEXT = 4096
+LONGEST_TEXT, STRETCH_NBYTES = 4096, 64
 DIRECTIVE = re.compile(r"%([-+ #0]*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%])")
+
+
+def space_of(address: int) -> tuple[str, int]:
+    """The name of the state space that a generic address is in, and where its window begins."""
+    for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW)):
+        if base <= address < base + WINDOW_NBYTES:
+            return name, base
+    return "global", 0
 
 
 def read_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes:
     """Memory at a generic address as the thread of `element` sees it; raises KernelFault outside of what there is."""
-    for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW), ("global", 0)):
-        if name == "global" or base <= address < base + WINDOW_NBYTES:
-            break
-    space = lanes.chunk.spaces[name]
-    offset = np.full(lanes.n, address - base, np.int64)
-    if not space.inside(lanes, offset, nbytes)[element]:
+    name, base = space_of(address)
+    space, warp, lane = lanes.chunk.spaces[name], lanes.of_warp(element // WARP), element % WARP
+    offset = np.full(WARP, address - base, np.int64)
+    if not space.inside(warp, offset, nbytes)[lane]:
         raise fault_of_element(
             lanes,
             at,
             element,
             f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}",
         )
-    start = int(space.flat(lanes, offset)[element])
+    start = int(space.flat(warp, offset)[lane])
     return space.views[1][start : start + nbytes].tobytes()
 
 
 def read_text(lanes: Lanes, at: int, element: int, address: int) -> str:
     """A string up to its zero byte."""
-    raw = bytearray()
+    name, base = space_of(address)
+    raw = b""
     while len(raw) < LONGEST_TEXT:
-        byte = read_bytes(lanes, at, element, address + len(raw), 1)
-        if byte == b"\0":
+        here = address + len(raw)
+        # A text may end with its memory.
+        nbytes = max(1, min(STRETCH_NBYTES, lanes.chunk.spaces[name].nbytes_from(here - base)))
+        text, zero, _ = read_bytes(lanes, at, element, here, nbytes).partition(b"\0")
+        raw += text
+        if zero:
             break
-        raw += byte
     return raw.decode("utf-8", "replace")
 
 

@@ -5,6 +5,9 @@ Only lanes that are active and named by a lane's own member mask take part in wh
 value open.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
@@ -15,6 +18,8 @@ from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
 LANE = np.arange(WARP, dtype=np.int64)
+# (the numbers of some rows, int64 (n,); the lanes that take part, bool (n, 32)) -> a value for each of these rows
+Reduce: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def member_reader(inst: Instruction):
@@ -168,6 +173,26 @@ def build_match(inst: Instruction, env: Env) -> Op:
     return op
 
 
+def reduced(active: np.ndarray, members: np.ndarray, reduce: Reduce, dtype: np.dtype) -> np.ndarray:
+    """(warps, 32): what `reduce` makes of each active lane's members; 0 for the others.
+
+    active: uint32 (warps,); members: uint32 (warps, 32) or what broadcasts to it. Each call of `reduce` takes a mask of
+    every warp that has one left, so there are as many calls as the warp of the most masks has, 32 at the most, however
+    many masks there are in all.
+    """
+    shape = (len(active), WARP)
+    members, out, left = np.broadcast_to(members, shape), np.zeros(shape, dtype), active.copy()
+    while len(rows := np.flatnonzero(left)):
+        lowest = left[rows] & (~left[rows] + np.uint32(1))
+        mask = members[rows, np.bitwise_count(lowest - np.uint32(1))][:, None]
+        mine = (members[rows] == mask) & (left[rows, None] & BIT != 0)
+        values = out[rows]
+        np.copyto(values, reduce(rows, mask & BIT != 0)[:, None], where=mine)
+        out[rows] = values
+        left[rows] &= ~pack_masks(mine.reshape(-1))
+    return out
+
+
 REDUCTIONS = {
     "redux_add": (np.add, 0),
     "redux_min": (np.minimum, None),
@@ -192,13 +217,11 @@ def build_redux(inst: Instruction, env: Env) -> Op:
             idle = values.dtype.type(info.max if function is np.minimum else info.min)
         else:
             idle = values.dtype.type(neutral)
-        present = np.broadcast_to(members(lanes), values.shape)
-        out = np.empty(values.shape, values.dtype)
-        for mask in np.unique(present):
-            mine = present == mask
-            taking_part = np.where(mask & BIT != 0, values, idle)
-            np.copyto(out, function.reduce(taking_part, axis=1, dtype=values.dtype)[:, None], where=mine)
-        lanes.v[kd][d][:] = out.reshape(-1)
+
+        def reduce(rows: np.ndarray, taking_part: np.ndarray) -> np.ndarray:
+            return function.reduce(np.where(taking_part, values[rows], idle), axis=1, dtype=values.dtype)
+
+        lanes.v[kd][d][:] = reduced(lanes.masks, members(lanes), reduce, values.dtype).reshape(-1)
 
     return op
 
@@ -230,15 +253,15 @@ def build_redux_float(inst: Instruction, env: Env) -> Op:
         values = full_row(lanes, lanes.v[ka][a]).reshape(-1, WARP)
         values = values & ~SIGN if magnitudes else values
         is_nan = values & ~SIGN > np.uint32(0x7F800000)
-        present = np.broadcast_to(members(lanes), values.shape)
-        out = np.empty(values.shape, np.uint32)
-        for mask in np.unique(present):
-            mine, taking_part = present == mask, mask & BIT != 0
-            numbers = taking_part & ~is_nan
-            best = from_order(function.reduce(np.where(numbers, in_order(values), idle), axis=1))
-            nan_wins = (taking_part & is_nan).any(axis=1) if keeps_nan else ~numbers.any(axis=1)
-            np.copyto(out, np.where(nan_wins, NAN32, best)[:, None], where=mine)
-        lanes.v[kd][d][:] = out.reshape(-1)
+        keys = in_order(values)
+
+        def reduce(rows: np.ndarray, taking_part: np.ndarray) -> np.ndarray:
+            numbers = taking_part & ~is_nan[rows]
+            best = from_order(function.reduce(np.where(numbers, keys[rows], idle), axis=1))
+            nan_wins = (taking_part & is_nan[rows]).any(axis=1) if keeps_nan else ~numbers.any(axis=1)
+            return np.where(nan_wins, NAN32, best)
+
+        lanes.v[kd][d][:] = reduced(lanes.masks, members(lanes), reduce, np.uint32).reshape(-1)
 
     return op
 
