@@ -29,22 +29,20 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
     Exit code 0: within limits. 3: a regression. 4: not comparable, no baseline, a kernel of the baseline is missing, or
     nothing was measured. The numbers are exact: any change comes from the program.
     """
-    from contextlib import closing
-
     from gpuprof.base.wording import plural
     from gpuprof.check.baseline import read_baseline, write_baseline
     from gpuprof.check.compare import compare
     from gpuprof.check.facts import measure
     from gpuprof.check.render import diff_table, json_report, text_report
     from gpuprof.check.rules import DEFAULT, parse_rule
-    from gpuprof.correlate.database import ensure_database
+    from gpuprof.correlate.database import reading
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
 
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
     if update and (diff or limits):
         raise UsageError("--update writes the baseline without comparing; leave out --diff and --fail-on")
-    with closing(ensure_database(profile)) as db:
+    with reading(profile) as db:
         facts = measure(db, profile)
     if update:
         write_baseline(baseline, facts)

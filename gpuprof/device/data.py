@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.base.files import unreadable
 from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits
+from gpuprof.device.npy import read_npy
 from gpuprof.errors import DeviceMemoryError, UsageError
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
@@ -99,24 +99,4 @@ _MAKERS = {"zeros": _zeros, "ones": _ones, "arange": _arange, "random": _random}
 
 
 def _from_file(path: Path, row: Element, shape: tuple[int, ...]) -> np.ndarray:
-    array = _load(path)
-    if array.dtype.newbyteorder("=") != row.dtype.newbyteorder("="):
-        raise UsageError(
-            f"{path}: holds {array.dtype.newbyteorder('=')}, not {row.dtype.newbyteorder('=')} as {row.name} asks"
-        )
-    if array.shape != shape:
-        raise UsageError(f"{path}: has the shape {list(array.shape)}, not {list(shape)}")
-    return np.ascontiguousarray(array, row.dtype)
-
-
-def _load(path: Path) -> np.ndarray:
-    """The array of a .npy file. Never unpickles: a pickle can run any code."""
-    try:
-        array = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, EOFError, MemoryError) as error:
-        raise UsageError(f"{path}: is not a .npy file of plain numbers: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise UsageError(f"{path}: is an archive of arrays; save one array with numpy.save")
-    return array
+    return np.ascontiguousarray(read_npy(path, shape, row.dtype, row.name), row.dtype)

@@ -5,6 +5,7 @@ carries.
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpuprof.base.inputs import PTX, SOURCE, read_input_text
 from gpuprof.device.launching.text import find_launch_comments, parse_launch
 from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.errors import UsageError
@@ -18,7 +19,7 @@ def comment_requests(file: Path) -> list[LaunchRequest]:
     """The launches that a source file names in its comments."""
     if file.suffix == ".gpubin":
         return []
-    return _parse_comments(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    return _parse_comments(read_input_text(file, PTX if file.suffix == ".ptx" else SOURCE, errors="replace"), str(file))
 
 
 def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str]) -> list[LaunchRequest]:
