@@ -4,12 +4,13 @@ Lines of source stand in it by their text, without numbers, so that an edit abov
 """
 
 import json
-import tomllib
 from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
-from gpuprof.base.files import replacing, unreadable
+from gpuprof.base.files import replacing
+from gpuprof.base.inputs import BASELINE, is_missing
+from gpuprof.base.toml import read_toml
 from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
 from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
@@ -70,15 +71,13 @@ def quoted(text: str) -> str:
 
 def read_baseline(path: Path) -> Facts:
     """Raises NotComparable when there is none or it is older, FileFormatError when it is damaged or newer."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if is_missing(path):
         raise NotComparable(
             f"{path}: there is no baseline yet; `gpuprof check ... --baseline {path} --update` writes one"
-        ) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, RecursionError) as error:
+        )
+    try:
+        values = read_toml(path, BASELINE)
+    except ValueError as error:
         raise FileFormatError(f"{path}: is not a baseline: {error}") from None
     return _Reader(path).facts(values)
 
@@ -125,6 +124,8 @@ class _Reader:
             raise self.wrong(f"{key} has a line {str(row)[:60]}, not [warp-cycles, file, text]")
         cycles, file, text, *more = row
         occurrence = more[0] if types[3:4] == [int] else 1
+        self.expect(cycles, int, f"{key}: a line's warp-cycles")
+        self.expect(occurrence, int, f"{key}: the number of a line")
         shares = more[-1] if dict in types else {}
         self.check_metrics(shares, {metric.name for metric in OF_LINES} - {FIRST}, key)
         for name in shares:
@@ -144,6 +145,8 @@ class _Reader:
     def expect(self, value: Any, kind: type, what: str) -> Any:
         if type(value) is not kind:
             raise self.wrong(f"{what} is {str(value)[:40]!r}, not of type {kind.__name__}")
+        if kind is int and value < 0:
+            raise self.wrong(f"{what} is {value}, less than zero")
         return value
 
     def wrong(self, what: str) -> FileFormatError:

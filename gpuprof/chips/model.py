@@ -4,17 +4,19 @@
 """
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gpuprof.base.inputs import CHIP, is_missing
+from gpuprof.base.toml import read_toml
 from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES, Field
 from gpuprof.errors import UsageError
 
 FOLDER = Path(__file__).parent
 LINE_NBYTES = 128  # of the L1 and the L2
+MOST_ANCESTORS = 16
 
 
 @dataclass(frozen=True)
@@ -123,17 +125,19 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     """The file's tables, laid over those it inherits."""
     if path.resolve() in seen:
         raise UsageError(f"{path}: inherits itself, by way of {' and '.join(p.name for p in seen)}")
+    if len(seen) > MOST_ANCESTORS:
+        raise UsageError(f"{path}: inherits by way of more than {MOST_ANCESTORS} chip files")
+    if is_missing(path):
+        raise UsageError(f"{path}: there is no such chip file")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such chip file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = read_toml(path, CHIP)
+    except ValueError as error:
         raise UsageError(f"{path}: cannot be read as a chip file: {error}") from None
     _check_keys(path, data)
     base = data.pop("inherits", None)
     if base is None:
         return data
-    if not isinstance(base, str):
+    if not isinstance(base, str) or "\0" in base:
         raise UsageError(f"{path}: inherits: expected a chip's name or file, got {base!r}")
     parent_path = path.parent / base if base.endswith(".toml") else _path_of(base)
     parent = _read(parent_path, (*seen, path.resolve()))

@@ -43,15 +43,13 @@ def command(
     comparable, no baseline, a kernel of the baseline is missing, or nothing was measured. The numbers are exact: any
     change comes from the program.
     """
-    from contextlib import closing
-
     from gpuprof.base.wording import plural
     from gpuprof.check.baseline import read_baseline, write_baseline
     from gpuprof.check.compare import compare
     from gpuprof.check.facts import measure
     from gpuprof.check.render import diff_table, json_report, text_report
     from gpuprof.check.rules import DEFAULT, parse_rule
-    from gpuprof.correlate.database import ensure_database
+    from gpuprof.correlate.database import reading
     from gpuprof.correlate.results import read_results
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
@@ -61,7 +59,7 @@ def command(
         raise UsageError(
             "--update writes the baseline without comparing; leave out --diff, --fail-on and --strict-shape"
         )
-    with closing(ensure_database(profile)) as db:
+    with reading(profile) as db:
         check_results(read_results(db), profile, format_)
         facts = measure(db, profile)
     if update:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.base.files import unreadable
+from gpuprof.base.inputs import GPUBIN, read_input
 from gpuprof.errors import UsageError
 
 STYLES = {
@@ -31,10 +31,7 @@ def command(file: Path, source: bool, ptx: bool, pattern: str | None):
     from gpuprof.isa.printing.listing import listing
     from gpuprof.isa.printing.printable import printable
 
-    try:
-        program = read_gpubin(file.read_bytes(), str(file))
-    except OSError as error:
-        raise unreadable(file, error) from error
+    program = read_gpubin(read_input(file, GPUBIN), str(file))
     functions = chosen(program.functions, pattern)
     _write([("header", printable(f"{program.name}: {program.arch}, compiled by {program.compiler or 'unknown'}"))])
     for function in functions:

@@ -1,7 +1,7 @@
 """gpuprof export: a profile in another tool's format."""
 
 import sys
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import click
@@ -36,14 +36,14 @@ def command(file: Path, output: Path, format_: str | None):
     gpuprof export saxpy.gprec -o saxpy.folded
     gpuprof export saxpy.gprec -o - --format folded | flamegraph.pl > saxpy.svg
     """
-    from gpuprof.correlate.database import ensure_database
+    from gpuprof.correlate.database import reading
     from gpuprof.errors import UsageError
     from gpuprof.export.write import format_of, write
 
     format_ = format_ or format_of(output)
     if output.exists() and file.exists() and output.samefile(file):
         raise UsageError(f"{output}: the export would replace the file it is made from; give another name with -o")
-    with closing(ensure_database(file)) as db:
+    with reading(file) as db:
         with output_to(output) as path:
             write(db, path, format_)
         notice_unfinished(db, file)

@@ -1,7 +1,6 @@
 """gpuprof quality: how far off the sampled profile is, at this period and others."""
 
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import click
@@ -46,7 +45,7 @@ def command(recording, kernel, launch, format_, width):
 
 def judge(recording: Path, kernel: str | None, launch: int | None):
     """The `Quality` of the launches asked for."""
-    from gpuprof.correlate.database import ensure_database, read_start
+    from gpuprof.correlate.database import read_start, reading
     from gpuprof.correlate.profile import read_profile
     from gpuprof.correlate.thinning import rows_of
     from gpuprof.records.schema import MAGIC
@@ -59,7 +58,7 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
         raise UsageError(
             f"{recording}: quality needs the samples of a recording (.gprec); a database does not have them"
         )
-    with closing(ensure_database(recording)) as db:
+    with reading(recording) as db:
         report = read_report(db, kernel, launch)
         check_measured(report)
         check_sampled(report)

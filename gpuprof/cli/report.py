@@ -1,7 +1,6 @@
 """gpuprof report: where the cycles went."""
 
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import click
@@ -54,14 +53,14 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
 
     from dataclasses import replace
 
-    from gpuprof.correlate.database import ensure_database
+    from gpuprof.correlate.database import reading
     from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.measured import check_lines, check_measured, check_sampled
     from gpuprof.report.pages.page import Request
     from gpuprof.report.queries import read_report
     from gpuprof.report.terminal.screen import tolerant
 
-    with closing(ensure_database(file)) as db:
+    with reading(file) as db:
         report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])
     check_measured(report)
     if lines is not None:

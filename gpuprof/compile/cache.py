@@ -14,7 +14,9 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.compile.module import PtxModule
+from gpuprof.errors import UsageError
 
 _MOST_ENTRIES = 500
 
@@ -50,16 +52,16 @@ def own_files() -> str:
 def file_digest(path: str) -> str:
     """The digest of a file's content; "" when it cannot be read, which no stored digest equals."""
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(read_input(path, HEADER)).hexdigest()
+    except UsageError:
         return ""
 
 
 def load(key: str) -> PtxModule | None:
     """The module stored under a key, if it is whole and its headers are unchanged."""
     try:
-        checksum, _, payload = (folder() / key).read_bytes().partition(b"\n")
-    except OSError:
+        checksum, _, payload = read_input(folder() / key, CACHED).partition(b"\n")
+    except (OSError, UsageError):  # OSError: no home to look in
         return None
     if hashlib.sha256(payload).hexdigest().encode() != checksum:
         return None

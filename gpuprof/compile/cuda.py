@@ -3,19 +3,21 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from gpuprof.compile import cache, toolchain
+from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import feature_macros
+from gpuprof.compile.includes import check_includes
 from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.naming import qualified_name, symbol_of
-from gpuprof.compile.source import headers_of, read_text, split_defines, with_instances
+from gpuprof.compile.source import headers_of, read_source, split_defines, with_instances
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
 
@@ -47,7 +49,7 @@ def compile_cuda(
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
-    source = read_text(path)
+    source = read_source(path)
     tools = toolchain.find(clang)
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
     # file.
@@ -61,19 +63,32 @@ def compile_cuda(
     )
     module = cache.load(key)
     if module is None:
-        ir, headers = _parse(tools, flags, text, path)
+        check_includes(path, source, include_dirs)
+        ir, opened = _parse(tools, flags, text, path)
         made = _generate(ir, arch, optimize, path)
-        module = _module(made, tools, path, source, instantiate, arch)
-        cache.store(key, module, headers)
+        module = _module(made, tools, path, source, instantiate, arch, opened)
+        cache.store(key, module, [each for each in opened if not _is_library(each, tools)])
     return module
 
 
-def _module(made: dict, tools: Toolchain, path: str, source: str, instantiate: Sequence[str], arch: str) -> PtxModule:
+def _is_library(place: str, tools: Toolchain) -> bool:
+    return any(Path(place).is_relative_to(folder) for folder in tools.library_names.values())
+
+
+def _module(
+    made: dict,
+    tools: Toolchain,
+    path: str,
+    source: str,
+    instantiate: Sequence[str],
+    arch: str,
+    opened: Sequence[str],
+) -> PtxModule:
     named = dict(zip(made["instances"], instantiate, strict=True))
     return PtxModule(
         name=path,
         ptx=made["ptx"],
-        sources=_sources(made["files"], path, source, tools.library_names),
+        sources=_sources(made["files"], path, source, tools.library_names, opened),
         display=made["display"] | named,
         compiler=tools.name,
         arch=arch,
@@ -82,17 +97,17 @@ def _module(made: dict, tools: Toolchain, path: str, source: str, instantiate: S
 
 
 def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
-    """Runs clang. Returns LLVM IR, and the headers that were read beyond the toolchain's own."""
+    """Runs clang. Returns LLVM IR, and the files that it opened beside the source."""
     with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
         dependencies = Path(folder) / "headers.d"
-        command = [*tools.command, *flags, "-MMD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
+        command = [*tools.command, *flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
         source = text.encode("utf-8", "surrogateescape")
-        done = subprocess.run(command, input=source, capture_output=True)
-        if LAUNCHES.encode() in done.stderr:
-            done = subprocess.run([*command[:-1], LAUNCHES, UNIT_NAME, "-"], input=source, capture_output=True)
-        if done.returncode:
-            raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
-        return done.stdout.decode("utf-8", "replace"), headers_of(
+        done = run_child(command, path, source)
+        if LAUNCHES.encode() in done.errors:
+            done = run_child([*command[:-1], LAUNCHES, UNIT_NAME, "-"], path, source)
+        if done.code:
+            raise CompileError(f"{path} does not compile", diagnostics_of(done))
+        return done.out.decode("utf-8", "replace"), headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace")
         )
 
@@ -103,10 +118,10 @@ def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
     -P: a file of the user's folder must not stand in for a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch, str(optimize)]
-    done = subprocess.run(command, input=ir.encode(), capture_output=True, env=_same_package())
-    places, _, result = done.stdout.partition(b"\n")
-    if done.returncode:
-        raise CompileError(_explain(done.stderr.decode("utf-8", "replace"), json.loads(places or b"[]"), ir, path))
+    done = run_child(command, path, ir.encode(), _same_package())
+    places, _, result = done.out.partition(b"\n")
+    if done.code:
+        raise CompileError(_explain(diagnostics_of(done), json.loads(places or b"[]"), ir, path))
     return json.loads(result)
 
 
@@ -139,15 +154,16 @@ def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:
     return f"{place}: no PTX can be generated{function}: {what}"
 
 
-def _sources(files: list[str], path: str, source: str, library_names: dict[str, str]) -> dict[str, str]:
-    """The text of each file in the `.file` table that exists."""
-    found = {}
-    for name in files:
-        if name == path:
-            found[name] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            continue
+def _sources(
+    files: list[str], path: str, source: str, library_names: dict[str, str], opened: Sequence[str]
+) -> dict[str, str]:
+    """The text of each file in the `.file` table that clang has opened."""
+
+    def place_of(name: str) -> str:
         library, _, rest = name.partition("/")
-        place = Path(library_names[library], rest) if library in library_names else Path(name)
-        if place.is_file():
-            found[name] = place.read_text(encoding="utf-8", errors="replace")
-    return found
+        return str(Path(library_names[library], rest)) if library in library_names else name
+
+    found = opened_texts({name: place_of(name) for name in files if name != path}, opened)
+    if path in files:
+        found[path] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return {name: found[name] for name in files if name in found}

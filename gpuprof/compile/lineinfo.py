@@ -14,10 +14,13 @@ from typing import NamedTuple
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.naming import symbol_of
 
-# Far above any real line, below 2**31. Real lines still come from the heads of functions.
+# Below 2**31, and above the real lines that still come from the heads of functions: `#line` can say more than that, and
+# such a function has no line.
 _FIRST_LABEL = 1_000_000_000
 
 _LOCATION = re.compile(r"^!(\d+) = (distinct )?!DILocation\(.*\)$", re.MULTILINE)
+_SCOPE = re.compile(r"^!\d+ = (?:distinct )?!DI(?:Subprogram|LexicalBlock\w*)\(.*\)$", re.MULTILINE)
+_FAR_LINE = re.compile(r"\b((?:line|scopeLine): )[0-9]{10,}")
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+) (\d+).*$")
 _FILE = re.compile(r'^\t\.file\t(\d+) "(.*)"$', re.MULTILINE)
 _EMPTY_MACINFO = "\t.section\t.debug_macinfo\t{\t}\n"
@@ -67,7 +70,8 @@ def encode(ir: str) -> tuple[str, list[Chain]]:
             label = _FIRST_LABEL + chains.setdefault(chain, len(chains))
         return f"!{number} = {match[2] or ''}!DILocation(line: {label}, scope: !{_root_scope(metadata, number)})"
 
-    return _LOCATION.sub(replace, ir), list(chains)
+    near = _SCOPE.sub(lambda match: _FAR_LINE.sub(r"\g<1>0", match[0]), ir)
+    return _LOCATION.sub(replace, near), list(chains)
 
 
 def label_index(label: int) -> int | None:

@@ -5,17 +5,19 @@ names in the profile.
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.compile import cache, demangle
+from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import nvcc_arch
+from gpuprof.compile.includes import check_includes
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.ptxfile import functions_of, named_files
-from gpuprof.compile.source import headers_of, read_text, with_instances
+from gpuprof.compile.ptxfile import functions_of
+from gpuprof.compile.source import headers_of, read_source, with_instances
 from gpuprof.errors import CompileError
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"
@@ -51,10 +53,10 @@ def find(named: str = "nvcc") -> Nvcc:
             "compiler with "
             "--compiler PATH/nvcc, or leave out --compiler to use gpuprof's own clang"
         )
-    told = subprocess.run([command, "--version"], capture_output=True, text=True)
-    release = _RELEASE.search(told.stdout)
-    if told.returncode or not release:
-        raise CompileError(f"{command}: `{command} --version` prints no version; is this nvcc?", told.stderr)
+    told = run_child([command, "--version"], command)
+    release = _RELEASE.search(told.out.decode("utf-8", "replace"))
+    if told.code or not release:
+        raise CompileError(f"{command}: `{command} --version` prints no version; is this nvcc?", diagnostics_of(told))
     return Nvcc(command, release[1], Path(command).resolve().parent.parent)
 
 
@@ -74,7 +76,7 @@ def compile_nvcc(
     standard: "c++17", else nvcc's own. Raises CompileError (with nvcc's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
-    source = read_text(path)
+    source = read_source(path)
     tools = find(nvcc)
     # `-O` is for host code; the device's optimizer has its own, and needs none said to be at its best.
     flags = ["-ptx", "-lineinfo", f"-arch={nvcc_arch(arch)}", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
@@ -85,15 +87,16 @@ def compile_nvcc(
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
-        ptx, headers = _run(tools, flags, text, path)
-        module = _module(ptx, tools, path, source, instantiate, arch)
-        cache.store(key, module, headers)
+        check_includes(path, source, include_dirs)
+        ptx, opened = _run(tools, flags, text, path)
+        module = _module(ptx, tools, path, source, instantiate, arch, opened)
+        cache.store(key, module, [each for each in opened if not each.startswith(f"{tools.toolkit}/")])
     return module
 
 
 def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
-    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the headers beyond the
-    toolkit's own.
+    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the files that nvcc opened
+    beside the copy.
     """
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
     with tempfile.TemporaryDirectory(prefix="gpuprof-", dir=_temporary()) as folder:
@@ -115,22 +118,18 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
             str(ptx),
             str(place),
         ]
-        done = subprocess.run(command, capture_output=True)
-        if LAUNCHES in done.stderr + done.stdout:
-            done = subprocess.run([*command, "-rdc=true"], capture_output=True)
-        if done.returncode:
-            said = (
-                (done.stderr + done.stdout)
-                .decode("utf-8", "replace")
-                .replace(str(place), path)
-                .replace(str(link), beside)
-            )
+        done = run_child(command, path)
+        if LAUNCHES in done.errors + done.out:
+            done = run_child([*command, "-rdc=true"], path)
+        if done.code:
+            said = diagnostics_of(done) + done.out.decode("utf-8", "replace")
+            said = said.replace(str(place), path).replace(str(link), beside)
             raise CompileError(f"{path} does not compile with nvcc", said)
         named = headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace").replace(str(link), beside.replace(" ", "\\ "))
         )
         headers = [os.path.normpath(each) for each in named]
-        kept = [each for each in headers if each != str(place) and not each.startswith(f"{tools.toolkit}/")]
+        kept = [each for each in headers if each != str(place)]
         return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept
 
 
@@ -144,7 +143,9 @@ def _temporary() -> str:
     return next((each for each in ("/tmp", "/var/tmp") if os.access(each, os.W_OK | os.X_OK)), named)
 
 
-def _module(ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence[str], arch: str) -> PtxModule:
+def _module(
+    ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence[str], arch: str, opened: Sequence[str]
+) -> PtxModule:
     symbols = {int(index): symbol for index, symbol in _INSTANCE.findall(ptx)}
     named = {symbols[index]: name for index, name in enumerate(instantiate)}
     ptx = _INSTANCE.sub("", ptx)
@@ -158,8 +159,8 @@ def _module(ptx: str, tools: Nvcc, path: str, source: str, instantiate: Sequence
         return match[1] + name + match[3]
 
     ptx = _FILE_LINE.sub(rename, ptx)
-    sources = named_files(places)
-    if path in sources:
+    sources = opened_texts({name: place for name, place in places.items() if name != path}, opened)
+    if path in places:
         sources[path] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     signatures = {symbol: demangle.signature(symbol) for symbol in functions_of(ptx)}
     return PtxModule(

@@ -2,17 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
-from gpuprof.errors import UsageError
+from gpuprof.base.inputs import SOURCE, read_input_text
 
 
-def read_text(path: str) -> str:
+def read_source(path: str) -> str:
     """Bytes that are not UTF-8 pass through to the compiler, which complains about them where they matter."""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+    return read_input_text(path, SOURCE, errors="surrogateescape")
 
 
 def with_instances(path: str, source: str, instantiate: Sequence[str], attributes: str = "") -> str:
@@ -51,4 +47,4 @@ def _quoted(text: str) -> str:
 def headers_of(dependencies: str) -> list[str]:
     """The files of a make rule "ir: a.h b\\ c.h", continued over lines with a backslash."""
     names = re.findall(r"(?:\\.|[^\s\\])+", dependencies.partition(":")[2].replace("\\\n", " "))
-    return [re.sub(r"\\(.)", r"\1", name) for name in names if name != "-"]
+    return [re.sub(r"\\(.)", r"\1", name).replace("$$", "$") for name in names if name != "-"]

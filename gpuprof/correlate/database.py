@@ -1,20 +1,31 @@
 """Opens databases, whoever made them, read-only."""
 
+import itertools
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from gpuprof.base.files import unreadable
+from gpuprof.base.inputs import DATABASE, RECORDING, check_input, open_input
+from gpuprof.correlate.checked_tables import in_tables
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.errors import FileFormatError
 from gpuprof.records.schema import MAGIC
 
 SQLITE_MAGIC = b"SQLite format 3\0"
+MOST_VALUE_NBYTES = 256 << 20  # of one value: a module's PTX is the longest there is
+# Steps of SQLite's machine before it is interrupted: seconds for a small file, and for a large one some ten times what
+# reading all of it takes.
+STEPS = 1_000_000  # between two looks
+LEAST_STEPS = 500_000_000
+STEPS_PER_BYTE = 100
+TOO_LONG = "reading it takes longer than its size can be the reason for"
 
 
 def open_database(path: Path | str) -> sqlite3.Connection:
-    """A .gpudb file, read-only.
+    """A .gpudb file, read-only, whose tables hold what the schema says. A statement that runs for longer than the file
+    can be the reason for is interrupted.
 
     Raises UsageError for a file that is not there, FileFormatError for one that is foreign, newer, or damaged.
     """
@@ -23,16 +34,29 @@ def open_database(path: Path | str) -> sqlite3.Connection:
     if not start.startswith(SQLITE_MAGIC):
         what = "empty" if not start else "neither a recording nor a database of gpuprof"
         raise FileFormatError(f"{path}: is {what}; expected a file of `gpuprof collect` or `gpuprof correlate`")
-    db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
-    try:
-        check_database(db, path)
-    except sqlite3.DatabaseError as error:
-        db.close()
-        raise FileFormatError(f"{path}: is damaged ({error}); correlate the recording again") from None
-    except FileFormatError:
-        db.close()
-        raise
+    check_input(path, DATABASE)
+    with as_file_errors(path):
+        # "immutable": a journal beside it is not read, and nothing is locked
+        db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
+        try:
+            restrict(db, path.stat().st_size)
+            check_database(db, path)
+        except BaseException:
+            db.close()
+            raise
     return db
+
+
+def restrict(database: sqlite3.Connection, nbytes: int) -> None:
+    """Take from a database of `nbytes` what somebody could have put into it to make us work for ever."""
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA cell_size_check = ON")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_NBYTES)
+    database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    database.text_factory = lambda text: text.decode("utf-8", "replace")
+    calls = itertools.count(1)
+    most = (LEAST_STEPS + STEPS_PER_BYTE * nbytes) // STEPS
+    database.set_progress_handler(lambda: next(calls) > most, STEPS)
 
 
 def ensure_database(path: Path | str) -> sqlite3.Connection:
@@ -49,18 +73,36 @@ def ensure_database(path: Path | str) -> sqlite3.Connection:
     db = sqlite3.connect(":memory:", isolation_level=None)
     try:
         build_database(db, path)
+        check_tables(db, path)
     except FileFormatError:
         db.close()
         raise
     return db
 
 
-def read_start(path: Path) -> bytes:
+@contextmanager
+def reading(path: Path | str) -> Iterator[sqlite3.Connection]:
+    """`ensure_database` for a block, at whose end it is closed. What SQLite refuses in it is the file's fault."""
+    with closing(ensure_database(path)) as db, as_file_errors(Path(path)):
+        yield db
+
+
+@contextmanager
+def as_file_errors(path: Path) -> Iterator[None]:
     try:
-        with open(path, "rb") as file:
-            return file.read(len(SQLITE_MAGIC))
-    except OSError as error:
-        raise unreadable(path, error) from None
+        yield
+    except sqlite3.OperationalError as error:
+        why = TOO_LONG if str(error) == "interrupted" else str(error)
+        raise FileFormatError(f"{path}: is damaged ({why}); correlate the recording again") from None
+    except (sqlite3.Error, MemoryError) as error:
+        why = str(error) or "it asks for more memory than there is"
+        raise FileFormatError(f"{path}: is damaged ({why}); correlate the recording again") from None
+
+
+def read_start(path: Path) -> bytes:
+    """Raises UsageError for a file that cannot be read, or is too long for a database and for a recording."""
+    with open_input(path, RECORDING) as file:
+        return file.read(len(SQLITE_MAGIC))
 
 
 def check_database(database: sqlite3.Connection, path: Path) -> None:
@@ -84,6 +126,13 @@ def check_database(database: sqlite3.Connection, path: Path) -> None:
     if missing:
         names = ", ".join(sorted(name for name, _ in missing))
         raise FileFormatError(f"{path}: lacks or has altered: {names}; correlate the recording again")
+    check_tables(database, path)
+
+
+def check_tables(database: sqlite3.Connection, path: Path) -> None:
+    """Raise FileFormatError for tables that hold what the schema does not allow."""
+    for wrong in in_tables(database):
+        raise FileFormatError(f"{path}: is damaged: {wrong.text}; correlate the recording again")
 
 
 def definitions(database: sqlite3.Connection) -> set[tuple[str, str]]:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.base.files import unreadable
 from gpuprof.device.elements import ELEMENTS, Element, bfloat16_bits, bfloat16_values, pack_number
+from gpuprof.device.npy import read_npy
 from gpuprof.errors import DeviceMemoryError, UsageError
 
 SIGNIFICAND_BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
@@ -60,11 +60,13 @@ def numbers(element: str, values: np.ndarray) -> np.ndarray:
 
 
 def _comparable(path: Path, element: str, shape: tuple[int, ...]) -> np.ndarray:
-    row, array = ELEMENTS[element], _load(path)
-    if array.shape != shape:
-        raise UsageError(f"{path}: has the shape {list(array.shape)}, not {list(shape)}")
-    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise UsageError(f"{path}: holds {array.dtype}, which cannot be compared with {element}")
+    row = ELEMENTS[element]
+
+    def check_type(dtype: np.dtype) -> None:
+        if dtype.kind not in "biuf" or dtype.itemsize > 8:
+            raise UsageError(f"{path}: holds {dtype}, which cannot be compared with {element}")
+
+    array = read_npy(path, shape, check_type)
     if element == "bf16" and array.dtype.newbyteorder("=") == np.uint16:
         return bfloat16_values(array)
     if row.kind == "float":
@@ -139,24 +141,10 @@ _MAKERS = {"zeros": _zeros, "ones": _ones, "arange": _arange, "random": _random}
 
 
 def _from_file(path: Path, row: Element, shape: tuple[int, ...]) -> np.ndarray:
-    array = _load(path)
-    if array.dtype.newbyteorder("=") != row.dtype.newbyteorder("="):
-        raise UsageError(
-            f"{path}: holds {array.dtype.newbyteorder('=')}, not {row.dtype.newbyteorder('=')} as {row.name} asks"
-        )
-    if array.shape != shape:
-        raise UsageError(f"{path}: has the shape {list(array.shape)}, not {list(shape)}")
-    return np.ascontiguousarray(array, row.dtype)
+    wanted = np.dtype(row.dtype).newbyteorder("=")
 
+    def check_type(dtype: np.dtype) -> None:
+        if dtype != wanted:
+            raise UsageError(f"{path}: holds {dtype}, not {wanted} as {row.name} asks")
 
-def _load(path: Path) -> np.ndarray:
-    """The array of a .npy file. Never unpickles: a pickle can run any code."""
-    try:
-        array = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, EOFError, MemoryError) as error:
-        raise UsageError(f"{path}: is not a .npy file of plain numbers: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise UsageError(f"{path}: is an archive of arrays; save one array with numpy.save")
-    return array
+    return np.ascontiguousarray(read_npy(path, shape, check_type), row.dtype)

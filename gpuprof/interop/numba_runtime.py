@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from gpuprof.base.inputs import NUMBA_LINK, read_input
 from gpuprof.errors import UsageError
 
 # Grid barrier of cooperative launches. Block 0 adds what carries the others' ones into the highest bit: it flips when
@@ -80,7 +81,7 @@ def linked(texts: Iterable[str], files: Iterable[Any], compile_cuda: Callable[[s
 
 def _linked_file(file: Any, compile_cuda: Callable[[str, str], str]) -> str:
     if isinstance(file, str):
-        kind, name, data = Path(file).suffix[1:], file, Path(file).read_bytes()
+        kind, name, data = Path(file).suffix[1:], file, read_input(file, NUMBA_LINK)
     else:
         kind, name, data = file.kind, file.name, file.data
     text = data if isinstance(data, str) else data.decode(errors="replace")

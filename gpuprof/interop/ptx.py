@@ -21,7 +21,8 @@ def python_module(ptx: str, name: str, compiler: str, display: dict[str, str]) -
     """The PTX with its source files named as the user knows them. `display`: symbol -> the function's name in
     Python.
     """
-    module = module_of_ptx(ptx, name, Path())
+    # the user's own script made it, in this process: it may be of any file
+    module = module_of_ptx(ptx, name, Path(), (Path(Path().resolve().anchor),))
     files = {number: path for _, number, path in _FILE.findall(ptx)}
     ptx = _INLINED.sub(
         lambda match: match[1] + _function_at(module.sources, files[match[2]], int(match[3])),

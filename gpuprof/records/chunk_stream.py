@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
-from gpuprof.base.files import unreadable
+from gpuprof.base.inputs import RECORDING, open_input
 from gpuprof.base.stages import Stage, stage
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import CHUNK_HEADER, FILE_HEADER, MalformedPayload, Payload, checksum, decode
@@ -102,10 +102,7 @@ def read_chunks(path: Path | str) -> ChunkStream:
 
 def open_file(path: Path) -> BinaryIO:
     """Raises UsageError for a file that cannot be opened."""
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise unreadable(path, error) from None
+    return open_input(path, RECORDING)
 
 
 def check_header(path: Path, header: bytes) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from gpuprof.correlate.frames import Position, positions
@@ -24,7 +25,8 @@ def read_report(database: sqlite3.Connection, kernel: str | None = None, launch:
         raise FileFormatError(f"the database's meta table lacks {', '.join(missing)}: correlate the recording again")
     chosen = choose_functions(database, kernel, launch)
     sources = dict(database.execute("SELECT path, text FROM sources"))
-    kernels = [read_kernel(database, function, launch, sources) for function in chosen]
+    modules = {module: (name, ptx) for module, name, ptx in database.execute("SELECT module, name, ptx FROM modules")}
+    kernels = [read_kernel(database, function, launch, sources, modules) for function in chosen]
     kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
@@ -67,15 +69,21 @@ def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: 
 
 
 def read_kernel(
-    database: sqlite3.Connection, function: int, launch: int | None, sources: dict[str, str | None]
+    database: sqlite3.Connection,
+    function: int,
+    launch: int | None,
+    sources: dict[str, str | None],
+    modules: dict[int, tuple[str, str]],
 ) -> Kernel:
+    """`sources` and `modules` (name and PTX) are read once for all kernels: they can be long, and kernels many."""
     key = {"function": function, "launch": launch}
     meta = dict(database.execute("SELECT key, value FROM meta"))
-    display, symbol, module, ptx, *sizes = database.execute(
-        "SELECT f.display, f.name, m.name, m.ptx, f.registers, f.shared_nbytes, f.local_nbytes, f.spill_nbytes "
-        "FROM functions f JOIN modules m USING (module) WHERE f.function = ?",
+    display, symbol, number, *sizes = database.execute(
+        "SELECT display, name, module, registers, shared_nbytes, local_nbytes, spill_nbytes FROM functions "
+        "WHERE function = ?",
         (function,),
     ).fetchone()
+    module, ptx = modules[number]
     instructions, blames = tuple(read_instructions(database, key)), tuple(read_blames(database, key))
     others = read_places(
         database, {blame.cause_pc for blame in blames} - {instruction.pc for instruction in instructions}
@@ -205,10 +213,11 @@ OUTSIDE = "(an address outside every module)"
 
 
 def touched_functions(database: sqlite3.Connection, costs: dict[int, Cost]) -> Iterator[tuple[int]]:
+    pcs = sorted(costs)
     for first, last, function in database.execute(
         "SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions"
     ):
-        if any(first <= pc < last for pc in costs):
+        if bisect_left(pcs, first) < bisect_left(pcs, last):
             yield (function,)
 
 

@@ -6,7 +6,7 @@ whole.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from gpuprof.correlate.frames import Position
@@ -31,11 +31,11 @@ def source_sections(kernel: Kernel) -> tuple[Section, ...]:
     sites: dict[Place, dict[Position, list[Instruction]]] = {}
     for instruction in kernel.instructions:
         inner = instruction.positions[0]
-        if not inner.path or not inner.line:
+        if not is_known(inner):
             nowhere.append(instruction)
             continue
         own.setdefault(Place(inner.function, inner.path), {}).setdefault(inner.line, []).append(instruction)
-        for position in set(instruction.positions):
+        for position in filter(is_known, set(instruction.positions)):
             own.setdefault(Place(position.function, position.path), {}).setdefault(position.line, [])
             through.setdefault(position, []).append(instruction)
         for callee, site in zip(instruction.positions, instruction.positions[1:], strict=False):
@@ -55,15 +55,26 @@ def source_sections(kernel: Kernel) -> tuple[Section, ...]:
     return tuple(sections)
 
 
+def is_known(position: Position) -> bool:
+    return bool(position.path and position.line)
+
+
 def source_rows(kernel: Kernel, place: Place, lines: dict[int, list[Instruction]], through: dict) -> tuple[Row, ...]:
     text = kernel.sources.get(place.path)
     texts = text.splitlines() if text is not None else []
     first, last = whole_function(texts, place.function, min(lines), max(lines), place.path.endswith(".py"))
     rows = []
-    for number in range(first, last + 1):
+    for number in numbers_shown(first, last, len(texts), lines):
         known = texts[number - 1] if number <= len(texts) else "" if text is not None else NO_TEXT
         rows.append(row_of(number, known, lines.get(number, []), through.get(Position(*place, number))))
     return tuple(rows)
+
+
+def numbers_shown(first: int, last: int, n_texts: int, lines: Iterable[int]) -> list[int]:
+    """The lines first..last as far as there is text, and those with code wherever they are: `#line 2147483647` puts
+    code far behind a file's end.
+    """
+    return sorted({*range(first, min(last, n_texts) + 1), *lines})
 
 
 def whole_function(texts: list[str], function: str, first: int, last: int, is_python: bool = False) -> tuple[int, int]:
@@ -111,7 +122,7 @@ def ptx_sections(kernel: Kernel) -> tuple[Section, ...]:
             lines.setdefault(instruction.ptx_line, []).append(instruction)
         nowhere = lines.pop(0, [])
         rows = []
-        for number in range(min(lines, default=1), max(lines, default=0) + 1):
+        for number in numbers_shown(min(lines, default=1), max(lines, default=0), len(texts), lines):
             text = texts[number - 1] if number <= len(texts) else NO_TEXT
             if number in lines or (text.strip() and not text.strip().startswith(".loc")):
                 rows.append(row_of(number, text, lines.get(number, [])))

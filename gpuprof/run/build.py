@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpuprof.base.inputs import GPUBIN, is_regular, read_input
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import base_name
 from gpuprof.errors import UsageError
@@ -53,7 +54,7 @@ def read_source(
     from gpuprof.compile import compile_cuda, compile_nvcc, read_ptx
 
     if path.suffix == ".ptx":
-        return read_ptx(path)
+        return read_ptx(path, options.include_dirs)
     flags = {
         "arch": arch,
         "instantiate": tuple(name for name in names if name.endswith(">")),
@@ -75,10 +76,10 @@ def build(
     """The program of a .cu, .ptx or .gpubin file, and its ELF image. Raises what `read_source` and the assembler
     raise.
     """
-    if path.suffix == ".gpubin" and path.is_file():
+    if path.suffix == ".gpubin" and is_regular(path):
         from gpuprof.isa.gpubin import read_gpubin
 
-        image = path.read_bytes()
+        image = read_input(path, GPUBIN)
         return read_gpubin(image, str(path)), image
     return build_ptx(read_source(path, arch=arch, names=names, options=options), options)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from gpuprof.base.inputs import PTX, SOURCE, read_input_text
 from gpuprof.device.launching.results import parse_comparison
 from gpuprof.device.launching.text import find_launch_comments, parse_launch
 from gpuprof.device.launching.values import LaunchRequest
@@ -20,7 +21,7 @@ def comment_requests(file: Path) -> list[LaunchRequest]:
     """The launches that a source file names in its comments."""
     if file.suffix == ".gpubin":
         return []
-    return _parse_comments(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    return _parse_comments(read_input_text(file, PTX if file.suffix == ".ptx" else SOURCE, errors="replace"), str(file))
 
 
 def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str]) -> list[LaunchRequest]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuprof.base.files import unreadable
+from gpuprof.base.inputs import ARRAY, read_input
 from gpuprof.chips import Chip, load_chip
 from gpuprof.device.launching.text import kernel_names
 from gpuprof.device.launching.values import (
@@ -182,10 +182,7 @@ class _Preparation:
 
     def _array(self, path: Path) -> bytes:
         if path not in self._files:
-            try:
-                self._files[path] = path.read_bytes()
-            except OSError as error:
-                raise unreadable(path, error) from None
+            self._files[path] = read_input(path, ARRAY)
         return self._files[path]
 
 

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -170,10 +170,10 @@ def _run_kernels(work: Kernels, folder: Path, settings) -> None:
 
 def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
     """The launches of a recording. One whose fault a script caught has no end, and is left out."""
-    from gpuprof.correlate.database import ensure_database
+    from gpuprof.correlate.database import reading
     from gpuprof.correlate.metrics import launch_values
 
-    with closing(ensure_database(recording)) as db:
+    with reading(recording) as db:
         values = launch_values(db)
         rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
     return [

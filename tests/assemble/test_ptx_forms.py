@@ -20,13 +20,13 @@ def test_the_list_is_whole():
 
 @pytest.mark.parametrize("line", ALL)
 def test_it_assembles(line, tmp_path):
-    assert build_ptx(module_of_ptx(kernel(line), "form.ptx", tmp_path))
+    assert build_ptx(module_of_ptx(kernel(line), "form.ptx", tmp_path, ()))
 
 
 @pytest.mark.parametrize("group", FORMS)
 def test_a_kernel_of_each_group_assembles(group, tmp_path):
     """All of them at once: registers are shared, results overwritten."""
-    assert build_ptx(module_of_ptx(kernel("\n".join(lines(group))), "group.ptx", tmp_path))
+    assert build_ptx(module_of_ptx(kernel("\n".join(lines(group))), "group.ptx", tmp_path, ()))
 
 
 @needs_ptxas

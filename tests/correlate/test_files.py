@@ -303,7 +303,10 @@ def test_a_truncated_database(database):
 
 
 def test_no_file_and_a_folder(tmp_path):
-    for path, why in ((tmp_path / "none.gpudb", "there is no such file"), (tmp_path, "cannot be read: Is a directory")):
+    for path, why in (
+        (tmp_path / "none.gpudb", "there is no such file"),
+        (tmp_path, "is a folder; expected a regular file"),
+    ):
         with pytest.raises(UsageError, match=why):
             ensure_database(path)
 

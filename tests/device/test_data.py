@@ -126,9 +126,10 @@ def test_bad_npy_files(tmp_path):
     assert message("a.npy", "f64") == "DIR/a.npy: holds float32, not float64 as f64 asks"
     assert message("a.npy", shape=(6,)) == "DIR/a.npy: has the shape [2, 3], not [6]"
     assert message("none.npy") == "DIR/none.npy: there is no such file"
-    assert message("folder.npy") == "DIR/folder.npy: cannot be read: Is a directory"
+    assert message("folder.npy") == "DIR/folder.npy: is a folder; expected a regular file"
     assert message("archive.npy") == "DIR/archive.npy: is an archive of arrays; save one array with numpy.save"
-    for name in ("objects.npy", "empty.npy", "text.npy", "cut.npy"):
+    assert message("cut.npy") == "DIR/cut.npy: has 20 bytes of numbers, where its header says 24"
+    for name in ("objects.npy", "empty.npy", "text.npy"):
         assert message(name).startswith(f"DIR/{name}: is not a .npy file of plain numbers: ")
 
 

@@ -105,7 +105,7 @@ CUT = "at byte {} a chunk of 26 bytes ends after 21: the recording was cut off"
             "--launch 2: there is no such launch in two.gprec; it has launches 0 to 1",
         ),
         (["absent.gprec"], 2, "", "absent.gprec: there is no such file"),
-        (["."], 2, "", ".: cannot be read: Is a directory"),
+        (["."], 2, "", ".: is a folder; expected a regular file"),
     ],
 )
 def test_what_bad_input_gets(folder, arguments, code, out, error):

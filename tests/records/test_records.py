@@ -318,7 +318,7 @@ def test_foreign_and_newer_files(tmp_path, data):
 def test_no_file_and_a_folder(tmp_path):
     with pytest.raises(UsageError, match="there is no such file"):
         read_recording(tmp_path / "none.gprec")
-    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+    with pytest.raises(UsageError, match="is a folder; expected a regular file"):
         read_recording(tmp_path)
 
 

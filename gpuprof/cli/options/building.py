@@ -21,7 +21,11 @@ _COMPILER_FLAGS = (
         help="clang (installed with gpuprof), nvcc, or the path of a clang or nvcc.  [default: clang]",
     ),
     click.option(
-        "-I", "include_dirs", multiple=True, metavar="DIR", help="Search this folder for headers. Repeatable."
+        "-I",
+        "include_dirs",
+        multiple=True,
+        metavar="DIR",
+        help="Search this folder for headers, and for the sources of a .ptx file. Repeatable.",
     ),
     click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro. Repeatable."),
     click.option(
@@ -66,7 +70,6 @@ def build_options(command: Callable) -> Callable:
 def flags_for_compilers(options: BuildOptions) -> dict[str, object]:
     """Flag -> what was given, empty where nothing was: those that do nothing to PTX."""
     return {
-        "-I": options.include_dirs,
         "-D": options.defines,
         "--compiler": options.compiler if options.compiler != BuildOptions.compiler else None,
         "-O": options.optimize != BuildOptions.optimize,

@@ -1,0 +1,140 @@
+"""The one door for files that somebody else made: only regular files, and only up to the size that their kind has.
+
+A FIFO or a device could keep a reader waiting or give bytes without end. Whoever may have written a file may also have
+made it long, so its size is checked before it is read, and again while it is read: files in /proc say that they are
+empty, others grow.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from gpuprof.base.files import unreadable
+from gpuprof.errors import UsageError
+
+KIB, MIB, GIB, TIB = (1 << shift for shift in (10, 20, 30, 40))
+
+
+class Kind(NamedTuple):
+    """A kind of input. `why` says where the limit comes from, for docs/security.md."""
+
+    name: str
+    most_nbytes: int
+    why: str
+
+
+SOURCE = Kind("CUDA source", 16 * MIB, "people write less than 1 MB, generators a few; a compiler takes 100 times that")
+HEADER = Kind("header", 16 * MIB, "as a source; the largest public single-header library has 3 MB")
+PTX = Kind("PTX", 64 * MIB, "the largest public modules have 20 MB, and a parsed line takes a kilobyte")
+EMBEDDED = Kind("source that line tables name", 16 * MIB, "as a source, since it goes into the recording whole")
+GPUBIN = Kind("gpubin", 256 * MIB, "16 bytes an instruction, its tables, PTX and sources: four times the largest PTX")
+RECORDING = Kind("recording", TIB, "it is read in chunks of at most 16 MiB; a TiB is 20,000 million samples")
+DATABASE = Kind("database", 16 * GIB, "its rows are counts by instruction, a few hundred bytes each")
+CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 20 KB")
+BASELINE = Kind("baseline", 64 * MIB, "some 100 bytes for each costly line of each launch, for 10,000 launches")
+ARRAY = Kind("array", 16 * GIB, "a launch holds it beside the device's memory")
+NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
+CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")
+
+KINDS = (SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, BASELINE, ARRAY, NUMBA_LINK, CACHED)
+
+PIECE_NBYTES = MIB  # read at a time of a file whose size is not known
+# the open of a FIFO waits for a writer otherwise, and that of a serial line for a carrier
+NEVER_WAITS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+FILE_TYPES = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def open_input(path: Path | str, kind: Kind) -> BinaryIO:
+    """A regular file of the user's, open for reading.
+
+    Raises UsageError for one that is not there, not regular, longer than its kind, or that the system does not let us
+    read.
+    """
+    try:
+        number = os.open(path, os.O_RDONLY | NEVER_WAITS)
+    except (OSError, ValueError) as error:
+        raise _refusal(path, error) from None
+    try:
+        check_input(path, kind, os.fstat(number))
+    except UsageError:
+        os.close(number)
+        raise
+    return open(number, "rb")
+
+
+def check_input(path: Path | str, kind: Kind, found: os.stat_result | None = None) -> None:
+    """Raise UsageError unless the file is regular and no longer than its kind. `found`: what the system says of it, for
+    a file that is open; another program opens the others.
+    """
+    try:
+        found = found or os.stat(path)
+    except (OSError, ValueError) as error:
+        raise _refusal(path, error) from None
+    if not stat.S_ISREG(found.st_mode):
+        what = next((word for is_such, word in FILE_TYPES if is_such(found.st_mode)), "no file")
+        raise UsageError(f"{path}: is {what}; expected a regular file")
+    if found.st_size > kind.most_nbytes:
+        raise _too_long(path, kind, f"has {found.st_size:,} bytes")
+
+
+def read_input(path: Path | str, kind: Kind) -> bytes:
+    """The bytes of a user's file. Raises what `open_input` raises."""
+    with open_input(path, kind) as file:
+        try:
+            nbytes = os.fstat(file.fileno()).st_size
+            data = file.read(nbytes + 1)
+            while len(data) > nbytes:  # it grows, or is one of those in /proc, which say that they are empty
+                if len(data) > kind.most_nbytes:
+                    raise _too_long(path, kind, "goes on")
+                nbytes = len(data)
+                data += file.read(PIECE_NBYTES)
+        except OSError as error:
+            raise _refusal(path, error) from None
+        except MemoryError:
+            raise UsageError(f"{path}: does not fit into this machine's memory") from None
+    return data
+
+
+def read_input_text(path: Path | str, kind: Kind, errors: str = "strict") -> str:
+    """A user's text, UTF-8, each line ended by \\n. Raises UnicodeDecodeError where `errors` is "strict", and what
+    `read_input` raises.
+    """
+    text = read_input(path, kind).decode("utf-8", errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_missing(path: Path | str) -> bool:
+    """Whether the system says that there is no such file; what it does not let us see may well be there."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def is_regular(path: Path | str) -> bool:
+    """Whether there is a regular file of this name."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):  # a name with a zero byte is none
+        return False
+
+
+def _refusal(path: Path | str, error: OSError | ValueError) -> UsageError:
+    if isinstance(error, OSError):
+        return unreadable(path, error)
+    return UsageError(f"{path}: is no file name: {error}")
+
+
+def _too_long(path: Path | str, kind: Kind, how: str) -> UsageError:
+    return UsageError(f"{path}: {how}; the limit for a {kind.name} is {kind.most_nbytes:,} bytes")

@@ -1,0 +1,143 @@
+"""Compilers as child processes with limits, since a source of a few lines can make one work, grow or write for ever.
+
+Standard input, output and errors are temporary files: the limit on a file's size holds for them as for what a compiler
+writes elsewhere. The child leads a process group of its own, and the whole group ends with it: nvcc starts others.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import BinaryIO, NamedTuple
+
+from gpuprof.errors import CompileError, UsageError
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+class Limit(NamedTuple):
+    """`variable` raises it; `default` is in its unit."""
+
+    variable: str
+    default: int
+    unit: str
+
+
+MEMORY = Limit("GPUPROF_COMPILER_GB", 4, "GiB of memory")
+TIME = Limit("GPUPROF_COMPILER_SECONDS", 300, "seconds")
+OUTPUT = Limit("GPUPROF_COMPILER_OUTPUT_MB", 512, "MiB of output")
+LIMITS = (MEMORY, TIME, OUTPUT)
+MOST = 1 << 30  # of a limit, in its unit
+
+# What compilers, C++'s library and Python say when they get no more memory.
+NO_MEMORY = re.compile(rb"out of memory|bad_alloc|MemoryError|cannot allocate memory|unable to allocate", re.IGNORECASE)
+TOO_LARGE = re.compile(rb"file too large", re.IGNORECASE)
+# A shell sets the limits and becomes the compiler. What a system does not know it leaves as it is: macOS has no -v.
+SHELL = """\
+ulimit -v "$1" 2>/dev/null
+ulimit -f "$2" 2>/dev/null
+ulimit -t "$3" 2>/dev/null
+ulimit -c 0
+shift 3
+exec "$@"
+"""
+FILE_BLOCK_NBYTES = 512  # the unit of `ulimit -f`; bash's is twice that
+
+
+class Ended(NamedTuple):
+    """How a child ended; `code` is negative for a signal."""
+
+    code: int
+    out: bytes
+    errors: bytes
+
+
+def run_child(command: Sequence[str], what: str, source: bytes = b"", env: dict[str, str] | None = None) -> Ended:
+    """Runs a compiler on `source`, its standard input. `what` is compiled, for messages.
+
+    Raises CompileError when it exceeds a limit, or was ended by a signal that it did not raise itself; UsageError for a
+    limit that is no number.
+    """
+    memory_gb, seconds, output_mb = (value_of(limit) for limit in LIMITS)
+    with tempfile.TemporaryFile() as read, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        read.write(source)
+        read.seek(0)
+        code = _run(_limited(command, memory_gb, seconds, output_mb), seconds, (read, out, errors), env)
+        said, told = (_content(file, output_mb * MIB) for file in (out, errors))
+    if code is None:
+        raise _exceeded(what, TIME)
+    exceeded = _limit_of(code, said, told, output_mb * MIB)
+    if exceeded:
+        raise _exceeded(what, exceeded)
+    return Ended(code, said, told)
+
+
+def diagnostics_of(ended: Ended) -> str:
+    """What a compiler said; or how it ended, if it did not say so."""
+    text = ended.errors.decode("utf-8", "replace")
+    if ended.code >= 0 or text.strip():
+        return text
+    return f"the compiler ended by signal {-ended.code} ({signal.Signals(-ended.code).name}) without a message"
+
+
+def value_of(limit: Limit) -> int:
+    """The limit in force. Raises UsageError for a variable that holds no such number."""
+    text = os.environ.get(limit.variable)
+    if text is None:
+        return limit.default
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:10]) <= MOST):
+        raise UsageError(f"{limit.variable} is {text!r}; expected a number of {limit.unit}, 1 to {MOST:,}")
+    return int(text)
+
+
+def _limited(command: Sequence[str], memory_gb: int, seconds: int, output_mb: int) -> list[str]:
+    if os.name != "posix":
+        return list(command)
+    limits = (memory_gb * GIB // 1024, output_mb * MIB // FILE_BLOCK_NBYTES, seconds)
+    return ["/bin/sh", "-c", SHELL, "sh", *map(str, limits), *command]
+
+
+def _run(command: list[str], seconds: int, files: tuple[BinaryIO, ...], env: dict[str, str] | None) -> int | None:
+    """The exit code; None when time is up."""
+    read, out, errors = files
+    child = subprocess.Popen(command, stdin=read, stdout=out, stderr=errors, env=env, process_group=0)
+    try:
+        return child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:  # Ctrl-C, too
+        _end_group(child)
+
+
+def _end_group(child: subprocess.Popen) -> None:
+    """Ends whatever the child has started and left."""
+    with suppress(ProcessLookupError, PermissionError):  # none is left (macOS says so by EPERM)
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _content(file: BinaryIO, most_nbytes: int) -> bytes:
+    file.seek(0)
+    return file.read(most_nbytes)
+
+
+def _limit_of(code: int, out: bytes, errors: bytes, most_nbytes: int) -> Limit | None:
+    """The limit that ended a child, as far as one can tell."""
+    if code == 0:
+        return None
+    if code == -signal.SIGXCPU:
+        return TIME
+    if code == -signal.SIGXFSZ or len(out) >= most_nbytes or TOO_LARGE.search(errors):
+        return OUTPUT
+    return MEMORY if NO_MEMORY.search(errors) else None
+
+
+def _exceeded(what: str, limit: Limit) -> CompileError:
+    value = value_of(limit)
+    return CompileError(
+        f"{what}: the compiler was stopped at {value:,} {limit.unit}; set {limit.variable} to more if the source needs "
+        "it"
+    )

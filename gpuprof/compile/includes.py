@@ -1,0 +1,50 @@
+"""Refuses what a source includes and no compiler should open: a FIFO or a device keeps it waiting, or never ends.
+
+Only names that stand in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gpuprof.base.inputs import HEADER, check_input, read_input_text
+from gpuprof.errors import UsageError
+
+_INCLUDE = re.compile(r"""^[ \t]*#[ \t]*(?:include|include_next|import|embed)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""", re.M)
+MOST_FILES = 10_000  # a program that includes more is left to the compiler
+
+
+def check_includes(path: str, source: str, include_dirs: Sequence[Path | str]) -> None:
+    """Raise UsageError, with the line, for an included file that is not regular or too long for a header."""
+    waiting, seen = [(path, source)], {Path(path).resolve()}
+    while waiting and len(seen) < MOST_FILES:
+        name, text = waiting.pop()
+        for line, place in _included(name, text, include_dirs):
+            if place.resolve() in seen:
+                continue
+            seen.add(place.resolve())
+            try:
+                check_input(place, HEADER)
+                waiting.append((str(place), read_input_text(place, HEADER, errors="replace")))
+            except UsageError as error:
+                raise UsageError(f"{name}:{line}: cannot be included: {error}") from None
+
+
+def _included(name: str, text: str, include_dirs: Sequence[Path | str]) -> Iterator[tuple[int, Path]]:
+    """Line and place of each file that an #include of a text leads to first, as far as it is there."""
+    at, line = 0, 1
+    for match in _INCLUDE.finditer(text):
+        line, at = line + text.count("\n", at, match.start()), match.start()
+        folders = [Path(name).parent, *include_dirs] if match[1] else include_dirs
+        places = (Path(folder, match[1] or match[2]) for folder in folders or (Path(),))
+        found = next((place for place in places if is_there(place)), None)
+        if found:
+            yield line, found
+
+
+def is_there(place: Path) -> bool:
+    """Whether there is something a compiler would open; it passes over folders."""
+    try:
+        return place.exists() and not place.is_dir()
+    except (OSError, ValueError):
+        return False

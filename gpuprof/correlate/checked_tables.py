@@ -1,0 +1,218 @@
+"""What the tables of a database must hold so that its numbers can be added up, divided by and printed.
+
+SQLite keeps any value in any column, and anyone can write to a .gpudb. The types, the columns that may be NULL and the
+references come from the schema; ranges that the schema cannot say stand below. Each table is read once.
+"""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from functools import cache
+from typing import NamedTuple
+
+from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
+from gpuprof.correlate.schema import DDL
+from gpuprof.isa.gpubin_layout import MAX_INLINE_DEPTH
+from gpuprof.isa.stalls import N_REASONS, NAMES
+from gpuprof.records.encoding import MAX_COUNT
+
+UNREAD = {"sampled_counters": "no command of ours reads it, and it has a row for each sample"}
+REQUIRED_META = ("tool_version", "model_version", "chip", "period_cycles", "complete", "chip_json", "damage", "marks")
+NUMBERS_IN_META = ("period_cycles", "passes")
+EXTENT = re.compile(r"[1-9][0-9]{0,9}(,[1-9][0-9]{0,9}){2}")  # "x,y,z"
+MOST_OUTSIDE = 100_000  # rows of a table whose address is in no module: each is a row of every listing
+MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
+
+PC_END = 1 << 40
+FLAG = (0, 1)
+# The least and the most of columns that hold less than any count.
+RANGES = {
+    "is_kernel": FLAG,
+    "complete": FLAG,
+    "buffer_full": FLAG,
+    "other_warp": FLAG,
+    "other_launch": FLAG,
+    "conflict": FLAG,
+    "pc": (0, PC_END),
+    "cause_pc": (0, PC_END),
+    "first_pc": (0, PC_END),
+    "load_base": (0, PC_END),
+    "n_instructions": (0, PC_END),
+    "line": (0, (1 << 32) - 1),
+    "column": (0, (1 << 32) - 1),
+    "ptx_line": (0, (1 << 32) - 1),
+    "depth": (1, MAX_INLINE_DEPTH),
+    "least_cycles": (1, MAX_COUNT),
+}
+MOST_REAL = 1e18
+
+
+class Column(NamedTuple):
+    name: str
+    type: str
+    may_be_null: bool
+    parent: str  # the table that it refers to, "" none
+    parent_key: str
+
+
+class Table(NamedTuple):
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+
+@cache
+def declared_tables() -> tuple[Table, ...]:
+    """The tables of the schema, as SQLite understands it."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(DDL)
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")]
+        keys = {name: _key(db, name) for name in names}
+        return tuple(Table(name, tuple(_columns(db, name, keys)), keys[name]) for name in names)
+
+
+def _key(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    rows = db.execute(f"PRAGMA table_info({table})").fetchall()
+    return tuple(name for _, name, _, _, _, key in sorted(rows, key=lambda row: row[5]) if key) or ("rowid",)
+
+
+def _columns(db: sqlite3.Connection, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[Column]:
+    parents = {row[3]: row[2] for row in db.execute(f"PRAGMA foreign_key_list({table})")}
+    for _, name, type_, not_null, _, key in db.execute(f"PRAGMA table_info({table})"):
+        parent = parents.get(name, "")
+        yield Column(name, type_, not not_null and not key, parent, keys[parent][0] if parent else "")
+
+
+def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """What is wrong with a database of the schema's tables. Raises sqlite3.Error for one that cannot be read."""
+    for table in declared_tables():
+        if table.name not in UNREAD:
+            yield from in_values(database, table)
+    yield from in_meta(dict(database.execute("SELECT key, value FROM meta")))
+    yield from in_reasons(database)
+    yield from in_launches(database)
+    yield from in_metrics(database)
+
+
+def in_values(database: sqlite3.Connection, table: Table) -> Iterator[Wrong]:
+    rules = {column.name: sound(column) for column in table.columns}
+    counts = [column.name for column in table.columns if adds_up(column, table)]
+    outside = "SUM(pc NOT IN (SELECT pc FROM instructions))" if is_charged(table) else "0"
+    sums = "".join(f", TOTAL({name})" for name in counts)
+    n_wrong, n_outside, *totals = database.execute(
+        f"SELECT COUNT(CASE WHEN {' AND '.join(rules.values())} THEN NULL ELSE 1 END), {outside}{sums} "
+        f"FROM {table.name}"
+    ).fetchone()
+    if n_wrong:
+        yield from _first_wrong(database, table, rules)
+    for name, found in zip(counts, totals, strict=True):
+        if found >= MAX_COUNT:
+            yield Wrong(f"{table.name}.{name} sums to {found:.4g}, more than 2^63 - 1")
+    if (n_outside or 0) > MOST_OUTSIDE:
+        yield Wrong(f"{table.name} has {n_outside:,} rows of addresses outside every module")
+
+
+def _first_wrong(database: sqlite3.Connection, table: Table, rules: Mapping[str, str]) -> Iterator[Wrong]:
+    """The first row that a rule does not hold for, by its key."""
+    for column in table.columns:
+        row = database.execute(
+            f"SELECT {column.name}, {', '.join(table.key)} FROM {table.name} WHERE NOT COALESCE({rules[column.name]}, "
+            "0) LIMIT 1"
+        ).fetchone()
+        if row:
+            value, *key = row
+            place = ", ".join(f"{name} {brief(each)}" for name, each in zip(table.key, key, strict=True))
+            yield Wrong(f"{table.name}.{column.name} is {brief(value)} at {place}; expected {expected(column)}")
+
+
+def is_charged(table: Table) -> bool:
+    """Whether rows are charged to an address that may lie in no module."""
+    return any(column.name == "pc" and not column.parent for column in table.columns) and table.key != ("pc",)
+
+
+def adds_up(column: Column, table: Table) -> bool:
+    return column.type == "INTEGER" and not column.parent and column.name not in RANGES and column.name not in table.key
+
+
+def sound(column: Column) -> str:
+    """SQL that is true of a value that may stand in a column. Types first: any text is more than any number."""
+    name = column.name
+    rule = SOUND[column.type](name)
+    if column.parent:
+        rule += f" AND {name} IN (SELECT {column.parent_key} FROM {column.parent})"
+    return f"({name} IS NULL OR {rule})" if column.may_be_null else f"({rule})"
+
+
+def _integer(name: str) -> str:
+    least, most = RANGES.get(name, (0, MAX_COUNT))
+    return f"typeof({name}) = 'integer' AND {name} BETWEEN {least} AND {most}"
+
+
+SOUND = {
+    "INTEGER": _integer,
+    "REAL": lambda name: f"typeof({name}) IN ('real', 'integer') AND {name} BETWEEN 0 AND {MOST_REAL}",
+    "TEXT": lambda name: f"typeof({name}) = 'text'",
+    "NUMERIC": lambda name: (
+        f"CASE typeof({name}) WHEN 'text' THEN length({name}) <= {MOST_TEXT} WHEN 'blob' THEN 0 "
+        f"ELSE {name} BETWEEN {-MOST_REAL} AND {MOST_REAL} END"
+    ),
+}
+
+
+def expected(column: Column) -> str:
+    least, most = RANGES.get(column.name, (0, MAX_COUNT))
+    what = {
+        "INTEGER": f"an integer, {least} to {most}",
+        "REAL": "a number that is not negative",
+        "TEXT": "a text",
+        "NUMERIC": "a number or a short text",
+    }[column.type]
+    return f"one of the {column.parent}" if column.parent else what
+
+
+def in_meta(meta: Mapping[str, str]) -> Iterator[Wrong]:
+    missing = [key for key in REQUIRED_META if key not in meta]
+    if missing:
+        yield Wrong(f"meta lacks {', '.join(missing)}")
+        return
+    for key in NUMBERS_IN_META:
+        if key in meta and not re.fullmatch("[0-9]{1,18}", meta[key]):
+            yield Wrong(f"meta.value is {brief(meta[key])} at key {key}; expected a number of at most 18 digits")
+    try:
+        chip = json.loads(meta["chip_json"])
+    except (ValueError, RecursionError) as error:
+        yield Wrong(f"meta.value is no JSON at key chip_json ({brief(error)})")
+        return
+    if not isinstance(chip, dict):
+        yield Wrong("meta.value is no JSON object at key chip_json")
+        return
+    yield from in_chip(chip)
+
+
+def in_reasons(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """A wrong name would look plausible."""
+    for number, name in database.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
+        if number >= N_REASONS or NAMES[number] != name:
+            yield Wrong(f"stall_reasons.name is {brief(name)} at reason {number}, which this gpuprof does not know")
+
+
+def in_launches(database: sqlite3.Connection) -> Iterator[Wrong]:
+    for launch, *extents in database.execute("SELECT launch, grid, block FROM launches"):
+        for name, extent in zip(("grid", "block"), extents, strict=True):
+            if not EXTENT.fullmatch(extent):
+                yield Wrong(f"launches.{name} is {brief(extent)} at launch {launch}; expected x,y,z")
+
+
+def in_metrics(database: sqlite3.Connection) -> Iterator[Wrong]:
+    names = ", ".join(f"'{name}'" for name in sorted(TEXT_METRICS))
+    row = database.execute(
+        f"SELECT launch, metric, value FROM launch_metrics WHERE typeof(value) = 'text' AND metric NOT IN ({names}) "
+        "LIMIT 1"
+    ).fetchone()
+    if row:
+        launch, metric, value = row
+        yield Wrong(
+            f"launch_metrics.value is {brief(value)} at launch {launch}, metric {brief(metric)}; expected a number"
+        )
