@@ -34,7 +34,7 @@ BROKEN = {
     "too many threads": (PREAMBLE + ".entry k() .reqntid 99999999999 { ret; }", "k.ptx:4:21: .reqntid "
         "99999999999: an extent is 1 to 2147483647"),
     "huge argument": (kernel_text(".param .b8 big[2147483648];"), "k.ptx:12:1: variable big: the local variables of a "
-        "function take 2147483648 bytes; the limit is 524288"),
+        "function take 2147483680 bytes; the limit is 524288"),
     "an unordered comparison of integers": (kernel_text("setp.gtu.u32 %p1, %r1, 0;"), "k.ptx:12:1: setp.gtu.u32: .gtu "
         "compares floating-point numbers, not .u32"),
     "a result that is a number": (

@@ -30,6 +30,16 @@ def type_file(kind: str) -> str:
     return "P" if nbits == 1 else "D" if nbits == 64 else "R"
 
 
+VECTOR_PARTS = (".x", ".y", ".z", ".w")
+
+
+def register_parts(kind: str, vector: int) -> tuple[str, tuple[str, ...]]:
+    """The type of the registers that a declared one is made of, and what is added to its name for each."""
+    if kind == "b128":
+        return "b64", ("#0", "#1")
+    return kind, VECTOR_PARTS[:vector] if vector > 1 else ("",)
+
+
 def row(name: str) -> Opcode:
     """A row of the instruction table. Raises NoVariant when there is none of that name."""
     if name not in BY_NAME:

@@ -7,15 +7,15 @@ scopes, operands, and `emit`.
 from dataclasses import replace
 
 from gpuprof.assemble.ir.body import Block, Body, Inst, encode_immediate, immediate_slots
-from gpuprof.assemble.ir.values import Imm, Not, NoVariant, float_bits, row, type_file, type_nbits
+from gpuprof.assemble.ir.values import Imm, Not, NoVariant, float_bits, register_parts, row, type_file, type_nbits
 from gpuprof.assemble.lower import agreement
 from gpuprof.assemble.lower.arithmetic import bits, compare, convert, floats, integer, video
 from gpuprof.assemble.lower.data import address, atomic, cache_hints, copies, memory, move
 from gpuprof.assemble.lower.engines import bulk, tensor, texture, wgmma, wmma
-from gpuprof.assemble.lower.flow import cluster, control, mbarrier, warp
+from gpuprof.assemble.lower.flow import call, cluster, control, mbarrier, warp
 from gpuprof.assemble.lower.modifiers import Modifiers
 from gpuprof.assemble.lower.scope import Register, Scope
-from gpuprof.assemble.place.abi import Convention, Place
+from gpuprof.assemble.place.abi import Place
 from gpuprof.assemble.place.layout import Layout
 from gpuprof.assemble.place.limits import check_local
 from gpuprof.assemble.ptx import ast
@@ -26,7 +26,7 @@ from gpuprof.isa.program import Location
 from gpuprof.isa.special import LAUNCH_WORDS, SPECIAL_INDEX
 
 HANDLERS = {
-    **integer.TABLE, **bits.TABLE, **compare.TABLE, **control.TABLE, **convert.TABLE,
+    **integer.TABLE, **bits.TABLE, **compare.TABLE, **call.TABLE, **control.TABLE, **convert.TABLE,
     **floats.TABLE, **copies.TABLE, **memory.TABLE, **atomic.TABLE, **cache_hints.TABLE,
     **move.TABLE, **texture.TABLE,
     **video.TABLE, **tensor.TABLE, **wgmma.TABLE, **wmma.TABLE, **warp.TABLE,
@@ -37,7 +37,6 @@ FORMS = {**mbarrier.FORMS, **cluster.FORMS, **bulk.FORMS}
 OPCODES_WITH_FORMS = frozenset(opcode for opcode, _ in FORMS)
 SPECIAL_64 = frozenset(["clock64", "globaltimer", "gridid", "current_graph_exec", *(f"pm{n}_64" for n in range(8))])
 _MOST_REGISTERS = 1 << 21  # that a function may declare: each takes memory and time here
-VECTOR_PARTS = (".x", ".y", ".z", ".w")
 COLOURS = {".x": ".r", ".y": ".g", ".z": ".b", ".w": ".a"}
 
 
@@ -63,24 +62,29 @@ class Lowering:
         self.carry: int | None = None
         self.has_vectors = False
         self.labels = 0
-        self.convention = Convention({}, {}, 0)
-        self.parameter_values: dict[str, int] = {}  # parameters, arguments and results that are in registers
-        # arrays of unknown size among the parameters: the register with their address
-        self.variadic: dict[str, int] = {}
-        self.outgoing: dict[str, Place] = {}  # arguments and results of calls that are in the callee's frame
+        self.results: list[tuple[Place, int]] = []  # of this function: where the convention wants them, where they are
 
     def run(self) -> Body:
         """The function's body in blocks, without edges (see `cfg`)."""
-        control.enter_function(self)
+        self.open_scope()
+        call.enter_function(self)
         self.statements(self.function.body)
         self.body.frame_nbytes = self.frame.nbytes
         return self.body
 
     # -- statements --------------------------------------------------------------------------------
 
-    def statements(self, block: ast.Block):
+    def open_scope(self):
         self.scopes += 1
         self.scope = Scope(self.scope, self.scopes)
+
+    def inner_block(self, block: ast.Block):
+        self.open_scope()
+        self.statements(block)
+        self.scope = self.scope.parent
+
+    def statements(self, block: ast.Block):
+        """Those of a block, in the scope that was opened for it."""
         for statement in block.statements:
             if isinstance(statement, ast.Label):
                 if statement.name in self.scope.labels:
@@ -92,24 +96,22 @@ class Lowering:
                 self.scope.targets[statement.name] = statement.labels
             elif isinstance(statement, ast.CallPrototype):
                 self.scope.prototypes[statement.name] = statement
-        control.prepare_calls(self, block)
+        call.prepare_calls(self, block)
         for statement in block.statements:
             _STATEMENTS[type(statement)](self, statement)
-        self.scope = self.scope.parent
 
     def declare_registers(self, statement: ast.Registers):
         kind = statement.type
         nbits = 1 if kind == "pred" else type_nbits(kind)
-        parts = VECTOR_PARTS[: statement.vector]
-        if nbits == 128:  # two of 64
-            kind, nbits, parts = "b64", 64, ("#0", "#1")
+        kind, parts = register_parts(kind, statement.vector)
+        nbits = min(nbits, 64)
         file = "P" if nbits == 1 else "D" if nbits == 64 else "R"
         for name, count in statement.names:
             if len(self.body.files) + count > _MOST_REGISTERS:
                 message = f"{name}<{count}>: more than {_MOST_REGISTERS} registers in a function"
                 raise PtxError(message, self.module_name, statement.line, statement.column)
             for full in (f"{name}{n}" for n in range(count)) if count else (name,):
-                if full in self.scope.registers or full in self.scope.vectors or full in self.scope.variables:
+                if self.scope.declares(full):
                     raise PtxError(
                         f"{full} is declared twice in one block", self.module_name, statement.line, statement.column
                     )
@@ -123,9 +125,12 @@ class Lowering:
         so on.
         """
         for part in parts:
-            register = like._replace(number=self.body.register(file))
-            for suffix in (part, COLOURS.get(part, part)):
-                self.scope.registers[name + suffix] = register
+            self.scope.registers[name + part] = like._replace(number=self.body.register(file))
+        self.name_vector(name, parts)
+
+    def name_vector(self, name: str, parts: tuple[str, ...]):
+        for part in parts:
+            self.scope.registers[name + COLOURS.get(part, part)] = self.scope.registers[name + part]
         self.has_vectors = True
         self.scope.vectors[name] = ast.Vector(tuple(ast.Name(name + part) for part in parts))
 
@@ -135,18 +140,15 @@ class Lowering:
             return self.scope.find("vectors", operand.text) or operand
         return operand
 
-    def declare_parameter_register(self, name: str, number: int, kind: str):
-        self.scope.registers[name] = Register(number, type_nbits(kind), kind)
-
     def declare_variable(self, variable: ast.Variable):
-        if variable.name in self.scope.variables or variable.name in self.scope.registers:
+        if self.scope.declares(variable.name):
             raise PtxError(f"{variable.name} is declared twice in one block", self.module_name, variable.line, 1)
         self.scope.variables[variable.name] = variable
         if variable.space == "local":
             self.frame.add(variable)
             check_local(self.module_name, variable, self.frame.nbytes)
         elif variable.space == "param":
-            check_local(self.module_name, variable, variable.nbytes)  # an argument or a result in the callee's frame
+            call.declare_call_variable(self, variable)
         elif variable.space != "shared":
             raise self.error(f"a .{variable.space} variable inside a function")
 
@@ -383,7 +385,7 @@ _STATEMENTS = {
     ast.Label: Lowering.place_label,
     ast.Registers: Lowering.declare_registers,
     ast.Variable: Lowering.declare_variable,
-    ast.Block: Lowering.statements,
+    ast.Block: Lowering.inner_block,
     ast.NoUnroll: lambda self, statement: self.body.rolled.add(self.block.label),
     ast.BranchTargets: lambda self, statement: None,
     ast.CallPrototype: lambda self, statement: None,

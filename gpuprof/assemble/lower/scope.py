@@ -11,8 +11,28 @@ class Register(NamedTuple):
     type: str  # as declared
 
 
+class Use(NamedTuple):
+    """How the calls of a block use a `.param` variable."""
+
+    is_result: bool  # of one of them at least
+    offset: int | None  # bytes from the start of the callee's frame, where it can stand there all the time
+
+
+class Home(NamedTuple):
+    """Where a `.param` variable stands while its function runs."""
+
+    where: str  # "bank", "register", "frame", "callee" or "pointer"; see `lower.data.parameters`
+    index: int  # a virtual register, or bytes from the start of what `where` says
+    role: str  # "parameter" and "result" of this function; of calls "argument", or "passed" if it is a result, too
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the function got it, and does not declare it for its calls."""
+        return self.role in ("parameter", "result")
+
+
 class Scope:
-    """Names of a `{ }` block: registers by name (ranges `%r<5>` are opened on first use), variables, labels."""
+    """Names of a `{ }` block: registers, variables, labels. A name hides all that it means further out."""
 
     def __init__(self, parent: "Scope | None", index: int):
         self.parent = parent
@@ -20,18 +40,26 @@ class Scope:
         self.registers: dict[str, Register] = {}
         self.vectors: dict[str, ast.Vector] = {}
         self.variables: dict[str, ast.Variable] = {}
+        self.homes: dict[str, Home] = {}  # of the .param variables
+        self.uses: dict[str, Use] = {}  # of those that are for calls, by name
         self.labels: set[str] = set()
         self.targets: dict[str, tuple[str, ...]] = {}
         self.prototypes: dict[str, ast.CallPrototype] = {}
 
     def find(self, table: str, name: str):
+        """What a name is in "registers", "vectors", "variables", "homes", "targets" or "prototypes"; None where the
+        innermost block that declares it says something else.
+        """
         scope = self
         while scope:
             found = getattr(scope, table).get(name)
-            if found is not None:
+            if found is not None or scope.declares(name):
                 return found
             scope = scope.parent
         return None
+
+    def declares(self, name: str) -> bool:
+        return name in self.registers or name in self.variables or name in self.vectors
 
     def label(self, name: str) -> str:
         scope = self

@@ -32,7 +32,9 @@ def sink_moves(body: Body) -> None:
         if target == index + 1 or after.loop_depth > block.loop_depth:
             continue
         moved = _take_out(
-            block, lambda r, t=target, a=index + 1: not live_in[t] & bit_of.get(r, 0) and live_in[a] & bit_of.get(r, 0)
+            block,
+            body.fixed,
+            lambda r, t=target, a=index + 1: not live_in[t] & bit_of.get(r, 0) and live_in[a] & bit_of.get(r, 0),
         )
         # With other ways into the next block, the moves get a block of their own, past which those ways lead.
         if moved and len(after.predecessors) == 1:
@@ -51,9 +53,9 @@ def blocks_with_branches(blocks: list[Block]):
             yield from block.insts
 
 
-def _take_out(block: Block, is_wanted) -> list[Inst]:
+def _take_out(block: Block, fixed: dict[int, int], is_wanted) -> list[Inst]:
     """Removes the moves at the end of a block that `is_wanted` (register) and that nothing after them in the block
-    touches.
+    touches. What a call leaves in a fixed register is fetched right behind it: the next call leaves something else.
     """
     read: set[int] = set()
     written: set[int] = set()
@@ -61,7 +63,8 @@ def _take_out(block: Block, is_wanted) -> list[Inst]:
     for inst in reversed(block.insts):
         if (
             inst.op.number in _MOVES and inst.guard is None and inst.dst.__class__ is int and is_wanted(inst.dst)
-            and inst.dst not in read and inst.dst not in written and (inst.a is None or inst.a not in written)
+            and inst.dst not in read and inst.dst not in written
+            and (inst.a is None or (inst.a not in written and inst.a not in fixed))
         ):  # fmt: skip
             moved.append(inst)
         else:

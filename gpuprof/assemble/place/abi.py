@@ -2,14 +2,16 @@
 
 Values stand in registers from R4 on, as in CUDA's own convention, in order of declaration: of up to 32 bits in the next
 word, 64-bit ones in the next aligned pair (Dn is the pair of words 2n and 2n + 1). Parameters and results each begin at
-R4.
+R4. A `.reg` vector is as many values as it has elements.
 What does not fit R4 to R15 is in local memory, as are byte arrays (structs by value), at the start of the callee's
 frame: parameters first, then results. An array without a size stands in the caller's frame, and its address is passed.
 """
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
-from gpuprof.assemble.ir.values import type_file, type_nbits
+from gpuprof.assemble.ir.values import register_parts, type_file, type_nbits
 from gpuprof.assemble.ptx import ast
 
 _FIRST_WORD, _END_WORD = 4, 16
@@ -19,6 +21,7 @@ class Place(NamedTuple):
     file: str  # "R", "D", or "M" for local memory
     index: int  # register number, or bytes from the start of the callee's frame
     type: str
+    variable: ast.Variable  # the parameter as declared
     variadic: bool = False  # an array of unknown size: the register holds its address in local memory
 
 
@@ -39,22 +42,37 @@ def convention(params: tuple[ast.Variable, ...], returns: tuple[ast.Variable, ..
     for group in (params, returns):
         places: dict[str, Place] = {}
         word = _FIRST_WORD
-        for number, variable in enumerate(group):
-            key = variable.name if variable.name != "_" else f"_{number}"
+        for name, variable, kind in _values(group):
             variadic = variable.is_array and variable.nbytes == 0
-            kind = "u64" if variadic else variable.type
-            in_memory = (variable.is_array and not variadic) or type_nbits(variable.type) > 64
-            if not in_memory:
-                wide = type_file(kind) == "D"
-                in_memory = not variadic and type_file(kind) != "P" and align_up(word, 1 + wide) + 1 + wide > _END_WORD
-            if in_memory:
+            kind = "u64" if variadic else kind
+            in_memory = not variadic and (variable.is_array or type_nbits(kind) > 64)
+            file = "M" if in_memory else type_file(kind)
+            wide = file == "D"
+            if file in ("R", "D") and not variadic and align_up(word, 1 + wide) + 1 + wide > _END_WORD:
+                file = "M"
+            if file == "M":
                 nbytes = align_up(nbytes, variable.align)
-                places[key] = Place("M", nbytes, variable.type)
+                places[name] = Place("M", nbytes, kind, variable)
                 nbytes += variable.nbytes
             else:
-                file = type_file(kind)
                 word += word & wide
-                places[key] = Place(file, word >> wide, kind, variadic)
+                places[name] = Place(file, word >> wide, kind, variable, variadic)
                 word += 1 + wide
         result.append(places)
     return Convention(result[0], result[1], align_up(nbytes, 16))
+
+
+def of_each(places: dict[str, Place]) -> list[list[Place]]:
+    """The places of a convention's parameters or results, a list for each."""
+    return [list(group) for _, group in groupby(places.values(), key=lambda place: id(place.variable))]
+
+
+def _values(group: tuple[ast.Variable, ...]) -> Iterator[tuple[str, ast.Variable, str]]:
+    """(name, parameter, type) of each value that is passed: one a parameter, or one for each part of a register."""
+    for number, variable in enumerate(group):
+        name = variable.name if variable.name != "_" else f"_{number}"
+        kind, parts = variable.type, ("",)
+        if variable.space == "reg":
+            kind, parts = register_parts(variable.type, variable.vector)
+        for part in parts:
+            yield name + part, variable, kind

@@ -1,9 +1,9 @@
 """The device runtime that kernels launch grids with, as far as it is code: bodies for what a module only declares.
 
 The names are those that compilers call: `cudaGetParameterBufferV2` in the CUDA programming guide's section on launches
-from PTX, with `__cudaCDP2` before it since CUDA 12. `cudaLaunchDeviceV2` is a system call itself
-(`lower_control.SYSCALLS`). Launches cannot fail here, they end the program by name instead, so the last error is always
-none.
+from PTX, with `__cudaCDP2` before it since CUDA 12. `cudaLaunchDeviceV2` is a service itself
+(`lower.flow.syscall.SERVICES`). Launches cannot fail here, they end the program by name instead, so the last error is
+always none.
 """
 
 from gpuprof.assemble.ptx import ast

@@ -172,6 +172,7 @@ class Variable:
     initial: list | None = None
     linkage: str = ""
     is_pointer: bool = False
+    vector: int = 1  # elements of a parameter that is a vector register
 
 
 @dataclass(slots=True)

@@ -30,8 +30,9 @@ def local_address(lowering, offset: int, file: str):
 
 def address_of(lowering, name: str, offset: int, file: str, generic: bool = False):
     """The address of a variable or function as a value: Imm where it is known, else a register."""
-    if name in lowering.variadic:
-        base = lowering.variadic[name] if file == "D" else lowering.op("LO.64", a=lowering.variadic[name])
+    home = lowering.scope.find("homes", name)
+    if home and home.where == "pointer":
+        base = home.index if file == "D" else lowering.op("LO.64", a=home.index)
         return lowering.op("IADD.64" if file == "D" else "IADD", a=base, b=Imm(offset)) if offset else base
     kind, place = locate(lowering, name)
     if kind in ("global", "function"):
@@ -65,12 +66,6 @@ def locate(lowering, name: str) -> tuple[str, int | None]:
     layout = lowering.layout
     variable = lowering.scope.find("variables", name) or layout.variables.get(name)
     if variable is None:
-        params = layout.param_offsets.get(lowering.function.name, {})
-        if name in params:
-            return "param", params[name]
-        place = lowering.convention.params.get(name) or lowering.convention.returns.get(name)
-        if place and place.file == "M":
-            return "local", place.index
         if name in layout.functions:
             return "function", 0
         raise lowering.error(f"{name} is not declared")
@@ -85,8 +80,16 @@ def locate(lowering, name: str) -> tuple[str, int | None]:
     if variable.space == "const":
         return "const", layout.const_offsets[name]
     if variable.space == "param":
-        raise lowering.error(f"the address of parameter {name} cannot be taken")
+        return _parameter_address(lowering, name)
     return "global", 0
+
+
+def _parameter_address(lowering, name: str) -> tuple[str, int]:
+    """Space and offset of a parameter of the function itself; those of calls have no address."""
+    home = lowering.scope.find("homes", name)
+    if home.is_own and home.where in ("bank", "frame"):
+        return ("param" if home.where == "bank" else "local"), home.index
+    raise lowering.error(f"the address of parameter {name} cannot be taken")
 
 
 def memory_operand(lowering, operand, space: str) -> dict:

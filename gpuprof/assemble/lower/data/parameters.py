@@ -1,41 +1,55 @@
-"""ld.param and st.param of named parameters: in the constant bank, in registers, or in a callee's frame (see `abi`)."""
+"""ld.param and st.param of named parameters: in the constant bank ("bank"), in registers ("register"), in the frame of
+this function ("frame") or of the one about to be called ("callee"), or where a register points ("pointer"); see `abi`.
+"""
 
-from gpuprof.assemble.ir.values import type_nbits
-from gpuprof.assemble.lower.data.access import load, put_loaded, sign_field, store
+from gpuprof.assemble.ir.values import type_file, type_nbits
+from gpuprof.assemble.lower.data.access import access_of, load, put_loaded, sign_field, store
 from gpuprof.assemble.lower.data.address import frame_base
 from gpuprof.assemble.lower.data.move import join, split
+from gpuprof.assemble.lower.scope import Home
 from gpuprof.assemble.place.abi import Place
 from gpuprof.assemble.ptx import ast
+from gpuprof.isa.families.memory import LETTER_OF_SPACE
 from gpuprof.isa.modifiers import FIELDS
+
+_WIDEST_COPY = 8  # bytes
+
+
+def _home(lowering, operand) -> Home | None:
+    """Where the parameter of `[name+offset]` stands; None when the name is a register or anything else."""
+    if not isinstance(operand, ast.Memory) or operand.base is None or lowering.find_register(operand.base):
+        return None
+    return lowering.scope.find("homes", operand.base.text)
+
+
+def _check_use(lowering, home: Home, name: str, forbidden: dict[str, str]):
+    if home.role in forbidden:
+        raise lowering.error(f"{name} is {forbidden[home.role]}")
+    if not home.is_own and lowering.guard[0] is not None:
+        raise lowering.error(
+            f"{name} belongs to a call, and its loads and stores take no predicate; branch around them"
+        )
+
+
+_NOT_READ = {
+    "result": "a result of this function, which can only be written",
+    "argument": "not the result of a call in its block, and only such a variable can be read",
+}
+_NOT_WRITTEN = {"parameter": "a parameter of this function, which can only be read"}
 
 
 def load_parameter(lowering, targets: tuple, operand, kind: str) -> bool:
     """ld.param of a named parameter or of a call's result; False when the address is in a register."""
-    if not isinstance(operand, ast.Memory) or operand.base is None or lowering.find_register(operand.base):
+    home = _home(lowering, operand)
+    if home is None:
         return False
-    name, offset = operand.base.text, operand.offset
-    if lowering.body.is_kernel and name in lowering.layout.param_offsets[lowering.function.name]:
-        _load_kernel_parameter(
-            lowering, targets, lowering.layout.param_offsets[lowering.function.name][name] + offset, kind
-        )
-        return True
-    if name in lowering.variadic:
-        load(
-            lowering,
-            "local",
-            targets,
-            kind,
-            {"a": lowering.variadic[name], "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(1)},
-        )
-        return True
-    value = lowering.parameter_values.get(name)
-    if value is not None:
-        _load_part(lowering, targets, kind, value, offset)
-        return True
-    place = lowering.outgoing.get(name)
-    if place is None:
-        return False
-    load(lowering, "local", targets, kind, outgoing_address(lowering, place, offset))
+    _check_use(lowering, home, operand.base.text, _NOT_READ)
+    if home.where == "bank":
+        _load_kernel_parameter(lowering, targets, home.index + operand.offset, kind)
+    elif home.where == "register":
+        _load_part(lowering, targets, kind, home.index, operand.offset)
+    else:
+        load(lowering, "local", targets, kind, frame_address(lowering, home, operand.offset))
     return True
 
 
@@ -76,31 +90,54 @@ def _first_field(lowering, count: int, nbits: int, held: int, offset: int, verb:
     return offset * 8 // nbits
 
 
-def outgoing_address(lowering, place: Place, offset: int) -> dict:
-    if place.file == "F":
-        return {"a": None if lowering.body.is_kernel else frame_base(lowering, "R"), "imm": place.index + offset}
-    if lowering.body.grows_stack:  # the callee's frame begins where the stack has got to
-        return {"a": lowering.op("LO.64", a=lowering.op("STACKSAVE")), "imm": place.index + offset}
-    return {
-        "a": None if lowering.body.is_kernel else frame_base(lowering, "R"),
-        "imm": place.index + offset,
-        "outgoing": True,
-    }
+def callee_home(place: Place) -> Home:
+    """The room for an argument or a result in the frame of the function about to be called."""
+    return Home("callee", place.index, "passed")
+
+
+def frame_address(lowering, home: Home, offset: int) -> dict:
+    """The address slots of a parameter that stands in local memory."""
+    if home.where == "pointer":
+        return {"a": home.index, "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(1)}
+    at = home.index + offset
+    if home.where == "callee" and lowering.body.grows_stack:  # its frame begins where the stack has got to
+        return {"a": lowering.op("LO.64", a=lowering.op("STACKSAVE")), "imm": at}
+    base = None if lowering.body.is_kernel else frame_base(lowering, "R")
+    return {"a": base, "imm": at, "outgoing": home.where == "callee"}
+
+
+def load_register(lowering, register: int, kind: str, address: dict):
+    """A whole register from local memory."""
+    lowering.emit(
+        f"LD{LETTER_OF_SPACE['local']}.{access_of(1, type_nbits(kind), f'b{type_nbits(kind)}')}",
+        dst=register,
+        **address,
+    )
+
+
+def copy_variable(lowering, source: Home, target: Home, variable: ast.Variable):
+    """Copies the bytes of a variable within local memory, in the widest pieces that its alignment allows."""
+    offset = 0
+    while offset < variable.nbytes:
+        nbytes = min(_WIDEST_COPY, variable.align, 1 << (variable.nbytes - offset).bit_length() - 1)
+        kind = f"b{8 * nbytes}"
+        value = lowering.temp(type_file(kind))
+        load_register(lowering, value, kind, frame_address(lowering, source, offset))
+        store(lowering, "local", [value], kind, frame_address(lowering, target, offset))
+        offset += nbytes
 
 
 def store_parameter(lowering, values: tuple, operand, kind: str) -> bool:
     """st.param: an argument of a call, or the result of this function; False when the address is in a register."""
-    if not isinstance(operand, ast.Memory) or operand.base is None or lowering.find_register(operand.base):
+    home = _home(lowering, operand)
+    if home is None:
         return False
-    name, offset = operand.base.text, operand.offset
-    register = lowering.parameter_values.get(name)
-    if register is not None:
-        _store_part(lowering, register, values, kind, offset)
-        return True
-    place = lowering.outgoing.get(name)
-    if place is None:
-        return False
-    store(lowering, "local", [lowering.src(v, kind) for v in values], kind, outgoing_address(lowering, place, offset))
+    _check_use(lowering, home, operand.base.text, _NOT_WRITTEN)
+    if home.where == "register":
+        _store_part(lowering, home.index, values, kind, operand.offset)
+    else:
+        given = [lowering.src(value, kind) for value in values]
+        store(lowering, "local", given, kind, frame_address(lowering, home, operand.offset))
     return True
 
 

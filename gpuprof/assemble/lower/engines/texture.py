@@ -34,11 +34,11 @@ def _handle(lowering, name: ast.Name | None) -> int:
     register = lowering.find_register(name)
     if register is not None:
         return lowering.register_of(name, "D")
-    offsets = lowering.layout.param_offsets.get(lowering.function.name, {})
-    if name.text in offsets:
-        return lowering.op("MOV.64", slot="a", const=True, imm=offsets[name.text])
-    if name.text in lowering.parameter_values:
-        return lowering.parameter_values[name.text]
+    home = lowering.scope.find("homes", name.text)
+    if home and home.where == "bank":
+        return lowering.op("MOV.64", slot="a", const=True, imm=home.index)
+    if home and home.where == "register":
+        return home.index
     variable = lowering.layout.variables.get(name.text)
     if variable is None or variable.type not in OPAQUE_TYPES:
         raise lowering.error(f"{name.text} is not a texture, surface or sampler")
