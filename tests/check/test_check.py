@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.base.results import Result
 from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline
 from gpuprof.check.compare import compare
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
@@ -21,7 +20,7 @@ from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
-from tests.support.recordings import CHIP, META, gpuprof, launch_fields, timing
+from tests.support.recordings import CHIP, META, RIGHT, WRONG, gpuprof, launch_fields, timing
 
 SOURCE = [
     "__global__ void blur(float *x)",
@@ -586,8 +585,6 @@ regressed  blur<<<(8, 8), 64>>>: registers 12 -> 40 (+28, +233.3 %), limit 0
 
 # Wrong results.
 
-RIGHT = Result(0, "x", "zeros", 64, 0, "1e-05", "0")
-WRONG = Result(0, "y", "ref.npy", 64, 3, "1e-05", "0", "[5]", "1.5", "2.0", "0.5", "0.25")
 WRONG_ERROR = (
     "gpuprof: now.gprec: results differ: 1 of 2 compared arrays; mend the kernel and collect again, then its cycles "
     "can be compared\n"
