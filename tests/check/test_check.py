@@ -73,7 +73,13 @@ def write_blur(
     writer.meta(META | changes)
     writer.chip(chip)
     writer.module(
-        0, name="blur.cu", load_base=0, code_nbytes=48, image=write_gpubin(program), compiler="clang 22", arch="sm_80"
+        0,
+        name=path_of_source,
+        load_base=0,
+        code_nbytes=48,
+        image=write_gpubin(program),
+        compiler="clang 22",
+        arch="sm_80",
     )
     writer.source(path_of_source, "\n".join(source) + "\n")
     for launch, duration in enumerate(cycles):
@@ -627,6 +633,10 @@ def test_right_results_leave_no_trace(folder):
 def test_another_checkout_is_the_same_file(folder):
     write_blur(folder / "now.gprec", path_of_source="/home/ci/build/blur.cu")
     assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+    check(folder, "--update")
+    assert (folder / "blur.toml").read_text() == BASELINE
+    write_blur(folder / "now.gprec", path_of_source="C:\\ci\\blur.cu", launch=SHARED)
+    assert check(folder)[0] == 0
 
 
 def test_hostile_text_does_not_reach_the_terminal(tmp_path):
