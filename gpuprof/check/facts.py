@@ -55,7 +55,7 @@ class LaunchKey(NamedTuple):
 class LaunchFacts:
     metrics: dict[str, int]  # by name of correlate.metrics
     lines: dict[LineKey, LineCost]  # in source order; from a baseline only the costly ones
-    module: str = ""  # file name of the kernel's module
+    module: str = ""  # file that the kernel's module came from, without its folders
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, 
         extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
         name = printable(launch_text(kernel, *extents, *([str(shared)] if shared else [])))
         seen[name] += 1
-        yield launch, LaunchKey(name, seen[name]), printable(module)
+        yield launch, LaunchKey(name, seen[name]), _file_name(module)
 
 
 def line_costs(database: sqlite3.Connection) -> dict[int, dict[LineKey, LineCost]]:

@@ -31,11 +31,13 @@ from gpuprof.device.launching.values import (
     Wanted,
 )
 from gpuprof.errors import UsageError
-from gpuprof.isa.program import Function
+from gpuprof.isa.program import Function, Param
 
 
 class Argued(NamedTuple):
-    """An array as an argument of a launch. `made_at`: launch and argument that made it, both from 0."""
+    """An array as an argument of a launch. `made_at`: launch and argument that made it, both from 0. What a kernel does
+    with an address that it takes as a number is not known.
+    """
 
     launch: int
     number: int
@@ -43,6 +45,7 @@ class Argued(NamedTuple):
     name: str  # of the array; "" without one
     made_at: tuple[int, int]
     spec: ArraySpec
+    may_be_written: bool
 
 
 class Found(NamedTuple):
@@ -102,7 +105,25 @@ def plan_results(
         raise UsageError(
             f"{' and '.join(given)}: nothing is compared; give --expect, or ; y == ref.npy behind a launch"
         )
+    _check_saves(saves, list(_input_files(requests, wanted, folder)))
     return ResultPlan((*own, *asked), saves)
+
+
+def _input_files(requests: Sequence[LaunchRequest], wanted: Wanted, folder: Path) -> Iterator[Path]:
+    """The .npy files that launches and comparisons read."""
+    for request in requests:
+        for argument in request.arguments:
+            array = _array_of(argument)
+            if isinstance(array, ArraySpec):
+                yield folder / array.start
+        yield from (folder / str(expected.reference) for expected in request.expected)
+    yield from (wanted.folder / str(expected.reference) for expected in wanted.expected)
+
+
+def _check_saves(saves: Sequence[ToSave], inputs: Sequence[Path]) -> None:
+    for save in saves:
+        if save.path.exists() and any(path.exists() and path.samefile(save.path) for path in inputs):
+            raise UsageError(f"--save: {save.path} is read by this run; give another name")
 
 
 def compare_array(comparison: Comparison, array: DeviceArray, launch: int) -> Result:
@@ -210,14 +231,16 @@ class _Arrays:
 
     def _after(self, each: Argued, launch: int, array: ArrayName, place: str) -> Found:
         """The array as a launch leaves it. Nobody waits for one on another stream: its array is read in the end, if no
-        later launch has it.
+        later launch writes to it.
         """
-        if self.requests[launch].config.stream == 0:
+        stream = self.requests[launch].config.stream
+        if stream == 0:
             return Found(each.made_at, each.spec, launch)
-        if any(other.launch > launch and other.made_at == each.made_at for other in self.argued):
+        later = [other for other in self.argued if other.launch > launch and other.made_at == each.made_at]
+        if any(other.may_be_written for other in later):
             raise UsageError(
-                f"{place}: {array.text} is wanted after a launch on stream {self.requests[launch].config.stream}, and "
-                "a later launch has the array, too; launch on stream 0, or compare it after all launches"
+                f"{place}: {array.text} is wanted after a launch on stream {stream}, and a later launch may write to "
+                "it; launch on stream 0, or name it after all launches"
             )
         return Found(each.made_at, each.spec, None)
 
@@ -252,12 +275,19 @@ def _argued(requests: Sequence[LaunchRequest], functions: Sequence[Function]) ->
         for number, (argument, param) in enumerate(zip(request.arguments, function.params, strict=True)):
             array = _array_of(argument)
             if isinstance(array, NamedArray):
-                yield named[array.name]._replace(launch=launch, number=number, parameter=param.name)
+                made = named[array.name]
+                yield made._replace(
+                    launch=launch, number=number, parameter=param.name, may_be_written=_may_write(param)
+                )
             elif array is not None:
-                made = Argued(launch, number, param.name, array.name, (launch, number), array)
+                made = Argued(launch, number, param.name, array.name, (launch, number), array, _may_write(param))
                 if array.name:
                     named[array.name] = made
                 yield made
+
+
+def _may_write(param: Param) -> bool:
+    return param.is_written or not param.is_pointer
 
 
 def _array_of(argument: Argument) -> ArraySpec | NamedArray | None:

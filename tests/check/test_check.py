@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.base.results import Result
 from gpuprof.check.baseline import FORMAT, baseline_lines, read_baseline, write_baseline
 from gpuprof.check.compare import compare
 from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey
@@ -21,7 +20,7 @@ from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
-from tests.support.recordings import CHIP, META, gpuprof, launch_fields, timing
+from tests.support.recordings import CHIP, META, RIGHT, WRONG, gpuprof, launch_fields, timing
 
 SOURCE = [
     "__global__ void blur(float *x)",
@@ -74,7 +73,13 @@ def write_blur(
     writer.meta(META | changes)
     writer.chip(chip)
     writer.module(
-        0, name="blur.cu", load_base=0, code_nbytes=48, image=write_gpubin(program), compiler="clang 22", arch="sm_80"
+        0,
+        name=path_of_source,
+        load_base=0,
+        code_nbytes=48,
+        image=write_gpubin(program),
+        compiler="clang 22",
+        arch="sm_80",
     )
     writer.source(path_of_source, "\n".join(source) + "\n")
     for launch, duration in enumerate(cycles):
@@ -586,8 +591,6 @@ regressed  blur<<<(8, 8), 64>>>: registers 12 -> 40 (+28, +233.3 %), limit 0
 
 # Wrong results.
 
-RIGHT = Result(0, "x", "zeros", 64, 0, "1e-05", "0")
-WRONG = Result(0, "y", "ref.npy", 64, 3, "1e-05", "0", "[5]", "1.5", "2.0", "0.5", "0.25")
 WRONG_ERROR = (
     "gpuprof: now.gprec: results differ: 1 of 2 compared arrays; mend the kernel and collect again, then its cycles "
     "can be compared\n"
@@ -630,6 +633,10 @@ def test_right_results_leave_no_trace(folder):
 def test_another_checkout_is_the_same_file(folder):
     write_blur(folder / "now.gprec", path_of_source="/home/ci/build/blur.cu")
     assert check(folder) == (0, "1 launch compared (cycles=1%|200): all within limits\n", "")
+    check(folder, "--update")
+    assert (folder / "blur.toml").read_text() == BASELINE
+    write_blur(folder / "now.gprec", path_of_source="C:\\ci\\blur.cu", launch=SHARED)
+    assert check(folder)[0] == 0
 
 
 def test_hostile_text_does_not_reach_the_terminal(tmp_path):

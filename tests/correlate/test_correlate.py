@@ -18,7 +18,7 @@ from gpuprof.records.schema import (
     STALL_LENGTHS_DTYPE,
     STALLS_DTYPE,
 )
-from tests.support.recordings import HEADER_PATH, SOURCE, write_saxpy
+from tests.support.recordings import HEADER_PATH, RIGHT, SOURCE, WRONG, write_saxpy
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
 
@@ -40,6 +40,10 @@ TABLES = {
         (0, "occupancy_limiter", "registers"),
         (0, "registers", 12),
         (0, "shared_nbytes", 0),
+    ],
+    "results": [
+        (0, 0, "x", "zeros", 64, 0, "1e-05", "0", "", "", "", "", ""),
+        (1, 0, "y", "ref.npy", 64, 3, "1e-05", "0", "[5]", "1.5", "2.0", "0.5", "0.25"),
     ],
     "stall_reasons": [(number, reason.name, reason.text) for number, reason in enumerate(REASONS)],
     "cause_kinds": [(number, *kind) for number, kind in enumerate(KINDS)],
@@ -84,7 +88,7 @@ TABLES = {
 
 @pytest.fixture
 def saxpy(tmp_path):
-    return write_saxpy(tmp_path / "saxpy.gprec")
+    return write_saxpy(tmp_path / "saxpy.gprec", results=(RIGHT, WRONG))
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -9,8 +9,9 @@ import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.elements import ELEMENTS
-from gpuprof.device.launching.text import find_launch_comments, parse_launch
+from gpuprof.device.launching.text import parse_launch
 from gpuprof.errors import UsageError
+from gpuprof.run.launch_requests import comment_requests
 from gpuprof.timing.sampling.filter import KEYS
 from tests.paths import DOCS
 from tests.support.device_support import FakeExecutor
@@ -48,9 +49,14 @@ def test_the_python_about_the_sampler(monkeypatch):
     assert set(KEYS) <= set(keys)
 
 
-def test_the_launches():
-    (text,) = [block for block in PLAIN_BLOCKS if "// LAUNCH" in block]
-    assert [parse_launch(launch).kernel for _, launch in find_launch_comments(text)] == ["saxpy", "saxpy"]
+def test_the_launches(tmp_path):
+    found = []
+    for block in PLAIN_BLOCKS:
+        (tmp_path / "k.cu").write_text(block)
+        found += comment_requests(tmp_path / "k.cu")
+    compared = [[each.reference for each in request.expected] for request in found]
+    assert [request.kernel for request in found] == ["saxpy"] * 4
+    assert compared == [[], [], ["once.npy"], ["twice.npy"]]
 
 
 def test_the_error():

@@ -133,7 +133,11 @@ ELEMENT_NAMES = "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
         ("k<<<1, 1>>>", 11, "expected '(' before the kernel's arguments"),
         ("k<<<1, 1>>>(1", 13, "expected ')' after the kernel's arguments"),
         ("k<<<1, 1>>>(1,)", 14, "expected a number"),
-        ("k<<<1, 1>>>() x", 14, "nothing may follow the launch"),
+        (
+            "k<<<1, 1>>>() x",
+            14,
+            "nothing may follow the launch; a comparison comes after a semicolon, as in ; y == ref.npy",
+        ),
         ("k<<<1, 1>>>(64x)", 14, "'x' cannot follow a number"),
         ("k<<<1, 1>>>(010)", 12, "a leading 0 means octal in C; write the number in decimal or as 0x..."),
         ("k<<<1, 1>>>(1e999)", 12, "1e999 is too large for a double; write inf if that is intended"),

@@ -21,7 +21,10 @@ from typing import NamedTuple
 from tests.paths import DOCS, ROOT
 
 README = ROOT / "README.md"
-PAGES = (README, *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md")))
+PAGES = (
+    README,
+    *(DOCS / name for name in ("launches.md", "python-api.md", "interop.md", "sweep.md", "export.md", "check.md")),
+)
 SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs

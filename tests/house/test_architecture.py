@@ -61,7 +61,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
-    "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "requests"),
+    "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", REST),
     "timing": ("sampling", "state", "units", REST),
 }

@@ -81,6 +81,8 @@ def with_rows(type_: bytes, **columns):
 BEYOND = {
     # A list went to SQLite, which takes none.
     "has 'parent' = '[0]', which is not an integer from 0 to 2^63 - 1": with_json(b"LNCH", parent=[0]),
+    "a.gprec: 65 of the 64 elements of 'y' differ": with_json(b"RSLT", differ=65),
+    "contradicts itself: it has data of launch 7, which has not begun": with_json(b"RSLT", launch=7),
     "has 'sampling' = '3', which is not an object of numbers and strings": with_json(b"LNCH", sampling=3),
     # SQLite's SUM over two launches: "integer overflow".
     "cycles of ledger up to launch 1 sum to 9223372036854775808, more than 2^63 - 1": with_rows(

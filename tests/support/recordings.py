@@ -3,6 +3,7 @@
 import contextlib
 import io
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -10,6 +11,7 @@ from unittest import mock
 import numpy as np
 
 from gpuprof.assemble.object.elf import write_gpubin
+from gpuprof.base.results import Result
 from gpuprof.cli.main import main
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program
@@ -137,7 +139,18 @@ def gpuprof(folder: Path, *arguments: str) -> tuple[int, str, str]:
     raise AssertionError("main always exits")
 
 
-def write_saxpy(path: Path, *, record: str = "wide", further: dict[bytes, np.ndarray] | None = None, **launch) -> Path:
+RIGHT = Result(0, "x", "zeros", 64, 0, "1e-05", "0")
+WRONG = Result(0, "y", "ref.npy", 64, 3, "1e-05", "0", "[5]", "1.5", "2.0", "0.5", "0.25")
+
+
+def write_saxpy(
+    path: Path,
+    *,
+    record: str = "wide",
+    further: dict[bytes, np.ndarray] | None = None,
+    results: Iterable[Result] = (),
+    **launch,
+) -> Path:
     """One module at 0x1000 with three instructions, one source, one launch with three samples; complete.
 
     `further`: rows by type of array chunk; `launch`: fields of LNCH.
@@ -162,4 +175,6 @@ def write_saxpy(path: Path, *, record: str = "wide", further: dict[bytes, np.nda
         for type_, rows in (further or {}).items():
             writer.exact_rows(type_, 0, rows)
         writer.launch_end(0, timing())
+        for result in results:
+            writer.result(result)
     return path

@@ -87,16 +87,11 @@ def check_results_flags(file: Path, wanted) -> None:
         )
 
 
-def check_saves(wanted, inputs: Sequence[Path]) -> None:
-    """Raises UsageError, before anything runs, for a --save that would replace one of `inputs` or another --save."""
+def check_saves(wanted, others: Sequence[Path]) -> None:
+    """Raises UsageError for a --save that cannot be, or that would replace one of `others` or another --save."""
     from gpuprof.errors import UsageError
 
-    references = [
-        wanted.folder / each.reference
-        for each in wanted.expected
-        if isinstance(each.reference, str) and each.reference.endswith(".npy")
-    ]
-    taken = [path.resolve() for path in (*inputs, *references)]
+    taken = [path.resolve() for path in others]
     for saved in wanted.saved:
         if saved.path.is_dir() or not saved.path.parent.is_dir():
             what = "is a folder" if saved.path.is_dir() else f"there is no folder {saved.path.parent}"
