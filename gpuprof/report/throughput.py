@@ -28,8 +28,9 @@ WHAT_PEAKS_ARE = {
     "what it is": "The share of a resource's peak that a kernel reached: its work, over the cycles from the start of "
     "a launch to its end, beside the work that the whole GPU could have done in that time.",
     "limits": f"A share of {100 * BOUND:.0f} % and more limits the kernel: less of that work makes it faster. From "
-    f"{100 * HIGH:.0f} % on it is high. Where all shares are less, the kernel is bound by latency: more warps, or more "
-    "independent work of each, make it faster, and less waiting does.",
+    f"{100 * HIGH:.0f} % on it is high. Where all shares are less, too few SMs have work, or a unit without a rate of "
+    "its own is full, or the kernel is bound by latency: more warps, or more independent work of each, make it faster, "
+    "and less waiting does.",
 }
 
 # Resource -> the metrics of a launch whose sum is its work, and what one is worth.
@@ -58,8 +59,10 @@ class Use(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """`kind`: "bound" or "high" with the resource nearest to its peak, "pipe" where warps wait for a unit that is full,
-    "latency" where nothing is near its peak. `reason`: the number of the stall reason with the most cycles, or None."""
+    """`kind`: "bound" or "high" with the resource nearest to its peak. Where none is near it: "idle" where most SMs
+    have no warps, "pipe" where warps wait for a unit that is full, "latency" for the rest. `reason`: the number of the
+    stall reason with the most cycles, or None.
+    """
 
     kind: str
     use: Use
@@ -133,15 +136,25 @@ def operations(launches: Iterable[Launch]) -> dict[str, int]:
     return {precision: n for precision, n in sums.items() if n}
 
 
-def limit(found: Throughput, reasons: tuple[int, ...]) -> Limit | None:
-    """What limits; `reasons`: warp-cycles by stall reason. None where nothing is known."""
+def limit(found: Throughput, reasons: tuple[int, ...], active: float | None) -> Limit | None:
+    """What limits. `reasons`: warp-cycles by stall reason; `active`: 0..1 of the SMs' time, None where it is not known.
+    None where nothing is known.
+    """
     if found.top is None:
         return None
     waits = [reason for reason in ranked(reasons) if reason != SELECTED]
     reason = waits[0] if waits else None
     if found.top.share >= HIGH:
         return Limit("bound" if found.top.share >= BOUND else "high", found.top, reason)
+    if active is not None and active < HIGH:
+        return Limit("idle", found.top, reason)
     return Limit("pipe" if reason in THROTTLES else "latency", found.top, reason)
+
+
+def limit_of(kernel: Kernel, chip: ChipFacts) -> Limit | None:
+    """What limits all of a kernel's launches together."""
+    found = throughput(kernel.launches, chip)
+    return limit(found, kernel.cost.cycles, active_share(kernel, chip, found.cycles))
 
 
 def roofline(found: Throughput) -> tuple[Roof, ...]:

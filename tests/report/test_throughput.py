@@ -99,7 +99,7 @@ def test_launches_that_did_not_end_are_left_out_with_their_work():
 
 def test_a_launch_of_no_cycles_has_no_rate():
     assert throughput([launch(0, 5, 5)], CHIP).uses == ()
-    assert limit(throughput([launch(0, 5, 5)], CHIP), ZEROS) is None
+    assert limit(throughput([launch(0, 5, 5)], CHIP), ZEROS, 1.0) is None
     assert throughput([], CHIP).uses == ()
 
 
@@ -125,10 +125,17 @@ def waits(**cycles: int) -> tuple[int, ...]:
     ],
 )
 def test_what_limits(share, stalls, kind, resource):
-    found = limit(of_share(share), waits(**stalls))
+    found = limit(of_share(share), waits(**stalls), 0.6)
     top = max((name for name in stalls if name != "selected"), key=stalls.get, default=None)
     assert (found.kind, found.use.resource.name) == (kind, resource)
     assert found.reason == (None if top is None else INDEX[top])
+
+
+@pytest.mark.parametrize("share, kind", [(0.8, "bound"), (0.6, "high"), (0.59, "idle")])
+def test_idle_multiprocessors(share, kind):
+    """A pipe that is full on one SM of many does not limit."""
+    assert limit(of_share(share), waits(math_pipe_throttle=9), 0.59).kind == kind
+    assert limit(of_share(0.1), waits(math_pipe_throttle=9), None).kind == "pipe"
 
 
 def test_roofline():
@@ -194,8 +201,19 @@ def test_the_limits_in_words(tmp_path):
     """Ten times as many cycles: the L2 is at 17.4 %; the kernel's own reasons are those of the database."""
     (line,) = block(report_of(tmp_path, SLOW.format(50_000))).splitlines()[-1:]
     assert line == (
-        "# limits     latency: no rate reaches 60.0% of its peak, 41.5% of the waiting is long_scoreboard, SMs active "
+        "# limits     idle SMs: no rate reaches 60.0% of its peak, 41.5% of the waiting is long_scoreboard, SMs active "
         "16.0% of the time, occupancy 18.0%"
+    )
+    active = "UPDATE launch_metrics SET value = 30000 WHERE metric = 'sm_active_cycles';"
+    (line,) = block(report_of(tmp_path, SLOW.format(50_000) + active)).splitlines()[-1:]
+    assert line == (
+        "# limits     latency: no rate reaches 60.0% of its peak, 41.5% of the waiting is long_scoreboard, SMs active "
+        "60.0% of the time, occupancy 4.8%"
+    )
+    throttled = active + f"UPDATE ledger SET cycles = 2 * cycles WHERE reason = {INDEX['lg_throttle']};"
+    (line,) = block(report_of(tmp_path, SLOW.format(50_000) + throttled)).splitlines()[-1:]
+    assert line.startswith(
+        "# limits     a full unit: no rate reaches 60.0% of its peak, 58.7% of the waiting is lg_throttle, SMs"
     )
     (line,) = block(report_of(tmp_path, SLOW.format(13_000))).splitlines()[-1:]
     assert line.startswith("# limits     L2 bandwidth, 67.0% of the peak: high, and not full, 41.5% of the waiting is")

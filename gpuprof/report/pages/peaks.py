@@ -15,7 +15,7 @@ from gpuprof.report.throughput import (
     Throughput,
     Use,
     active_share,
-    limit,
+    limit_of,
     operations,
     roofline,
     throughput,
@@ -30,7 +30,7 @@ def throughput_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tup
     found = throughput(kernel.launches, report.chip)
     for index, line in enumerate(use_lines(found)):
         yield "throughput" if index == 0 or look.plain else "", [line]
-    if limits := limit(found, kernel.cost.cycles):
+    if limits := limit_of(kernel, report.chip):
         yield "limits", [*limit_facts(limits, found, kernel, report), *time_notes(found, kernel, report)]
 
 
@@ -63,6 +63,8 @@ def limit_facts(limits: Limit, found: Throughput, kernel: Kernel, report: Report
         return
     if limits.kind == "high":
         yield f"{top}: high, and not full"
+    elif limits.kind == "idle":
+        yield f"idle SMs: no rate reaches {percent(HIGH, 1)} of its peak"
     elif limits.kind == "pipe":
         yield f"a full unit: no rate reaches {percent(HIGH, 1)} of its peak"
     else:
@@ -104,7 +106,7 @@ def throughput_rows(kernel: Kernel, chip: ChipFacts) -> Iterator[tuple[str, obje
         yield f"throughput.{name}.{unit}", rounded(use.achieved)
         yield f"throughput.{name}.peak_{unit}", rounded(use.peak)
         yield f"throughput.{name}.share", rounded(use.share)
-    if limits := limit(found, kernel.cost.cycles):
+    if limits := limit_of(kernel, chip):
         yield "limits", limits.kind
         yield "limits.resource", limits.use.resource.name
     yield from ((f"operations.{precision}", n) for precision, n in operations(kernel.launches).items())
@@ -162,7 +164,7 @@ def roof_object(roof: Roof) -> dict:
 
 
 def limit_object(kernel: Kernel, chip: ChipFacts, vocabulary: Vocabulary) -> dict | None:
-    limits = limit(throughput(kernel.launches, chip), kernel.cost.cycles)
+    limits = limit_of(kernel, chip)
     if limits is None:
         return None
     return {
