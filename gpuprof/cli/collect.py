@@ -8,6 +8,7 @@ import click
 
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.recording import (
     RECORDS,
@@ -38,7 +39,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @sampler_options
 @click.option(
     "--record",
-    type=click.Choice(RECORDS),
+    type=NearChoice(RECORDS),
     default="wide",
     show_default=True,
     help="Bytes of a sample: wide 32, compact 8. wide+counters adds a counter record for each SM and sampled cycle.",

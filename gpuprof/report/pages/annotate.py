@@ -43,6 +43,7 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
         if index == 0:
             yield columns.heading()
         yield from map(columns.row, part)
+    yield from columns.closing()
     yield Text("")
     mark = Text("# " if look.plain else "")
     if name == "source" and (hint := missing_source(kernel, sections)):

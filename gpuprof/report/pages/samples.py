@@ -129,7 +129,7 @@ def columns(look: Look, has_truth: bool) -> list[Column]:
         Column("line", lambda c: Text(shown(c.place).replace(" ", "_") if look.plain else shown(c.place)), left=True),
         Column("exact", exact),
         Column("sampled", lambda c: Text(f"{100 * c.estimate.share:.1f}%" if c.samples else "-")),
-        Column("95%", margin, 1),
+        Column("interval", margin, 1),
         Column("error", error),
         Column("samples", lambda c: Text(count(c.samples, look.plain)), 3),
         Column("cycles", lambda c: Text(count(c.cycles, look.plain)), 2),

@@ -79,7 +79,11 @@ def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list
         Column("mean", lambda w: Text(f"{w.mean_cycles:.1f}" if look.plain else mean(w.mean_cycles)), 2),
         Column("longest", lambda w: Text(count(w.stalls.longest_cycles, look.plain)), 5),
         Column(
-            "cycles:stalls" if look.plain else scale(n_bins), lambda w: histogram(w.stalls.lengths, look), 4, left=True
+            "cycles:stalls" if look.plain else scale(n_bins),
+            lambda w: histogram(w.stalls.lengths, look),
+            4,
+            left=True,
+            name="cycles:stalls",
         ),
         Column("kind", lambda w: Text(w.kind.replace(" ", "-") if look.plain else w.kind), 3, left=True),
         Column("address" if isa else "line", place, left=True),

@@ -7,15 +7,17 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from gpuprof.report.terminal.look import DIM, Look, fitted
+from gpuprof.report.terminal.look import DIM, Look, fitted, flow
 
 GAP = 2
+# where all columns are to be had; {width} is that which all have room in
+OF_REPORTS = "a wider terminal, --width {width} or --format csv"
 
 
 @dataclass(frozen=True)
 class Column:
     """`cell(row)` gives the text. `drop`: where there is no room, columns with the largest go first; those with 0
-    stay.
+    stay. `name`: what it is called, where that is not its title.
     """
 
     title: str
@@ -23,20 +25,37 @@ class Column:
     drop: int = 0
     left: bool = False
     gap: int = GAP  # cells before it
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.name or self.title
 
 
 class Layout(NamedTuple):
-    """The columns that are shown, with their widths in cells."""
+    """The columns that are shown, with their widths in cells; those that had no room, the width that
+    all have, and where they are to be had."""
 
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
     look: Look
+    left_out: tuple[Column, ...] = ()
+    whole_width: int = 0
+    rest: str = ""
 
     def heading(self) -> Text:
         return self.line([Text(column.title, DIM) for column in self.columns])
 
     def row(self, row) -> Text:
         return self.line([column.cell(row) for column in self.columns])
+
+    def closing(self) -> Iterator[Text]:
+        """What the table does not show, in a line under it."""
+        if self.left_out:
+            names = ", ".join(column.called for column in self.left_out)
+            how = self.rest.format(width=self.whole_width)
+            mark = Text("# " if self.look.plain else "")
+            yield from flow(mark, [Text(f"left out at {self.look.width} columns: {names} ({how})", DIM)], self.look)
 
     def line(self, cells: list[Text]) -> Text:
         text = Text()
@@ -54,7 +73,9 @@ class Layout(NamedTuple):
         return text
 
 
-def layout(columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12) -> Layout:
+def layout(
+    columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12, rest: str = OF_REPORTS
+) -> Layout:
     """Which columns to show of these rows, and how wide.
 
     The last column is flexible: it takes the room that is left, at least `least_cells` when it needs them, and is cut
@@ -64,19 +85,27 @@ def layout(columns: Sequence[Column], rows: Sequence, look: Look, least_cells: i
     contents = [max((cell_len(column.cell(row).plain) for row in rows), default=0) for column in columns]
     widths = [max(content, cell_len(column.title)) for content, column in zip(contents, columns, strict=True)]
     last = len(columns) - 1
-    present = [i for i, column in enumerate(columns) if contents[i] or column.drop == 0]
+    filled = [i for i, column in enumerate(columns) if contents[i] or column.drop == 0]
+    present = list(filled)
+    whole_width = sum(widths[i] + columns[i].gap for i in filled if i != last) + min(widths[last], least_cells)
     while look.width is not None:
         taken = sum(widths[i] + columns[i].gap for i in present if i != last)
         victim = max(present, key=lambda i: columns[i].drop)
         if taken + min(widths[last], least_cells) <= look.width or columns[victim].drop == 0:
             break
         present.remove(victim)
-    return Layout(tuple(columns[i] for i in present), tuple(widths[i] for i in present), look)
+    left_out = tuple(columns[i] for i in filled if i not in present)
+    return Layout(
+        tuple(columns[i] for i in present), tuple(widths[i] for i in present), look, left_out, whole_width, rest
+    )
 
 
-def table(columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12) -> Iterator[Text]:
-    """The heading, then a line per row."""
-    shown = layout(columns, rows, look, least_cells)
+def table(
+    columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12, rest: str = OF_REPORTS
+) -> Iterator[Text]:
+    """The heading, a line per row, and what had no room."""
+    shown = layout(columns, rows, look, least_cells, rest)
     yield shown.heading()
     for row in rows:
         yield shown.row(row)
+    yield from shown.closing()
