@@ -160,7 +160,7 @@ def columns_for(cells: Cells) -> list[Column]:
         columns.append(Column("incl.", filled(cells.inclusive), 3))
     columns += [
         Column("sampled", filled(cells.sampled), 2 if has_ledger else 0),
-        Column("interval", filled(cells.interval), 6),
+        Column("interval", filled(cells.interval), 5 if has_ledger else 3),
         Column("stalls", filled(cells.stalls), 4, left=True),
         Column("why", filled(cells.why), 5, left=True, gap=1),
         *([Column("attrib.", filled(cells.attributed), 6)] if cells.kernel and cells.kernel.blames else []),

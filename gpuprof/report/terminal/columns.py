@@ -73,30 +73,62 @@ class Layout(NamedTuple):
         return text
 
 
+class Widths(NamedTuple):
+    """The cells of all columns, and of these the least of the last one, which is flexible."""
+
+    columns: tuple[Column, ...]
+    cells: tuple[int, ...]
+    least_cells: int
+    least_share: float  # of the page
+
+    def needed(self, present: Sequence[int], width: int) -> int:
+        """The cells of a page `width` wide that these columns need."""
+        last = len(self.columns) - 1
+        # a head is never cut
+        least = max(self.least_cells, int(self.least_share * width), cell_len(self.columns[last].title))
+        cells = sum(min(self.cells[i], least) if i == last else self.cells[i] for i in present)
+        return cells + sum(self.columns[i].gap for i in present[1:])
+
+    def whole(self, present: Sequence[int]) -> int:
+        """The least width of a page that has room for these columns."""
+        width = self.needed(present, 0)
+        while self.needed(present, width) > width:
+            width += 1
+        return width
+
+
 def layout(
-    columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12, rest: str = OF_REPORTS
+    columns: Sequence[Column],
+    rows: Sequence,
+    look: Look,
+    least_cells: int = 12,
+    least_share: float = 0.0,
+    rest: str = OF_REPORTS,
 ) -> Layout:
     """Which columns to show of these rows, and how wide.
 
-    The last column is flexible: it takes the room that is left, at least `least_cells` when it needs them, and is cut
-    there.
+    The last column is flexible: it takes the room that is left, at least `least_cells` and `least_share` of the page
+    when it needs them, and is cut there.
     A column that may be dropped is left out when it is empty in every row.
     """
     contents = [max((cell_len(column.cell(row).plain) for row in rows), default=0) for column in columns]
-    widths = [max(content, cell_len(column.title)) for content, column in zip(contents, columns, strict=True)]
-    last = len(columns) - 1
+    cells = tuple(max(content, cell_len(column.title)) for content, column in zip(contents, columns, strict=True))
+    widths = Widths(tuple(columns), cells, least_cells, least_share)
     filled = [i for i, column in enumerate(columns) if contents[i] or column.drop == 0]
     present = list(filled)
-    whole_width = sum(widths[i] + columns[i].gap for i in filled if i != last) + min(widths[last], least_cells)
-    while look.width is not None:
-        taken = sum(widths[i] + columns[i].gap for i in present if i != last)
+    while look.width is not None and widths.needed(present, look.width) > look.width:
         victim = max(present, key=lambda i: columns[i].drop)
-        if taken + min(widths[last], least_cells) <= look.width or columns[victim].drop == 0:
+        if columns[victim].drop == 0:
             break
         present.remove(victim)
     left_out = tuple(columns[i] for i in filled if i not in present)
     return Layout(
-        tuple(columns[i] for i in present), tuple(widths[i] for i in present), look, left_out, whole_width, rest
+        tuple(columns[i] for i in present),
+        tuple(cells[i] for i in present),
+        look,
+        left_out,
+        widths.whole(filled) if left_out else 0,
+        rest,
     )
 
 
@@ -104,7 +136,7 @@ def table(
     columns: Sequence[Column], rows: Sequence, look: Look, least_cells: int = 12, rest: str = OF_REPORTS
 ) -> Iterator[Text]:
     """The heading, a line per row, and what had no room."""
-    shown = layout(columns, rows, look, least_cells, rest)
+    shown = layout(columns, rows, look, least_cells, rest=rest)
     yield shown.heading()
     for row in rows:
         yield shown.row(row)
