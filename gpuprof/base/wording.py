@@ -1,6 +1,7 @@
 """Phrases that several rooms write alike."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 def extent_text(extent: Sequence[int]) -> str:
@@ -19,6 +20,13 @@ def launch_text(kernel: str, grid: Sequence[int], block: Sequence[int], *optiona
 def plural(count: int, one: str, many: str) -> str:
     """1 with "launch", "launches" is "1 launch", 1000 is "1,000 launches"."""
     return f"{count:,} {one if count == 1 else many}"
+
+
+def suggestion(word: str, known: Iterable[str], most: int = 3) -> str:
+    """ "did you mean collect?" for what is near to words that are known, in any case; "" where none is."""
+    spelled = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(word.lower(), sorted(spelled), n=most)
+    return f"did you mean {' or '.join(spelled[each] for each in near)}?" if near else ""
 
 
 def base_name(path: str) -> str:

@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from gpuprof.base.wording import suggestion
 from gpuprof.correlate.metrics import BY_NAME
 from gpuprof.errors import UsageError
 
@@ -38,7 +39,8 @@ def parse_rule(text: str) -> Rule:
         )
     metric = match["metric"]
     if metric not in BY_NAME:
-        raise UsageError(f"--fail-on {text!r}: {metric!r} is not a metric; the metrics are: {', '.join(BY_NAME)}")
+        near = suggestion(metric, BY_NAME) or f"the metrics are: {', '.join(BY_NAME)}"
+        raise UsageError(f"--fail-on {text!r}: {metric!r} is not a metric; {near}")
     percent, absolute = None, None
     for limit in map(str.strip, match["limits"].split("|")):
         if percent is None and (found := _PERCENT.fullmatch(limit)):

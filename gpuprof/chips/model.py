@@ -63,8 +63,8 @@ def list_chips() -> tuple[str, ...]:
 
 
 def load_chip(name: str | Path) -> Chip:
-    """A chip by name, or from a file whose name ends in .toml. Raises UsageError naming the file and the key that is
-    wrong.
+    """A chip by name, in any case, or from a file whose name ends in .toml. Raises UsageError naming the file and the
+    key that is wrong.
     """
     path = _path_of(name)
     return _build(path, _read(path, seen=()))
@@ -116,9 +116,12 @@ def _path_of(name: str | Path) -> Path:
     text = str(name)
     if text.endswith(".toml"):
         return Path(text)
-    if text not in list_chips():
-        raise UsageError(f"unknown chip {text!r}; known chips: {', '.join(list_chips())}, or the path of a .toml file")
-    return FOLDER / f"{text}.toml"
+    known = list_chips()
+    if text.lower() not in known:
+        near = difflib.get_close_matches(text.lower(), known, 3)
+        hint = f"did you mean {' or '.join(near)}? K" if near else "k"
+        raise UsageError(f"unknown chip {text!r}; {hint}nown chips: {', '.join(known)}, or the path of a .toml file")
+    return FOLDER / f"{text.lower()}.toml"
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:

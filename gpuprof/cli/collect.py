@@ -9,6 +9,7 @@ import click
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.results import (
     check_results_flags,
     check_saves,
@@ -48,7 +49,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @sampler_options
 @click.option(
     "--record",
-    type=click.Choice(RECORDS),
+    type=NearChoice(RECORDS),
     default="wide",
     show_default=True,
     help="Bytes of a sample: wide 32, compact 8. wide+counters adds a counter record for each SM and sampled cycle.",

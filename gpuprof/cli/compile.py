@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.building import build_options, flags_for_compilers
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.errors import UsageError
 from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, read_source
 
@@ -28,7 +29,7 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_sourc
 )
 @click.option(
     "--emit",
-    type=click.Choice(["gpubin", "ptx"]),
+    type=NearChoice(["gpubin", "ptx"]),
     default="gpubin",
     show_default=True,
     help="The kind of file to write.",

@@ -1,46 +1,57 @@
-"""gpuprof explain: a stall reason in words."""
+"""gpuprof explain: a word of the reports in a sentence or more."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import click
 
+from gpuprof.base.wording import suggestion
 from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
 LABEL_CELLS = 12
 
 
-@click.command("explain", short_help="Explain a stall reason in words.")
-@click.argument("reason")
-@click.option("--vocabulary", type=VOCABULARY, help="The tool whose term REASON is, where several share it.")
-def command(reason, vocabulary):
-    """Explain the meaning of a stall REASON, its usual causes, and remedies.
+@click.command("explain", short_help="Explain a word of the reports: a reason, column, metric, ...")
+@click.argument("word")
+@click.option("--vocabulary", type=VOCABULARY, help="The tool whose term WORD is, where several share it.")
+def command(word, vocabulary):
+    """Explain a WORD of the reports: its meaning, and for a stall reason its usual causes and remedies.
 
     \b
-    REASON is a name (long_scoreboard), Nsight Compute's column (stall_long_sb),
-    its short form (long_sb), or another maker's term (MEMORY_DEPENDENCY, SBID).
-    `gpuprof list stalls` lists them. REASON may also be a kind of cause (dram);
-    `gpuprof list causes` lists these. Or it is a resource of the summary's
-    throughput (dram, l2, issue, fma, tensor), or "percentage of peak".
+    WORD is a stall reason (long_scoreboard), Nsight Compute's column for it
+    (stall_long_sb), its short form (long_sb), or another maker's term
+    (MEMORY_DEPENDENCY, SBID); `gpuprof list stalls` lists them. It may also be
+      a kind of cause (dram); `gpuprof list causes` lists these
+      a column or fact of a page (attrib., excess), or a page (blame)
+      a metric (l2_misses); `gpuprof list metrics` lists these
+      a finding (uncoalesced); docs/report.md lists these
     """
     from gpuprof.isa.stalls import INDEX
 
-    found = {} if vocabulary == "ncu" else find_terms(reason, vocabulary)
-    if found and (vocabulary or not is_reason(reason)):
+    found = {} if vocabulary == "ncu" else find_terms(word, vocabulary)
+    if found and (vocabulary or not is_reason(word)):
         names = list(dict.fromkeys(name for reasons in found.values() for name in reasons))
         if len(names) == 1:
             explain(INDEX[names[0]])
         else:
-            explain_term(reason, found, names)
+            explain_term(word, found, names)
     elif vocabulary not in (None, "ncu"):
         from gpuprof.isa.vocabularies import VOCABULARIES
 
         raise UsageError(
-            f"{vocabulary} has no term {reason!r}; it has: "
+            f"{vocabulary} has no term {word!r}; it has: "
             f"{', '.join(dict.fromkeys(VOCABULARIES[vocabulary].terms.values()))}"
         )
-    elif not is_reason(reason) and (known := explanations(reason)):
-        explain_others(known)
+    elif is_reason(word):
+        explain(find_reason(word))
+    elif others := [explain_this for find in OTHERS for explain_this in find(word)]:
+        for number, explain_this in enumerate(others):
+            if number:
+                click.echo()
+            explain_this()
     else:
-        explain(find_reason(reason))
+        raise UsageError(f"unknown word {word!r}; {suggestion(word, known_words()) or 'see `gpuprof explain --help`'}")
 
 
 def explain(number: int) -> None:
@@ -68,45 +79,99 @@ def find_cause(text: str) -> str | None:
     return next((kind.name for kind in KINDS if _plain(text) in (kind.name, _plain(kind.label))), None)
 
 
-def explanations(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What else a word means, heading and facts: a kind of cause, a resource of the summary's throughput, or both."""
-    cause = find_cause(text)
-    return ([told_cause(cause)] if cause else []) + told_throughput(text)
+def causes(word: str) -> Iterator[Callable[[], None]]:
+    if name := find_cause(word):
+        yield partial(explain_cause, name)
 
 
-def explain_others(known: list[tuple[str, list[tuple[str, str]]]]) -> None:
-    for index, (heading, facts) in enumerate(known):
-        click.echo("\n" * (index > 0) + heading + "\n")
-        echo(facts)
+def heads(word: str) -> Iterator[Callable[[], None]]:
+    """Columns and facts of the pages."""
+    from gpuprof.report.pages.heads import named
+
+    for kind, head in named(word):
+        yield partial(entry, head.name, f"a {kind} of {', '.join(head.pages)}", head.text)
 
 
-def told_cause(name: str) -> tuple[str, list[tuple[str, str]]]:
-    from gpuprof.isa.causes import INDEX, KINDS
+def pages(word: str) -> Iterator[Callable[[], None]]:
+    from gpuprof.report.pages import PAGES
 
-    found = KINDS[INDEX[name]]
-    where = "gpuprof report --page blame shows it for every line that stalls"
-    return f"{found.name}  (a cause: {found.label})", [("what it is", found.text), ("where", where)]
+    if (name := _plain(word)) in PAGES:
+        yield partial(
+            entry, name, "a page", f"It shows {PAGES[name].text}.", ("where", f"gpuprof report FILE --page {name}")
+        )
+
+
+def metrics(word: str) -> Iterator[Callable[[], None]]:
+    from gpuprof.correlate.metrics import METRICS
+
+    for metric in METRICS:
+        if metric.name == _plain(word):
+            where = ("where", f"gpuprof check FILE --baseline FILE --fail-on {metric.name}=1%")
+            yield partial(entry, metric.name, f"a metric, in {metric.unit}", sentence(metric.text), where)
+
+
+def rules(word: str) -> Iterator[Callable[[], None]]:
+    from gpuprof.report.triage.kernel_rules import RULES
+
+    for rule in RULES:
+        if rule.name == _plain(word):
+            yield partial(entry, rule.name, "a finding", rule.text, ("where", "gpuprof report FILE --page summary"))
 
 
 PEAK_WORDS = ("peak", "of_peak", "percentage_of_peak", "throughput", "limits")
+SHOWS_RESOURCES = "gpuprof report --page summary shows each resource's rate, its peak and what limits"
 
 
-def told_throughput(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+def throughput(word: str) -> Iterator[Callable[[], None]]:
     """Resources by their name, their label or its beginning ("fma"); all that is said of peaks by PEAK_WORDS."""
     from gpuprof.chips.peaks import RESOURCES
     from gpuprof.report.throughput import WHAT_PEAKS_ARE
 
-    wanted = _plain(text)
+    wanted, where = _plain(word), ("where", SHOWS_RESOURCES)
     if wanted in PEAK_WORDS:
-        return [("percentage of peak", [*WHAT_PEAKS_ARE.items(), ("where", WHERE)])]
+        yield partial(told, "percentage of peak", [*WHAT_PEAKS_ARE.items(), where])
+        return
     exact = [each for each in RESOURCES if wanted in (each.name, _plain(each.label))]
-    found = exact or [each for each in RESOURCES if _plain(each.label).startswith(wanted + "_")]
-    return [
-        (f"{each.label}  (throughput, in {each.unit})", [("what it is", each.text), ("where", WHERE)]) for each in found
-    ]
+    for each in exact or [each for each in RESOURCES if _plain(each.label).startswith(wanted + "_")]:
+        yield partial(entry, each.label, f"throughput, in {each.unit}", each.text, where)
 
 
-WHERE = "gpuprof report --page summary shows each resource's rate, its peak and what limits"
+OTHERS = (causes, throughput, heads, pages, metrics, rules)
+
+
+def known_words() -> list[str]:
+    """Whatever can be explained."""
+    from gpuprof.chips.peaks import RESOURCES
+    from gpuprof.correlate.metrics import METRICS
+    from gpuprof.isa.causes import NAMES as CAUSES
+    from gpuprof.isa.stalls import NAMES
+    from gpuprof.report.pages import PAGES
+    from gpuprof.report.pages.heads import COLUMNS, FACTS
+    from gpuprof.report.triage.kernel_rules import RULES
+
+    named = (each.name for some in (COLUMNS, FACTS, METRICS, RULES, RESOURCES) for each in some)
+    return list(dict.fromkeys([*NAMES, *CAUSES, *PAGES, *named]))
+
+
+def entry(name: str, what: str, text: str, *facts: tuple[str, str]) -> None:
+    told(f"{name}  ({what})", [("what it is", text), *facts])
+
+
+def told(heading: str, facts: list[tuple[str, str]]) -> None:
+    click.echo(f"{heading}\n")
+    echo(facts)
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def explain_cause(name: str) -> None:
+    from gpuprof.isa.causes import INDEX, KINDS
+
+    found = KINDS[INDEX[name]]
+    where = ("where", "gpuprof report --page blame shows it for every line that stalls")
+    entry(found.name, f"a cause: {found.label}", found.text, where)
 
 
 def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> None:
@@ -150,20 +215,9 @@ def is_reason(text: str) -> bool:
 
 
 def find_reason(text: str) -> int:
-    """The reason's number. Raises UsageError for what is none."""
-    import difflib
-
-    from gpuprof.isa.stalls import NAMES
-
+    """The number of what `is_reason`."""
     known, wanted = spellings(), _plain(text)
-    if wanted.removeprefix("stall_") in known:
-        return known[wanted.removeprefix("stall_")]
-    if wanted in known:
-        return known[wanted]
-    near = difflib.get_close_matches(wanted.removeprefix("stall_"), sorted(known), n=3)
-    names = list(dict.fromkeys(NAMES[known[spelling]] for spelling in near))
-    hint = f"did you mean {' or '.join(names)}?" if names else "known reasons: " + ", ".join(NAMES)
-    raise UsageError(f"unknown stall reason {text!r}; {hint}")
+    return known[wanted] if wanted in known else known[wanted.removeprefix("stall_")]
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.listed import ListedCommand
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.export import FORMATS
 
 STDOUT = (Path("-"), Path("/dev/stdout"))
@@ -28,7 +29,7 @@ STDOUT = (Path("-"), Path("/dev/stdout"))
     metavar="NAME",
     help="The file to write; - is stdout, and needs --format.",
 )
-@click.option("--format", "format_", type=click.Choice(tuple(FORMATS)), help="Default: by the extension of NAME.")
+@click.option("--format", "format_", type=NearChoice(tuple(FORMATS)), help="Default: by the extension of NAME.")
 def command(file: Path, output: Path, format_: str | None):
     """Write the profile in FILE (.gprec or .gpudb) in a format that other tools read.
 

@@ -6,6 +6,7 @@ import textwrap
 
 import click
 
+from gpuprof.base.wording import suggestion
 from gpuprof.cli.options.formats import format_option
 from gpuprof.errors import UsageError
 
@@ -45,10 +46,13 @@ def command(chip_name, everything, format_):
 def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
     if chip_name is None:
         return there
-    if chip_name not in there:
+    if chip_name.lower() not in there:
         also = "; for a chip file of your own, run `python -m tests.microbench --chip FILE` in a source checkout"
-        raise UsageError(f"--chip {chip_name}: no figures of this chip; there are figures of {', '.join(there)}{also}")
-    return (chip_name,)
+        near = f"{suggestion(chip_name, there)} " if suggestion(chip_name, there) else ""
+        raise UsageError(
+            f"--chip {chip_name}: no figures of this chip; {near}there are figures of {', '.join(there)}{also}"
+        )
+    return (chip_name.lower(),)
 
 
 def page(chips: tuple[str, ...], tables: bool) -> list[str]:

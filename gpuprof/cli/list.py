@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 
@@ -142,7 +143,7 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 
 @click.command("list", short_help="List chips, stalls, causes, triggers, metrics, samples.")
-@click.argument("kind", type=click.Choice(tuple(KINDS)), metavar="KIND")
+@click.argument("kind", type=NearChoice(tuple(KINDS)), metavar="KIND")
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
 @click.option("--verbose", is_flag=True, help="With chips: show every number with its unit, meaning and source.")
 @click.option("--vocabulary", type=VOCABULARY, help="With stalls: show another maker's terms.")

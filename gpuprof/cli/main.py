@@ -7,6 +7,7 @@ import time
 
 import click
 
+from gpuprof.base.wording import suggestion
 from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
@@ -25,7 +26,7 @@ COMMANDS = {
     "sweep": "Run one file on a table of chips and parameters.",
     "fidelity": "Compare the model with published measurements.",
     "list": "List chips, stalls, causes, triggers, metrics, samples.",
-    "explain": "Explain a stall reason in words.",
+    "explain": "Explain a word of the reports: a reason, column, metric, ...",
 }
 
 
@@ -35,7 +36,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx, name):
         if name not in COMMANDS:
-            return None
+            near = suggestion(name, COMMANDS)
+            raise click.UsageError(f"No such command {name!r}{f'; {near}' if near else ''}", ctx)
         return importlib.import_module(f"gpuprof.cli.{name}").command
 
     def invoke(self, ctx):

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.results import raise_if_wrong
 from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
 from gpuprof.cli.progress.display import Display
@@ -32,7 +33,7 @@ from gpuprof.cli.recording import (
 @partial(sampler_options, with_defaults=False)
 @click.option(
     "--record",
-    type=click.Choice(RECORDS),
+    type=NearChoice(RECORDS),
     help="Bytes of a sample: wide 32, compact 8. wide+counters adds a counter record for each SM and sampled cycle.",
 )
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel after N cycles.")

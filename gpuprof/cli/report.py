@@ -7,6 +7,7 @@ import click
 
 from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
@@ -22,7 +23,7 @@ from gpuprof.report.pages import PAGES
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--page",
-    type=click.Choice(tuple(PAGES)),
+    type=NearChoice(tuple(PAGES)),
     help="The page to show.  [default: the summary, then the source of the kernel with the most cycles]",
 )
 @click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")

@@ -1,9 +1,11 @@
 """docs/report.md from the table of pages: `python -m gpuprof.report.describe > docs/report.md`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpuprof.report.formats.json import VERSION
 from gpuprof.report.pages import PAGES
+from gpuprof.report.pages.heads import COLUMNS, FACTS, Head
+from gpuprof.report.triage.kernel_rules import RULES
 
 CLOSING = f"""\
 ## Formats
@@ -38,7 +40,24 @@ def _page() -> Iterator[str]:
     for name, entry in PAGES.items():
         yield f"| `{name}` | {entry.text} | {', '.join(f'`{flag}`' for flag in entry.flags)} |"
     yield ""
+    yield "## Columns\n"
+    yield "`gpuprof explain NAME` says what a column, a fact of the summary, a stall reason, a cause, a metric or a"
+    yield "finding is. A page that is too narrow for all of its columns says below which it left out."
+    yield from _heads("column", COLUMNS)
+    yield "\nThe summary has facts of each kernel:"
+    yield from _heads("fact", FACTS)
+    yield "\n## Findings\n"
+    yield "The summary ends in what to look at first. Thresholds are those of Nsight Compute's rules where it has one."
+    yield "\n| finding | told of |\n|---|---|"
+    yield from (f"| `{rule.name}` | {rule.text} |" for rule in RULES)
+    yield ""
     yield CLOSING
+
+
+def _heads(kind: str, heads: Iterable[Head]) -> Iterator[str]:
+    yield f"\n| {kind} | pages | meaning |\n|---|---|---|"
+    for head in heads:
+        yield f"| `{head.name}` | {', '.join(head.pages)} | {head.text} |"
 
 
 if __name__ == "__main__":

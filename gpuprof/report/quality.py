@@ -15,7 +15,7 @@ from gpuprof.report.terminal.look import DIM, Look, flow
 
 VERSION = 1
 BAR_CELLS = 20
-COLUMNS_NOTE = "mix is the error of the stall reasons' shares; gpuprof quality --help explains the columns"
+COLUMNS_NOTE = "mix is the error of the stall reasons' shares; gpuprof explain mix, and so on, explains the columns"
 SURE = 0.95  # the hottest line is found in so many of the recordings of a period
 LEAST_RECORDINGS = 20  # that show such a share: one that fails is the rest of SURE
 

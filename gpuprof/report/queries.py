@@ -5,6 +5,7 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from gpuprof.base.wording import suggestion
 from gpuprof.correlate.frames import Position, positions
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS, NAMES
@@ -63,8 +64,9 @@ def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: 
         raise UsageError(f"--kernel {pattern!r} is not a regular expression: {error}") from None
     chosen = [function for function, display, name in launched if finds(display) or finds(name)]
     if not chosen:
-        names = ", ".join(sorted({display for _, display, _ in launched})) or "none"
-        raise UsageError(f"--kernel {pattern!r} finds no kernel; the file has: {names}")
+        names = sorted({display for _, display, _ in launched})
+        near = f"{suggestion(pattern, names)} " if suggestion(pattern, names) else ""
+        raise UsageError(f"--kernel {pattern!r} finds no kernel; {near}the file has: {', '.join(names) or 'none'}")
     return chosen
 
 

@@ -139,7 +139,8 @@ class _Player:
         if saved.load_base <= 0 or saved.load_base % PAGE_NBYTES:
             raise self.stream.damaged(f"a module is loaded at 0x{saved.load_base:x}")
         module = self.stream.modules[number]
-        program = read_gpubin(module.image, f"{self.stream.path}: module {number} ({module.fields['name']})")
+        name = f"{self.stream.path}: module {number} ({module.fields['name']})"
+        program = read_gpubin(module.image, name, again="collect it again")
         self.session.adopt(program, module.image)
         return cmd.Load(program, saved.load_base if self.saved_load_bases else None)
 

@@ -28,7 +28,7 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
         Column("speedup", lambda record: _number(record["speedup"], ".2f"), drop=2),
         Column("kernel", _kernel, left=True),
     ]
-    yield from table(columns, list(swept.records()), look)
+    yield from table(columns, list(swept.records()), look, rest="a wider terminal, or -o NAME.csv")
 
 
 def _header(swept: Table, look: Look) -> Iterator[Text]:

@@ -97,7 +97,7 @@ def test_table_in_a_pipe_and_csv_say_what_json_says(folder):
     assert code == 0 and [line.split()[0] for line in lines[start + 1 : start + 17]] == [
         str(row["period_cycles"]) for row in rows
     ]
-    assert lines[-1].endswith("gpuprof quality --help explains the columns")
+    assert lines[-1].endswith("gpuprof explain mix, and so on, explains the columns")
     table = list(csv.DictReader(io.StringIO(gpuprof(folder, "quality", "64.gprec", "--csv")[1])))
     assert table == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
     assert rows[-1]["samples"] < 1 and rows[-1]["mix_error"] is not None  # one phase in many has a sample

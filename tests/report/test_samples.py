@@ -64,7 +64,7 @@ def test_page_in_a_pipe(report):
     start = next(i for i, line in enumerate(lines) if line.startswith("line"))
     assert lines[start - 1] == "# transpose_naive, the samples are as sure as 1,832 independent ones"
     low, high = wilson(600, 1832)
-    assert lines[start].split() == ["line", "exact", "sampled", "95%", "error", "samples", "cycles", "reason"]
+    assert lines[start].split() == ["line", "exact", "sampled", "interval", "error", "samples", "cycles", "reason"]
     assert lines[start + 1].split() == [
         *("transpose.cu:14", f"{60_000 / 1847.2:.1f}%", f"{600 / 18.32:.1f}%", f"{100 * low:.1f}-{100 * high:.1f}"),
         *(f"{600 / 18.32 - 60_000 / 1847.2:+.1f}", "600", "60000", "lg_throttle"),

@@ -146,9 +146,9 @@ def test_json(report):
 def test_the_summary_says_it_of_the_hottest_line(report):
     lines = [text.plain for text in text_page(report, PIPE, Request("summary"))]
     assert (
-        "# lengths    lg_throttle: 13,112 stalls of 4.6 cycles on average, the longest of 1,500: many short ones"
-        in lines
-    )
+        "# lengths    lg_throttle at transpose.cu:14, 13,112 stalls of 4.6 cycles on average, the longest of 1,500: "
+        "many short ones"
+    ) in lines
 
 
 def test_without_stalls(tmp_path):

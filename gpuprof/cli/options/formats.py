@@ -5,6 +5,7 @@ from functools import wraps
 
 import click
 
+from gpuprof.cli.options.near import NearChoice
 from gpuprof.errors import UsageError
 
 TEXT = "text"
@@ -27,7 +28,7 @@ def format_option(**formats: str) -> Callable:
         for name, text in reversed(formats.items()):
             help_text = f"Short for --format {name}, {text}."
             with_format = click.option(f"--{name}", f"as_{name}", is_flag=True, help=help_text)(with_format)
-        choice = click.Choice((TEXT, *formats))
+        choice = NearChoice((TEXT, *formats))
         return click.option("--format", "format_", type=choice, help="How to print.  [default: text]")(with_format)
 
     return with_options

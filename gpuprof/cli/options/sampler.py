@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from gpuprof.cli.options.filtering import filter_flags, filter_options
+from gpuprof.cli.options.near import NearChoice
 
 DEFAULT_PERIOD_CYCLES = 256
 
@@ -115,7 +116,7 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
     Flag(
         "--mode",
         "mode",
-        click.Choice(MODES),
+        NearChoice(MODES),
         "Warps of an SM to sample: a random one, the one in the next slot, all, one of each partition that issued "
         "nothing, or the one that caused the event.  [default: random; with --trigger: trigger]",
     ),
@@ -133,7 +134,7 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
     Flag(
         "--stall",
         "stall",
-        click.Choice(["vector", "index"]),
+        NearChoice(["vector", "index"]),
         "Store every stall reason that holds (vector), or only the first (index).  [default: vector]",
     ),
     Flag(
@@ -158,7 +159,7 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "Cycles the FIFO takes to release one record.  [default: the chip's]",
         "CYCLES",
     ),
-    Flag("--stream", "stream", click.Choice(["aux", "lsu"]), STREAM_TEXT),
+    Flag("--stream", "stream", NearChoice(["aux", "lsu"]), STREAM_TEXT),
     Flag(
         "--buffer",
         "buffer_nbytes",

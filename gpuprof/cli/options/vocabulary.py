@@ -1,5 +1,5 @@
 """The flag that says whose words stalls are told in."""
 
-import click
+from gpuprof.cli.options.near import NearChoice
 
-VOCABULARY = click.Choice(["ncu", "cupti", "intel", "amd"])  # those of isa.vocabularies
+VOCABULARY = NearChoice(["ncu", "cupti", "intel", "amd"])  # those of isa.vocabularies

@@ -35,7 +35,8 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
         columns_for(cells),
         [view for part in views for view in part],
         look,
-        max(LEAST_CODE_CELLS, int(LEAST_CODE_SHARE * (look.width or 0))),
+        LEAST_CODE_CELLS,
+        LEAST_CODE_SHARE,
     )
     for index, (section, part) in enumerate(zip(shown_sections, views, strict=True)):
         yield Text("")
@@ -43,6 +44,7 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
         if index == 0:
             yield columns.heading()
         yield from map(columns.row, part)
+    yield from columns.closing()
     yield Text("")
     mark = Text("# " if look.plain else "")
     if name == "source" and (hint := missing_source(kernel, sections)):

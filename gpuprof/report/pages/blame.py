@@ -47,13 +47,13 @@ def kernel_table(kernel: Kernel, look: Look) -> Iterator[Text]:
 
     columns = [
         Column("exact", lambda e: Text(percent(e.cycles, whole)), gap=0),
-        Column("cycles", lambda e: Text(count(e.cycles, look.plain)), 4),
-        Column("stalls", lambda e: Text(count(e.stalls, look.plain), DIM), 5),
+        Column("cycles", lambda e: Text(count(e.cycles, look.plain)), 5),
+        Column("stalls", lambda e: Text(count(e.stalls, look.plain), DIM), 6),
         Column("line", lambda e: Text(name_of(e.stalled, e.stalled_pc)), left=True),
-        Column("why", reason, left=True),
+        Column("why", reason, 1, left=True),
         Column("waits for", cause, left=True),
-        Column("which is", how, 2, left=True),
-        Column("source", lambda e: Text(shown(text_of(kernel, e.cause, e.cause_pc)), DIM), 1, left=True),
+        Column("which is", how, 3, left=True),
+        Column("source", lambda e: Text(shown(text_of(kernel, e.cause, e.cause_pc)), DIM), 2, left=True),
     ]
     yield from table(columns, rows, look)
     hidden = found[len(rows) :]

@@ -68,14 +68,6 @@ class Cells:
             self.scale.part(view.cost), self.scale.whole, strong=not self.whole.warp_cycles and not view.nested
         )
 
-    def sampled_with_margin(self, view: View) -> Text:
-        """The share and the farther end of its 95 % interval: "64.2% ±2.2"."""
-        text = self.sampled(view)
-        if text.plain:
-            mean, low, high, _ = self.scale.estimate(view.cost)
-            text.append(f" {'±' if self.look.blocks else '+-'}{100 * max(high - mean, mean - low):.1f}", DIM)
-        return text
-
     def interval(self, view: View) -> Text:
         if not view.cost.n_samples:
             return Text("")
@@ -160,18 +152,15 @@ def columns_for(cells: Cells) -> list[Column]:
     plain, by_line, has_ledger = cells.look.plain, cells.listing == "source", bool(cells.whole.warp_cycles)
     filled = dashed if plain else lambda cell: cell
     columns = [
-        Column("", filled(cells.mark), left=True),
+        Column("", filled(cells.mark), left=True, name=">>"),
         Column("address" if cells.listing == "isa" else "line", filled(cells.number), gap=1),
         Column("exact", filled(cells.exact), 0 if has_ledger else 1),
     ]
     if by_line:
         columns.append(Column("incl.", filled(cells.inclusive), 3))
-    if plain:
-        columns.append(Column("sampled", filled(cells.sampled), 2 if has_ledger else 0))
-        columns.append(Column("interval", filled(cells.interval), 6))
-    else:
-        columns.append(Column("sampled 95%", cells.sampled_with_margin, 2 if has_ledger else 0))
     columns += [
+        Column("sampled", filled(cells.sampled), 2 if has_ledger else 0),
+        Column("interval", filled(cells.interval), 5 if has_ledger else 3),
         Column("stalls", filled(cells.stalls), 4, left=True),
         Column("why", filled(cells.why), 5, left=True, gap=1),
         *([Column("attrib.", filled(cells.attributed), 6)] if cells.kernel and cells.kernel.blames else []),

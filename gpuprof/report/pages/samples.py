@@ -125,17 +125,19 @@ def columns(look: Look, has_truth: bool) -> list[Column]:
     def exact(charge: Charge) -> Text:
         return Text("-" if charge.estimate.exact is None else f"{100 * charge.estimate.exact:.1f}%")
 
+    def reason(charge: Charge) -> Text:
+        word = look.vocabulary.word if look.plain else look.vocabulary.short
+        return Text(shown(word(charge.reason)), look.of_reason(NAMES[charge.reason]))
+
     return [
         Column("line", lambda c: Text(shown(c.place).replace(" ", "_") if look.plain else shown(c.place)), left=True),
         Column("exact", exact),
-        Column("sampled", lambda c: Text(f"{100 * c.estimate.share:.1f}%" if c.samples else "-")),
-        Column("95%", margin, 1),
-        Column("error", error),
-        Column("samples", lambda c: Text(count(c.samples, look.plain)), 3),
-        Column("cycles", lambda c: Text(count(c.cycles, look.plain)), 2),
-        Column(
-            "reason", lambda c: Text(shown(look.vocabulary.word(c.reason)), look.of_reason(NAMES[c.reason])), left=True
-        ),
+        Column("sampled", lambda c: Text(f"{100 * c.estimate.share:.1f}%" if c.samples else "-"), 1),
+        Column("interval", margin, 3),
+        Column("error", error, 2),
+        Column("samples", lambda c: Text(count(c.samples, look.plain)), 5),
+        Column("cycles", lambda c: Text(count(c.cycles, look.plain)), 4),
+        Column("reason", reason, left=True),
     ]
 
 

@@ -75,15 +75,19 @@ def columns_for(waits: list[Waits], stalled: int, look: Look, isa: bool) -> list
     return [
         Column("share", lambda w: Text(percent(w.cycles, stalled)), gap=0),
         Column("reason", reason, left=True),
-        Column("stalls", lambda w: Text(count(w.stalls.stalls, look.plain)), 1),
-        Column("mean", lambda w: Text(f"{w.mean_cycles:.1f}" if look.plain else mean(w.mean_cycles)), 2),
-        Column("longest", lambda w: Text(count(w.stalls.longest_cycles, look.plain)), 5),
+        Column("stalls", lambda w: Text(count(w.stalls.stalls, look.plain)), 2),
+        Column("mean", lambda w: Text(f"{w.mean_cycles:.1f}" if look.plain else mean(w.mean_cycles)), 3),
+        Column("longest", lambda w: Text(count(w.stalls.longest_cycles, look.plain)), 6),
         Column(
-            "cycles:stalls" if look.plain else scale(n_bins), lambda w: histogram(w.stalls.lengths, look), 4, left=True
+            "cycles:stalls" if look.plain else scale(n_bins),
+            lambda w: histogram(w.stalls.lengths, look),
+            5,
+            left=True,
+            name="cycles:stalls",
         ),
-        Column("kind", lambda w: Text(w.kind.replace(" ", "-") if look.plain else w.kind), 3, left=True),
+        Column("kind", lambda w: Text(w.kind.replace(" ", "-") if look.plain else w.kind), 4, left=True),
         Column("address" if isa else "line", place, left=True),
-        Column("instruction" if isa else "source", lambda w: Text(shown(w.row.text).strip(), DIM), left=True),
+        Column("instruction" if isa else "source", lambda w: Text(shown(w.row.text).strip(), DIM), 1, left=True),
     ]
 
 

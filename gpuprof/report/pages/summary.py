@@ -28,6 +28,7 @@ from gpuprof.report.waits import sentence, waits_of
 
 LABEL_CELLS = 11
 MIX_CELLS = 40
+LEAST_WAITED_SHARE = 0.01
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
@@ -92,12 +93,11 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
     yield "memory", sector_facts(kernel)
     yield "caches", cache_facts(sums)
     yield "shared", shared_facts(kernel)
-    for index, (position, row) in enumerate(hot_rows(kernel)):
+    for index, (name, row) in enumerate(hot_rows(kernel)):
         share = percent(sum(row.cost.reasons), sum(reasons))
-        place = Text(f"{share:>5}  {shown(position)}:{row.number}  ").append(shown(row.text).strip(), DIM)
+        place = Text(f"{share:>5}  {shown(name)}:{row.number}  ").append(shown(row.text).strip(), DIM)
         yield "hottest" if index == 0 or look.plain else "", [place]
-        if index == 0 and (waits := waits_of("", row, look.vocabulary)):
-            yield "lengths", [f"{look.vocabulary.word(waits[0].stalls.reason)}: {sentence(waits[0])}"]
+    yield "lengths", length_facts(kernel, look)
     yield "waited for", waited_facts(kernel)
 
 
@@ -187,10 +187,19 @@ def shared_facts(kernel: Kernel) -> list[str]:
     ]
 
 
+def length_facts(kernel: Kernel, look: Look) -> list[str]:
+    """The stalls of the hottest line, for its largest reason."""
+    for name, row in hot_rows(kernel)[:1]:
+        for waits in waits_of("", row, look.vocabulary)[:1]:
+            word = look.vocabulary.word(waits.stalls.reason)
+            return [f"{word} at {shown(name)}:{row.number}", sentence(waits)]
+    return []
+
+
 def waited_facts(kernel: Kernel) -> list[str | Text]:
-    """The line that others wait for most."""
+    """The line that others wait for most, where it is worth a line."""
     found = most_waited_for(kernel)
-    if not found:
+    if not found or found[1] < LEAST_WAITED_SHARE * kernel.cost.warp_cycles:
         return []
     place, cycles, how, text = found
     return [Text(f"{percent(cycles, kernel.cost.warp_cycles):>5}  {place}  ({how})  ").append(shown(text), DIM)]

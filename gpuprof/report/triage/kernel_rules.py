@@ -5,6 +5,7 @@ target, a reason over 50 % of a line is the cause, and so on; each stands once, 
 """
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from gpuprof.base.wording import base_name, plural
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
@@ -14,7 +15,7 @@ from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, ranked
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
-from gpuprof.report.triage.access_rules import bank_conflicts, local_memory, uncoalesced
+from gpuprof.report.triage.access_rules import LOCAL_SHARE, bank_conflicts, local_memory, uncoalesced
 from gpuprof.report.triage.findings import Case, Finding, percent0, place, stalled
 from gpuprof.report.triage.lane_rules import block_lanes, divergence
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
@@ -139,13 +140,44 @@ def small_grid(case: Case) -> Iterator[Finding]:
         yield Finding("small_grid", f"The grid has {grid} for {sms}: {idle} nothing to do.")
 
 
-RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    target_line, kernel_reason, asynchronous_copies, uncoalesced, bank_conflicts, local_memory, block_lanes, divergence,
-    occupancy, issue_slots, small_grid, sampling, sampled_beside_exact, too_thin, in_step,
+class Rule(NamedTuple):
+    """What a rule looks for, for `gpuprof explain`; its findings have its function's name."""
+
+    look: Callable[[Case], Iterator[Finding]]
+    text: str
+
+    @property
+    def name(self) -> str:
+        return self.look.__name__
+
+
+RULES = (
+    Rule(target_line, f"A line with more than {percent0(LINE_SHARE)} of the kernel's stalled cycles, and its reason."),
+    Rule(kernel_reason, f"A reason with more than {percent0(REASON_SHARE)} of the stalled cycles, where no line has "
+         "so many."),
+    Rule(asynchronous_copies, f"More than {percent0(ASYNCHRONOUS_SHARE)} of the cycles wait for copies that were "
+         "started earlier."),
+    Rule(uncoalesced, "Accesses to global memory that ask for more sectors than packed ones would, by the line with "
+         "the most excess sectors; only where the kernel waits for memory."),
+    Rule(bank_conflicts, "Accesses to shared memory that take more passes through the banks than they need, and that "
+         "something waits for. The padding is tried out on the lanes' addresses that were seen."),
+    Rule(local_memory, f"Spills and arrays in local memory with more than {percent0(LOCAL_SHARE)} of the memory "
+         "sectors."),
+    Rule(block_lanes, "Blocks that do not fill their warps: no multiple of 32 threads."),
+    Rule(divergence, "Lines that run with few of the lanes that a warp has, since branches split it."),
+    Rule(occupancy, f"Less than {percent0(MIN_OCCUPANCY)} of the warp slots can be, or were, filled."),
+    Rule(issue_slots, f"Schedulers that issue in less than {percent0(LOW_ISSUE)}, or more than {percent0(HIGH_ISSUE)}, "
+         "of the cycles."),
+    Rule(small_grid, "A grid with fewer blocks than the chip has multiprocessors."),
+    Rule(sampling, "Samples that were dropped, or are few."),
+    Rule(sampled_beside_exact, "A line whose number of samples misleads, since each stands for another number of "
+         "warps."),
+    Rule(too_thin, "Lines that the samples cannot put in order, and the period that could."),
+    Rule(in_step, "A sampling period that beats in step with a loop."),
 )  # fmt: skip
 
 
 def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
     """What the rules have to say about a kernel, most telling first."""
     case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
-    return tuple(finding for rule in RULES for finding in rule(case))
+    return tuple(finding for rule in RULES for finding in rule.look(case))

@@ -119,11 +119,13 @@ def enough_for(found: list[Overlap]) -> str:
     if periods[0] is None:
         text = "No period separates these two"
         return f"{text}; one of {grouped(least)} cycles separates all other lines." if least else f"{text}."
-    if None in periods or least != periods[0]:
-        rest = "all separable lines" if None in periods else "all"
+    rest = "all separable lines" if None in periods else "all"
+    if least != periods[0]:
         return (
             f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."
         )
+    if None in periods:
+        return f"A period of {grouped(least)} cycles would be enough for these two, and for {rest}."
     return f"A period of {grouped(least)} cycles would be enough."
 
 
@@ -136,7 +138,8 @@ def in_step(case: Case) -> Iterator[Finding]:
     if sum(launch.samples_dropped for launch in case.kernel.launches) or case.header.filter:
         return  # what was lost, or not wanted, is off by itself
     for found in resonances(case.kernel, case.header.period_cycles)[:LINES_PER_RULE]:
-        where = f"the loop at {base_name(found.path)}:{found.first_line}-{found.last_line}" if found.path else "a loop"
+        lines = str(found.first_line) + (f"-{found.last_line}" if found.last_line != found.first_line else "")
+        where = f"the loop at {base_name(found.path)}:{lines}" if found.path else "a loop"
         yield Finding(
             "in_step",
             f"The samples in {where} are off by {percent0(found.distance)}, more than by chance: the period of "
