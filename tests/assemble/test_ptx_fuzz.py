@@ -24,16 +24,16 @@ def test_fuzz_damaged_ptx(seed):
 
 # What the fuzzer found, or a hostile mind: the text and the error.
 BROKEN = {
-    "huge local": (kernel_text(".local .b8 big[137438953472];"), "k.ptx:12:1: variable big: the local variables of a "
+    "huge local": (kernel_text(".local .b8 big[137438953472];"), "k.ptx:12:12: variable big: the local variables of a "
         "function take 137438953504 bytes; the limit is 524288"),
-    "huge global": (PREAMBLE + ".global .b8 big[4294967296];\n", "k.ptx:4:1: variable big: the global variables of the "
-        "module take 4294967296 bytes; the limit is 2147483648"),
+    "huge global": (PREAMBLE + ".global .b8 big[4294967296];\n", "k.ptx:4:13: variable big: the global variables of "
+        "the module take 4294967296 bytes; the limit is 2147483648"),
     "a label twice": (kernel_text("bra L;\nL: L: ret;"), "k.ptx:13:1: label L is defined twice in one block"),
     "no thread": (PREAMBLE + ".entry k() .maxntid 32, 0 { ret; }", "k.ptx:4:25: .maxntid 0: an "
         "extent is 1 to 2147483647"),
     "too many threads": (PREAMBLE + ".entry k() .reqntid 99999999999 { ret; }", "k.ptx:4:21: .reqntid "
         "99999999999: an extent is 1 to 2147483647"),
-    "huge argument": (kernel_text(".param .b8 big[2147483648];"), "k.ptx:12:1: variable big: the local variables of a "
+    "huge argument": (kernel_text(".param .b8 big[2147483648];"), "k.ptx:12:12: variable big: the local variables of a "
         "function take 2147483680 bytes; the limit is 524288"),
     "an unordered comparison of integers": (kernel_text("setp.gtu.u32 %p1, %r1, 0;"), "k.ptx:12:1: setp.gtu.u32: .gtu "
         "compares floating-point numbers, not .u32"),
@@ -42,7 +42,7 @@ BROKEN = {
             "(0f7FC00000), f, (); ret; }",
         "k.ptx:5:29: call: a result is a register or a .param variable",
     ),
-    "huge const": (PREAMBLE + ".const .b8 a[65536];\n.const .b8 b;\n", "k.ptx:5:1: variable b: the const variables of "
+    "huge const": (PREAMBLE + ".const .b8 a[65536];\n.const .b8 b;\n", "k.ptx:5:12: variable b: the const variables of "
         "the module take 65537 bytes; the limit is 65536"),
     "a line too far": (kernel_text(".loc 1 4294967296 1"), "k.ptx:12:6: the numbers of a position are 0 to 4294967295"),
     "inlined too far": (kernel_text(".loc 1 2 3, inlined_at 1 2 99999999999999999999"), "k.ptx:12:24: the numbers of a "

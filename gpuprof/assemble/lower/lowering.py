@@ -66,6 +66,9 @@ class Lowering:
 
     def run(self) -> Body:
         """The function's body in blocks, without edges (see `cfg`)."""
+        if self.body.is_kernel:
+            for registers in self.layout.module.registers:
+                self.declare_registers(registers)
         self.open_scope()
         call.enter_function(self)
         self.statements(self.function.body)
@@ -142,15 +145,14 @@ class Lowering:
 
     def declare_variable(self, variable: ast.Variable):
         if self.scope.declares(variable.name):
-            raise PtxError(f"{variable.name} is declared twice in one block", self.module_name, variable.line, 1)
+            message = f"{variable.name} is declared twice in one block"
+            raise PtxError(message, self.module_name, variable.line, variable.column)
         self.scope.variables[variable.name] = variable
         if variable.space == "local":
             self.frame.add(variable)
             check_local(self.module_name, variable, self.frame.nbytes)
         elif variable.space == "param":
             call.declare_call_variable(self, variable)
-        elif variable.space != "shared":
-            raise self.error(f"a .{variable.space} variable inside a function")
 
     def place_label(self, label: ast.Label):
         self.start_block(self.scope.label(label.name))
@@ -257,9 +259,21 @@ class Lowering:
             if file == "R" and self.body.files[register.number] == "D":
                 return self.op("LO.64", a=register.number)
             return self.register_of(operand, file)
+        if isinstance(operand, ast.Offset) and self.find_register(ast.Name(operand.name)):
+            return self.register_sum(operand, kind)
         if isinstance(operand, ast.Offset):
             return self.symbol_value(operand.name, operand.offset, file, operand.generic)
         raise self.error("this operand must be a register or a constant")
+
+    def register_sum(self, operand: ast.Offset, kind: str) -> int:
+        """`r + 5` as an operand: a sum of the type's width, as ptxas 13.0 makes it."""
+        text = f"{operand.name} + {operand.offset}"
+        nbits = type_nbits(kind)
+        if operand.generic or nbits < 16 or not agreement.number_agrees(ast.Number(0), kind):
+            raise self.error(f"{text}: a constant is added to an integer of 16 to 64 bits, and this operand is .{kind}")
+        value = self.src(ast.Name(operand.name), kind)
+        total = self.op("IADD.64" if nbits == 64 else "IADD", a=value, b=Imm(operand.offset & ((1 << nbits) - 1)))
+        return self.op("AND", a=total, b=Imm(0xFFFF)) if nbits == 16 else total
 
     def check_type(self, operand, kind: str):
         """Raises PtxError when a register or a constant is of another type than the instruction."""
@@ -287,6 +301,8 @@ class Lowering:
         """The address of a variable or function, or the value of a special register."""
         special = name[1:] if name.startswith("%") else ""
         if special in SPECIAL_INDEX:
+            if offset:
+                raise self.error(f"{name} + {offset}: a constant is added to a register of the function's own")
             return self.special(special, file)
         if name == "WARP_SZ":
             return Imm(32 + offset)

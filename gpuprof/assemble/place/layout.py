@@ -22,7 +22,7 @@ class Frame:
 
     def add(self, variable: ast.Variable):
         self.nbytes = align_up(self.nbytes, variable.align)
-        self.offsets[variable.name] = self.nbytes
+        self.offsets[variable.key] = self.nbytes
         self.nbytes += variable.nbytes
 
 
@@ -44,6 +44,11 @@ class Layout:
         self.shared_offsets: dict[str, dict[str, int]] = {}
         self.shared_nbytes: dict[str, int] = {}
         self._frames: dict[str, Frame] = {}
+        # Local variables of the module (before PTX 3.0) begin each kernel's frame, so all functions know their places.
+        self.module_local = Frame()
+        for variable in module.variables:
+            if variable.space == "local":
+                self.module_local.add(variable)
         self.addressed = {
             _symbol_of(value) for v in module.variables for value in v.initial or ()
         } & self.functions.keys()
@@ -52,7 +57,10 @@ class Layout:
 
     def frame_of(self, function: ast.Function) -> Frame:
         if function.name not in self._frames:
-            nbytes = 0 if function.is_kernel else convention(function.params, function.returns).memory_nbytes
+            if function.is_kernel:
+                nbytes = align_up(self.module_local.nbytes, 16)
+            else:
+                nbytes = convention(function.params, function.returns).memory_nbytes
             self._frames[function.name] = Frame(nbytes)
         return self._frames[function.name]
 
@@ -138,7 +146,7 @@ class Layout:
             yield InitialAddress(index * width, symbol, isinstance(value, ast.Offset) and value.generic)
 
     def _error(self, variable: ast.Variable, what: str) -> PtxError:
-        return PtxError(f"variable {variable.name}: {what}", self.module.name, variable.line, 1)
+        return PtxError(f"variable {variable.name}: {what}", self.module.name, variable.line, variable.column)
 
 
 def _symbol_of(value) -> str:
@@ -215,7 +223,7 @@ def _shared_of(function: ast.Function, module_shared: dict[str, ast.Variable]) -
     found = {}
     for statement in _statements(function.body):
         if isinstance(statement, ast.Variable) and statement.space == "shared":
-            found[statement.name] = statement
+            found[statement.key] = statement
         elif isinstance(statement, ast.Instruction):
             for name in _names(statement):
                 if name in module_shared:
@@ -251,5 +259,7 @@ def _image(variable: ast.Variable, module_name: str) -> bytes:
         (_bits_of(value, variable.type) & mask).to_bytes(width, "little") for value in variable.initial or ()
     )
     if len(image) > variable.nbytes:
-        raise PtxError(f"variable {variable.name}: more initial values than elements", module_name, variable.line, 1)
+        raise PtxError(
+            f"variable {variable.name}: more initial values than elements", module_name, variable.line, variable.column
+        )
     return image.ljust(variable.nbytes, b"\0")

@@ -38,4 +38,4 @@ def check_local(module_name: str, variable: ast.Variable, frame_nbytes: int) -> 
 def _check(module_name: str, variable: ast.Variable, nbytes: int, limit_nbytes: int, what: str) -> None:
     if nbytes > limit_nbytes:
         message = f"variable {variable.name}: the {what} take {nbytes} bytes; the limit is {limit_nbytes}"
-        raise PtxError(message, module_name, variable.line, 1)
+        raise PtxError(message, module_name, variable.line, variable.column)

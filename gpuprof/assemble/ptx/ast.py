@@ -173,6 +173,12 @@ class Variable:
     linkage: str = ""
     is_pointer: bool = False
     vector: int = 1  # elements of a parameter that is a vector register
+    symbol: str = field(default="", compare=False)  # its name in the whole module, where that is another one
+    column: int = field(default=1, compare=False)
+
+    @property
+    def key(self) -> str:
+        return self.symbol or self.name
 
 
 @dataclass(slots=True)
@@ -198,3 +204,4 @@ class Module:
     files: dict[int, str] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
+    registers: list[Registers] = field(default_factory=list)  # of the module, before PTX 3.0

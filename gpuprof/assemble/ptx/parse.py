@@ -9,6 +9,7 @@ PTX ISA manual 9.0, chapters 4 (syntax), 5 (state spaces, types and variables), 
 from dataclasses import replace
 
 from gpuprof.assemble.ptx import ast
+from gpuprof.assemble.ptx.ast import TYPE_NBYTES
 from gpuprof.assemble.ptx.parse_body import BodyParser
 from gpuprof.assemble.ptx.parse_variables import SPACES
 from gpuprof.base.stages import Stage, stage
@@ -19,6 +20,8 @@ _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
     "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
     "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
 }  # fmt: skip
+# What stands between two declarations, and so ends one that has no `;`.
+_BEGINS_DECLARATION = frozenset([*_LINKAGE, *SPACES, "entry", "func", "file", "section", "alias", "tex"])
 _EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
 
 
@@ -107,11 +110,34 @@ class _Parser(BodyParser):
         if keyword in (".entry", ".func"):
             self.advance()
             self.add_function(self.function(keyword == ".entry", linkage))
+        elif keyword == ".reg" and self.is_before(3, 0):
+            self.advance()
+            self.result.registers.append(self.registers())
+        elif keyword == ".tex" and self.is_before(1, 5):
+            self.texture(linkage)
         elif self.token.kind == "dot" and keyword[1:] in SPACES:
             for variable in self.variables(linkage):
                 self.add_variable(variable)
         else:
             raise self.error(f"unknown directive {keyword!r}")
+
+    # texture: .tex ( .u32 | .u64 ) name {, name} ; before PTX 1.5
+    def texture(self, linkage: str):
+        self.advance()
+        token = self.token
+        align = self.alignment()
+        if self.type_name() not in ("u32", "u64"):
+            raise self.error("a .tex variable is .u32 or .u64", token)
+        while True:
+            line, column = self.where.place(self.token.offset)
+            name = self.expect_kind("word", "a variable name")
+            nbytes = TYPE_NBYTES["texref"]
+            self.add_variable(
+                ast.Variable(name, "global", "texref", nbytes, align or nbytes, line, linkage=linkage, column=column)
+            )
+            if not self.accept(","):
+                break
+        self.expect(";")
 
     def add_function(self, function: ast.Function):
         """A definition replaces the declaration of the same function."""
@@ -129,16 +155,14 @@ class _Parser(BodyParser):
         if known and variable.linkage == "extern":
             return
         if (known and known.linkage != "extern") or variable.name in self.functions:
-            raise PtxError(f"variable {variable.name} is defined twice", self.name, variable.line, 1)
-        if variable.space in ("reg", "param", "local"):
-            raise PtxError(
-                f"variable {variable.name}: a .{variable.space} variable outside a function",
-                self.name,
-                variable.line,
-                1,
-            )
+            raise self.variable_error(variable, "is defined twice")
+        if variable.space in ("reg", "param") or (variable.space == "local" and not self.is_before(3, 0)):
+            raise self.variable_error(variable, f"is .{variable.space}, and so stands in a function")
         self.variables_by_name.pop(variable.name, None)
         self.variables_by_name[variable.name] = variable
+
+    def variable_error(self, variable: ast.Variable, what: str) -> PtxError:
+        return PtxError(f"variable {variable.name} {what}", self.name, variable.line, variable.column)
 
     # function: ( .entry | .func [(params)] ) name [(params)] { directive } ( ; | block )
     def function(self, is_kernel: bool, linkage: str) -> ast.Function:
@@ -153,13 +177,48 @@ class _Parser(BodyParser):
         if len(set(names)) < len(names):
             raise PtxError(f"function {name}: two parameters have the same name", self.name, line, 1)
         function = ast.Function(name, is_kernel, params, returns, None, line, linkage, function_directives)
-        if not self.accept(";"):
-            self.lines.start_function(name)
-            function.body = self.block()
+        self.check_parameters(function)
+        if self.accept(";"):
+            return function
+        # Compilers once wrote declarations without an end.
+        if not is_kernel and (self.token.kind == "end" or self.begins_declaration()):
+            return function
+        if self.token.text != "{":
+            raise self.missing("'{' or ';'" if not is_kernel else "'{', the body of the kernel")
+        if linkage == "extern":
+            raise self.error(f"function {name} is .extern, and so has no body here")
+        self.lines.start_function(name)
+        self.function_name = name
+        function.body = self.block()
         return function
 
+    def begins_declaration(self) -> bool:
+        word = self.token.text[1:]
+        if word in ("reg", "local", "param") and not self.is_before(3, 0):
+            return False  # nothing that stands outside functions
+        return self.token.kind == "dot" and word in _BEGINS_DECLARATION
+
+    def check_parameters(self, function: ast.Function):
+        """What ptxas 13.0 refuses of a declaration."""
+        for number, param in enumerate(function.params):
+            has_no_size = param.is_array and param.nbytes == 0
+            if function.is_kernel and param.space != "param":
+                raise self.parameter_error(param, "of a kernel is .param")
+            if has_no_size and function.is_kernel:
+                raise self.parameter_error(param, "of a kernel needs a size")
+            if has_no_size and number < len(function.params) - 1:
+                raise self.parameter_error(param, "has no size, which only the last one may leave out")
+        for result in function.returns:
+            if result.is_array and result.nbytes == 0:
+                raise self.parameter_error(result, "is a result and needs a size")
+            if len(function.returns) > 1 and result.space != "reg":
+                raise self.parameter_error(result, "is one of several results, which are .reg")
+
+    def parameter_error(self, param: ast.Variable, what: str) -> PtxError:
+        return PtxError(f"parameter {param.name} {what}", self.name, param.line, param.column)
+
     def function_directives(self, found: dict[str, tuple[int, ...]]):
-        while self.token.kind == "dot":
+        while self.token.kind == "dot" and self.token.text[1:] not in _BEGINS_DECLARATION:
             name = self.token.text[1:]
             if name == "pragma":
                 self.advance()

@@ -1,10 +1,14 @@
 """The body of a function, between its braces: statements, instructions and their operands (PTX ISA 4.3)."""
 
 import re
+from dataclasses import replace
 
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.expressions import expression
 from gpuprof.assemble.ptx.parse_variables import SPACES, VariableParser
+from gpuprof.errors import PtxError
+
+_CONTINUED = frozenset(",([{|+-!@")  # a line that ends with one of them goes on in the next
 
 
 class BodyParser(VariableParser):
@@ -14,6 +18,7 @@ class BodyParser(VariableParser):
     def block(self) -> ast.Block:
         self.expect("{")
         self.enter()
+        self.statics.append({})
         block = ast.Block()
         statements = block.statements
         while True:
@@ -31,8 +36,9 @@ class BodyParser(VariableParser):
             elif text == ";":
                 self.advance()
             else:
-                raise self.error(f"expected an instruction, found {text!r}")
+                raise self.missing("an instruction or '}'")
         self.advance()
+        self.statics.pop()
         self.depth -= 1
         return block
 
@@ -76,7 +82,7 @@ class BodyParser(VariableParser):
             self.advance()
             statements.append(self.registers())
         elif text[1:] in SPACES:
-            statements += self.variables()
+            statements += self.inner_variables()
         elif text == ".pragma":
             self.advance()
             statements += [ast.NoUnroll()] * self.pragma()
@@ -85,6 +91,34 @@ class BodyParser(VariableParser):
             self.file()
         else:
             raise self.error(f"unknown directive {text!r}")
+
+    def inner_variables(self) -> list[ast.Variable]:
+        """Variables of a block: those in memory stand in the module, or the frame, under a name of their own."""
+        found = []
+        for variable in self.variables():
+            if variable.space in ("global", "const", "shared", "local"):
+                variable = self.with_symbol(variable)
+            found.append(variable)
+        return found
+
+    def with_symbol(self, variable: ast.Variable) -> ast.Variable:
+        self.n_symbols += 1
+        symbol = f"{self.function_name}::{variable.name}#{self.n_symbols}"
+        if variable.initial is not None:
+            variable = replace(variable, initial=[self.with_static_names(value) for value in variable.initial])
+        variable = replace(variable, symbol=symbol)
+        self.statics[-1][variable.name] = symbol
+        if variable.space in ("global", "const"):
+            self.variables_by_name[symbol] = replace(variable, name=symbol)
+        return variable
+
+    def with_static_names(self, value):
+        """An initial value that may name variables of the blocks around it."""
+        name = {ast.Name: "text", ast.Offset: "name"}.get(type(value))
+        for names in reversed(self.statics) if name else ():
+            if getattr(value, name) in names:
+                return replace(value, **{name: names[getattr(value, name)]})
+        return value
 
     # .file N "name" [, timestamp, size]
     def file(self):
@@ -138,13 +172,7 @@ class BodyParser(VariableParser):
         names = []
         while True:
             name = self.expect_kind("word", "a register name")
-            count = 0
-            if self.accept("<"):
-                count = self.integer()
-                self.expect(">")
-                if not 0 <= count <= 1 << 20:
-                    raise self.error(f"{count} registers")
-            names.append((name, count))
+            names.append((name, self.count() or 0))
             if not self.accept(","):
                 break
         self.expect(";")
@@ -156,19 +184,33 @@ class BodyParser(VariableParser):
         if self.accept("@"):
             negated = self.accept("!")
             guard = self.expect_kind("word", "a predicate")
-        token = self.token
+        token, start = self.token, self.index
         opcode, *modifiers = self.expect_kind("word", "an instruction").split(".")
         self.in_call = opcode == "call"
         operands: list = []
         if self.token.text != ";":
+            if self.token.text == "}" or self.token.kind in ("dot", "end"):
+                raise self.missing("';'")
             operands.append(self.operand())
             while self.token.text == ",":
                 self.advance()
                 operands.append(self.operand())
-        self.expect(";")
+        if self.token.text != ";":
+            raise self.unfinished(start)
+        self.advance()
         return ast.Instruction(
             opcode, tuple(modifiers), operands, *self.where.place(token.offset), guard, negated, self.lines.current
         )
+
+    def unfinished(self, start: int) -> PtxError:
+        """Of a statement without `;`, which begins at a token: it ends with the first line that is not continued."""
+        for index in range(start + 1, self.index):
+            before, token = self.tokens[index - 1], self.tokens[index]
+            is_new_line = self.where.line(token.offset) > self.where.line(before.offset)
+            if is_new_line and token.kind == "word" and before.text not in _CONTINUED:
+                self.index, self.token = index, token
+                break
+        return self.missing("';'")
 
     # operand: name [| name] | name + N | -name | !name | number | [address] | {operands} | (operands)
     def operand(self):
@@ -195,14 +237,17 @@ class BodyParser(VariableParser):
             return ast.Negated(ast.Name(self.expect_kind("word", "a register")))
         if text in ("!", "-", "~"):
             return self.constant()
-        raise self.error(f"expected an operand, found {text!r}")
+        raise self.missing("an operand")
 
     def operand_list(self, opening: str, closing: str) -> tuple:
         self.expect(opening)
         self.enter()
         elements = []
         while not self.accept(closing):
+            token = self.token
             elements.append(self.operand())
+            if isinstance(elements[-1], ast.Offset):
+                raise self.error("a sum does not stand in a list of operands", token)
             if self.token.text != closing:
                 self.expect(",")
         self.depth -= 1

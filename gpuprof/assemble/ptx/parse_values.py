@@ -26,6 +26,9 @@ class ValueParser:
         self.aliases: list[tuple[str, str, Token]] = []
         self.functions: dict[str, ast.Function] = {}
         self.variables_by_name: dict[str, ast.Variable] = {}
+        self.function_name = ""
+        self.statics: list[dict[str, str]] = []  # symbols of the variables in memory, by name, a table for each block
+        self.n_symbols = 0
         self.in_call = False  # parentheses around operands hold arguments
 
     def error(self, message: str, token: Token | None = None) -> PtxError:
@@ -49,13 +52,27 @@ class ValueParser:
 
     def expect(self, text: str) -> Token:
         if self.token.text != text or self.token.kind == "string":
-            raise self.error(f"expected {text!r}, found {self.token.text!r}")
+            raise self.missing(repr(text))
         return self.advance()
 
     def expect_kind(self, kind: str, what: str) -> str:
         if self.token.kind != kind:
-            raise self.error(f"expected {what}, found {self.token.text!r}")
+            raise self.missing(what)
         return self.advance().text
+
+    def missing(self, what: str) -> PtxError:
+        """Of something that should stand here: on the line that it would end or continue, behind the last token."""
+        found = self.token.text
+        before = self.tokens[self.index - 1]
+        end = before.offset + len(before.text)
+        is_end = what == "';'" or self.where.line(self.token.offset) > self.where.line(end)
+        at = Token("", "", end) if self.index and is_end else self.token
+        return self.error(f"expected {what}, found {found!r}", at)
+
+    def is_before(self, *version: int) -> bool:
+        """Whether the module is of an older version of PTX."""
+        numbers = self.result.version.split(".")
+        return len(numbers) == 2 and tuple(map(int, numbers)) < version
 
     def skip_parentheses(self):
         self.expect("(")

@@ -1,15 +1,19 @@
 """Variables and parameters: state spaces, types, extents and initial values (PTX ISA 5)."""
 
 import math
+from dataclasses import replace
 
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.ast import TYPE_NBYTES
 from gpuprof.assemble.ptx.expressions import expression
 from gpuprof.assemble.ptx.parse_values import ValueParser
+from gpuprof.assemble.ptx.tokens import Token
 from gpuprof.isa.handles import static_word
 
 OPAQUE_TYPES = ("texref", "samplerref", "surfref")
 SPACES = ("global", "const", "shared", "local", "param", "reg")
+_INITIALISED = ("global", "const")
+_WIDEST_NBYTES = 16  # of a vector
 _VECTORS = {".v2": 2, ".v4": 4}
 _MOST_INITIAL_VALUES = 1 << 22
 
@@ -70,11 +74,15 @@ class VariableParser(ValueParser):
                 raise self.error(f"a size of {nbytes} bytes")
         return nbytes
 
-    # param: .param [.align N] .type [.ptr [.space] [.align N]] name [ [N] ]
+    # param: .param [.align N] [.vN] .type [.ptr [.space] [.align N]] name [ [N] ]
     def param(self) -> ast.Variable:
         line = self.where.line(self.token.offset)
+        start = self.token
         space = self.state_space()
+        if space not in ("param", "reg"):
+            raise self.error(f"a parameter is .param or .reg, not .{space}", start)
         align = self.alignment()
+        vector = self.vector_length()
         kind = self.type_name()
         is_pointer = False
         if self.accept(".ptr"):
@@ -82,21 +90,41 @@ class VariableParser(ValueParser):
             if self.token.kind == "dot" and self.token.text[1:] in SPACES:
                 self.advance()
             self.alignment()
+        token = self.token
         name = self.expect_kind("word", "a parameter name")
         extents = self.extents()
-        nbytes = self.size(TYPE_NBYTES[kind], extents)
+        self.check_param(token, space, kind, vector, extents)
+        nbytes = self.size(TYPE_NBYTES[kind] * vector, extents)
         return ast.Variable(
-            name, space, kind, nbytes, align or TYPE_NBYTES[kind], line, bool(extents), is_pointer=is_pointer
-        )
+            name, space, kind, nbytes, align or TYPE_NBYTES[kind] * vector, line, bool(extents), is_pointer=is_pointer,
+            vector=vector, column=self.where.column(token.offset),
+        )  # fmt: skip
+
+    def check_param(self, token: Token, space: str, kind: str, vector: int, extents: list[int]):
+        name = token.text
+        if len(extents) > 1:
+            raise self.error(f"parameter {name}: an array among parameters has one extent", token)
+        if extents and space == "reg":
+            raise self.error(f"parameter {name}: registers are no arrays; declare it .param", token)
+        if vector > 1 and space == "param" and not extents:
+            raise self.error(f"parameter {name}: a vector is a .reg parameter", token)
+        self.check_type(token, space, kind, vector)
+
+    def check_type(self, token: Token, space: str, kind: str, vector: int):
+        if kind == "pred" and (space != "reg" or vector > 1):
+            raise self.error(f"{token.text}: a .pred is a single register", token)
+        if TYPE_NBYTES[kind] * vector > _WIDEST_NBYTES:
+            raise self.error(f"{token.text}: a vector has at most {8 * _WIDEST_NBYTES} bits", token)
 
     # params: ( [ variable { , variable } ] )
     def params(self) -> tuple[ast.Variable, ...]:
         self.expect("(")
-        params = []
-        while not self.accept(")"):
+        if self.accept(")"):
+            return ()
+        params = [self.param()]
+        while self.accept(","):
             params.append(self.param())
-            if self.token.text != ")":
-                self.expect(",")
+        self.expect(")")
         return tuple(params)
 
     # variables: .space [.align N] [.vN] .type name [extent] [= initial] {, ...} ;
@@ -111,8 +139,9 @@ class VariableParser(ValueParser):
         kind = self.type_name()
         result = []
         while True:
-            line = self.where.line(self.token.offset)
+            token = self.token
             name = self.expect_kind("word", "a variable name")
+            count = self.count()
             element_nbytes = TYPE_NBYTES[kind] * vector
             extents = self.extents()
             is_array = bool(extents)
@@ -122,13 +151,40 @@ class VariableParser(ValueParser):
             if initial is not None and extents and extents[0] == 0:
                 extents[0] = -(-len(initial) // max(1, math.prod(extents[1:])))
             nbytes = self.size(TYPE_NBYTES[kind], extents)
-            result.append(
-                ast.Variable(name, space, kind, nbytes, align or element_nbytes, line, is_array, initial, linkage)
-            )
+            variable = ast.Variable(
+                name, space, kind, nbytes, align or element_nbytes, self.where.line(token.offset), is_array, initial,
+                linkage, column=self.where.column(token.offset),
+            )  # fmt: skip
+            self.check_variable(token, variable, vector)
+            result += [variable] if count is None else [replace(variable, name=f"{name}{n}") for n in range(count)]
             if not self.accept(","):
                 break
         self.expect(";")
         return result
+
+    # count: [ < N > ], for name0 to name(N-1)
+    def count(self) -> int | None:
+        if not self.accept("<"):
+            return None
+        count = self.integer()
+        self.expect(">")
+        if not 0 <= count <= 1 << 20:
+            raise self.error(f"{count} variables")
+        return count
+
+    def check_variable(self, token: Token, variable: ast.Variable, vector: int):
+        """What ptxas 13.0 refuses of a declaration."""
+        name, space = variable.name, variable.space
+        self.check_type(token, space, variable.type, vector)
+        if space == "param" and vector > 1:
+            raise self.error(f"variable {name}: a vector is a register; declare it .reg", token)
+        if variable.is_array and variable.nbytes == 0 and variable.linkage != "extern":
+            raise self.error(f"variable {name}: an array without a size is .extern", token)
+        if variable.initial is not None and (space not in _INITIALISED or variable.linkage == "extern"):
+            what = "an .extern" if variable.linkage == "extern" else f"a .{space}"
+            raise self.error(f"variable {name}: {what} variable has no initial value", token)
+        if variable.linkage == "common" and space != "global":
+            raise self.error(f"variable {name}: a .common variable is .global", token)
 
     def initial_of(self, kind: str, extents: tuple[int, ...]) -> list:
         return self.sampler_state(kind) if kind in OPAQUE_TYPES else self.initial(extents)

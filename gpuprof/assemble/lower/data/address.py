@@ -35,18 +35,23 @@ def address_of(lowering, name: str, offset: int, file: str, generic: bool = Fals
         base = home.index if file == "D" else lowering.op("LO.64", a=home.index)
         return lowering.op("IADD.64" if file == "D" else "IADD", a=base, b=Imm(offset)) if offset else base
     kind, place = locate(lowering, name)
+    if kind == "module local":
+        return _generic(lowering, "LOCAL", Imm(place + offset)) if generic else Imm(place + offset)
     if kind in ("global", "function"):
         if file != "D":
             raise lowering.error(f"the address of {name} needs 64 bits")
-        return lowering.op("MOVI.64", imm=offset, symbol=name)
+        variable = lowering.scope.find("variables", name)
+        return lowering.op("MOVI.64", imm=offset, symbol=variable.key if variable else name)
     value = (
         local_address(lowering, place + offset, file)
         if kind == "local"
         else shared_address(lowering, name, place, offset, file)
     )
-    if generic:
-        value = lowering.op(f"CVTA.{kind.upper()}", a=lowering.reg(value, "D"))
-    return value
+    return _generic(lowering, kind.upper(), value) if generic else value
+
+
+def _generic(lowering, space: str, value) -> int:
+    return lowering.op(f"CVTA.{space}", a=lowering.reg(value, "D"))
 
 
 def shared_address(lowering, name: str, place: int | None, offset: int, file: str):
@@ -69,16 +74,16 @@ def locate(lowering, name: str) -> tuple[str, int | None]:
         if name in layout.functions:
             return "function", 0
         raise lowering.error(f"{name} is not declared")
+    if variable.space == "local" and variable.key in layout.module_local.offsets:
+        return "module local", layout.module_local.offsets[variable.key]
     if variable.space == "local":
-        if name not in lowering.frame.offsets:
-            raise lowering.error(f"{name}: local variables stand inside functions")
-        return "local", lowering.frame.offsets[name]
+        return "local", lowering.frame.offsets[variable.key]
     if variable.space == "shared":
-        return "shared", layout.shared_offsets[lowering.function.name].get(name)
+        return "shared", layout.shared_offsets[lowering.function.name].get(variable.key)
     if variable.linkage == "extern" and variable.space != "shared":
         raise lowering.error(f"{name} is declared .extern, but not defined in this module")
     if variable.space == "const":
-        return "const", layout.const_offsets[name]
+        return "const", layout.const_offsets[variable.key]
     if variable.space == "param":
         return _parameter_address(lowering, name)
     return "global", 0
@@ -114,6 +119,8 @@ def memory_operand(lowering, operand, space: str) -> dict:
 def symbol_operand(lowering, name: str, offset: int, space: str) -> dict:
     """`[variable+offset]`: a constant address where the place is known."""
     kind, place = locate(lowering, name)
+    if kind == "module local" and space == "local":
+        return {"a": None, "imm": place + offset}
     wide = FIELDS["addr64"].put(1)
     if kind == "local" and not lowering.body.is_kernel and space in ("local", "param"):
         return {"a": frame_base(lowering, "R"), "imm": place + offset}
