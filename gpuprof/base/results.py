@@ -21,7 +21,7 @@ class Result(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        return self.differ > 0
+        return self.differ != 0
 
     def __str__(self) -> str:
         tolerance = f"rtol {self.rtol}, atol {self.atol}"

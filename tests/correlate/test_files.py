@@ -26,7 +26,18 @@ from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.records.encoding import Rows
 from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LEDGER_DTYPE, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
-from tests.support.recordings import CHIP, META, SAMPLES, launch_fields, saxpy_program, stall_word, timing, write_saxpy
+from tests.support.recordings import (
+    CHIP,
+    META,
+    RIGHT,
+    SAMPLES,
+    gpuprof,
+    launch_fields,
+    saxpy_program,
+    stall_word,
+    timing,
+    write_saxpy,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -329,3 +340,15 @@ def test_ensure_database_leaves_no_file(tmp_path):
 
 def test_compact_dtype_is_the_start_of_the_wide_one():
     assert WIDE_DTYPE.descr[: len(COMPACT_DTYPE)] == COMPACT_DTYPE.descr
+
+
+@pytest.mark.parametrize("command", [("report", "a.gpudb"), ("check", "a.gpudb", "--baseline", "b.toml")])
+def test_results_of_a_database_that_was_edited(tmp_path, command):
+    """A text is not a number, and is_wrong is not decided on it."""
+    write_saxpy(tmp_path / "a.gprec", results=(RIGHT,))
+    assert gpuprof(tmp_path, "correlate", "a.gprec")[0] == 0
+    with sqlite3.connect(tmp_path / "a.gpudb") as db:
+        db.execute("UPDATE results SET differ = 'none'")
+    code, _, error = gpuprof(tmp_path, *command)
+    message = "the database's table results has differ = 'none', which is not int: correlate the recording again"
+    assert (code, error) == (1, f"gpuprof: {message}\n")
