@@ -16,7 +16,8 @@ from gpuprof.errors import FileFormatError, NotComparable
 
 # 1: first version. Another set of metrics in correlate.metrics is another format, since a count that is left out means
 # zero: a baseline of an older one does not compare.
-FORMAT = 1
+# 2: metrics of operations.
+FORMAT = 2
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
 HEADER = f"""\

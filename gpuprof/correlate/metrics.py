@@ -7,6 +7,7 @@ from samples, so two runs of one program on one chip and model agree to the last
 import sqlite3
 from typing import NamedTuple
 
+from gpuprof.isa.operations import TENSOR
 from gpuprof.isa.stalls import REASONS
 
 
@@ -42,6 +43,14 @@ def _missed(cache: str, text: str) -> Metric:
     return Metric(f"{cache}_misses", "sectors", text, f"{_value(f'{cache}_sectors')} - {_value(f'{cache}_hits')}")
 
 
+def _operations(name: str, text: str, *precisions: str) -> Metric:
+    names = ", ".join(f"'{precision}'" for precision in precisions)
+    sql = (
+        f"(SELECT COALESCE(SUM(operations), 0) FROM operations o WHERE o.launch = l.launch AND precision IN ({names}))"
+    )
+    return Metric(f"operations_{name}", "operations", text, sql)
+
+
 def _stall(number: int, name: str, text: str) -> Metric:
     sql = f"(SELECT COALESCE(SUM(cycles), 0) FROM ledger g WHERE g.launch = l.launch AND reason = {number})"
     return Metric(f"warp_cycles_{name}", "warp-cycles", text, sql)
@@ -70,6 +79,10 @@ METRICS = (
     _timing("dram_write_nbytes", "bytes", "bytes written to DRAM"),
     _missed("l1", "32-byte sectors that L1 requested from L2"),
     _missed("l2", "32-byte sectors that L2 requested from DRAM"),
+    _operations("f64", "arithmetic operations of f64, without those of tensor pipes", "f64"),
+    _operations("f32", "of f32", "f32"),
+    _operations("f16", "of f16 and bf16, without those of tensor pipes", "f16", "bf16"),
+    _operations("tensor", "of tensor pipes, of all precisions", *TENSOR),
     _timing("issue_slots", "slots", "issue slots used"),
     _timing("tensor_busy_cycles", "cycles", "cycles in which matrix multiplications keep the tensor pipes busy"),
     _timing("registers", "registers", "registers of a thread"),
