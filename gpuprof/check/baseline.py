@@ -15,7 +15,8 @@ from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineC
 from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
-# 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics.
+# 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics; metrics
+# of operations.
 # Another set of metrics in correlate.metrics is another format, since a count that is left out means
 # zero: a baseline of an older one does not compare.
 FORMAT = 2

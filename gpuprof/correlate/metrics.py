@@ -7,6 +7,7 @@ from samples, so two runs of one program on one chip and model agree to the last
 import sqlite3
 from typing import NamedTuple
 
+from gpuprof.isa.operations import TENSOR
 from gpuprof.isa.stalls import REASONS
 
 
@@ -50,6 +51,15 @@ def _missed(cache: str, text: str) -> Metric:
     return Metric(f"{cache}_misses", "sectors", text, sql, lines_by="l2_sectors_global")
 
 
+def _operations(name: str, text: str, *precisions: str) -> Metric:
+    names = ", ".join(f"'{precision}'" for precision in precisions)
+    sql = (
+        f"(SELECT COALESCE(SUM(operations), 0) FROM operations o WHERE o.launch = l.launch AND precision IN ({names}))"
+    )
+    by_pc = f"SELECT launch, pc, SUM(operations) FROM operations WHERE precision IN ({names}) GROUP BY launch, pc"
+    return Metric(f"operations_{name}", "operations", text, sql, by_pc, f"operations_{name}")
+
+
 def _stall(number: int, name: str, text: str) -> Metric:
     sql = f"(SELECT COALESCE(SUM(cycles), 0) FROM ledger g WHERE g.launch = l.launch AND reason = {number})"
     by_pc = f"SELECT launch, pc, cycles FROM ledger WHERE reason = {number}"
@@ -80,6 +90,10 @@ METRICS = (
     _timing("dram_write_nbytes", "bytes", "bytes written to DRAM", "l2_sectors_global"),
     _missed("l1", "32-byte sectors that L1 requested from L2"),
     _missed("l2", "32-byte sectors that L2 requested from DRAM"),
+    _operations("f64", "arithmetic operations of f64, without those of tensor pipes", "f64"),
+    _operations("f32", "of f32", "f32"),
+    _operations("f16", "of f16 and bf16, without those of tensor pipes", "f16", "bf16"),
+    _operations("tensor", "of tensor pipes, of all precisions", *TENSOR),
     _timing("issue_slots", "slots", "issue slots used", "inst_executed"),
     _timing(
         "tensor_busy_cycles",

@@ -21,8 +21,9 @@ Nsight Compute's source page, in its order, then ours. Without `--page` it is th
 launches on every page, and the rows of the page. Shares are 0 to 1, cycles are cycles of the
 chip's clock. Without `--page` it is the page `source`.
 
-Stall reasons are in Nsight Compute's words; `--vocabulary` takes others:
-[vocabularies.md](vocabularies.md). How far samples can be trusted: [sampling.md](sampling.md)."""
+What the summary's `throughput` and `limits` are: [peak.md](peak.md). Stall reasons are in Nsight
+Compute's words; `--vocabulary` takes others: [vocabularies.md](vocabularies.md). How far samples
+can be trusted: [sampling.md](sampling.md)."""
 
 
 def describe() -> str:

@@ -12,8 +12,9 @@ from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.isa.printing.printable import printable
 from gpuprof.sweep.table import Column, Table
 
-# of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity.
-VERSION = 2
+# of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity;
+# 3 metrics of operations.
+VERSION = 3
 APPLICATION_ID = 0x67707377  # "gpsw"; shown by `file`
 
 

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpuprof.chips import list_chips, load_chip
+from gpuprof.chips.peaks import RESOURCES
 from gpuprof.cli import explain, list as list_module
 from gpuprof.correlate.metrics import METRICS
 from gpuprof.errors import UsageError
@@ -185,8 +186,37 @@ def test_causes_are_listed_and_explained():
         "dram  (a cause: DRAM)\n\n"
         "what it is  The load that brings an operand, out of device memory.\n"
         "where       gpuprof report --page blame shows it for every line that stalls\n"
+        "\n"
+        "DRAM  (throughput, in GB/s)\n\n"
+        "what it is  Bytes read from and written to DRAM. The peak is the throughput that\n"
+        "            programs were measured to reach; the data rate of the memory's pins\n"
+        "            is higher.\n"
+        "where       gpuprof report --page summary shows each resource's rate, its peak\n"
+        "            and what limits\n"
     )
     assert run(explain.command, "barrier").startswith("barrier  (stall_barrier)")  # the reason; both have that name
+
+
+@pytest.mark.parametrize(
+    "word, headings",
+    [
+        ("l2", ["l2  (a cause: L2 hit)", "L2  (throughput, in GB/s)"]),
+        ("fma", [f"FMA {t}  (throughput, in GFLOP/s)" for t in ("f64", "f32", "f16")]),
+        ("FMA f32", ["FMA f32  (throughput, in GFLOP/s)"]),
+        ("tensor", ["tensor  (throughput, in pipes)"]),
+        ("tensor s8", ["tensor s8  (throughput, in GOP/s)"]),
+        ("percentage of peak", ["percentage of peak"]),
+        ("limits", ["percentage of peak"]),
+    ],
+)
+def test_the_words_of_the_summarys_throughput(word, headings):
+    lines = run(explain.command, word).splitlines()
+    assert [line for line in lines if line and not line.startswith(("what it is", "where", "limits", " "))] == headings
+
+
+def test_every_resource_is_explained():
+    for resource in RESOURCES:
+        assert f"{resource.label}  (throughput, in {resource.unit})" in run(explain.command, resource.name)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ EXPECTED = {
     "cycles": 200,
     "inst_executed": 8,
     "thread_inst_executed": 128,
-    "thread_inst_executed_pred_on": 100,
+    "thread_inst_executed_pred_on": 200,
     "divergent_branches": 3,
     "l1_tag_requests_global": 7,
     "l2_sectors_global": 16,
@@ -45,6 +45,10 @@ EXPECTED = {
     "dram_write_nbytes": 512,
     "l1_misses": 30,
     "l2_misses": 11,
+    "operations_f64": 1200,
+    "operations_f32": 0,
+    "operations_f16": 400,
+    "operations_tensor": 0,
     "issue_slots": 8,
     "tensor_busy_cycles": 13,
     "registers": 12,
@@ -61,13 +65,17 @@ def test_every_metric_has_its_value(tmp_path):
     with sqlite3.connect(tmp_path / "saxpy.gpudb") as db:
         db.execute(f"UPDATE counters SET {', '.join(f'{name} = {n}' for name, n in COUNTERS.items())} WHERE pc = 4112")
         db.executemany("INSERT INTO launch_metrics VALUES (0, ?, ?)", TIMING.items())
+        # The second one's 100 threads do 12 operations of f64 each, the first one's 100 four of bf16.
+        db.execute("UPDATE instructions SET precision = 'f64', thread_operations = 12 WHERE pc = 4112")
+        db.execute("UPDATE instructions SET precision = 'bf16', thread_operations = 4 WHERE pc = 4096")
+        db.execute("UPDATE counters SET thread_inst_executed_pred_on = 100")
         assert launch_values(db) == {0: EXPECTED}, "put the new metric's value into EXPECTED here"
 
 
 def test_another_set_of_metrics_is_another_format():
     """A count that a baseline leaves out means zero, and a sweep has a column for each."""
     names = "\n".join(metric.name for metric in METRICS)
-    assert (FORMAT, VERSION, hashlib.sha256(names.encode()).hexdigest()[:8]) == (2, 2, "93a69ee8"), (
+    assert (FORMAT, VERSION, hashlib.sha256(names.encode()).hexdigest()[:8]) == (2, 3, "b17f8fc0"), (
         "the metrics are others: raise FORMAT of check/baseline.py and VERSION of sweep/write.py, then write the three "
         "values here"
     )
