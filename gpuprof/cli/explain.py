@@ -51,7 +51,9 @@ def command(word, vocabulary):
                 click.echo()
             explain_this()
     else:
-        raise UsageError(f"unknown word {word!r}; {suggestion(word, known_words()) or 'see `gpuprof explain --help`'}")
+        raise UsageError(
+            f"unknown word {word!r}; {suggestion(_plain(word).removeprefix('stall_'), known_words()) or 'see `gpuprof explain --help`'}"
+        )
 
 
 def explain(number: int) -> None:

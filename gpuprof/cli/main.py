@@ -82,7 +82,8 @@ def _in_our_words(error: click.UsageError) -> UsageError:
     """Click's message about flags and arguments, as the one line that every other error is."""
     message = error.format_message()
     where = error.ctx.command_path if error.ctx else "gpuprof"
-    return UsageError(f"{message[:1].lower()}{message[1:].rstrip('.')}; see `{where} --help`")
+    message = message.rstrip(".")
+    return UsageError(f"{message[:1].lower()}{message[1:]}{'' if message.endswith('?') else ';'} see `{where} --help`")
 
 
 def silence_stdout() -> None:

@@ -62,7 +62,7 @@ def read_codes(recording: Recording) -> list[Code]:
 
 def _read_code(recording: Recording, number: int, module: Module, first_function: int) -> Code:
     name = f"{recording.path}: module {number} ({module.fields['name']})"
-    program = read_gpubin(module.image, name, again="collect it again")
+    program = read_gpubin(module.image, name, remake="collect")
     nbytes = INSTRUCTION_NBYTES * len(program.code)
     if nbytes != module.fields["code_nbytes"]:
         raise FileFormatError(

@@ -21,26 +21,27 @@ if TYPE_CHECKING:
     from gpuprof.isa.elf_sections import Elf, Rela
 
 
-def read_gpubin(data: bytes, name: str, again: str = "compile it again") -> Program:
-    """The program in a gpubin file's bytes. `name` is the file's name and `again` what makes a new one, for messages.
+def read_gpubin(data: bytes, name: str, remake: str = "compile") -> Program:
+    """The program in a gpubin file's bytes. For messages: `name`, the file's, and `remake`, the command that makes a
+    new one.
 
     `relocations` come back in the order of their instructions. Raises FileFormatError for a file that is cut off,
     damaged, foreign, or made by another version; the message says which, where, and what to do.
     """
-    _check_identity(data, name, again)
+    _check_identity(data, name, remake)
 
     from gpuprof.isa.elf_sections import read_elf  # brings pyelftools along, which only who reads a file pays for
 
     try:
         return _program(read_elf(data))
     except ValueError as error:
-        raise FileFormatError(f"{name}: damaged gpubin: {error}; {again}") from error
+        raise FileFormatError(f"{name}: damaged gpubin: {error}; {remake} it again") from error
 
 
 # --- is it ours, whole, and of our version?
 
 
-def _check_identity(data: bytes, name: str, again: str) -> None:
+def _check_identity(data: bytes, name: str, remake: str) -> None:
     ident = layout.ELF_IDENT[: layout.N_IDENT_COMMON]
     if data[: len(ident)] != ident[: len(data)] or not data:
         start = bytes(data[:4])
@@ -49,7 +50,7 @@ def _check_identity(data: bytes, name: str, again: str) -> None:
             "gpubin files"
         )
     if len(data) < layout.CRC_OFFSET + 4:
-        raise FileFormatError(f"{name}: cut off after {len(data)} bytes, inside the gpubin header; {again}")
+        raise FileFormatError(f"{name}: cut off after {len(data)} bytes, inside the gpubin header; {remake} it again")
     machine = layout.ELF_HEADER.unpack_from(data)[2]
     if machine != layout.EM_CUDA:
         raise FileFormatError(
@@ -63,23 +64,28 @@ def _check_identity(data: bytes, name: str, again: str) -> None:
             "file instead"
         )
     version, isa_version, nbytes, crc = layout.PREFIX.unpack_from(data, layout.DESCRIPTION_OFFSET)
-    _check_version(name, "gpubin format", version, layout.GPUBIN_VERSION, again)
-    _check_version(name, "instruction set", isa_version, ISA_VERSION, again)
+    _check_version(name, "gpubin format", version, layout.GPUBIN_VERSION, remake)
+    _check_version(name, "instruction set", isa_version, ISA_VERSION, remake)
     if len(data) != nbytes:
         what = "cut off" if len(data) < nbytes else "longer than it says"
-        raise FileFormatError(f"{name}: {what}: {len(data)} bytes of {nbytes}; copy it, or {again}")
+        raise FileFormatError(f"{name}: {what}: {len(data)} bytes of {nbytes}; copy or {remake} it again")
     after = layout.CRC_OFFSET + 4
     if zlib.crc32(data[after:], zlib.crc32(bytes(4), zlib.crc32(data[: layout.CRC_OFFSET]))) != crc:
-        raise FileFormatError(f"{name}: damaged: its {nbytes} bytes do not match their checksum; copy it, or {again}")
+        raise FileFormatError(
+            f"{name}: damaged: its {nbytes} bytes do not match their checksum; copy or {remake} it again"
+        )
 
 
-def _check_version(name: str, what: str, found: int, known: int, again: str) -> None:
+def _check_version(name: str, what: str, found: int, known: int, remake: str) -> None:
     if found > known:
         raise FileFormatError(
-            f"{name}: {what} version {found}, newer than the {known} this gpuprof knows; update gpuprof, or {again}"
+            f"{name}: {what} version {found}, newer than the {known} this gpuprof knows; update gpuprof or {remake} it "
+            "again"
         )
     if found < known:
-        raise FileFormatError(f"{name}: {what} version {found}, older than the {known} this gpuprof reads; {again}")
+        raise FileFormatError(
+            f"{name}: {what} version {found}, older than the {known} this gpuprof reads; {remake} it again"
+        )
 
 
 # --- the program: from here on a wrong value is a ValueError

@@ -140,7 +140,7 @@ class _Player:
             raise self.stream.damaged(f"a module is loaded at 0x{saved.load_base:x}")
         module = self.stream.modules[number]
         name = f"{self.stream.path}: module {number} ({module.fields['name']})"
-        program = read_gpubin(module.image, name, again="collect it again")
+        program = read_gpubin(module.image, name, remake="collect")
         self.session.adopt(program, module.image)
         return cmd.Load(program, saved.load_base if self.saved_load_bases else None)
 

@@ -48,7 +48,9 @@ def test_the_machine_of_the_patent():
 def test_unknown_name_lists_the_names():
     with pytest.raises(
         UsageError,
-        match=r"^unknown chip 'a10'; known chips: " + ", ".join(NAMES) + r", or the path of a \.toml file$",
+        match=r"^unknown chip 'a10'; did you mean a100\? Known chips: "
+        + ", ".join(NAMES)
+        + r", or the path of a \.toml file$",
     ):
         load_chip("a10")
 

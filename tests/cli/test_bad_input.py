@@ -231,7 +231,7 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
     "arguments, error",
     [
         (("collect",), "missing argument 'FILE'; see `gpuprof collect --help`"),
-        (("colect",), "no such command 'colect'; see `gpuprof --help`"),
+        (("colect",), "no such command 'colect'; did you mean collect or compile? see `gpuprof --help`"),
         (("collect", "kernels.cu", "--perod", "3"), "no such option '--perod'. (Did you mean one of: '--period', "
             "'--record', '--seed'?); see `gpuprof collect --help`"),
         (("collect", "kernels.cu", "more"), "'more': only a .py script takes further arguments; leave it out"),
@@ -240,9 +240,9 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("collect", "kernels.cu", "--period", "soon"),
          "invalid value for '--period': 'soon' is not a number of cycles, such as 1024 or 2^10; see `gpuprof collect "
              "--help`"),
-        (("collect", "kernels.cu", "--chip", "a1000"), f"unknown chip 'a1000'; known chips: {', '.join(list_chips())}, "
+        (("collect", "kernels.cu", "--chip", "a1000"), f"unknown chip 'a1000'; did you mean a100? Known chips: {', '.join(list_chips())}, "
             "or the path of a .toml file"),
-        (("explain", "long_scorebord"), "unknown stall reason 'long_scorebord'; did you mean long_scoreboard or "
+        (("explain", "long_scorebord"), "unknown word 'long_scorebord'; did you mean long_scoreboard or "
             "short_scoreboard?"),
         (("report", "absent.gprec"), "absent.gprec: there is no such file"),
         (("records", "absent.gprec"), "absent.gprec: there is no such file"),

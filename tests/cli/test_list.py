@@ -222,12 +222,12 @@ def test_every_resource_is_explained():
 @pytest.mark.parametrize(
     "typed, message",
     [
-        ("lng_scoreboard", "unknown stall reason 'lng_scoreboard'; did you mean long_scoreboard or short_scoreboard?"),
-        ("stall_bariers", "unknown stall reason 'stall_bariers'; did you mean barrier?"),
-        ("xyzzy", "unknown stall reason 'xyzzy'; known reasons: " + ", ".join(NAMES)),
+        ("lng_scoreboard", "unknown word 'lng_scoreboard'; did you mean long_scoreboard or short_scoreboard?"),
+        ("stall_bariers", "unknown word 'stall_bariers'; did you mean barrier?"),
+        ("xyzzy", "unknown word 'xyzzy'; see `gpuprof explain --help`"),
     ],
 )
 def test_unknown_reasons(typed, message):
     with pytest.raises(UsageError) as error:
-        explain.find_reason(typed)
+        run(explain.command, typed)
     assert str(error.value) == message
