@@ -1,3 +1,3 @@
-"""The ground floor: files that appear whole or not at all, phrases that several rooms write alike, the order in which
-blocks run, which gpuprof this is, and how the C library's heap is told to behave.
+"""The ground floor: files that appear whole or not at all, stages of work under way, phrases that several rooms write
+alike, the order in which blocks run, which gpuprof this is, and how the C library's heap is told to behave.
 """
