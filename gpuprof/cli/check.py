@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
 
 
@@ -44,7 +45,7 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
     if update and (diff or limits):
         raise UsageError("--update writes the baseline without comparing; leave out --diff and --fail-on")
-    with closing(ensure_database(profile)) as db:
+    with stage("reading the profile"), closing(ensure_database(profile)) as db:
         facts = measure(db, profile)
     if update:
         write_baseline(baseline, facts)
