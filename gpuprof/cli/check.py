@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
 
 
@@ -59,7 +60,7 @@ def command(
         raise UsageError(
             "--update writes the baseline without comparing; leave out --diff, --fail-on and --strict-shape"
         )
-    with reading(profile) as db:
+    with stage("reading the profile"), reading(profile) as db:
         check_results(read_results(db), profile, format_)
         facts = measure(db, profile)
     if update:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.export import FORMATS
@@ -45,7 +46,7 @@ def command(file: Path, output: Path, format_: str | None):
     if output.exists() and file.exists() and output.samefile(file):
         raise UsageError(f"{output}: the export would replace the file it is made from; give another name with -o")
     with reading(file) as db:
-        with output_to(output) as path:
+        with output_to(output) as path, stage(f"writing {output.name}"):
             write(db, path, format_)
         notice_unfinished(db, file)
 

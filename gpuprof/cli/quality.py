@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
 from gpuprof.errors import UsageError
 
@@ -58,7 +59,7 @@ def judge(recording: Path, kernel: str | None, launch: int | None):
         raise UsageError(
             f"{recording}: quality needs the samples of a recording (.gprec); a database does not have them"
         )
-    with reading(recording) as db:
+    with stage("reading the profile"), reading(recording) as db:
         report = read_report(db, kernel, launch)
         check_measured(report)
         check_sampled(report)

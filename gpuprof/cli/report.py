@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.stages import stage
 from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.near import NearChoice
@@ -61,7 +62,7 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
     from gpuprof.report.queries import read_report
     from gpuprof.report.terminal.screen import tolerant
 
-    with reading(file) as db:
+    with stage("reading the profile"), reading(file) as db:
         report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])
     check_measured(report)
     if lines is not None:

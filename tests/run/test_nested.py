@@ -8,6 +8,7 @@ import pytest
 import gpuprof
 from gpuprof.emulate.core.device_launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
+from gpuprof.records.reader import read_recording
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.nested import DEEPEST
 from gpuprof.run.session import open_device
@@ -290,3 +291,28 @@ def test_ptx(tmp_path, prefix):
 def test_stream_numbers():
     """As cuda_device_runtime_api.h has them."""
     assert (TAIL_LAUNCH, FIRE_AND_FORGET) == (3, 4)
+
+
+CHILDREN = """\
+// LAUNCH: parent<<<1, 1>>>(i32[64])
+__global__ void child(int *x) { x[threadIdx.x + 8 * threadIdx.y] = 1; }
+__global__ void parent(int *x) { child<<<1, dim3(8, 8)>>>(x); child<<<dim3(2, 1, 3), 32>>>(x); }
+"""
+
+
+def test_launches_of_kernels_are_written_as_all_others(tmp_path):
+    """On the screen and in the recording: extents of 1 are left out, and so is what a launch does not say."""
+    (tmp_path / "children.cu").write_text(CHILDREN)
+    code, out, error = gpuprof_command(tmp_path, "collect", "children.cu", "--period", "0")
+    assert (code, error) == (0, "")
+    assert [line.partition("  ")[0] for line in out.splitlines()[:-1]] == [
+        "parent<<<1, 1>>>",
+        "child<<<1, (8, 8)>>>",
+        "child<<<(2, 1, 3), 32>>>",
+    ]
+    launches = read_recording(tmp_path / "children.gprec").launches.values()
+    assert [launch.begin["text"] for launch in launches] == [
+        "parent<<<1, 1>>>(i32[64])",
+        "child<<<1, (8, 8)>>>",
+        "child<<<(2, 1, 3), 32>>>",
+    ]

@@ -1,8 +1,8 @@
 """The state spaces as flat arrays of bytes: where a lane's address lies in them, and what is inside.
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
-`traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane), and
-`describe(address)`.
+`traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
+`nbytes_from(address)` (to the end of what is there) and `describe(address)`.
 All addresses are int64 rows of x.n elements.
 """
 
