@@ -17,7 +17,7 @@ from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.naming import qualified_name, symbol_of
-from gpuprof.compile.source import headers_of, read_source, split_defines, with_instances
+from gpuprof.compile.source import bounded_ptx, headers_of, read_source, split_defines, with_instances
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
 
@@ -87,7 +87,7 @@ def _module(
     named = dict(zip(made["instances"], instantiate, strict=True))
     return PtxModule(
         name=path,
-        ptx=made["ptx"],
+        ptx=bounded_ptx(path, made["ptx"]),
         sources=_sources(made["files"], path, source, tools.library_names, opened),
         display=made["display"] | named,
         compiler=tools.name,

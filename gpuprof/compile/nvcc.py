@@ -17,7 +17,7 @@ from gpuprof.compile.features import nvcc_arch
 from gpuprof.compile.includes import check_includes
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import functions_of
-from gpuprof.compile.source import headers_of, read_source, with_instances
+from gpuprof.compile.source import bounded_ptx, headers_of, read_source, with_instances
 from gpuprof.errors import CompileError
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"
@@ -165,7 +165,7 @@ def _module(
     signatures = {symbol: demangle.signature(symbol) for symbol in functions_of(ptx)}
     return PtxModule(
         name=path,
-        ptx=ptx,
+        ptx=bounded_ptx(path, ptx),
         sources=sources,
         display={symbol: each.name for symbol, each in signatures.items()} | named,
         compiler=f"nvcc {tools.version}",

@@ -274,7 +274,9 @@ def test_without_a_ledger_the_samples_show(tmp_path):
 
 def test_a_source_that_was_not_to_be_had(tmp_path):
     lines = lines_of(report_of(tmp_path, source=None), PIPE)
-    assert sum(line.endswith("(the source text is not available)") for line in lines) == 6  # lines 6 to 14, as far as they have code
+    assert (
+        sum(line.endswith("(the source text is not available)") for line in lines) == 6
+    )  # lines 6 to 14, as far as they have code
 
 
 def test_code_without_lines(tmp_path):
