@@ -12,7 +12,7 @@ from gpuprof.compile import cache, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import feature_macros
-from gpuprof.compile.includes import check_includes
+from gpuprof.compile.includes import included_files
 from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
@@ -63,7 +63,7 @@ def compile_cuda(
     )
     module = cache.load(key)
     if module is None:
-        check_includes(path, source, include_dirs)
+        included_files(path, source, include_dirs)  # refuses what clang should not open
         ir, opened = _parse(tools, flags, text, path)
         made = _generate(ir, arch, optimize, path)
         module = _module(made, tools, path, source, instantiate, arch, opened)

@@ -1,4 +1,6 @@
-"""Files of others are opened in one place, `gpuprof.base.inputs`. What else opens a file stands here, with its reason."""
+"""Files of others are opened in one place, `gpuprof.base.inputs`. What else opens a file stands here, with its
+reason.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -6,9 +8,12 @@ from collections.abc import Iterator
 from tests.house.source_graph import Module, read_package
 from tests.paths import ROOT
 
-OPENERS = {"open", "fdopen", "load", "fromfile", "memmap", "loadtxt", "genfromtxt", "connect", "read_text", "read_bytes",
-           "run_path", "mmap", "load_module", "getline", "getlines", "copyfileobj"}  # fmt: skip
-OTHERS = {("struct", "load"), ("llvm", "load"), ("cache", "load"), ("device", "load")}  # of the same name, no files
+OPENERS = {
+    "open", "fdopen", "load", "fromfile", "memmap", "loadtxt", "genfromtxt", "connect", "read_text", "read_bytes",
+    "run_path", "mmap", "load_module", "getline", "getlines", "copyfileobj",
+}  # fmt: skip
+# calls of the same name that open nothing: of compiled code, of the cache, of a device
+OTHERS = {("builder", "load"), ("cache", "load"), ("device", "load"), ("each", "load"), ("cfg", "connect")}
 
 # module: calls in it -> why they open no file of others without `open_input`
 ALLOWED = {
@@ -21,6 +26,9 @@ ALLOWED = {
     ("gpuprof.sweep.write", "open"): "writes",
     ("gpuprof.sweep.write", "sqlite3.connect"): "writes a new file",
     ("gpuprof.sweep.run", "os.open"): "/dev/null, for a worker's output",
+    ("gpuprof.sweep.run", "os.fdopen"): "a pipe to the process that started this worker",
+    ("gpuprof.sweep.run", "pickle.load"): "from the process that started this worker",
+    ("gpuprof.run.inflight", "pickle.load"): "a temporary file of this process, without a name",
     ("gpuprof.cli.main", "os.open"): "/dev/null, for our own output",
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
     ("gpuprof.fidelity.stored", "PATH.open"): "a table of the package",
@@ -34,7 +42,10 @@ ALLOWED = {
     ("gpuprof.correlate.checked_tables", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
-    ("gpuprof.run.script", "runpy.run_path"): "the user's own script, which is run: `collect` takes regular files alone",
+    (
+        "gpuprof.run.script",
+        "runpy.run_path",
+    ): "the user's own script; `collect` takes regular files alone",
 }
 
 
