@@ -47,6 +47,7 @@ RANGES = {
     "depth": (1, MAX_INLINE_DEPTH),
     "least_cycles": (1, MAX_COUNT),
 }
+MOST_WHY = 60  # characters of a parser's message
 LEAST_REAL, MOST_REAL = 1e-6, 1e18  # something is divided by
 
 
@@ -185,7 +186,7 @@ def in_meta(meta: Mapping[str, str]) -> Iterator[Wrong]:
     try:
         chip = json.loads(meta["chip_json"])
     except (ValueError, RecursionError) as error:
-        yield Wrong(f"meta.value is no JSON at key chip_json ({brief(error)})")
+        yield Wrong(f"meta.value is no JSON at key chip_json ({str(error)[:MOST_WHY]})")
         return
     if not isinstance(chip, dict):
         yield Wrong("meta.value is no JSON object at key chip_json")
