@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from gpuprof.compile.child import LIMITS, MEMORY, OUTPUT, TIME, run_child
 from gpuprof.compile.source import bounded_ptx
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.run.build import build_ptx
+from tests.fuzz.line_markers import rounds
 from tests.paths import DOCS
 from tests.support.command import gpuprof, process, write_files
 
@@ -196,6 +198,15 @@ def test_far_lines_on_every_page(tmp_path):
         for form in ("text", "csv", "json"):
             code, out, error = gpuprof(tmp_path, "report", "k.gprec", "--page", page, "--format", form)
             assert (code, error) == (0, "") and len(out) < 100_000, (page, form)
+
+
+N_MARKED = 5_000 if os.environ.get("GPUPROF_FUZZ") else 10
+
+
+def test_fuzz_line_markers(tmp_path):
+    """Markers that lie, in sources and in PTX: refused, or assembled without the text of what they name."""
+    outcomes = [*islice(rounds(tmp_path, 5), N_MARKED)]
+    assert set(outcomes) == {"assembled", "refused"}
 
 
 def ptx_naming(*names: str) -> str:
