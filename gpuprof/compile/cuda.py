@@ -12,12 +12,12 @@ from gpuprof.compile import cache, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import feature_macros
-from gpuprof.compile.includes import check_includes
+from gpuprof.compile.includes import included_files
 from gpuprof.compile.lineinfo import label_index
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.naming import qualified_name, symbol_of
-from gpuprof.compile.source import headers_of, read_source, split_defines, with_instances
+from gpuprof.compile.source import bounded_ptx, headers_of, read_source, split_defines, with_instances
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
 
@@ -63,7 +63,7 @@ def compile_cuda(
     )
     module = cache.load(key)
     if module is None:
-        check_includes(path, source, include_dirs)
+        included_files(path, source, include_dirs)  # refuses what clang should not open
         ir, opened = _parse(tools, flags, text, path)
         made = _generate(ir, arch, optimize, path)
         module = _module(made, tools, path, source, instantiate, arch, opened)
@@ -87,7 +87,7 @@ def _module(
     named = dict(zip(made["instances"], instantiate, strict=True))
     return PtxModule(
         name=path,
-        ptx=made["ptx"],
+        ptx=bounded_ptx(path, made["ptx"]),
         sources=_sources(made["files"], path, source, tools.library_names, opened),
         display=made["display"] | named,
         compiler=tools.name,

@@ -1,4 +1,5 @@
-"""Refuses what a source includes and no compiler should open: a FIFO or a device keeps it waiting, or never ends.
+"""The files that a source includes, without those that no compiler should open: a FIFO or a device keeps it waiting, or
+never ends.
 
 Only names that stand in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
 """
@@ -14,8 +15,10 @@ _INCLUDE = re.compile(r"""^[ \t]*#[ \t]*(?:include|include_next|import|embed)[ \
 MOST_FILES = 10_000  # a program that includes more is left to the compiler
 
 
-def check_includes(path: str, source: str, include_dirs: Sequence[Path | str]) -> None:
-    """Raise UsageError, with the line, for an included file that is not regular or too long for a header."""
+def included_files(path: str, source: str, include_dirs: Sequence[Path | str]) -> set[Path]:
+    """The files that the text of a source leads to, links followed. Raises UsageError, with the line, for one that is
+    not regular or too long for a header.
+    """
     waiting, seen = [(path, source)], {Path(path).resolve()}
     while waiting and len(seen) < MOST_FILES:
         name, text = waiting.pop()
@@ -28,6 +31,7 @@ def check_includes(path: str, source: str, include_dirs: Sequence[Path | str]) -
                 waiting.append((str(place), read_input_text(place, HEADER, errors="replace")))
             except UsageError as error:
                 raise UsageError(f"{name}:{line}: cannot be included: {error}") from None
+    return seen
 
 
 def _included(name: str, text: str, include_dirs: Sequence[Path | str]) -> Iterator[tuple[int, Path]]:

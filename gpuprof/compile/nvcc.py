@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +14,10 @@ from gpuprof.compile import cache, demangle
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import nvcc_arch
-from gpuprof.compile.includes import check_includes
+from gpuprof.compile.includes import included_files
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import functions_of
-from gpuprof.compile.source import headers_of, read_source, with_instances
+from gpuprof.compile.source import bounded_ptx, headers_of, read_source, with_instances
 from gpuprof.errors import CompileError
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"
@@ -87,16 +87,16 @@ def compile_nvcc(
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
-        check_includes(path, source, include_dirs)
+        included = included_files(path, source, include_dirs)
         ptx, opened = _run(tools, flags, text, path)
-        module = _module(ptx, tools, path, source, instantiate, arch, opened)
+        module = _module(ptx, tools, path, source, instantiate, arch, _evident(opened, included, tools))
         cache.store(key, module, [each for each in opened if not each.startswith(f"{tools.toolkit}/")])
     return module
 
 
 def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
-    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the files that nvcc opened
-    beside the copy.
+    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the files that nvcc says it
+    opened beside the copy.
     """
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
     with tempfile.TemporaryDirectory(prefix="gpuprof-", dir=_temporary()) as folder:
@@ -133,6 +133,17 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
         return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept
 
 
+def _evident(opened: Sequence[str], included: Collection[Path], tools: Nvcc) -> list[str]:
+    """The files that nvcc has opened: it says so of those that `#line` names, too."""
+    places = {each: os.path.realpath(each) for each in opened}
+    own = os.path.realpath(tools.toolkit)
+
+    def is_own(place: str) -> bool:
+        return place.startswith(f"{own}/") and bool(_TOOLKIT_INCLUDE.match(place[len(own) :]))
+
+    return [each for each, place in places.items() if Path(place) in included or is_own(place)]
+
+
 def _temporary() -> str:
     """Where temporary files go; -Xcompiler splits what it is given, so the system's own folder where the name of the
     user's would be split.
@@ -165,7 +176,7 @@ def _module(
     signatures = {symbol: demangle.signature(symbol) for symbol in functions_of(ptx)}
     return PtxModule(
         name=path,
-        ptx=ptx,
+        ptx=bounded_ptx(path, ptx),
         sources=sources,
         display={symbol: each.name for symbol, each in signatures.items()} | named,
         compiler=f"nvcc {tools.version}",

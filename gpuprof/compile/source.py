@@ -3,12 +3,20 @@
 import re
 from collections.abc import Sequence
 
-from gpuprof.base.inputs import SOURCE, read_input_text
+from gpuprof.base.inputs import PTX, SOURCE, read_input_text
+from gpuprof.errors import CompileError
 
 
 def read_source(path: str) -> str:
     """Bytes that are not UTF-8 pass through to the compiler, which complains about them where they matter."""
     return read_input_text(path, SOURCE, errors="surrogateescape")
+
+
+def bounded_ptx(path: str, ptx: str) -> str:
+    """What a compiler made, if it is no longer than a .ptx file may be. Raises CompileError."""
+    if len(ptx) > PTX.most_nbytes:
+        raise CompileError(f"{path}: has {len(ptx):,} bytes of PTX; the limit is {PTX.most_nbytes:,}")
+    return ptx
 
 
 def with_instances(path: str, source: str, instantiate: Sequence[str], attributes: str = "") -> str:

@@ -22,7 +22,8 @@ UNREAD = {"sampled_counters": "no command of ours reads it, and it has a row for
 REQUIRED_META = ("tool_version", "model_version", "chip", "period_cycles", "complete", "chip_json", "damage", "marks")
 NUMBERS_IN_META = ("period_cycles", "passes")
 EXTENT = re.compile(r"[1-9][0-9]{0,9}(,[1-9][0-9]{0,9}){2}")  # "x,y,z"
-MOST_OUTSIDE = 100_000  # rows of a table whose address is in no module: each is a row of every listing
+MOST_OUTSIDE = 20_000  # rows of a table whose address is in no module: each is a row of every listing
+MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 1_000}  # rows: names that a page lists one by one
 MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
 
 PC_END = 1 << 40
@@ -46,7 +47,8 @@ RANGES = {
     "depth": (1, MAX_INLINE_DEPTH),
     "least_cycles": (1, MAX_COUNT),
 }
-MOST_REAL = 1e18
+MOST_WHY = 60  # characters of a parser's message
+LEAST_REAL, MOST_REAL = 1e-6, 1e18  # something is divided by
 
 
 class Column(NamedTuple):
@@ -94,6 +96,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_reasons(database)
     yield from in_launches(database)
     yield from in_metrics(database)
+    yield from in_names(database)
 
 
 def in_values(database: sqlite3.Connection, table: Table) -> Iterator[Wrong]:
@@ -152,7 +155,7 @@ def _integer(name: str) -> str:
 
 SOUND = {
     "INTEGER": _integer,
-    "REAL": lambda name: f"typeof({name}) IN ('real', 'integer') AND {name} BETWEEN 0 AND {MOST_REAL}",
+    "REAL": lambda name: f"typeof({name}) IN ('real', 'integer') AND {name} BETWEEN {LEAST_REAL} AND {MOST_REAL}",
     "TEXT": lambda name: f"typeof({name}) = 'text'",
     "NUMERIC": lambda name: (
         f"CASE typeof({name}) WHEN 'text' THEN length({name}) <= {MOST_TEXT} WHEN 'blob' THEN 0 "
@@ -165,7 +168,7 @@ def expected(column: Column) -> str:
     least, most = RANGES.get(column.name, (0, MAX_COUNT))
     what = {
         "INTEGER": f"an integer, {least} to {most}",
-        "REAL": "a number that is not negative",
+        "REAL": f"a number, {LEAST_REAL:g} to {MOST_REAL:g}",
         "TEXT": "a text",
         "NUMERIC": "a number or a short text",
     }[column.type]
@@ -183,7 +186,7 @@ def in_meta(meta: Mapping[str, str]) -> Iterator[Wrong]:
     try:
         chip = json.loads(meta["chip_json"])
     except (ValueError, RecursionError) as error:
-        yield Wrong(f"meta.value is no JSON at key chip_json ({brief(error)})")
+        yield Wrong(f"meta.value is no JSON at key chip_json ({str(error)[:MOST_WHY]})")
         return
     if not isinstance(chip, dict):
         yield Wrong("meta.value is no JSON object at key chip_json")
@@ -216,3 +219,12 @@ def in_metrics(database: sqlite3.Connection) -> Iterator[Wrong]:
         yield Wrong(
             f"launch_metrics.value is {brief(value)} at launch {launch}, metric {brief(metric)}; expected a number"
         )
+
+
+def in_names(database: sqlite3.Connection) -> Iterator[Wrong]:
+    for table, most in MOST_PER_LAUNCH.items():
+        row = database.execute(
+            f"SELECT launch, COUNT(*) FROM {table} GROUP BY launch HAVING COUNT(*) > {most} LIMIT 1"
+        ).fetchone()
+        if row:
+            yield Wrong(f"{table} has {row[1]:,} rows of launch {row[0]}; the limit is {most:,}")

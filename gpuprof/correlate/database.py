@@ -15,11 +15,11 @@ from gpuprof.records.schema import MAGIC
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 MOST_VALUE_NBYTES = 256 << 20  # of one value: a module's PTX is the longest there is
-# Steps of SQLite's machine before it is interrupted: seconds for a small file, and for a large one some ten times what
+# Steps of SQLite's machine before it is interrupted: seconds for a small file, and for a large one many times what
 # reading all of it takes.
 STEPS = 1_000_000  # between two looks
-LEAST_STEPS = 500_000_000
-STEPS_PER_BYTE = 100
+LEAST_STEPS = 1_000_000_000
+STEPS_PER_BYTE = 1_000
 TOO_LONG = "reading it takes longer than its size can be the reason for"
 
 
@@ -94,7 +94,8 @@ def as_file_errors(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         why = TOO_LONG if str(error) == "interrupted" else str(error)
         raise FileFormatError(f"{path}: is damaged ({why}); correlate the recording again") from None
-    except (sqlite3.Error, MemoryError) as error:
+    # UnicodeDecodeError: SQLite's own message quotes a damaged schema
+    except (sqlite3.Error, UnicodeDecodeError, MemoryError) as error:
         why = str(error) or "it asks for more memory than there is"
         raise FileFormatError(f"{path}: is damaged ({why}); correlate the recording again") from None
 

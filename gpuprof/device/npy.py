@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -22,6 +23,12 @@ from gpuprof.errors import UsageError
 ARCHIVE = b"PK\x03\x04"
 LENGTHS = {(1, 0): struct.Struct("<H"), (2, 0): struct.Struct("<I"), (3, 0): struct.Struct("<I")}
 MOST_HEADER_NBYTES = 10_000  # numpy's own limit; it parses the header as Python
+
+# what numpy's parser of headers, which is Python's own, lets through
+PARSER_RAISES = (
+    ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError, TokenError, struct.error
+)  # fmt: skip
+MOST_WHY = 100  # characters: some messages quote the header
 
 
 class Header(NamedTuple):
@@ -40,8 +47,9 @@ def read_npy(path: Path, shape: tuple[int, ...], check_type: Callable[[np.dtype]
     with open_input(path, ARRAY) as file:
         try:
             header = read_header(file)
-        except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError, struct.error) as error:
-            raise UsageError(f"{path}: is not a .npy file of plain numbers: {error}") from None
+        except PARSER_RAISES as error:
+            why = str(error).splitlines()[0][:MOST_WHY] if str(error) else "its header is cut off"
+            raise UsageError(f"{path}: is not a .npy file of plain numbers: {why}") from None
         if header is None:
             raise UsageError(f"{path}: is an archive of arrays; save one array with numpy.save")
         check_type(header.dtype.newbyteorder("="))

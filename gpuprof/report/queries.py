@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.frames import Position, positions
-from gpuprof.errors import FileFormatError, UsageError
-from gpuprof.isa.stalls import N_REASONS, NAMES
+from gpuprof.errors import UsageError
+from gpuprof.isa.stalls import N_REASONS
 from gpuprof.report.header_queries import chip_facts, read_header
 from gpuprof.report.model import BankPattern, Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
 
@@ -19,11 +19,7 @@ def read_report(database: sqlite3.Connection, kernel: str | None = None, launch:
 
     Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
     """
-    check_reasons(database)
     meta = dict(database.execute("SELECT key, value FROM meta"))
-    missing = [key for key in ("tool_version", "model_version", "chip", "period_cycles", "complete") if key not in meta]
-    if missing:
-        raise FileFormatError(f"the database's meta table lacks {', '.join(missing)}: correlate the recording again")
     chosen = choose_functions(database, kernel, launch)
     sources = dict(database.execute("SELECT path, text FROM sources"))
     modules = {module: (name, ptx) for module, name, ptx in database.execute("SELECT module, name, ptx FROM modules")}
@@ -33,16 +29,6 @@ def read_report(database: sqlite3.Connection, kernel: str | None = None, launch:
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
     ).fetchone()[0]
     return Report(read_header(database, meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
-
-
-def check_reasons(database: sqlite3.Connection) -> None:
-    """Raise FileFormatError unless the file's reasons are ours: a wrong name would look plausible."""
-    for number, name in database.execute("SELECT reason, name FROM stall_reasons ORDER BY reason"):
-        if number >= N_REASONS or NAMES[number] != name:
-            raise FileFormatError(
-                f"the database's stall reason {number} is {name!r}, which this gpuprof does not know: report with the "
-                "version that made it"
-            )
 
 
 def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:

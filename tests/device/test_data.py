@@ -1,5 +1,7 @@
 """What new arrays hold, pinned: these numbers must never change, on any machine."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -131,6 +133,54 @@ def test_bad_npy_files(tmp_path):
     assert message("cut.npy") == "DIR/cut.npy: has 20 bytes of numbers, where its header says 24"
     for name in ("objects.npy", "empty.npy", "text.npy"):
         assert message(name).startswith(f"DIR/{name}: is not a .npy file of plain numbers: ")
+
+
+def npy(shape: str, dtype: str = "'<f4'", data: bytes = b"", version: bytes = b"\1\0", pad: int = 0) -> bytes:
+    """A .npy file by hand."""
+    header = f"{{'descr': {dtype}, 'fortran_order': False, 'shape': {shape}}}".encode() + b" " * pad + b"\n"
+    return b"\x93NUMPY" + version + len(header).to_bytes(2 if version == b"\1\0" else 4, "little") + header + data
+
+
+@pytest.mark.parametrize(
+    "data, why",
+    [
+        (npy("(1 << 40,)"), "is not a .npy file of plain numbers: "),
+        (npy("(1099511627776,)"), "has the shape [1099511627776], not [6]"),
+        (npy("(4294967296, 4294967296, 4294967296)"), "has the shape [4294967296, 4294967296, 4294967296], not [6]"),
+        (npy(f"({'9' * 5000},)"), "is not a .npy file of plain numbers: "),
+        (npy("(-6,)"), "has the shape [-6], not [6]"),
+        (npy("(6,)"), "has 0 bytes of numbers, where its header says 24"),
+        (npy("(6,)", data=bytes(25)), "has 25 bytes of numbers, where its header says 24"),
+        (npy("(6,)", "'|O'", bytes(48)), "is not a .npy file of plain numbers: "),
+        (npy("(6,)", "'V1000000000'"), "is not a .npy file of plain numbers: it holds |V1000000000"),
+        (npy("(" * 9000, pad=0), "is not a .npy file of plain numbers: "),
+        (npy("(6,)", data=bytes(24), pad=20_000), "is not a .npy file of plain numbers: its header has 20,0"),
+        (
+            npy("(6,)", version=b"\2\0")[:8] + b"\xff" * 4,
+            "is not a .npy file of plain numbers: its header has 4,294",
+        ),
+        (npy("(6,)", version=b"\7\0"), "is not a .npy file of plain numbers: its version is 7.0"),
+        (npy("(6,)", "'<f4'", pad=0)[:20], "is not a .npy file of plain numbers: "),
+        (npy("(__import__('os'),)"), "is not a .npy file of plain numbers: "),
+    ],
+)
+def test_hostile_npy_files(tmp_path, data, why):
+    """Nothing is made room for before the header agrees with the launch and the file's length with both."""
+    (tmp_path / "a.npy").write_bytes(data)
+    tracemalloc.start()
+    with pytest.raises(UsageError) as caught:
+        make_array("f32", (6,), "a.npy", 0, tmp_path)
+    peak_nbytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(caught.value).startswith(f"{tmp_path}/a.npy: {why}")
+    assert peak_nbytes < 32 << 20
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_every_version_of_npy(tmp_path, version):
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.lib.format.write_array(file, np.arange(6, dtype=np.float32), version)
+    assert make_array("f32", (6,), "a.npy", 0, tmp_path).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_bfloat16_rounds_to_nearest_even():

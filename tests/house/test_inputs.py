@@ -1,0 +1,80 @@
+"""Files of others are opened in one place, `gpuprof.base.inputs`. What else opens a file stands here, with its
+reason.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tests.house.source_graph import Module, read_package
+from tests.paths import ROOT
+
+OPENERS = {
+    "open", "fdopen", "load", "fromfile", "memmap", "loadtxt", "genfromtxt", "connect", "read_text", "read_bytes",
+    "run_path", "mmap", "load_module", "getline", "getlines", "copyfileobj",
+}  # fmt: skip
+# calls of the same name that open nothing: of compiled code, of the cache, of a device
+OTHERS = {("builder", "load"), ("cache", "load"), ("device", "load"), ("each", "load"), ("cfg", "connect")}
+
+# module: calls in it -> why they open no file of others without `open_input`
+ALLOWED = {
+    ("gpuprof.base.inputs", "open"): "the door itself",
+    ("gpuprof.base.inputs", "os.open"): "the door itself",
+    ("gpuprof.base.files", "open"): "writes, and reads what this command wrote",
+    ("gpuprof.base.files", "shutil.copyfileobj"): "reads what this command wrote",
+    ("gpuprof.records.chunk_file", "open"): "writes",
+    ("gpuprof.export.folded", "open"): "writes",
+    ("gpuprof.sweep.write", "open"): "writes",
+    ("gpuprof.sweep.write", "sqlite3.connect"): "writes a new file",
+    ("gpuprof.sweep.run", "os.open"): "/dev/null, for a worker's output",
+    ("gpuprof.sweep.run", "os.fdopen"): "a pipe to the process that started this worker",
+    ("gpuprof.sweep.run", "pickle.load"): "from the process that started this worker",
+    ("gpuprof.run.inflight", "pickle.load"): "a temporary file of this process, without a name",
+    ("gpuprof.cli.main", "os.open"): "/dev/null, for our own output",
+    ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
+    ("gpuprof.fidelity.stored", "PATH.open"): "a table of the package",
+    ("gpuprof.timing.engine", "path.read_bytes"): "files of the package",
+    ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",
+    ("gpuprof.compile.cache", "open"): "writes",
+    ("gpuprof.compile.cuda", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
+    ("gpuprof.compile.nvcc", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
+    ("gpuprof.compile.nvcc", "ptx.read_text"): "a compiler wrote it into our own folder, up to its limit",
+    ("gpuprof.correlate.database", "sqlite3.connect"): "behind check_input, or in memory",
+    ("gpuprof.correlate.checked_tables", "sqlite3.connect"): "in memory",
+    ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
+    ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
+    (
+        "gpuprof.run.script",
+        "runpy.run_path",
+    ): "the user's own script; `collect` takes regular files alone",
+}
+
+
+def openings(module: Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        receiver, _, last = name.rpartition(".")
+        is_opener = last in OPENERS and (receiver or last == "open")
+        if is_opener and (receiver, last) not in OTHERS:
+            yield module.name, name
+
+
+def test_files_of_others_come_in_by_one_door():
+    found = {each for module in read_package(ROOT / "gpuprof").values() for each in openings(module)}
+    assert sorted(found - ALLOWED.keys()) == [], "open it with gpuprof.base.inputs, or say here why not"
+    assert sorted(ALLOWED.keys() - found) == [], "there is no such call any more"
+
+
+def test_what_opens_a_file_is_found():
+    text = (
+        "import numpy as np, sqlite3\n"
+        "def f(path):\n"
+        "    with open(path) as file: pass\n"
+        "    path.read_text(); path.open(); np.load(path); sqlite3.connect(path)\n"
+        "    read_text(path); device.load(path); module.functions()\n"
+    )
+    module = Module("m", ROOT, ast.parse(text))
+    assert sorted(name for _, name in openings(module)) == [
+        "np.load", "open", "path.open", "path.read_text", "sqlite3.connect",
+    ]  # fmt: skip
