@@ -1,3 +1,4 @@
-"""The ground floor: files that appear whole or not at all, phrases that several rooms write alike, the order in which
-blocks run, which gpuprof this is, and how the C library's heap is told to behave.
+"""The ground floor: files that appear whole or not at all, temporary folders, the folders of caches and a lock for
+them, signals that end a run, child processes, phrases that several rooms write alike, the order in which blocks run,
+which gpuprof this is, and how the C library's heap is told to behave.
 """

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from gpuprof.base.interrupts import Ended
 from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
@@ -87,8 +88,8 @@ def silence_stdout() -> None:
 
 
 def main():
-    """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130
-    interrupted.
+    """What `gpuprof.__main__` calls. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not
+    comparable, 130 interrupted. A signal that `base.interrupts` looks after is raised.
     """
     try:
         code = cli(prog_name="gpuprof", standalone_mode=False)
@@ -101,7 +102,9 @@ def main():
         sys.exit(2)
     except click.UsageError as error:
         sys.exit(_complain(_in_our_words(error)))
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, Ended):
+            raise error.__cause__ from None
         click.echo("gpuprof: interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:

@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from gpuprof.base.processes import ending_with_this
+from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, toolchain
 from gpuprof.compile.features import feature_macros
 from gpuprof.compile.lineinfo import label_index
@@ -56,9 +58,8 @@ def compile_cuda(
     reserved, macros = split_defines(defines)
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
-    key = cache.digest(
-        [each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())]
-    )
+    parts = (text, *flags, *cache.environment_parts(), tools.identity, os.getcwd())
+    key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
         ir, headers = _parse(tools, flags, text, path)
@@ -82,19 +83,24 @@ def _module(made: dict, tools: Toolchain, path: str, source: str, instantiate: S
 
 
 def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
-    """Runs clang. Returns LLVM IR, and the headers that were read beyond the toolchain's own."""
-    with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
-        dependencies = Path(folder) / "headers.d"
-        command = [*tools.command, *flags, "-MMD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
+    """Runs clang. Returns LLVM IR, and the headers that were read beyond those of this package and of the wheel, whose
+    versions are known.
+    """
+    with temporary_folder() as folder:
+        dependencies = folder / "headers.d"
+        command = [*tools.command, *flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
         source = text.encode("utf-8", "surrogateescape")
-        done = subprocess.run(command, input=source, capture_output=True)
+        run = partial(
+            subprocess.run, input=source, capture_output=True, env=cache.environment(), preexec_fn=ending_with_this()
+        )
+        done = run(command)
         if LAUNCHES.encode() in done.stderr:
-            done = subprocess.run([*command[:-1], LAUNCHES, UNIT_NAME, "-"], input=source, capture_output=True)
+            done = run([*command[:-1], LAUNCHES, UNIT_NAME, "-"])
         if done.returncode:
             raise CompileError(f"{path} does not compile", done.stderr.decode("utf-8", "replace"))
-        return done.stdout.decode("utf-8", "replace"), headers_of(
-            dependencies.read_text(encoding="utf-8", errors="replace")
-        )
+        read = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
+        known = tuple(f"{each}{os.sep}" for each in tools.library_names.values())
+        return done.stdout.decode("utf-8", "replace"), [each for each in read if not each.startswith(known)]
 
 
 def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
@@ -103,7 +109,9 @@ def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
     -P: a file of the user's folder must not stand in for a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch, str(optimize)]
-    done = subprocess.run(command, input=ir.encode(), capture_output=True, env=_same_package())
+    done = subprocess.run(
+        command, input=ir.encode(), capture_output=True, env=_same_package(), preexec_fn=ending_with_this()
+    )
     places, _, result = done.stdout.partition(b"\n")
     if done.returncode:
         raise CompileError(_explain(done.stderr.decode("utf-8", "replace"), json.loads(places or b"[]"), ir, path))

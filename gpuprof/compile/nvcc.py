@@ -8,9 +8,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuprof.base.processes import ending_with_this
+from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, demangle
 from gpuprof.compile.features import nvcc_arch
 from gpuprof.compile.module import PtxModule
@@ -81,7 +84,8 @@ def compile_nvcc(
     flags += [f"-std={standard}"] if standard else []
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
     text = with_instances(path, source, instantiate)
-    parts = ("nvcc", text, *flags, tools.command, tools.version, cache.own_files(), os.getcwd())
+    of_tools = (tools.command, tools.version, cache.own_files())
+    parts = ("nvcc", text, *flags, *cache.environment_parts(), *of_tools, os.getcwd())
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
@@ -96,10 +100,10 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
     toolkit's own.
     """
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
-    with tempfile.TemporaryDirectory(prefix="gpuprof-", dir=_temporary()) as folder:
-        place, ptx, dependencies = (Path(folder) / name for name in (Path(path).name, "out.ptx", "headers.d"))
+    with temporary_folder(_temporary()) as folder:
+        place, ptx, dependencies = (folder / name for name in (Path(path).name, "out.ptx", "headers.d"))
         place.write_text(text, encoding="utf-8", errors="surrogateescape")
-        link = Path(folder) / "beside"  # a name that -Xcompiler does not split
+        link = folder / "beside"  # a name that -Xcompiler does not split
         link.symlink_to(beside)
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
         command = [
@@ -115,9 +119,11 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
             str(ptx),
             str(place),
         ]
-        done = subprocess.run(command, capture_output=True)
+        environment = cache.environment() | {"TMPDIR": str(folder)}  # what it leaves when it is killed goes with ours
+        run = partial(subprocess.run, capture_output=True, env=environment, preexec_fn=ending_with_this())
+        done = run(command)
         if LAUNCHES in done.stderr + done.stdout:
-            done = subprocess.run([*command, "-rdc=true"], capture_output=True)
+            done = run([*command, "-rdc=true"])
         if done.returncode:
             said = (
                 (done.stderr + done.stdout)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.base.interrupts import whole
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
@@ -34,7 +35,7 @@ class RecordWriter:
     """A recording being written. Use it as a context manager:
 
     * the block ends: the file is completed;
-    * KeyboardInterrupt: the records so far stay, with a MARK chunk that says why they end;
+    * KeyboardInterrupt, that is a signal, too: the records so far stay, with a MARK chunk that says why they end;
     * the disk is full: the records so far stay, up to the last whole chunk;
     * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is
       left, and a previous one is back.
@@ -72,17 +73,18 @@ class RecordWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if kind is None:
-                self.end()
-            elif issubclass(kind, KeyboardInterrupt):
-                self.keep("interrupted")
-            elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
-                self.keep(str(error) or kind.__name__)
-        finally:
-            if self.cut_short:
-                self._close_whole()
-            self.discard()  # which leaves a finished file alone
+        with whole():
+            try:
+                if kind is None:
+                    self.end()
+                elif issubclass(kind, KeyboardInterrupt):
+                    self.keep(str(error) or "interrupted")
+                elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
+                    self.keep(str(error) or kind.__name__)
+            finally:
+                if self.cut_short:
+                    self._close_whole()
+                self.discard()  # which leaves a finished file alone
 
     @property
     def cut_short(self) -> bool:
@@ -130,7 +132,8 @@ class RecordWriter:
     def launch_begin(self, fields: dict[str, Any]) -> None:
         """LNCH: see `schema.LAUNCH_FIELDS`."""
         self._json(b"LNCH", fields)
-        self._file.create()
+        with whole():  # the file that was there is put aside and the new one begun
+            self._file.create()
         self.n_launches += 1
 
     def samples(self, launch: int, rows: np.ndarray) -> None:
