@@ -5,9 +5,9 @@
     $XDG_RUNTIME_DIR/gpuprof                          there until the user logs out
     gpuprof-UID in the folder for temporary files     there until the system clears it
 
-The first that can be used is taken. Machine code that lies there is executed, so a folder counts only when it belongs
-to this user and nobody else can write to it. Among temporary files, where everybody can make folders, it is no link
-either, and nobody else can look into it. What the user names is used as it is, save for machine code.
+The first that can be used is taken. Machine code is executed, so its folder counts only when it belongs to this user,
+and nobody else can write to it, or rename what it lies in. Among temporary files, where everybody can make folders,
+that holds for all that is kept; the folder is no link either, and nobody else can look into it.
 """
 
 import os
@@ -45,20 +45,17 @@ def kept_in(name: str, is_executed: bool) -> Kept:
     machine code. Raises OSError whose text says why there is none.
     """
     if named := os.environ.get("GPUPROF_CACHE"):
-        folder = Path(named).absolute()
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = _made(Path(named).absolute()) / name
+        _made(folder)
         if is_executed:
-            return Kept(_own(folder / name, is_shared=False))
-        (folder / name).mkdir(exist_ok=True)
-        return Kept(folder / name)
+            _check(folder, is_shared=False)
+        return Kept(folder)
     refusals = []
     for candidate in _candidates():
         try:
-            folder = _own(_own(candidate.path, candidate.is_shared) / name, is_shared=False)
+            return Kept(_chosen(candidate, name, is_executed), tuple(refusals), candidate.lasts)
         except OSError as error:
             refusals.append(f"{error.filename or candidate.path}: {error.strerror or error}")
-        else:
-            return Kept(folder, tuple(refusals), candidate.lasts)
     raise OSError("; ".join(refusals))
 
 
@@ -73,23 +70,32 @@ def _candidates() -> Iterator[Candidate]:
         yield Candidate(Path(tempfile.gettempdir()).absolute() / f"{NAME}-{os.geteuid()}", is_shared=True, lasts=False)
 
 
-def _own(path: Path, is_shared: bool) -> Path:
-    """Makes the folder for this user alone, unless it is there. Raises OSError when it cannot be used, with the reason
-    and the path.
-    """
-    if not is_shared:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):  # perhaps for a moment, and somebody else's: what it is gets looked at now
-        path.mkdir(0o700)
-    if os.name == "posix":
-        _check_parent(path.parent, is_shared)
-        _check(path, is_shared)
+def _chosen(candidate: Candidate, name: str, is_executed: bool) -> Path:
+    """Raises OSError when the folder cannot be used, with the reason and the path."""
+    for path in (candidate.path, candidate.path / name):
+        _made(path)
+        if is_executed or candidate.is_shared:
+            _check(path, candidate.is_shared)
+    if is_executed or candidate.is_shared:
+        _check_parents(candidate.path.parent, candidate.is_shared)
+    return path
+
+
+def _made(path: Path) -> Path:
+    """The folder, for this user alone when it was not there."""
+    with suppress(FileExistsError):  # perhaps for a moment, and somebody else's
+        path.mkdir(0o700, parents=True)
     if not os.access(path, os.W_OK | os.X_OK):
         raise _refusal(path, "cannot be written")
     return path
 
 
 def _check(path: Path, is_shared: bool) -> None:
+    """Raises OSError for a folder of another user, or one that others can change; a shared one that is a link, or that
+    they can look into.
+    """
+    if os.name != "posix":
+        return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if is_shared else 0))
     try:
         found = os.fstat(handle)
@@ -101,12 +107,15 @@ def _check(path: Path, is_shared: bool) -> None:
         raise _refusal(path, f"others can use it (chmod {'go=' if is_shared else 'go-w'} makes it yours)")
 
 
-def _check_parent(parent: Path, is_shared: bool) -> None:
+def _check_parents(parent: Path, is_shared: bool) -> None:
     """Who may rename a folder can put another one in its place after it has been looked at."""
-    found = parent.stat()
-    if found.st_uid not in (0, os.geteuid()):
-        raise _refusal(parent, "belongs to another user")
-    if is_shared and found.st_mode & OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
+    if os.name != "posix":
+        return
+    for path in (parent, *parent.parents):
+        if path.stat().st_uid not in (0, os.geteuid()):
+            raise _refusal(path, "belongs to another user")
+    mode = parent.stat().st_mode
+    if is_shared and mode & OTHERS_WRITE and not mode & stat.S_ISVTX:
         raise _refusal(parent, "others can rename what is in it (chmod +t forbids it)")
 
 
