@@ -35,7 +35,8 @@ class RecordWriter:
     """A recording being written. Use it as a context manager:
 
     * the block ends: the file is completed;
-    * KeyboardInterrupt, that is a signal, too: the records so far stay, with a MARK chunk that says why they end;
+    * KeyboardInterrupt, also a signal's: once something is measured, the records so far stay, with a MARK chunk that
+      says why they end; before, no file is left, and a previous one is back;
     * the disk is full: the records so far stay, up to the last whole chunk;
     * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is
       left, and a previous one is back.
@@ -61,6 +62,7 @@ class RecordWriter:
         self._file.append(file_header())
         self._source_paths: set[str] = set()
         self._chunk = RowsChunk(self.sample_type, self.sample_dtype, rows_per_chunk(self.sample_dtype))
+        self._n_flushed = 0  # samples
         self._n_waiting = 0  # samples of `_waiting_launch` that do not fill the chunk yet
         self._waiting_launch = 0
         self._last_type = b""
@@ -77,7 +79,7 @@ class RecordWriter:
             try:
                 if kind is None:
                     self.end()
-                elif issubclass(kind, KeyboardInterrupt):
+                elif issubclass(kind, KeyboardInterrupt) and self._has_measured:
                     self.keep(str(error) or "interrupted")
                 elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
                     self.keep(str(error) or kind.__name__)
@@ -90,6 +92,11 @@ class RecordWriter:
     def cut_short(self) -> bool:
         """The disk refused more; the file has what came before, and no last chunk."""
         return self._file.refused is not None
+
+    @property
+    def _has_measured(self) -> bool:
+        """Whether a reader finds anything in it: a launch that ended, or samples."""
+        return bool(self._n_ended or self._n_flushed or self._n_waiting)
 
     # The run: its settings, its chip, its modules, its sources.
 
@@ -267,8 +274,9 @@ class RecordWriter:
 
     def _flush_samples(self) -> None:
         if self._n_waiting:
-            chunk, self._n_waiting = self._chunk.framed(self._waiting_launch, self._n_waiting), 0
-            self._file.append(chunk)
+            n_rows, self._n_waiting = self._n_waiting, 0
+            self._file.append(self._chunk.framed(self._waiting_launch, n_rows))
+            self._n_flushed += n_rows
 
 
 def timing_fields(launch: int, timing: Any) -> dict[str, Any]:

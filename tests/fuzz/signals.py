@@ -1,5 +1,5 @@
-"""Signals at random moments of a run: what was there before is whole, or what came in its place is; what is promised can
-be read; nothing is left over, not even by SIGKILL once the next run has ended.
+"""Signals at random moments of a run: what was there before is whole, or what came in its place is; what is promised
+can be read; nothing is left over, not even by SIGKILL once the next run has ended.
 
 `python -m tests.fuzz.signals N` sends N of each kind, and prints what it finds.
 """
@@ -27,6 +27,7 @@ from tests.support.command import PROGRAM, names, write_files
 
 MOST_NBYTES = 8 << 30  # of address space
 MOST_SECONDS = 300
+WEAK = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 MARK = "GPUPROF_TESTED_WITH_SIGNALS"  # in the environment of a run and its children
 
 KERNELS = """\
@@ -52,7 +53,9 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "collect": Command("collect k.cu -o out.gprec --period 64", "out.gprec", {"out.gprec": "old.gprec", "k.cu": "k.cu"}),
+    "collect": Command(
+        "collect k.cu -o out.gprec --period 64", "out.gprec", {"out.gprec": "old.gprec", "k.cu": "k.cu"}
+    ),
     "correlate": Command(
         "correlate k.gprec -o out.gpudb", "out.gpudb", {"out.gpudb": "old.gpudb", "k.gprec": "whole.gprec"}
     ),
@@ -239,7 +242,7 @@ def check_output(folder: Path, command: Command, old: bytes, whole: bytes, conte
         return "old" if now == old else "whole"
     assert aside.exists() and path.suffix == ".gprec", f"{context}; {path.name} is neither what was nor what was to be"
     code, _, error = recordings.gpuprof(folder, "report", path.name, "--page", "summary")
-    assert code == 0 or "no launch" in error or "nothing" in error, f"{context}; {error}"
+    assert code == 0, f"{context}; {error}"
     return "a part"
 
 
