@@ -12,10 +12,11 @@ def main():
         from gpuprof.cli.main import main
 
         main()
+    except SystemExit:
+        end_at_once()
+        raise
     except Ended as error:
         _end(error)
-    finally:
-        end_at_once()
 
 
 def _end(error: Ended) -> None:

@@ -87,10 +87,12 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 
 def _is_ending(error: BaseException | None) -> bool:
-    """Whether an Ended is being dealt with: it is the error that is handled now, or one of those that led to it."""
+    """Whether an Ended, or the program's own end, is being dealt with: it is the error that is handled now, or one of
+    those that led to it.
+    """
     seen = set()
     while error is not None and id(error) not in seen:
-        if isinstance(error, Ended):
+        if isinstance(error, Ended | SystemExit):
             return True
         seen.add(id(error))
         error = error.__context__

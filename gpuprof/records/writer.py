@@ -43,7 +43,7 @@ class RecordWriter:
 
     `is_part` says afterwards that a file stays which is not complete.
 
-    Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
+    Nothing touches the disk before something is measured (or `end`), so a run that ends earlier leaves no trace. A
     previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples
     arrive.
 
@@ -62,7 +62,6 @@ class RecordWriter:
         self._file.append(file_header())
         self._source_paths: set[str] = set()
         self._chunk = RowsChunk(self.sample_type, self.sample_dtype, rows_per_chunk(self.sample_dtype))
-        self._n_flushed = 0  # samples
         self._n_waiting = 0  # samples of `_waiting_launch` that do not fill the chunk yet
         self._waiting_launch = 0
         self._last_type = b""
@@ -79,7 +78,7 @@ class RecordWriter:
             try:
                 if kind is None:
                     self.end()
-                elif issubclass(kind, KeyboardInterrupt) and self._has_measured:
+                elif issubclass(kind, KeyboardInterrupt):
                     self.keep(str(error) or "interrupted")
                 elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
                     self.keep(str(error) or kind.__name__)
@@ -96,7 +95,7 @@ class RecordWriter:
     @property
     def _has_measured(self) -> bool:
         """Whether a reader finds anything in it: a launch that ended, or samples."""
-        return bool(self._n_ended or self._n_flushed or self._n_waiting)
+        return self._file.created or self._n_waiting > 0
 
     # The run: its settings, its chip, its modules, its sources.
 
@@ -139,8 +138,6 @@ class RecordWriter:
     def launch_begin(self, fields: dict[str, Any]) -> None:
         """LNCH: see `schema.LAUNCH_FIELDS`."""
         self._json(b"LNCH", fields)
-        with whole():  # the file that was there is put aside and the new one begun
-            self._file.create()
         self.n_launches += 1
 
     def samples(self, launch: int, rows: np.ndarray) -> None:
@@ -214,6 +211,7 @@ class RecordWriter:
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""
         self._json(b"LEND", fields)
+        self._create()
         self._n_ended += 1
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
@@ -227,15 +225,15 @@ class RecordWriter:
         if self._finished:
             return
         self._json(b"ENDF", {"launches": self.n_launches, "records": self.n_records})
-        self._file.create()
+        self._create()
         self._file.close()
         self._finished = True
 
     def keep(self, reason: str) -> None:
-        """Leave the records so far, marked with the reason they end; nothing is left when no launch had begun."""
+        """Leave the records so far, marked with the reason they end; nothing is left when nothing was measured."""
         if self._finished:
             return
-        if not self._file.created:
+        if not self._has_measured:
             self.discard()
             return
         self._file.drop_partial_chunk()
@@ -276,7 +274,12 @@ class RecordWriter:
         if self._n_waiting:
             n_rows, self._n_waiting = self._n_waiting, 0
             self._file.append(self._chunk.framed(self._waiting_launch, n_rows))
-            self._n_flushed += n_rows
+            self._create()
+
+    def _create(self) -> None:
+        """Begin the file, with all that came before: there is something in it to read."""
+        with whole():  # the file that was there is put aside
+            self._file.create()
 
 
 def timing_fields(launch: int, timing: Any) -> dict[str, Any]:

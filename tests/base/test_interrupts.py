@@ -137,6 +137,17 @@ def test_one_where_nothing_can_be_raised_is_raised_later():
     assert runs(script) == (0, "interrupted\n", "")
 
 
+def test_one_at_the_programs_own_end_changes_nothing():
+    script = """
+        try:
+            sys.exit(3)
+        finally:
+            send("SIGINT")
+            say("here")
+    """
+    assert runs(script) == (3, "here\n", "")
+
+
 def test_at_the_end_they_end_the_process_at_once():
     script = """
         end_at_once()

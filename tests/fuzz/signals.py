@@ -101,7 +101,7 @@ class Ground(NamedTuple):
 class Outcome(NamedTuple):
     code: int
     error: str
-    is_early: bool  # sent before gpuprof began to look after signals: Python's own start
+    is_outside: bool  # sent while Python started or ended: gpuprof looked after signals not yet, or no more
 
 
 def run(folder: Path, *words: str) -> None:
@@ -162,13 +162,13 @@ def disturbed(folder: Path, name: str, kind: str, moment: float, gap: float) -> 
     """Sends the signals of a kind, `moment` seconds after the start and then `gap` seconds apart."""
     process = start(folder, name)
     time.sleep(moment)
-    is_early = not catches(process.pid, KINDS[kind][0])
+    is_outside = not catches(process.pid, KINDS[kind][0])
     for number in KINDS[kind]:
         with suppress(ProcessLookupError):
             process.send_signal(number)
         time.sleep(gap)
     code = process.wait(MOST_SECONDS)
-    return Outcome(code, (folder / "tmp" / "stderr").read_text(errors="replace"), is_early)
+    return Outcome(code, (folder / "tmp" / "stderr").read_text(errors="replace"), is_outside)
 
 
 def catches(process: int, number: int) -> bool:
@@ -178,7 +178,7 @@ def catches(process: int, number: int) -> bool:
     try:
         status = Path(f"/proc/{process}/status").read_text()
     except FileNotFoundError:
-        return True
+        return False
     caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
     return bool(caught >> (signal.SIGTERM - 1) & 1)
 
@@ -211,8 +211,8 @@ def check_end(outcome: Outcome, kind: str, context: str) -> str:
         return "killed, "
     number = KINDS[kind][0]
     code, word = ENDINGS[number]
-    if outcome.is_early:
-        return "early, "
+    if outcome.is_outside:
+        return "outside, "
     assert "Traceback" not in outcome.error and "Exception ignored" not in outcome.error, context
     if outcome.code < 0:  # Python's own end
         assert -outcome.code in KINDS[kind], context

@@ -188,13 +188,13 @@ def disk_of(nbytes: int):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
 def test_a_disk_that_is_full_at_any_byte(tmp_path):
-    """Before the first launch is there nothing is left, and the previous file is back; from then on whole chunks are,
+    """Before the first samples are there nothing is left, and the previous file is back; from then on whole chunks are,
     which are those of a disk with room, and the error says so. No byte of the file is special but chunks' ends: each is
     tried, and some between."""
     path, previous = tmp_path / "a.gprec", b"the recording of yesterday"
     whole = complete_file(tmp_path / "whole.gprec")
     ends = chunk_ends(whole)
-    begun = ends[3]  # META, MODL, LNCH
+    begun = ends[4]  # META, MODL, LNCH, SMPW
     for room in sorted(
         {*range(0, len(whole), 41), *ends[:-1], *(end - 1 for end in ends), *(end + 1 for end in ends[:-1])}
     ):
@@ -291,10 +291,13 @@ def test_an_interrupt_inside_a_write_leaves_no_partial_chunk(tmp_path):
         writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")
         writer.launch_begin(launch_fields())
         writer.samples(0, SAMPLES)
+        writer.source("a.cu", "")
         with open(path, "ab") as half:
             half.write(b"SMPW\x00")
         raise KeyboardInterrupt
-    assert [chunk.type.decode() for chunk, _ in read_chunks(path)] == ["META", "MODL", "LNCH", "SMPW", "MARK"]
+    assert [chunk.type.decode() for chunk, _ in read_chunks(path)] == [
+        *("META", "MODL", "LNCH", "SMPW", "SRCF", "MARK")
+    ]
 
 
 def test_samples_handed_over_may_change_afterwards(tmp_path):
