@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
-from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+from gpuprof.base.processes import is_running
+from gpuprof.base.scratch import temporary_folder
 from gpuprof.errors import GpuprofError, UsageError
 
 ENDINGS = r"\.(partial|pass[0-9]+)"  # of hidden names
@@ -61,8 +62,8 @@ def _refusals(path: Path) -> Iterator[None]:
 @contextmanager
 def handing_over(out: BinaryIO) -> Iterator[Path]:
     """Gives a temporary name to write to; when the block ends well, the file's bytes go to `out`."""
-    with TemporaryDirectory() as folder:
-        whole = Path(folder) / "whole"
+    with temporary_folder() as folder:
+        whole = folder / "whole"
         yield whole
         with open(whole, "rb") as file:
             shutil.copyfileobj(file, out)
@@ -99,16 +100,3 @@ def remove_left(folder: Path, beginning: str) -> None:
         number = re.fullmatch(re.escape(beginning) + r"([0-9]{1,9})" + ENDINGS, name)
         if number and not is_running(int(number[1])):
             (folder / name).unlink(missing_ok=True)
-
-
-def is_running(process: int) -> bool:
-    """Whether there is a process of this number, of whoever. Where it cannot be known it may well be."""
-    if os.name != "posix":  # elsewhere signal 0 is no question
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

@@ -7,6 +7,7 @@ import time
 
 import click
 
+from gpuprof.base.interrupts import Ended
 from gpuprof.base.wording import suggestion
 from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
 
@@ -94,8 +95,8 @@ def silence_stdout() -> None:
 
 
 def main():
-    """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130
-    interrupted.
+    """What `gpuprof.__main__` calls. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not
+    comparable, 130 interrupted. A signal that `base.interrupts` looks after is raised.
     """
     try:
         code = cli(prog_name="gpuprof", standalone_mode=False)
@@ -108,7 +109,9 @@ def main():
         sys.exit(2)
     except click.UsageError as error:
         sys.exit(_complain(_in_our_words(error)))
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, Ended):
+            raise error.__cause__ from None
         click.echo("gpuprof: interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:

@@ -1,36 +1,49 @@
-"""Keeps compiled modules between runs, in $GPUPROF_CACHE, else $XDG_CACHE_HOME/gpuprof, else ~/.cache/gpuprof.
+"""Keeps compiled modules between runs, in the folder "ptx" of `base.folders`.
 
-An entry is named by a digest of everything known before compiling (source text, flags, tool versions, this package's
-own files) and holds the digests of the headers that the compiler found on the way; it serves only while those are
-unchanged. First line of the file: SHA-256 of the rest, so that a damaged entry is no entry. As with other such caches,
-a new header that would now be found earlier in the search path goes unseen.
+An entry is named by a digest of everything known before compiling (source text, flags, the compiler's environment, tool
+versions, this package's own files) and holds the digests of the headers that the compiler found on the way; it serves
+only while those are unchanged. First line of the file: SHA-256 of the rest, so that a damaged entry is no entry. As
+with other such caches, a new header that would now be found earlier in the search path goes unseen.
 """
 
 import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpuprof.base.folders import kept_in
 from gpuprof.base.inputs import CACHED, HEADER, read_input
+from gpuprof.base.processes import is_running
 from gpuprof.compile.module import PtxModule
 from gpuprof.errors import UsageError
 
 _MOST_ENTRIES = 500
+_NEW = ".new-"  # and the number of the process that writes it
+_EPOCH = "SOURCE_DATE_EPOCH"
+# Variables that change what clang, nvcc, or nvcc's host compiler make of the same text and flags.
+_VARIABLES = (
+    "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+    "NVCC_CCBIN", _EPOCH,
+)  # fmt: skip
 
 
 def folder() -> Path:
-    """Raises OSError when the user has no home to look in."""
-    if named := os.environ.get("GPUPROF_CACHE"):
-        return Path(named) / "ptx"
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return Path(base) / "gpuprof" / "ptx"
-    try:
-        return Path.home() / ".cache" / "gpuprof" / "ptx"
-    except RuntimeError as error:
-        raise OSError(str(error)) from None
+    """Raises OSError when there is none that can be used."""
+    return kept_in("ptx", is_executed=False).path
+
+
+def environment() -> dict[str, str]:
+    """The environment of a compiler. __DATE__ and __TIME__ are those of 1970, unless the user fixes others: what is
+    compiled today is what is compiled tomorrow.
+    """
+    return {_EPOCH: "0"} | os.environ
+
+
+def environment_parts() -> list[str]:
+    """What the environment adds to the name of an entry."""
+    return [f"{name}={value}" for name in _VARIABLES if (value := environment().get(name)) is not None]
 
 
 def digest(parts: Iterable[bytes]) -> str:
@@ -77,19 +90,25 @@ def store(key: str, module: PtxModule, headers: Iterable[str]) -> None:
         {"headers": {path: file_digest(path) for path in headers}, "module": module.as_dict()}
     ).encode()
     with contextlib.suppress(OSError):
-        folder().mkdir(parents=True, exist_ok=True)
-        _write(folder() / key, hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)
-        _prune(folder())
+        entries = folder()
+        _write(entries / key, hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload)
+        _prune(entries)
 
 
 def _write(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    with open(handle, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)  # readers see the old entry or the new one, never half
+    new = path.with_name(f"{_NEW}{os.getpid()}")
+    try:
+        new.write_bytes(data)
+        os.replace(new, path)  # readers see the old entry or the new one, never half
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _prune(entries: Path) -> None:
+    """Removes the oldest entries beyond those that are kept, and what killed processes were about to put in place."""
+    for path in entries.glob(f"{_NEW}*"):
+        if not is_running(int(path.name.removeprefix(_NEW))):
+            path.unlink(missing_ok=True)
     oldest_first = sorted(entries.iterdir(), key=lambda path: path.stat().st_mtime)
     for path in oldest_first[:-_MOST_ENTRIES]:
-        path.unlink()
+        path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple
 
+from gpuprof.base.processes import ending_with_this
 from gpuprof.errors import CompileError, UsageError
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -103,7 +104,9 @@ def _limited(command: Sequence[str], memory_gb: int, seconds: int, output_mb: in
 def _run(command: list[str], seconds: int, files: tuple[BinaryIO, ...], env: dict[str, str] | None) -> int | None:
     """The exit code; None when time is up."""
     read, out, errors = files
-    child = subprocess.Popen(command, stdin=read, stdout=out, stderr=errors, env=env, process_group=0)
+    child = subprocess.Popen(
+        command, stdin=read, stdout=out, stderr=errors, env=env, process_group=0, preexec_fn=ending_with_this()
+    )
     try:
         return child.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -4,10 +4,11 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
@@ -58,9 +59,8 @@ def compile_cuda(
     reserved, macros = split_defines(defines)
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
-    key = cache.digest(
-        [each.encode("utf-8", "surrogateescape") for each in (text, *flags, tools.identity, os.getcwd())]
-    )
+    parts = (text, *flags, *cache.environment_parts(), tools.identity, os.getcwd())
+    key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
         included_files(path, source, include_dirs)  # refuses what clang should not open
@@ -98,13 +98,13 @@ def _module(
 
 def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
     """Runs clang. Returns LLVM IR, and the files that it opened beside the source."""
-    with tempfile.TemporaryDirectory(prefix="gpuprof-") as folder:
-        dependencies = Path(folder) / "headers.d"
+    with temporary_folder() as folder:
+        dependencies = folder / "headers.d"
         command = [*tools.command, *flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
-        source = text.encode("utf-8", "surrogateescape")
-        done = run_child(command, path, source)
+        run = partial(run_child, what=path, source=text.encode("utf-8", "surrogateescape"), env=cache.environment())
+        done = run(command)
         if LAUNCHES.encode() in done.errors:
-            done = run_child([*command[:-1], LAUNCHES, UNIT_NAME, "-"], path, source)
+            done = run([*command[:-1], LAUNCHES, UNIT_NAME, "-"])
         if done.code:
             raise CompileError(f"{path} does not compile", diagnostics_of(done))
         return done.out.decode("utf-8", "replace"), headers_of(

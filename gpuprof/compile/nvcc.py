@@ -7,9 +7,11 @@ import re
 import shutil
 import tempfile
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, demangle
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
@@ -83,7 +85,8 @@ def compile_nvcc(
     flags += [f"-std={standard}"] if standard else []
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
     text = with_instances(path, source, instantiate)
-    parts = ("nvcc", text, *flags, tools.command, tools.version, cache.own_files(), os.getcwd())
+    of_tools = (tools.command, tools.version, cache.own_files())
+    parts = ("nvcc", text, *flags, *cache.environment_parts(), *of_tools, os.getcwd())
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
@@ -99,10 +102,10 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
     opened beside the copy.
     """
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
-    with tempfile.TemporaryDirectory(prefix="gpuprof-", dir=_temporary()) as folder:
-        place, ptx, dependencies = (Path(folder) / name for name in (Path(path).name, "out.ptx", "headers.d"))
+    with temporary_folder(_temporary()) as folder:
+        place, ptx, dependencies = (folder / name for name in (Path(path).name, "out.ptx", "headers.d"))
         place.write_text(text, encoding="utf-8", errors="surrogateescape")
-        link = Path(folder) / "beside"  # a name that -Xcompiler does not split
+        link = folder / "beside"  # a name that -Xcompiler does not split
         link.symlink_to(beside)
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
         command = [
@@ -118,9 +121,11 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
             str(ptx),
             str(place),
         ]
-        done = run_child(command, path)
+        # nvcc's own temporary files go with this folder, also when it is killed
+        run = partial(run_child, what=path, env=cache.environment() | {"TMPDIR": str(folder)})
+        done = run(command)
         if LAUNCHES in done.errors + done.out:
-            done = run_child([*command, "-rdc=true"], path)
+            done = run([*command, "-rdc=true"])
         if done.code:
             said = diagnostics_of(done) + done.out.decode("utf-8", "replace")
             said = said.replace(str(place), path).replace(str(link), beside)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.base.interrupts import whole
 from gpuprof.base.results import Result
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
@@ -35,14 +36,15 @@ class RecordWriter:
     """A recording being written. Use it as a context manager:
 
     * the block ends: the file is completed;
-    * KeyboardInterrupt: the records so far stay, with a MARK chunk that says why they end;
+    * KeyboardInterrupt, also a signal's: once something is measured, the records so far stay, with a MARK chunk that
+      says why they end; before, no file is left, and a previous one is back;
     * the disk is full: the records so far stay, up to the last whole chunk;
     * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is
       left, and a previous one is back.
 
     `is_part` says afterwards that a file stays which is not complete.
 
-    Nothing touches the disk before the first launch begins (or `end`), so a run that fails earlier leaves no trace. A
+    Nothing touches the disk before something is measured (or `end`), so a run that ends earlier leaves no trace. A
     previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples
     arrive.
 
@@ -73,22 +75,28 @@ class RecordWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if kind is None:
-                self.end()
-            elif issubclass(kind, KeyboardInterrupt):
-                self.keep("interrupted")
-            elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
-                self.keep(str(error) or kind.__name__)
-        finally:
-            if self.cut_short:
-                self._close_whole()
-            self.discard()  # which leaves a finished file alone
+        with whole():
+            try:
+                if kind is None:
+                    self.end()
+                elif issubclass(kind, KeyboardInterrupt):
+                    self.keep(str(error) or "interrupted")
+                elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
+                    self.keep(str(error) or kind.__name__)
+            finally:
+                if self.cut_short:
+                    self._close_whole()
+                self.discard()  # which leaves a finished file alone
 
     @property
     def cut_short(self) -> bool:
         """The disk refused more; the file has what came before, and no last chunk."""
         return self._file.refused is not None
+
+    @property
+    def _has_measured(self) -> bool:
+        """Whether a reader finds anything in it: a launch that ended, or samples."""
+        return self._file.created or self._n_waiting > 0
 
     # The run: its settings, its chip, its modules, its sources.
 
@@ -131,7 +139,6 @@ class RecordWriter:
     def launch_begin(self, fields: dict[str, Any]) -> None:
         """LNCH: see `schema.LAUNCH_FIELDS`."""
         self._json(b"LNCH", fields)
-        self._file.create()
         self.n_launches += 1
 
     def samples(self, launch: int, rows: np.ndarray) -> None:
@@ -205,6 +212,7 @@ class RecordWriter:
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""
         self._json(b"LEND", fields)
+        self._create()
         self._n_ended += 1
 
     def result(self, result: Result) -> None:
@@ -222,15 +230,15 @@ class RecordWriter:
         if self._finished:
             return
         self._json(b"ENDF", {"launches": self.n_launches, "records": self.n_records})
-        self._file.create()
+        self._create()
         self._file.close()
         self._finished = True
 
     def keep(self, reason: str) -> None:
-        """Leave the records so far, marked with the reason they end; nothing is left when no launch had begun."""
+        """Leave the records so far, marked with the reason they end; nothing is left when nothing was measured."""
         if self._finished:
             return
-        if not self._file.created:
+        if not self._has_measured:
             self.discard()
             return
         self._file.drop_partial_chunk()
@@ -269,8 +277,14 @@ class RecordWriter:
 
     def _flush_samples(self) -> None:
         if self._n_waiting:
-            chunk, self._n_waiting = self._chunk.framed(self._waiting_launch, self._n_waiting), 0
-            self._file.append(chunk)
+            n_rows, self._n_waiting = self._n_waiting, 0
+            self._file.append(self._chunk.framed(self._waiting_launch, n_rows))
+            self._create()
+
+    def _create(self) -> None:
+        """Begin the file, with all that came before: there is something in it to read."""
+        with whole():  # the file that was there is put aside
+            self._file.create()
 
 
 def timing_fields(launch: int, timing: Any) -> dict[str, Any]:

@@ -54,8 +54,8 @@ def record(
             try:
                 with RecordWriter(path, settings.record) as recorder:
                     replay(stream, replace(settings, recorder=recorder), fixed=fixed, number=number, of=passes)
-            except KeyboardInterrupt:
-                stopped = f"interrupted in pass {number + 1} of {passes}"
+            except KeyboardInterrupt as error:
+                stopped = f"{str(error) or 'interrupted'} in pass {number + 1} of {passes}"
                 merge([output, *paths[: number - 1]], output, stopped, save_stream)
                 raise
         under_way.done = passes

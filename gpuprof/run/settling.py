@@ -44,7 +44,7 @@ class Settler:
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         self._compilation = None if is_compiled() else Compilation()
         if self._compilation:
-            self.observer.notice("first run on this machine: compiling the emulator and the timing model, once")
+            self.observer.notice(self._compilation.notice)
 
     def settle(self, sampling: Sampling) -> list[LaunchTiming]:
         """Waits for what is in flight: times and records it, and gives the timings, in the order asked."""

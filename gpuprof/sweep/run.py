@@ -10,7 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import BinaryIO
 
+from gpuprof.base.processes import ending_with_this
+from gpuprof.base.scratch import remove_left_folders, temporary_folder
 from gpuprof.base.version import installed_version
 from gpuprof.chips import Chip
 from gpuprof.device.launching.values import LaunchRequest, Wanted
@@ -110,8 +113,7 @@ def run_one(task: Task) -> Outcome:
 
 def measure(task: Task) -> Outcome:
     """The outcome of a task, in this process."""
-    with tempfile.TemporaryDirectory(prefix="gpuprof-") as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         try:
             return Outcome(task.number, tuple(_launches(task, folder)))
         except GpuprofError as error:
@@ -199,20 +201,32 @@ def _in_process_of_its_own(task: Task) -> Outcome:
     """A script may change the process it runs in, so each gets a new one, without a terminal."""
     same_path = f"import sys; sys.path[:] = {sys.path!r}"  # so that it is this gpuprof
     command = [sys.executable, "-c", f"{same_path}; from gpuprof.sweep import run; run._child()"]
-    with tempfile.TemporaryFile() as complaints, Popen(command, stdin=PIPE, stdout=PIPE, stderr=complaints) as child:
-        with suppress(BrokenPipeError):  # it ended before it began; its exit code says so
-            pickle.dump(task, child.stdin)
-            child.stdin.flush()  # and stays open: its end tells the child that nobody waits any more
-        answer = child.stdout.read()
-        if child.wait() == 0:
+    with tempfile.TemporaryFile() as complaints:
+        code, answer = _asked(command, task, complaints)
+        if code == 0:
             return pickle.loads(answer)
         complaints.seek(0)
         last = complaints.read().decode(errors="replace").strip().splitlines()[-1:]
     return Outcome(
         task.number,
         (),
-        ": ".join([f"{task.work.path.name}: its process ended with exit code {child.returncode}", *last]),
+        ": ".join([f"{task.work.path.name}: its process ended with exit code {code}", *last]),
     )
+
+
+def _asked(command: list[str], task: Task, complaints: BinaryIO) -> tuple[int, bytes]:
+    """The exit code of a child that does the task, and what it answers. It does not outlive the question, nor does its
+    temporary folder.
+    """
+    try:
+        with Popen(command, stdin=PIPE, stdout=PIPE, stderr=complaints, preexec_fn=ending_with_this()) as child:
+            with suppress(BrokenPipeError):  # it ended before it began; its exit code says so
+                pickle.dump(task, child.stdin)
+                child.stdin.flush()  # and stays open: its end tells the child that nobody waits any more
+            answer = child.stdout.read()
+            return child.wait(), answer
+    finally:
+        remove_left_folders()
 
 
 def _child() -> None:

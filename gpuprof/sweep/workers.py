@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
+from gpuprof.base.scratch import remove_left_folders
 from gpuprof.sweep.run import Outcome, Task, run_one
 from gpuprof.timing.first_run import compile_once
 
@@ -46,8 +47,12 @@ def _pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
         # Ctrl-C, a dead worker, a reader that stops early: whatever is still running is for nobody
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
-                process.terminate()
+            workers = set(multiprocessing.active_children()) - others
+            for process in workers:
+                process.kill()
+            for process in workers:
+                process.join()
+            remove_left_folders()
             raise
 
 

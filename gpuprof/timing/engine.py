@@ -4,9 +4,6 @@ Time goes in quanta. In a quantum each SM that has something to do runs alone, f
 that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 """
 
-import zlib
-from pathlib import Path
-
 import numpy as np
 from numba import int64, typeof
 
@@ -90,69 +87,30 @@ def run_quantum(machine, now):
     settle(machine)
 
 
-def _compiled(sources: int):
-    """The entry point. `sources`, a checksum of its sources, is one of its constants and so a part of the key of
-    Numba's cache, which would not notice by itself that a function in another file has changed."""
-
-    @kept(**OPTIONS, **scalar)
-    def run(machine, n_quanta):
-        """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
-        # Never true. Without a use `sources` would not be a free variable, and so no part of the cache's key.
-        if sources < 0:
-            return STUCK
-        m = row_of(machine[0])
-        for _ in range(n_quanta):
-            if start_blocks(m) == 0:
-                return NEED_BLOCKS
-            if m.hungry:
-                return NEED_TRACE
-            t = soonest_event(m)
-            if skip_to_ready(m, t):
-                continue
-            if t == NEVER:
-                return DONE if m.n_ended == m.n_grids else STUCK
-            # While no grid is active, launch latencies pass. They do not count against --max-cycles.
-            if t > m.max_cycle and m.n_active:
-                return TOO_LONG
-            # The tables keep room for all rows that one quantum can bring, so a look before each quantum is enough.
-            if m.n_samples > m.sample_room:
-                return SAMPLES_FULL
-            if m.n_blame > m.blame_room:
-                return CAUSES_FULL
-            run_quantum(m, t - (t - m.origin) % QUANTUM)
-        return BUDGET_SPENT
-
-    return run
+@kept(**OPTIONS, **scalar)
+def run(machine, n_quanta):
+    """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
+    m = row_of(machine[0])
+    for _ in range(n_quanta):
+        if start_blocks(m) == 0:
+            return NEED_BLOCKS
+        if m.hungry:
+            return NEED_TRACE
+        t = soonest_event(m)
+        if skip_to_ready(m, t):
+            continue
+        if t == NEVER:
+            return DONE if m.n_ended == m.n_grids else STUCK
+        # While no grid is active, launch latencies pass. They do not count against --max-cycles.
+        if t > m.max_cycle and m.n_active:
+            return TOO_LONG
+        # The tables keep room for all rows that one quantum can bring, so a look before each quantum is enough.
+        if m.n_samples > m.sample_room:
+            return SAMPLES_FULL
+        if m.n_blame > m.blame_room:
+            return CAUSES_FULL
+        run_quantum(m, t - (t - m.origin) % QUANTUM)
+    return BUDGET_SPENT
 
 
-# Beside this room: the files whose numbers and layouts are constants of the compiled code.
-COMPILED_IN = (
-    "base/block_order.py",
-    "chips/fields.py",
-    "chips/model.py",
-    "compiled/compiler.py",
-    "compiled/intrinsics.py",
-    "compiled/kept.py",
-    "compiled/options.py",
-    "compiled/parts.py",
-    "compiled/plain.py",
-    "emulate/log/formats.py",
-    "isa/causes.py",
-    "isa/families/control.py",
-    "isa/row.py",
-    "isa/stalls.py",
-    "records/schema.py",
-)
-
-
-def _checksum() -> int:
-    """A CRC-32 of every source file whose numbers or layouts are constants of the compiled code."""
-    room = Path(__file__).parent
-    value = 0
-    for path in (*sorted(room.rglob("*.py")), *(room.parent / name for name in COMPILED_IN)):
-        value = zlib.crc32(path.read_bytes(), value)
-    return value
-
-
-run = _compiled(_checksum())
 SIGNATURE = (typeof(np.zeros(1, MACHINE)), int64)  # what it is called with

@@ -1,6 +1,6 @@
 """Whether this machine has the timing model compiled already; if not, another process compiles it, on another core,
-while this one compiles and emulates the first kernel. Both use Numba's cache, whose files are replaced whole: any
-number of processes may do so at once.
+while this one compiles and emulates the first kernel. Of several runs that find it missing, one has it compiled, and
+the others wait for that.
 """
 
 import atexit
@@ -8,15 +8,19 @@ import gc
 import os
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
-import numba
-
+from gpuprof.base.lock import Lock
+from gpuprof.base.processes import ending_with_this
 from gpuprof.base.stages import stage
-from gpuprof.compiled.kept import is_ready
+from gpuprof.compiled.kept import is_ready, place_of, why_not_lasting
 from gpuprof.timing.engine import SIGNATURE, run
 
+TICK_SECONDS = 0.25
 CODE = "from gpuprof.timing.first_run import compile_now; compile_now()"
+WHAT = "compiling the emulator and the timing model"
 
 
 def is_compiled() -> bool:
@@ -33,30 +37,62 @@ def compile_now() -> None:
 
 
 class Compilation:
-    """The timing model being compiled by another process."""
+    """The timing model being compiled: by a process of ours, or for another gpuprof that began before."""
 
     def __init__(self):
-        paths = [str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH")]
-        environment = {
-            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-            "PYTHONSAFEPATH": "1",
-            "NUMBA_CACHE_DIR": numba.config.CACHE_DIR,
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", CODE],
-            env=os.environ | {name: value for name, value in environment.items() if value},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,  # whatever goes wrong goes wrong here once more, and is shown then
-            start_new_session=True,  # Ctrl-C is for this process, which then stops the other
-        )
-        atexit.register(self._stop)
+        self._lock = Lock(place_of(run) / "timing model.lock")
+        self._process: subprocess.Popen | None = None
+        if self._lock.take():
+            self._start()
+
+    @property
+    def notice(self) -> str:
+        """What the user is told at its beginning."""
+        if self._process is None:
+            return f"first run on this machine: another gpuprof is {WHAT}; waiting for it"
+        return f"first run on this machine: {WHAT}, once{why_not_lasting(run)}"
 
     def wait(self) -> None:
         """Until it is done. If that process fails, the first launch compiles."""
         with stage("compiling the timing model"):
-            self._process.wait()
+            while not self._is_done():
+                self._rest()
         atexit.unregister(self._stop)
+
+    def _is_done(self) -> bool:
+        if self._process is not None:
+            return self._process.poll() is not None
+        if not self._lock.take():
+            return False
+        if is_compiled():
+            self._lock.give_up()
+            return True
+        self._start()  # the other one was stopped
+        return False
+
+    def _rest(self) -> None:
+        if self._process is None:
+            time.sleep(TICK_SECONDS)
+            return
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(TICK_SECONDS)
+
+    def _start(self) -> None:
+        """Our process has the lock from here on: it is free when that process ends, however it ends."""
+        paths = [str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH")]
+        environment = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", CODE],
+            env=os.environ | environment,
+            pass_fds=self._lock.handles,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # whatever goes wrong goes wrong here once more, and is shown then
+            start_new_session=True,  # Ctrl-C is for this process, which then stops the other
+            preexec_fn=ending_with_this(),
+        )
+        self._lock.give_up()
+        atexit.register(self._stop)
 
     def _stop(self) -> None:
         """Nothing of it is there any more when this process ends, on a busy machine too."""

@@ -14,42 +14,23 @@ from tests.support.command import PROGRAM, names, process
 from tests.support.running import run_file
 
 NOTICE = "gpuprof: first run on this machine: compiling the emulator and the timing model, once\n"
+WAITING = (
+    "gpuprof: first run on this machine: another gpuprof is compiling the emulator and the timing model; waiting for "
+    "it\n"
+)
 
 
-def start(folder, cache, output: str) -> subprocess.Popen:
+def start(folder, cache, output: str, **environment: str) -> subprocess.Popen:
     return subprocess.Popen(
         [*PROGRAM, "collect", str(SAMPLES / "saxpy.cu"), "-o", output],
         cwd=folder,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache)} | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-
-
-@pytest.mark.long
-def test_two_first_runs_at_once_and_one_after_them(tmp_path):
-    both = [start(tmp_path, tmp_path / "cache", f"{name}.gprec") for name in ("a", "b")]
-    said = [process.communicate(timeout=600) for process in both]
-    assert [error for _, error in said] == [NOTICE, NOTICE]
-    later = start(tmp_path, tmp_path / "cache", "c.gprec")
-    assert later.communicate(timeout=600)[1] == ""
-    recordings = {(tmp_path / f"{name}.gprec").read_bytes() for name in ("a", "b", "c")}
-    assert len(recordings) == 1
-    assert [process.returncode for process in (*both, later)] == [0, 0, 0]
-    assert not [name for name in names(tmp_path / "cache") if ".tmp" in name]
-
-
-def test_an_interrupt_while_compiling_leaves_nothing_behind(tmp_path):
-    process = start(tmp_path, tmp_path / "cache", "a.gprec")
-    assert process.stderr.readline() == NOTICE
-    process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
-    assert (process.returncode, out, error.strip()) == (130, "", "gpuprof: interrupted")
-    assert processes_with(str(tmp_path / "cache")) == []
-    assert not [name for name in names(tmp_path / "cache") if "engine" in name]
 
 
 COUNTS = """\
@@ -60,14 +41,53 @@ if any("compile_now" in word for word in sys.orig_argv):
 """
 
 
+def counting(folder) -> dict[str, str]:
+    """An environment in which each process that compiles the model adds a line to `folder`/compilations."""
+    (folder / "sitecustomize.py").write_text(COUNTS)
+    return {"COMPILATIONS": str(folder / "compilations"), "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+
+
+@pytest.mark.long
+def test_four_first_runs_at_once_compile_once_and_one_after_them_not_at_all(tmp_path):
+    outputs = [f"{name}.gprec" for name in "abcd"]
+    counts = counting(tmp_path)
+    runs = [start(tmp_path, tmp_path / "cache", output, **counts) for output in outputs]
+    said = [process.communicate(timeout=600) for process in runs]
+    assert sorted(error for _, error in said) == [WAITING, WAITING, WAITING, NOTICE]
+    later = start(tmp_path, tmp_path / "cache", "e.gprec", **counts)
+    assert later.communicate(timeout=600)[1] == ""
+    assert (tmp_path / "compilations").read_text() == "one more\n"
+    assert len({(tmp_path / output).read_bytes() for output in (*outputs, "e.gprec")}) == 1
+    assert [process.returncode for process in (*runs, later)] == [0] * 5
+    assert not [name for name in names(tmp_path / "cache") if ".tmp" in name]
+
+
+@pytest.mark.long
+def test_another_one_compiles_when_the_first_is_killed(tmp_path):
+    counts = counting(tmp_path)
+    first = start(tmp_path, tmp_path / "cache", "a.gprec", **counts)
+    assert first.stderr.readline() == NOTICE
+    second = start(tmp_path, tmp_path / "cache", "b.gprec", **counts)
+    assert second.stderr.readline() == WAITING
+    first.kill()
+    first.communicate()
+    assert second.communicate(timeout=600)[1] == "" and second.returncode == 0
+    assert (tmp_path / "compilations").read_text() == "one more\n" * 2
+
+
+def test_an_interrupt_while_compiling_leaves_nothing_behind(tmp_path):
+    process = start(tmp_path, tmp_path / "cache", "a.gprec")
+    assert process.stderr.readline() == NOTICE
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, out, error.strip()) == (130, "", "gpuprof: interrupted")
+    assert processes_with(str(tmp_path / "cache")) == []
+    assert not [name for name in names(tmp_path / "cache") if "engine" in name and not name.endswith(".lock")]
+
+
 @pytest.mark.long
 def test_the_workers_of_a_sweep_wait_for_one_compilation(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(COUNTS)
-    settings = {
-        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-        "COMPILATIONS": str(tmp_path / "compilations"),
-        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
-    }
+    settings = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")} | counting(tmp_path)
     code, _, error = process(tmp_path, "sweep", SAMPLES / "saxpy.cu", "--param", "sms=2,3,4", "--jobs", "3", **settings)
     assert (code, error) == (0, "")
     assert (tmp_path / "compilations").read_text() == "one more\n"

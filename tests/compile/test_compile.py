@@ -306,6 +306,45 @@ def test_cache_serves_notices_changed_headers_and_survives_damage(build, tmp_pat
     assert build(text) == second and len(calls) == 4
 
 
+@pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
+def test_cache_knows_headers_that_the_environment_leads_to(build, tmp_path, monkeypatch, variable):
+    """clang finds them as the system's own, and does not list those among a program's headers."""
+    for folder, number in (("one", 1), ("two", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "far.h").write_text(f"#define N {number}\n")
+    text = "#include <far.h>\n__global__ void k(int *a) { a[0] = N; }\n"
+    found = []
+    for folder in ("one", "two", "one"):
+        monkeypatch.setenv(variable, str(tmp_path / folder))
+        found.append(build(text).ptx)
+    assert ["], 1;" in ptx for ptx in found] == ["], 2;" not in ptx for ptx in found] == [True, False, True]
+    (tmp_path / "one" / "far.h").write_text("#define N 3\n")
+    assert "], 3;" in build(text).ptx
+
+
+def test_what_is_compiled_on_another_day_is_the_same(build, tmp_path, monkeypatch):
+    """__DATE__ and __TIME__ are fixed, also when nothing is in the cache; the user can fix others."""
+    text = "__device__ char d[] = __DATE__ __TIME__ __TIMESTAMP__;\n__global__ void k(char *a) { a[0] = d[0]; }\n"
+
+    def when():
+        values = re.search(r"_ZL?1d\[[0-9]+\] = {([^}]*)}|\bd\[[0-9]+\] = {([^}]*)}", build(text).ptx)
+        return bytes(int(value) for value in (values[1] or values[2]).split(",")).decode()
+
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    assert when().startswith("Jan  1 197000:00:00")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert when().startswith("Jan  2 197000:00:00")
+
+
+def test_a_write_that_was_killed_leaves_nothing_for_long(build, tmp_path):
+    folder = tmp_path / "cache" / "ptx"
+    folder.mkdir(parents=True)
+    (folder / ".new-999999999").write_text("half")
+    (folder / f".new-{os.getppid()}").write_text("another process is writing this")
+    build("__global__ void k() {}\n")
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [f".new-{os.getppid()}"]
+
+
 def test_two_runs_give_the_same_bytes(build, tmp_path):
     program = "import gpuprof.compile as c, sys; sys.stdout.write(repr(c.compile_cuda('k.cu')))"
     build(SOURCES[-1].read_text())

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from tests.house.source_graph import (
     Module,
-    Slices,
     bound_names,
     circles,
     import_graph,
-    reached,
     taken_names,
 )
 
@@ -144,16 +142,3 @@ def _shown(module: Module) -> set[str]:
 
 def import_circles(modules: Modules) -> list[str]:
     return [" <-> ".join(group) for group in circles(import_graph(modules))]
-
-
-def compiled_from(modules: Modules, entry: str, compilers: str) -> set[str]:
-    """The modules outside of `entry`'s room whose text decides what is compiled: those with the numbers, layouts and
-    functions that its compiled functions name, and with what these are made of. A module of the room has compiled
-    functions when it imports the room `compilers`.
-    """
-    graph, room = import_graph(modules), modules[entry].room
-    slices = Slices(modules)
-    for name in sorted(reached(graph, entry)):
-        if modules[name].room == room and any(modules[other].room == compilers for other in graph[name]):
-            slices.add_module(name)
-    return {name for name in slices.files if modules[name].room != room}

@@ -138,34 +138,3 @@ def test_imports_go_in_circles(house):
         "house.a <-> house.b <-> house.c",
         "house.e <-> house.f",
     ]
-
-
-def test_what_compiled_code_is_made_of(house):
-    """Numbers by way of other files, functions, attributes of modules; not what the same files have besides."""
-    files = {
-        "jit/hot.py": "def hot(function): return function\n",
-        "model/engine.py": (
-            "from house.jit.hot import hot\nfrom house.model.unit import step\n@hot\ndef run(): step()\n"
-        ),
-        "model/unit.py": (
-            "from house.jit.hot import hot\nfrom house.model import sizes\nfrom house.log.order import place\n"
-            "put = hot(place)\n@hot\ndef step(): return put(sizes.ROOM)\n"
-        ),
-        "model/sizes.py": (
-            "from house.isa.pipes import PIPES\nfrom house.host.words import WORDS\n"
-            "COUNT = len(PIPES)\nROOM = 2 * COUNT\nTEXT = WORDS\n"
-        ),
-        "model/host.py": "from house.host.words import WORDS\n",
-        "isa/pipes.py": "from house.isa.names import NAMES\nPIPES = tuple(NAMES)\n",
-        "isa/names.py": "NAMES = 'ab'\n",
-        "log/order.py": "from house.log.base import BASE\ndef place(x): return x + BASE\n",
-        "log/base.py": "BASE = 1\n",
-        "host/words.py": "WORDS = ()\n",
-    }
-    assert rules.compiled_from(read_package(house(files)), "house.model.engine", "jit") == {
-        "house.isa.names",
-        "house.isa.pipes",
-        "house.jit.hot",
-        "house.log.base",
-        "house.log.order",
-    }

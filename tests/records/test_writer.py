@@ -55,6 +55,7 @@ def test_an_interrupt_that_was_marked_is_not_marked_twice(tmp_path):
         writer.meta(META)
         writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")
         writer.launch_begin(launch_fields())
+        writer.samples(0, SAMPLES)
         writer.mark("interrupted", launch=0, cycle=70)
         raise KeyboardInterrupt
     assert read_recording(tmp_path / "a.gprec").marks == [{"text": "interrupted", "launch": 0, "cycle": 70}]
@@ -86,6 +87,20 @@ def test_an_error_keeps_the_launches_that_ended(tmp_path, error, why):
     assert [launch.end is not None for launch in recording.launches.values()] == [True, True, False]
     assert recording.marks == [{"text": why, "cycle": 0}]
     assert (tmp_path / "a.gprec.old").read_bytes() == before
+
+
+@pytest.mark.parametrize("has_mark", [False, True])
+def test_an_interrupt_before_anything_is_measured_gives_the_previous_file_back(tmp_path, has_mark):
+    """A launch had begun: a reader would find nothing in the file, so nobody is told that it can be read."""
+    path = write_saxpy(tmp_path / "a.gprec")
+    before = path.read_bytes()
+    with pytest.raises(KeyboardInterrupt), RecordWriter(path) as writer:
+        writer.meta(META)
+        writer.launch_begin(launch_fields())
+        if has_mark:
+            writer.mark("interrupted", launch=0)
+        raise KeyboardInterrupt
+    assert not writer.is_part and names(tmp_path) == ["a.gprec"] and path.read_bytes() == before
 
 
 def test_nothing_is_kept_before_the_first_launch(tmp_path):
@@ -173,13 +188,13 @@ def disk_of(nbytes: int):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs RLIMIT_FSIZE")
 def test_a_disk_that_is_full_at_any_byte(tmp_path):
-    """Before the first launch is there nothing is left, and the previous file is back; from then on whole chunks are,
+    """Before the first samples are there nothing is left, and the previous file is back; from then on whole chunks are,
     which are those of a disk with room, and the error says so. No byte of the file is special but chunks' ends: each is
     tried, and some between."""
     path, previous = tmp_path / "a.gprec", b"the recording of yesterday"
     whole = complete_file(tmp_path / "whole.gprec")
     ends = chunk_ends(whole)
-    begun = ends[3]  # META, MODL, LNCH
+    begun = ends[4]  # META, MODL, LNCH, SMPW
     for room in sorted(
         {*range(0, len(whole), 41), *ends[:-1], *(end - 1 for end in ends), *(end + 1 for end in ends[:-1])}
     ):
@@ -275,10 +290,14 @@ def test_an_interrupt_inside_a_write_leaves_no_partial_chunk(tmp_path):
         writer.meta(META)
         writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")
         writer.launch_begin(launch_fields())
+        writer.samples(0, SAMPLES)
+        writer.source("a.cu", "")
         with open(path, "ab") as half:
             half.write(b"SMPW\x00")
         raise KeyboardInterrupt
-    assert [chunk.type.decode() for chunk, _ in read_chunks(path)] == ["META", "MODL", "LNCH", "MARK"]
+    assert [chunk.type.decode() for chunk, _ in read_chunks(path)] == [
+        *("META", "MODL", "LNCH", "SMPW", "SRCF", "MARK")
+    ]
 
 
 def test_samples_handed_over_may_change_afterwards(tmp_path):

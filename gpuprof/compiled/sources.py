@@ -1,0 +1,65 @@
+"""Which files of the package decide what a compiled function is: its own, and all that it imports, directly or not.
+
+A compiled function has the constants of other files in it, and the code of the parts that it calls. Numba looks at the
+file that a function is defined in alone. The text of the files is read, not what Python has imported: that differs from
+one run to the next.
+"""
+
+import functools
+import hashlib
+import re
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+_IMPORT = re.compile(
+    rf"^[ \t]*(?:from ({PACKAGE.name}[\w.]*) import (?:\(([^)]*)\)|(.*))|import ({PACKAGE.name}[\w.]*))", re.MULTILINE
+)
+_COMMENT = re.compile(r"#.*")
+
+
+def sources_of(file: Path) -> list[Path]:
+    """The file and all files of the package that importing it may bring along, sorted; imports inside functions and
+    those for types alone count, too.
+    """
+    found, todo = {file}, [file]
+    while todo:
+        new = _imported_by(todo.pop()) - found
+        found |= new
+        todo += new
+    return sorted(found)
+
+
+@functools.cache
+def digest_of(file: Path) -> str:
+    """A digest of the names and contents of `sources_of`."""
+    total = hashlib.sha256()
+    for source in sources_of(file):
+        content = _content(source)
+        total.update(f"{source.name} {len(content)}\n".encode())
+        total.update(content)
+    return total.hexdigest()
+
+
+@functools.cache
+def _content(file: Path) -> bytes:
+    return file.read_bytes()
+
+
+@functools.cache
+def _imported_by(file: Path) -> frozenset[Path]:
+    found = set()
+    for match in _IMPORT.finditer(_content(file).decode()):
+        module = match[1] or match[4]
+        source = _file_of(module)
+        found.add(source)
+        if source and source.name == "__init__.py":  # a room, whose files can be imported by name
+            members = re.split(r"[\s,]+", _COMMENT.sub("", match[2] or match[3] or ""))
+            found.update(_file_of(f"{module}.{member}") for member in members)
+    return frozenset(found - {None})
+
+
+@functools.cache
+def _file_of(module: str) -> Path | None:
+    """The file of a module; None for a name that is none, such as a function's."""
+    place = PACKAGE.parent.joinpath(*module.split("."))
+    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
