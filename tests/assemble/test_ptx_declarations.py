@@ -297,6 +297,17 @@ RESULTS = {
         "call (%r2), two, (%r1);",
         lambda lane: lane + 1,
     ),
+    "predicates": (
+        ".func (.reg .b32 r) g(.reg .b32 x, "
+        + ", ".join(f".reg .pred p{n}" for n in range(7))
+        + ") { mov.b32 r, x; "
+        + " ".join(f"@p{n} add.u32 r, r, {1 << n + 5};" for n in range(7))
+        + " ret; }",
+        ".reg .pred %p<7>; "
+        + " ".join(f"and.b32 %r2, %r1, {n + 1}; setp.ne.u32 %p{n}, %r2, 0;" for n in range(7))
+        + " call (%r2), g, (%r1, %p0, %p1, %p2, %p3, %p4, %p5, %p6);",
+        lambda lane: lane + sum(1 << n + 5 for n in range(7) if lane & n + 1),
+    ),
     "vectors in registers": (
         ".func (.reg .v4 .b32 r) g(.reg .v2 .b32 x, .reg .b64 y, .reg .v2 .b16 z) { .reg .b32 a; cvt.u32.u16 a, z.y; "
         "add.u32 r.x, x.x, a; mov.b32 r.y, x.y; cvt.u32.u64 r.z, y; add.u32 r.w, x.x, x.y; ret; }",

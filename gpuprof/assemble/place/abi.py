@@ -2,7 +2,7 @@
 
 Values stand in registers from R4 on, as in CUDA's own convention, in order of declaration: of up to 32 bits in the next
 word, 64-bit ones in the next aligned pair (Dn is the pair of words 2n and 2n + 1). Parameters and results each begin at
-R4. A `.reg` vector is as many values as it has elements.
+R4, predicates at P0. A `.reg` vector is as many values as it has elements.
 What does not fit R4 to R15 is in local memory, as are byte arrays (structs by value), at the start of the callee's
 frame: parameters first, then results. An array without a size stands in the caller's frame, and its address is passed.
 """
@@ -15,6 +15,7 @@ from gpuprof.assemble.ir.values import register_parts, type_file, type_nbits
 from gpuprof.assemble.ptx import ast
 
 _FIRST_WORD, _END_WORD = 4, 16
+_END_PREDICATE = 7  # P7 is always true
 
 
 class Place(NamedTuple):
@@ -41,7 +42,7 @@ def convention(params: tuple[ast.Variable, ...], returns: tuple[ast.Variable, ..
     result = []
     for group in (params, returns):
         places: dict[str, Place] = {}
-        word = _FIRST_WORD
+        word, n_predicates = _FIRST_WORD, 0
         for name, variable, kind in _values(group):
             variadic = variable.is_array and variable.nbytes == 0
             kind = "u64" if variadic else kind
@@ -50,10 +51,14 @@ def convention(params: tuple[ast.Variable, ...], returns: tuple[ast.Variable, ..
             wide = file == "D"
             if file in ("R", "D") and not variadic and align_up(word, 1 + wide) + 1 + wide > _END_WORD:
                 file = "M"
+            if file == "P":
+                file, n_predicates = "M" if n_predicates == _END_PREDICATE else "P", n_predicates + 1
             if file == "M":
                 nbytes = align_up(nbytes, variable.align)
                 places[name] = Place("M", nbytes, kind, variable)
                 nbytes += variable.nbytes
+            elif file == "P":
+                places[name] = Place(file, n_predicates - 1, kind, variable)
             else:
                 word += word & wide
                 places[name] = Place(file, word >> wide, kind, variable, variadic)
