@@ -4,10 +4,12 @@ Every kernel is saxpy, y += a * x, carried out by numpy.
 """
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from gpuprof.base.results import Result
 from gpuprof.chips import load_chip
@@ -293,3 +295,15 @@ def test_bf16_is_saved_as_numbers(tmp_path):
     element("bf16[4]", "v.npy", folder=tmp_path, save=[f"v={tmp_path}/out.npy"])
     found = np.load(tmp_path / "out.npy")
     assert (found.dtype, found.tolist()) == (np.float32, [1.5, -2, 0, 256])
+
+
+PIECES = ["y", "==", "=", "ref.npy", "k<4>", "#2", ".", ";", ",", "rtol", "1e-3", "(", '"', "-", "nan", " ", "zeros"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join) | st.text(max_size=20))
+def test_any_text_is_read_or_refused(text):
+    for parse in (parse_expected, parse_saved, parse_comparison):
+        with suppress(UsageError):
+            assert parse(text, "p").array.name
+    with suppress(UsageError):
+        parse_launch(f"k<<<1, 1>>>();{text}")
