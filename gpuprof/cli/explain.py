@@ -51,9 +51,8 @@ def command(word, vocabulary):
                 click.echo()
             explain_this()
     else:
-        raise UsageError(
-            f"unknown word {word!r}; {suggestion(_plain(word).removeprefix('stall_'), known_words()) or 'see `gpuprof explain --help`'}"
-        )
+        near = suggestion(_plain(word).removeprefix("stall_"), known_words())
+        raise UsageError(f"unknown word {word!r}; {near or 'see `gpuprof explain --help`'}")
 
 
 def explain(number: int) -> None:

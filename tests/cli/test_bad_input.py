@@ -240,8 +240,8 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("collect", "kernels.cu", "--period", "soon"),
          "invalid value for '--period': 'soon' is not a number of cycles, such as 1024 or 2^10; see `gpuprof collect "
              "--help`"),
-        (("collect", "kernels.cu", "--chip", "a1000"), f"unknown chip 'a1000'; did you mean a100? Known chips: {', '.join(list_chips())}, "
-            "or the path of a .toml file"),
+        (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; did you mean a100? Known chips: "
+            f"{', '.join(list_chips())}, or the path of a .toml file"),
         (("explain", "long_scorebord"), "unknown word 'long_scorebord'; did you mean long_scoreboard or "
             "short_scoreboard?"),
         (("report", "absent.gprec"), "absent.gprec: there is no such file"),
