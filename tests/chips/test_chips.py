@@ -156,3 +156,8 @@ def test_a_relative_path_with_spaces_and_a_parent_in_another_folder(tmp_path, mo
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UsageError, match=r"none\.toml: there is no such chip file"):
         load_chip(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chip_goes_by_any_case(name):
+    assert load_chip(name.upper()) == load_chip(name)

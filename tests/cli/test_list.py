@@ -228,6 +228,5 @@ def test_every_resource_is_explained():
     ],
 )
 def test_unknown_reasons(typed, message):
-    with pytest.raises(UsageError) as error:
-        run(explain.command, typed)
-    assert str(error.value) == message
+    result = CliRunner().invoke(explain.command, [typed])
+    assert isinstance(result.exception, UsageError) and str(result.exception) == message
