@@ -19,8 +19,9 @@ from gpuprof.errors import FileFormatError, NotComparable
 FORMAT = 1
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
+TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
-# gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
+{TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out.
 # lines: warp-cycles, file, text (and which of the lines that say the same), from {LINE_SHARE:.0%} of the launch on.
 """

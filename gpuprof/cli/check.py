@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim, force_option
 
 
 @click.command()
 @click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
 @click.option(
-    "--baseline", required=True, type=click.Path(path_type=Path), help="The committed text file to compare with."
+    "--baseline", required=True, type=OutputPath(baseline_kind), help="The committed text file to compare with."
 )
 @click.option(
     "--fail-on",
@@ -21,9 +22,12 @@ from gpuprof.cli.options.formats import format_option
     "[default: cycles=1%|200]",
 )
 @click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
+@force_option
 @click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
 @format_option(json="versioned")
-def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool, diff: bool, format_: str):
+def command(
+    profile: Path, baseline: Path, limits: tuple[str, ...], update: bool, force: bool, diff: bool, format_: str
+):
     """Compare a profile with a committed baseline.
 
     Exit code 0: within limits. 3: a regression. 4: not comparable, no baseline, a kernel of the baseline is missing, or
@@ -44,6 +48,10 @@ def command(profile: Path, baseline: Path, limits: tuple[str, ...], update: bool
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
     if update and (diff or limits):
         raise UsageError("--update writes the baseline without comparing; leave out --diff and --fail-on")
+    if force and not update:
+        raise UsageError("--force overwrites the baseline; give --update, too, or leave it out")
+    if update:
+        claim(baseline, baseline_kind, [profile], force)
     with closing(ensure_database(profile)) as db:
         facts = measure(db, profile)
     if update:

@@ -1,6 +1,7 @@
 """gpuprof collect: run kernels on the emulated GPU and record a profile."""
 
 import gc
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import click
 
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.recording import (
     RECORDS,
@@ -63,10 +65,11 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(recording),
     metavar="OUT",
     help="The recording to write.  [default: FILE's name with .gprec, in this folder]",
 )
+@force_option
 @build_options
 def command(
     file: Path,
@@ -81,6 +84,7 @@ def command(
     load_base: int | str | None,
     save_stream: bool,
     output: Path | None,
+    force: bool,
     options: BuildOptions,
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
@@ -91,7 +95,7 @@ def command(
     """
     output = output or Path(f"{file.stem}.gprec")
     check_file(file, launches, script_args)
-    _check_output(file, output)
+    claim(output, recording, _inputs(file, chip_name, options, launches, script_args), force)
 
     with _nothing_is_garbage():
         from gpuprof.cli.progress import Terminal
@@ -163,11 +167,16 @@ def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ..
         raise UsageError(f"{script_args[0]!r}: only a .py script takes further arguments; leave it out")
 
 
-def _check_output(file: Path, output: Path) -> None:
-    from gpuprof.errors import UsageError
+def _inputs(
+    file: Path, chip_name: str | None, options: BuildOptions, launches: tuple[str, ...], script_args: tuple[str, ...]
+) -> Iterator[Path]:
+    """What the command reads, as far as it is known before anything is compiled. A script's arguments may be files."""
+    from gpuprof.run.launch_requests import array_files, command_line_requests, comment_requests
 
-    if output.exists() and output.samefile(file):
-        raise UsageError(f"{output}: the recording would replace its own source; give another name with -o")
+    yield from (file, *map(Path, (chip_name or "", options.compiler, *script_args)))
+    if file.suffix != ".py":
+        folder = Path() if launches else file.parent
+        yield from array_files(command_line_requests(launches) or comment_requests(file), folder)
 
 
 def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, others, options, script_args) -> str:

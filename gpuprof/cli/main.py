@@ -3,9 +3,12 @@
 import importlib
 import os
 import sys
+from contextlib import suppress
+from typing import TextIO
 
 import click
 
+from gpuprof.base.streams import fill_closed_streams
 from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
@@ -64,12 +67,18 @@ def cli(context):
 
 
 def _complain(error: GpuprofError) -> int:
+    """Prints the error; where stderr takes nothing, the exit code alone says it."""
+    with suppress(OSError):
+        _print_error(error)
+    return error.exit_code
+
+
+def _print_error(error: GpuprofError) -> None:
     from gpuprof.isa.printing.printable import printable
 
     if isinstance(error, CompileError | ScriptError) and error.diagnostics:
         click.echo(printable(error.diagnostics.rstrip("\n"), keep="\n\t"), err=True)
     click.echo(f"gpuprof: {printable(str(error), keep=chr(10))}", err=True)
-    return error.exit_code
 
 
 def _in_our_words(error: click.UsageError) -> UsageError:
@@ -83,31 +92,50 @@ def silence_stdout() -> None:
     """The reader of our output went away (`| head`): drop what is still to come, and keep Python from complaining at
     exit.
     """
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _silence(sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)
 
 
 def main():
     """Entry point. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not comparable, 130
     interrupted.
     """
+    fill_closed_streams()
+    code = _exit_code()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # said already, or it cannot be said
+            _silence(stream)
+    sys.exit(code)
+
+
+def _exit_code() -> int:
     try:
         code = cli(prog_name="gpuprof", standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
     except GpuprofError as error:
-        sys.exit(_complain(error))
+        return _complain(error)
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
+        with suppress(OSError):
+            error.show()
+        return 2
     except click.UsageError as error:
-        sys.exit(_complain(_in_our_words(error)))
+        return _complain(_in_our_words(error))
     except (click.Abort, KeyboardInterrupt):
-        click.echo("gpuprof: interrupted", err=True)
-        sys.exit(130)
+        with suppress(OSError):
+            click.echo("gpuprof: interrupted", err=True)
+        return 130
     except BrokenPipeError:
         silence_stdout()
-        sys.exit(0)
+        return 0
     except OSError as error:  # a full disk under stdout; files that commands open have errors of their own
         silence_stdout()
         what = f"{error.filename}: " if error.filename else "cannot write the output: "
-        sys.exit(_complain(GpuprofError(f"{what}{error.strerror}")))
+        return _complain(GpuprofError(f"{what}{error.strerror}"))

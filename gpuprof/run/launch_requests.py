@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpuprof.device.launching.text import find_launch_comments, parse_launch
-from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.device.launching.values import STARTS, ArraySpec, LaunchRequest, TextureSpec
 from gpuprof.errors import UsageError
 
 
@@ -30,6 +30,14 @@ def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str
             f"LAUNCH: ...` in the source (kernels: {', '.join(kernels) or 'none'})"
         )
     return requests
+
+
+def array_files(requests: Iterable[LaunchRequest], folder: Path) -> list[Path]:
+    """The .npy files that launches start their arrays from."""
+    arguments = [argument for request in requests for argument in request.arguments]
+    arrays = [each.array if isinstance(each, TextureSpec) else each for each in arguments]
+    starts = [array.start for array in arrays if isinstance(array, ArraySpec)]
+    return [folder / start for start in dict.fromkeys(starts) if start not in STARTS]
 
 
 def _parse_comments(text: str, place: str) -> list[LaunchRequest]:

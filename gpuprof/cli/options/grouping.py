@@ -8,7 +8,7 @@ GROUPS = {
     "What a sample is": ("--mode", "--partition", "--stall", "--record", "--counters"),
     "Which samples are kept": ("--filter", "--kernel-name", "--launch-skip", "--launch-count"),
     "How samples leave the GPU": ("--fifo", "--drain", "--stream", "--buffer", "--poll"),
-    "The recording": ("-o", "--passes", "--save-stream"),
+    "The recording": ("-o", "--force", "--passes", "--save-stream"),
     "The compiler": ("--compiler", "-I", "-D", "-O", "--std", "--max-registers"),
 }
 OTHERS = "Other"
