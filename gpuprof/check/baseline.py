@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.base.files import replacing, unreadable
+from gpuprof.base.text import read_utf8
 from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import FileFormatError, NotComparable
@@ -62,7 +63,7 @@ def quoted(text: str) -> str:
 def read_baseline(path: Path) -> Facts:
     """Raises NotComparable when there is none or it is older, FileFormatError when it is damaged or newer."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_utf8(path))
     except FileNotFoundError:
         raise NotComparable(
             f"{path}: there is no baseline yet; `gpuprof check ... --baseline {path} --update` writes one"

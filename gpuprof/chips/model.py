@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gpuprof.base.text import read_utf8
 from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES, Field
 from gpuprof.errors import UsageError
 
@@ -124,7 +125,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path.resolve() in seen:
         raise UsageError(f"{path}: inherits itself, by way of {' and '.join(p.name for p in seen)}")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_utf8(path))
     except FileNotFoundError:
         raise UsageError(f"{path}: there is no such chip file") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

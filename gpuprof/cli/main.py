@@ -40,10 +40,19 @@ class LazyGroup(click.Group):
             return None
         return importlib.import_module(f"gpuprof.cli.{name}").command
 
+    # A reader that goes away is met here, since click itself would make it exit code 1.
+
+    def make_context(self, *arguments, **others):
+        try:
+            return super().make_context(*arguments, **others)
+        except BrokenPipeError:  # of a help page
+            silence_stdout()
+            raise click.exceptions.Exit(0) from None
+
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # here, since click itself would make it exit code 1
+        except BrokenPipeError:
             silence_stdout()
 
     def format_commands(self, ctx, formatter):

@@ -43,4 +43,4 @@ def command(recordings: tuple[Path, ...], output: Path, force: bool):
         names = ", ".join(dict.fromkeys(map(str, merged.without_stream)))
         text = f"{output} has no command stream: each stream of {names} is one run; keep these files to replay them"
         click.echo(f"gpuprof: {printable(text)}", err=True)
-    click.echo(recorded_text(merged.writer, passes_of(merged.sampling), output))
+    click.echo(printable(recorded_text(merged.writer, passes_of(merged.sampling), output)))

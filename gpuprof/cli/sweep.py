@@ -221,13 +221,15 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None, compilin
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:
     """After Ctrl-C, or when a cluster is lost: the runs that are done, beside where the table would have been."""
+    from gpuprof.isa.printing.printable import printable
     from gpuprof.sweep.table import build_table
     from gpuprof.sweep.write import write
 
     for output in outputs if outcomes else ():
         partial = _partial_name(output)
         write(build_table(plan, planned, outcomes), partial)
-        click.echo(f"gpuprof: {len(outcomes)} of {len(planned)} runs are done -> {partial}", err=True)
+        text = f"gpuprof: {len(outcomes)} of {len(planned)} runs are done -> {partial}"
+        click.echo(printable(text), err=True)
 
 
 def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], plot: Path | None) -> None:

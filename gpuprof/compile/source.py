@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
+from gpuprof.base.text import read_utf8
 from gpuprof.errors import UsageError
 
 
 def read_text(path: str) -> str:
     """Bytes that are not UTF-8 pass through to the compiler, which complains about them where they matter."""
     try:
-        return Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+        return read_utf8(path, "surrogateescape")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
 

@@ -5,6 +5,7 @@ carries.
 from collections.abc import Iterable
 from pathlib import Path
 
+from gpuprof.base.text import read_utf8
 from gpuprof.device.launching.text import find_launch_comments, parse_launch
 from gpuprof.device.launching.values import STARTS, ArraySpec, LaunchRequest, TextureSpec
 from gpuprof.errors import UsageError
@@ -18,7 +19,11 @@ def comment_requests(file: Path) -> list[LaunchRequest]:
     """The launches that a source file names in its comments."""
     if file.suffix == ".gpubin":
         return []
-    return _parse_comments(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    if file.suffix == ".ptx":
+        from gpuprof.compile.ptxfile import ptx_text  # which knows more encodings
+
+        return _parse_comments(ptx_text(file.read_bytes()), str(file))
+    return _parse_comments(read_utf8(file, "replace"), str(file))
 
 
 def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str]) -> list[LaunchRequest]:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import click
 import pytest
 
+from gpuprof.base.claims import claimed
+from gpuprof.base.targets import target_of
 from gpuprof.cli.main import COMMANDS
 from gpuprof.cli.options.outputs import OutputPath
 from gpuprof.cli.options.written import options, section
@@ -44,29 +46,30 @@ class Case(NamedTuple):
     name: str
     reads: str
     is_quick: bool = False
+    is_text: bool = False
 
 
 # Command and option -> the ways to write with it, one for each kind of file.
 CASES = {
     ("compile", "-o"): (
         Case("k.ptx -o", "out.gpubin", "k.ptx", is_quick=True),
-        Case("k.cu --emit ptx -o", "out.ptx", "k.cu"),
+        Case("k.cu --emit ptx -o", "out.ptx", "k.cu", is_text=True),
     ),
     ("collect", "-o"): (Case("k.ptx --period 32 -o", "out.gprec", "k.ptx"),),
     ("replay", "-o"): (Case("k.gprec -o", "out.gprec", "k.gprec"),),
     # one that may be written over stands in a test of its own
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", "", is_quick=True),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec", is_quick=True),),
-    ("export", "-o"): (Case("k.gprec -o", "out.folded", "k.gprec", is_quick=True),),
+    ("export", "-o"): (Case("k.gprec -o", "out.folded", "k.gprec", is_quick=True, is_text=True),),
     ("check", "--baseline"): (Case("k.gprec --update --baseline", "out.txt", "k.gprec", is_quick=True),),
     ("sweep", "-o"): (
-        Case("k.ptx --jobs 1 -o", "out.csv", "k.ptx"),
-        Case("k.ptx --jobs 1 -o", "out.json", "k.ptx"),
+        Case("k.ptx --jobs 1 -o", "out.csv", "k.ptx", is_text=True),
+        Case("k.ptx --jobs 1 -o", "out.json", "k.ptx", is_text=True),
         Case("k.ptx --jobs 1 -o", "out.sqlite", "k.ptx"),
     ),
     ("sweep", "--plot"): (
         Case("k.ptx --jobs 1 --plot", "out.png", "k.ptx"),
-        Case("k.ptx --jobs 1 --plot", "out.svg", "k.ptx"),
+        Case("k.ptx --jobs 1 --plot", "out.svg", "k.ptx", is_text=True),
     ),
 }
 EACH = [
@@ -74,11 +77,6 @@ EACH = [
     for (command, _), cases in CASES.items()
     for case in cases
 ]
-# Options and arguments that are paths and are read.
-READ = {
-    "FILE.gpudb|FILE.gprec", "FILE.gprec", "FILE.gpudb", "A.gprec B.gprec ...", "FILE",
-}  # fmt: skip
-
 pytestmark = pytest.mark.skipif(not usable(), reason="needs setpriv, to be an ordinary user")
 
 
@@ -96,13 +94,6 @@ def server():
             assert done.code == 0, done
         yield started
         started.close()
-
-
-@pytest.fixture
-def folder(server, request):
-    """Of one case: a copy of the inputs."""
-    with tempfile.TemporaryDirectory(dir=server.folder) as name:
-        yield prepared(server, Path(name))
 
 
 def prepared(server: Server, folder: Path) -> Path:
@@ -136,7 +127,7 @@ def test_every_type_of_file(server, command, case):
     own = own_file(server, command, case)
     wrong = []
     for name, place in PLACES.items():
-        if not case.reads and "what_is_read" in name:
+        if (not case.reads and "what_is_read" in name) or (case.is_text and name == "foreign_file"):
             continue
         for flag, outcome in (((), place.outcome), (("--force",), place.with_force)):
             with tempfile.TemporaryDirectory(dir=server.folder) as made:
@@ -189,3 +180,40 @@ def fault_of(done: Done, before: dict, after: dict, outcome: str, own: bytes) ->
     if done.code not in (1, 2) or not done.error.startswith("gpuprof: ") or done.error.count("\n") != 1:
         return "is not refused in one line"
     return ""
+
+
+# stdout, and two at once.
+
+
+@pytest.mark.parametrize(
+    "command, printed",
+    [
+        ("compile k.ptx", "k: "),
+        ("collect k.ptx --period 32", "k<<<2, 64>>>"),
+        ("merge k.gprec other.gprec", "28 samples"),
+        ("correlate k.gprec", "/dev/stdout: 1 launch"),
+        ("check k.gprec --update", "/dev/stdout: baseline of 1 launch written"),
+    ],
+)
+def test_an_output_that_is_stdout(server, command, printed):
+    """It has the bytes of the file, and what is printed else goes to stderr."""
+    option = "--baseline" if "--update" in command else "-o"
+    with tempfile.TemporaryDirectory(dir=server.folder) as made:
+        folder = prepared(server, Path(made))
+        arguments = command.split()
+        assert server.run(folder, *arguments, option, "made").code == 0
+        done = server.run(folder, *arguments, option, "/dev/stdout", stdout=str(folder / "piped"))
+        assert done.code == 0 and done.error.startswith(printed), done
+        assert (folder / "piped").read_bytes() == (folder / "made").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["collect k.ptx -o out.gprec", "sweep k.ptx --jobs 1 -o out.csv"])
+def test_a_second_run_with_the_same_output(server, command):
+    with tempfile.TemporaryDirectory(dir=server.folder) as made:
+        folder = prepared(server, Path(made))
+        output = command.split()[-1]
+        with claimed(target_of(folder / output)):
+            give(folder)
+            error = f"gpuprof: {output}: another gpuprof is writing it; wait until it ends, or give another name\n"
+            assert server.run(folder, *command.split()) == (2, "", error)
+        assert server.run(folder, *command.split()).code == 0

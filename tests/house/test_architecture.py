@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "base": "errors",
     "compiled": "errors base",
     "isa": "errors",
-    "chips": "errors",
+    "chips": "errors base",
     "fidelity": "errors chips",
     "compile": "errors base",
     "assemble": "errors base isa",

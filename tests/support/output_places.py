@@ -57,6 +57,12 @@ def own_kind(given):
     path(given).write_bytes(given.own)
 
 
+@place(REFUSED, WRITTEN)
+def foreign_file(given):
+    """Of a text format the name alone says what it is."""
+    path(given).write_bytes(FOREIGN)
+
+
 @place(WRITTEN)
 def empty(given):
     path(given).touch()

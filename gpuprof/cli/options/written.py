@@ -24,8 +24,7 @@ Commands that are not in the table write to stdout and stderr alone.
 * A link stays a link: the file that it leads to counts, and is made where there is none.
 * `/dev/null`, `/dev/stdout`, `/dev/stderr` and `/dev/fd/N` are written to. Other devices, folders,
   FIFOs and sockets are refused, with `--force`, too.
-* All of this is asked before a command works, with exit code 2. So is whether the folder is there
-  and can be written.
+* All of this is asked before a command works. So is whether the folder is there and can be written.
 * A file appears whole or not at all, except a recording, which grows whole chunk by whole chunk.
 * While it works, a command has hidden files beside the output, whose names begin with a dot and the
   output's name. What a killed run left of them goes when the next one of the same output ends.
