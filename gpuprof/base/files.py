@@ -1,5 +1,6 @@
 """Files: output that appears whole or not at all, and one wording for input that cannot be read."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -11,9 +12,12 @@ from typing import BinaryIO
 
 from gpuprof.base.processes import is_running
 from gpuprof.base.scratch import temporary_folder
-from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.base.targets import check_regular, refused, target_of
+from gpuprof.errors import UsageError
 
 ENDINGS = r"\.(partial|pass[0-9]+)"  # of hidden names
+MOST_NAME_NBYTES = 128  # of a name in a hidden one, which has at most 255 with the machine's name and the rest
+DIGEST_CHARACTERS = 16
 
 
 def unreadable(path: Path | str, error: OSError) -> UsageError:
@@ -25,38 +29,47 @@ def unreadable(path: Path | str, error: OSError) -> UsageError:
 
 @contextmanager
 def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
-    """Gives a name beside `path` to write to; when the block ends well the file takes the place of `path`, else it is
-    removed.
+    """Gives a name to write to, beside the file that `path` leads to; when the block ends well the file takes its
+    place, else it is removed.
 
-    What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a regular
-    file that `path` was is called NAME.old then. A pipe or a device stays what it is: the bytes go into it.
-    Raises UsageError when `path` is a folder, GpuprofError when the disk refuses.
+    What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a file
+    that was there is called NAME.old then. What is no file, such as stdout, gets the bytes when the block ends well.
+    Raises UsageError for what is never written (`base.targets`), GpuprofError when the disk refuses.
     """
-    if path.is_dir():
-        raise UsageError(f"{path}: is a folder; give a file name")
-    with _refusals(path):
-        if path.exists() and not path.is_file():
-            with open(path, "wb") as out, handing_over(out) as whole:
+    target = target_of(path)
+    try:
+        if target.path is None:
+            with target.open() as out, handing_over(out) as whole:
                 yield whole
             return
-        remove_what_was_left(path)
-        partial = hidden(path, "partial")
+        remove_what_was_left(target.path)
+        partial = hidden(target.path, "partial")
         try:
             yield partial
-            if keep_old and path.is_file():
-                os.replace(path, old_name(path))
-            os.replace(partial, path)
+            if keep_old:
+                move_aside(target.path)
+            take_place(partial, target.path)
         finally:
-            with suppress(OSError):  # such as a name that is too long, which is why there is none
+            with suppress(OSError):
                 partial.unlink()
-
-
-@contextmanager
-def _refusals(path: Path) -> Iterator[None]:
-    try:
-        yield
+    except BrokenPipeError:  # the reader of stdout has seen enough
+        raise
     except OSError as error:
-        raise GpuprofError(f"{path}: cannot be written: {error.strerror}") from None
+        raise refused(path, error) from None
+
+
+def move_aside(path: Path) -> None:
+    """A file that has this name is called NAME.old then. Raises UsageError when it is no regular file."""
+    if os.path.lexists(path):
+        check_regular(path, os.lstat(path))
+        take_place(path, old_name(path))
+
+
+def take_place(file: Path, path: Path) -> None:
+    """Give a file another name. Raises UsageError when something else than a regular file came to have it."""
+    if os.path.lexists(path):
+        check_regular(path, os.lstat(path))
+    os.replace(file, path)
 
 
 @contextmanager
@@ -79,17 +92,28 @@ def hidden(path: Path, ending: str) -> Path:
     """A name beside `path` for a file of this process that nobody else is to see. `ending`: one of ENDINGS, without the
     dot.
     """
-    return path.with_name(f"{_beginning(path)}{os.getpid()}.{ending}")
+    return Path(f"{process_beginning(path)}{os.getpid()}.{ending}")
 
 
-def _beginning(path: Path) -> str:
+def process_beginning(path: Path) -> Path:
     # with the machine's name, since folders are shared and process numbers are not
-    return f".{path.name}.{gethostname()}."
+    return Path(f"{hidden_beginning(path)}{gethostname()}.")
+
+
+def hidden_beginning(path: Path) -> Path:
+    """How hidden names beside `path` begin, up to a dot. Of a name that leaves no room for more, a digest stands for
+    the rest.
+    """
+    name = os.fsencode(path.name)
+    if len(name) > MOST_NAME_NBYTES:
+        digest = hashlib.sha256(name).hexdigest()[:DIGEST_CHARACTERS]
+        name = name[: MOST_NAME_NBYTES - DIGEST_CHARACTERS] + digest.encode()
+    return path.parent / f".{os.fsdecode(name)}."
 
 
 def remove_what_was_left(path: Path) -> None:
     """Remove the hidden files beside `path` of processes that are no more."""
-    remove_left(path.parent, _beginning(path))
+    remove_left(path.parent, process_beginning(path).name)
 
 
 def remove_left(folder: Path, beginning: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gpuprof.base.files import unreadable
+from gpuprof.base.text import decoded
 from gpuprof.errors import UsageError
 
 KIB, MIB, GIB, TIB = (1 << shift for shift in (10, 20, 30, 40))
@@ -104,11 +105,10 @@ def read_input(path: Path | str, kind: Kind) -> bytes:
 
 
 def read_input_text(path: Path | str, kind: Kind, errors: str = "strict") -> str:
-    """A user's text, UTF-8, each line ended by \\n. Raises UnicodeDecodeError where `errors` is "strict", and what
-    `read_input` raises.
+    """A user's text, UTF-8, each line ended by \\n. Raises UnicodeDecodeError where `errors` is "strict", UsageError
+    for UTF-16, and what `read_input` raises.
     """
-    text = read_input(path, kind).decode("utf-8", errors)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return decoded(read_input(path, kind), path, errors)
 
 
 def is_missing(path: Path | str) -> bool:

@@ -23,8 +23,9 @@ FORMAT = 2
 FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
+TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
-# gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
+{TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # {LINE_SHARE:.0%} of any of them on.

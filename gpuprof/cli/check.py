@@ -6,12 +6,13 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim, force_option
 
 
 @click.command()
 @click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
 @click.option(
-    "--baseline", required=True, type=click.Path(path_type=Path), help="The committed text file to compare with."
+    "--baseline", required=True, type=OutputPath(baseline_kind), help="The committed text file to compare with."
 )
 @click.option(
     "--fail-on",
@@ -27,6 +28,7 @@ from gpuprof.cli.options.formats import format_option
     help="A launch of another grid, block or dynamic shared memory is another launch, not one whose shape changed.",
 )
 @click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
+@force_option
 @click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
 @format_option(json="versioned")
 def command(
@@ -35,6 +37,7 @@ def command(
     limits: tuple[str, ...],
     strict_shape: bool,
     update: bool,
+    force: bool,
     diff: bool,
     format_: str,
 ):
@@ -60,6 +63,10 @@ def command(
         raise UsageError(
             "--update writes the baseline without comparing; leave out --diff, --fail-on and --strict-shape"
         )
+    if force and not update:
+        raise UsageError("--force overwrites the baseline; give --update, too, or leave it out")
+    if update:
+        claim(baseline, baseline_kind, [profile], force)
     with stage("reading the profile"), reading(profile) as db:
         check_results(read_results(db), profile, format_)
         facts = measure(db, profile)

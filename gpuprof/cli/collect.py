@@ -1,6 +1,7 @@
 """gpuprof collect: run kernels on the emulated GPU and record a profile."""
 
 import gc
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from gpuprof.base.stages import stage
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.results import (
     check_results_flags,
-    check_saves,
+    claim_saves,
     comparing_flags,
     raise_if_wrong,
     result_options,
@@ -75,10 +77,11 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(recording),
     metavar="OUT",
     help="The recording to write.  [default: FILE's name with .gprec, in this folder]",
 )
+@force_option
 @build_options
 @click.pass_obj
 def command(
@@ -96,6 +99,7 @@ def command(
     save_stream: bool,
     wanted,
     output: Path | None,
+    force: bool,
     options: BuildOptions,
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
@@ -106,9 +110,10 @@ def command(
     """
     output = output or Path(f"{file.stem}.gprec")
     check_file(file, launches, script_args)
-    _check_output(file, output)
     check_results_flags(file, wanted)
-    check_saves(wanted, (file, output))
+    inputs = list(_inputs(file, chip_name, options, launches, wanted, script_args))
+    claim(output, recording, inputs, force)
+    claim_saves(wanted, output, inputs, force)
 
     with stage("starting"), _nothing_is_garbage():
         from gpuprof.cli.progress.terminal import Terminal
@@ -184,11 +189,22 @@ def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ..
         raise UsageError(f"{script_args[0]!r}: only a .py script takes further arguments; leave it out")
 
 
-def _check_output(file: Path, output: Path) -> None:
-    from gpuprof.errors import UsageError
+def _inputs(
+    file: Path,
+    chip_name: str | None,
+    options: BuildOptions,
+    launches: tuple[str, ...],
+    wanted,
+    script_args: tuple[str, ...],
+) -> Iterator[Path]:
+    """What the command reads, as far as it is known before anything is compiled. A script's arguments may be files."""
+    from gpuprof.device.results import input_files
+    from gpuprof.run.launch_requests import command_line_requests, comment_requests
 
-    if output.exists() and output.samefile(file):
-        raise UsageError(f"{output}: the recording would replace its own source; give another name with -o")
+    yield from (file, *map(Path, (chip_name or "", options.compiler, *script_args)))
+    if file.suffix != ".py":
+        folder = Path() if launches else file.parent
+        yield from input_files(command_line_requests(launches) or comment_requests(file), wanted, folder)
 
 
 def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, others, options, script_args) -> str:

@@ -6,8 +6,11 @@ import click
 
 from gpuprof.cli.options.building import build_options, flags_for_compilers
 from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.outputs import OutputPath, claim, force_option, gpubin, ptx
 from gpuprof.errors import UsageError
 from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, read_source
+
+KINDS = {"gpubin": gpubin, "ptx": ptx}  # of --emit
 
 
 @click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
@@ -15,10 +18,11 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_sourc
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(gpubin, ptx),
     metavar="OUT",
     help="The file to write.  [default: FILE's name with .gpubin or .ptx, in this folder]",
 )
+@force_option
 @click.option(
     "--chip",
     "chip_name",
@@ -29,7 +33,7 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_sourc
 )
 @click.option(
     "--emit",
-    type=NearChoice(["gpubin", "ptx"]),
+    type=NearChoice(tuple(KINDS)),
     default="gpubin",
     show_default=True,
     help="The kind of file to write.",
@@ -45,6 +49,7 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_sourc
 def command(
     file: Path,
     output: Path | None,
+    force: bool,
     chip_name: str,
     emit: str,
     names: tuple[str, ...],
@@ -52,11 +57,13 @@ def command(
 ):
     """Compile FILE.cu or FILE.ptx, and print the resources of each kernel."""
     output = output or Path(f"{file.stem}.{emit}")
-    _check_files(file, output)
+    check_source(file)
     if file.suffix == ".ptx":
         _refuse(f"{file}: a .ptx file is already compiled", {"--kernel": names, **flags_for_compilers(options)})
     if emit == "ptx":
         _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": options.max_registers})
+
+    claim(output, KINDS[emit], (file, Path(chip_name), Path(options.compiler)), force)
 
     from gpuprof.chips import load_chip
 
@@ -69,12 +76,6 @@ def command(
     program, image = build_ptx(module, options)
     _write(output, image)
     _summarise(program, output)
-
-
-def _check_files(file: Path, output: Path) -> None:
-    check_source(file)
-    if output.exists() and output.samefile(file):
-        raise UsageError(f"{output}: would replace its own source; give another name with -o")
 
 
 def _refuse(why: str, flags: dict[str, object]) -> None:

@@ -4,32 +4,29 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.outputs import OutputPath, claim, database, force_option
+
 
 @click.command()
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(database),
     help="The database to write.  [default: the recording's name with .gpudb]",
 )
-def command(recording: Path, output: Path | None):
+@force_option
+def command(recording: Path, output: Path | None, force: bool):
     """Turn a recording into a database (SQLite) for reports, checks and your own queries.
 
     A damaged recording is correlated up to the damage. The error goes to stderr, and the exit code is 1.
     """
     from gpuprof.correlate.correlate import correlate
-    from gpuprof.correlate.database import SQLITE_MAGIC, read_start
-    from gpuprof.errors import FileFormatError, UsageError
+    from gpuprof.errors import FileFormatError
     from gpuprof.isa.printing.printable import printable
 
-    output = output or recording.with_suffix(".gpudb")
-    if output.absolute() == recording.absolute():
-        raise UsageError(f"{output}: the database would replace the recording; give another name with -o")
-    if output.is_file() and output.stat().st_size and read_start(output) != SQLITE_MAGIC:
-        raise UsageError(
-            f"{output}: is not a database and would be overwritten; give another name with -o, or remove the file"
-        )
+    output = output or recording.parent / f"{recording.stem}.gpudb"
+    claim(output, database, [recording], force)
     read = correlate(recording, output)
     if read.damage:
         raise FileFormatError(f"{recording}: {read.damage}; {output} holds the launches before the damage")

@@ -9,9 +9,11 @@ import click
 from gpuprof.base.stages import stage
 from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.outputs import OutputPath, claim, export, force_option
 from gpuprof.export import FORMATS
 
-STDOUT = (Path("-"), Path("/dev/stdout"))
+STDOUT = Path("-")
+KINDS = {name: export(name) for name in FORMATS}
 
 
 @click.command(
@@ -26,12 +28,13 @@ STDOUT = (Path("-"), Path("/dev/stdout"))
     "-o",
     "--output",
     required=True,
-    type=click.Path(path_type=Path),
+    type=OutputPath(*KINDS.values()),
     metavar="NAME",
     help="The file to write; - is stdout, and needs --format.",
 )
 @click.option("--format", "format_", type=NearChoice(tuple(FORMATS)), help="Default: by the extension of NAME.")
-def command(file: Path, output: Path, format_: str | None):
+@force_option
+def command(file: Path, output: Path, format_: str | None, force: bool):
     """Write the profile in FILE (.gprec or .gpudb) in a format that other tools read.
 
     \b
@@ -39,12 +42,11 @@ def command(file: Path, output: Path, format_: str | None):
     gpuprof export saxpy.gprec -o - --format folded | flamegraph.pl > saxpy.svg
     """
     from gpuprof.correlate.database import reading
-    from gpuprof.errors import UsageError
     from gpuprof.export.write import format_of, write
 
     format_ = format_ or format_of(output)
-    if output.exists() and file.exists() and output.samefile(file):
-        raise UsageError(f"{output}: the export would replace the file it is made from; give another name with -o")
+    if output != STDOUT:
+        claim(output, KINDS[format_], [file], force)
     with reading(file) as db:
         with output_to(output) as path, stage(f"writing {output.name}"):
             write(db, path, format_)
@@ -55,7 +57,7 @@ def output_to(output: Path) -> AbstractContextManager[Path]:
     """Gives the name to write to."""
     from gpuprof.base.files import handing_over, replacing
 
-    return handing_over(sys.stdout.buffer) if output in STDOUT else replacing(output)
+    return handing_over(sys.stdout.buffer) if output == STDOUT else replacing(output)
 
 
 def notice_unfinished(database, file: Path) -> None:

@@ -4,10 +4,13 @@ import importlib
 import os
 import sys
 import time
+from contextlib import suppress
+from typing import TextIO
 
 import click
 
 from gpuprof.base.interrupts import Ended
+from gpuprof.base.streams import fill_closed_streams
 from gpuprof.base.wording import suggestion
 from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
 
@@ -41,13 +44,22 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command {name!r}{f'; {near}' if near else ''}", ctx)
         return importlib.import_module(f"gpuprof.cli.{name}").command
 
+    # A reader that goes away is met here, since click itself would make it exit code 1.
+
+    def make_context(self, *arguments, **others):
+        try:
+            return super().make_context(*arguments, **others)
+        except BrokenPipeError:  # of a help page
+            silence_stdout()
+            raise click.exceptions.Exit(0) from None
+
     def invoke(self, ctx):
         from gpuprof.cli.progress.display import Display, wanted_stream
 
         try:
             with Display(wanted_stream(sys.stderr), time.monotonic()) as ctx.obj:
                 return super().invoke(ctx)
-        except BrokenPipeError:  # here, since click itself would make it exit code 1
+        except BrokenPipeError:
             silence_stdout()
 
     def format_commands(self, ctx, formatter):
@@ -71,12 +83,18 @@ def cli(context):
 
 
 def _complain(error: GpuprofError) -> int:
+    """Prints the error; where stderr takes nothing, the exit code alone says it."""
+    with suppress(OSError):
+        _print_error(error)
+    return error.exit_code
+
+
+def _print_error(error: GpuprofError) -> None:
     from gpuprof.isa.printing.printable import printable
 
     if isinstance(error, CompileError | ScriptError) and error.diagnostics:
         click.echo(printable(error.diagnostics.rstrip("\n"), keep="\n\t"), err=True)
     click.echo(f"gpuprof: {printable(str(error), keep=chr(10))}", err=True)
-    return error.exit_code
 
 
 def _in_our_words(error: click.UsageError) -> UsageError:
@@ -91,33 +109,52 @@ def silence_stdout() -> None:
     """The reader of our output went away (`| head`): drop what is still to come, and keep Python from complaining at
     exit.
     """
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _silence(sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)
 
 
 def main():
     """What `gpuprof.__main__` calls. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not
     comparable, 130 interrupted. A signal that `base.interrupts` looks after is raised.
     """
+    fill_closed_streams()
+    code = _exit_code()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # said already, or it cannot be said
+            _silence(stream)
+    sys.exit(code)
+
+
+def _exit_code() -> int:
     try:
         code = cli(prog_name="gpuprof", standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
     except GpuprofError as error:
-        sys.exit(_complain(error))
+        return _complain(error)
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
+        with suppress(OSError):
+            error.show()
+        return 2
     except click.UsageError as error:
-        sys.exit(_complain(_in_our_words(error)))
+        return _complain(_in_our_words(error))
     except (click.Abort, KeyboardInterrupt) as error:
         if isinstance(error.__cause__, Ended):
             raise error.__cause__ from None
-        click.echo("gpuprof: interrupted", err=True)
-        sys.exit(130)
+        with suppress(OSError):
+            click.echo("gpuprof: interrupted", err=True)
+        return 130
     except BrokenPipeError:
         silence_stdout()
-        sys.exit(0)
+        return 0
     except OSError as error:  # a full disk under stdout; files that commands open have errors of their own
         silence_stdout()
         what = f"{error.filename}: " if error.filename else "cannot write the output: "
-        sys.exit(_complain(GpuprofError(f"{what}{error.strerror}")))
+        return _complain(GpuprofError(f"{what}{error.strerror}"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.recording import recorded_text
 
 
@@ -12,12 +13,13 @@ from gpuprof.cli.recording import recorded_text
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(recording),
     metavar="OUT",
     required=True,
     help="The recording to write; may be one of the inputs.",
 )
-def command(recordings: tuple[Path, ...], output: Path):
+@force_option
+def command(recordings: tuple[Path, ...], output: Path, force: bool):
     """Join recordings into one.
 
     Recordings of the same launches with other seeds or phases are passes: their samples add up, as with
@@ -35,9 +37,10 @@ def command(recordings: tuple[Path, ...], output: Path):
 
     if len(recordings) < 2:
         raise UsageError(f"{recordings[0]}: is the only recording; give two or more to merge")
+    claim(output, recording, recordings, force, may_be_input=True)
     merged = merge(recordings, output, keep_old=True)
     if merged.without_stream:
         names = ", ".join(dict.fromkeys(map(str, merged.without_stream)))
         text = f"{output} has no command stream: each stream of {names} is one run; keep these files to replay them"
         click.echo(f"gpuprof: {printable(text)}", err=True)
-    click.echo(recorded_text(merged.writer, passes_of(merged.sampling), output))
+    click.echo(printable(recorded_text(merged.writer, passes_of(merged.sampling), output)))

@@ -8,6 +8,7 @@ import click
 
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.results import raise_if_wrong
 from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
 from gpuprof.cli.progress.display import Display
@@ -41,11 +42,12 @@ from gpuprof.cli.recording import (
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(recording),
     metavar="OUT",
     help="The recording to write.  [default: FILE-replay.gprec, in this folder]",
 )
 @click.pass_obj
+@force_option
 def command(
     display: Display,
     file: Path,
@@ -56,6 +58,7 @@ def command(
     passes: int | None,
     load_base: int | str | None,
     output: Path | None,
+    force: bool,
 ):
     """Run the command stream of FILE again: the same code, data and launches, without source or script.
 
@@ -67,18 +70,16 @@ def command(
     gpuprof replay train.gprec --period 64 --mode all -o close.gprec
     """
     output = output or Path(f"{file.stem}-replay.gprec")
+    claim(output, recording, (file, Path(chip_name or "")), force)
 
     from gpuprof.chips import load_chip
     from gpuprof.cli.progress.terminal import Terminal
-    from gpuprof.errors import UsageError
     from gpuprof.run.multipass import passes_of, record as record_passes
     from gpuprof.run.replay import chip_of, replay
     from gpuprof.run.settings import Settings
     from gpuprof.saved.read import read_stream
     from gpuprof.timing.sampling.control_registers import changed
 
-    if output.exists() and file.exists() and output.samefile(file):
-        raise UsageError(f"{output}: the recording would replace its own input; give another name with -o")
     stream = read_stream(file)
     given, form = registers, None
     if record:

@@ -8,9 +8,22 @@ import click
 from gpuprof.base.stages import stage
 from gpuprof.cli.collect import check_file
 from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.options.outputs import (
+    OutputPath,
+    claim,
+    csv_table,
+    force_option,
+    json_table,
+    png_plot,
+    sqlite_table,
+    svg_plot,
+)
 from gpuprof.cli.options.results import check_results_flags, comparing_options
 from gpuprof.cli.options.sampler import Cycles
 from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
+
+TABLES = {".csv": csv_table, ".json": json_table, ".sqlite": sqlite_table}
+PLOTS = {".png": png_plot, ".svg": svg_plot}
 
 
 @click.command("sweep", short_help="Run one file on a table of chips and parameters.")
@@ -74,16 +87,17 @@ from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
     "--output",
     "outputs",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=OutputPath(*TABLES.values()),
     metavar="OUT",
     help="Write the table as .csv, .json or .sqlite. Repeatable.",
 )
 @click.option(
     "--plot",
-    type=click.Path(path_type=Path),
+    type=OutputPath(*PLOTS.values()),
     metavar="OUT",
     help="Plot cycles against the first parameter, as .png or .svg.",
 )
+@force_option
 @compiler_options
 def command(
     file: Path,
@@ -102,6 +116,7 @@ def command(
     scheduler: str | None,
     outputs: tuple[Path, ...],
     plot: Path | None,
+    force: bool,
     options: BuildOptions,
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin or a .py script) on every combination of chips and values.
@@ -114,7 +129,7 @@ def command(
     """
     check_file(file, launches, script_args)
     check_results_flags(file, wanted)
-    _check_flags(file, outputs, plot, jobs, scheduler)
+    _check_flags(outputs, plot, jobs, scheduler)
 
     from gpuprof.sweep.parameters import parse_parameter, registers_parameter
     from gpuprof.sweep.plan import Plan, prepare, runs
@@ -138,6 +153,7 @@ def command(
         wanted,
     )
     planned = runs(plan)
+    _claim_outputs(outputs, plot, _inputs(plan, planned), force)
     outcomes = {}
     try:
         with stage("", "runs", len(planned), each="run") as under_way:
@@ -151,9 +167,7 @@ def command(
     _finish(plan, planned, outcomes, outputs, plot)
 
 
-def _check_flags(
-    file: Path, outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None
-) -> None:
+def _check_flags(outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None) -> None:
     from gpuprof.errors import UsageError
     from gpuprof.sweep.dask_cluster import check_installed
     from gpuprof.sweep.plot import check_plot
@@ -163,15 +177,35 @@ def _check_flags(
         check_output(output)
     if plot:
         check_plot(plot)
-    for output in (*outputs, *([plot] if plot else [])):
-        if output.exists() and output.samefile(file):
-            raise UsageError(f"{output}: would replace its own source; give another name")
     if scheduler:
         check_installed()
         if jobs:
             raise UsageError(
                 f"--jobs {jobs}: processes of this machine do not run with --scheduler; leave out one of them"
             )
+
+
+def _claim_outputs(outputs: Sequence[Path], plot: Path | None, inputs: list[Path], force: bool) -> None:
+    from gpuprof.base.outputs import check_output
+
+    for output in dict.fromkeys(outputs):
+        claim(output, TABLES[output.suffix], inputs, force)
+        check_output(_partial_name(output), TABLES[output.suffix](), inputs, force)
+    if plot:
+        claim(plot, PLOTS[plot.suffix], inputs, force)
+
+
+def _partial_name(output: Path) -> Path:
+    return output.with_name(f"{output.stem}.partial{output.suffix}")
+
+
+def _inputs(plan, planned: Sequence) -> list[Path]:
+    """What the command reads. A script's arguments may be files."""
+    from gpuprof.device.results import input_files
+    from gpuprof.sweep.plan import file_requests, flag_requests
+
+    arrays = input_files(flag_requests(plan, planned[0]) or file_requests(plan), plan.wanted, plan.folder)
+    return [plan.file, *arrays, *map(Path, (*plan.chips, plan.options.compiler, *plan.script_args))]
 
 
 def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
@@ -189,13 +223,15 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Itera
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:
     """After Ctrl-C, or when a cluster is lost: the runs that are done, beside where the table would have been."""
+    from gpuprof.isa.printing.printable import printable
     from gpuprof.sweep.table import build_table
     from gpuprof.sweep.write import write
 
     for output in outputs if outcomes else ():
-        partial = output.with_name(f"{output.stem}.partial{output.suffix}")
+        partial = _partial_name(output)
         write(build_table(plan, planned, outcomes), partial)
-        click.echo(f"gpuprof: {len(outcomes)} of {len(planned)} runs are done -> {partial}", err=True)
+        text = f"gpuprof: {len(outcomes)} of {len(planned)} runs are done -> {partial}"
+        click.echo(printable(text), err=True)
 
 
 def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], plot: Path | None) -> None:

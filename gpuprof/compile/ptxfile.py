@@ -33,7 +33,7 @@ def read_ptx(path: Path | str, source_dirs: Sequence[Path | str] = ()) -> PtxMod
     for magic, kind in _NO_TEXT.items():
         if data.startswith(magic):
             raise PtxError(f"this is {kind}, not PTX; `cuobjdump -ptx` extracts its PTX, if it has some", str(path))
-    ptx = _text(data)
+    ptx = ptx_text(data)
     folder = Path(path).parent
     return module_of_ptx(ptx, str(path), folder, (folder, *map(Path, source_dirs)))
 
@@ -58,7 +58,7 @@ def module_of_ptx(ptx: str, name: str, folder: Path, source_dirs: Sequence[Path]
     )
 
 
-def _text(data: bytes) -> str:
+def ptx_text(data: bytes) -> str:
     """PTX as text, lines ended by \\n. Editors put a byte order mark in front; PTX out of a program ends in a zero
     byte, as C strings do.
     """

@@ -105,11 +105,11 @@ def plan_results(
         raise UsageError(
             f"{' and '.join(given)}: nothing is compared; give --expect, or ; y == ref.npy behind a launch"
         )
-    _check_saves(saves, list(_input_files(requests, wanted, folder)))
+    _check_saves(saves, list(input_files(requests, wanted, folder)))
     return ResultPlan((*own, *asked), saves)
 
 
-def _input_files(requests: Sequence[LaunchRequest], wanted: Wanted, folder: Path) -> Iterator[Path]:
+def input_files(requests: Sequence[LaunchRequest], wanted: Wanted, folder: Path) -> Iterator[Path]:
     """The .npy files that launches and comparisons read."""
     for request in requests:
         for argument in request.arguments:

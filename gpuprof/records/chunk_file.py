@@ -5,27 +5,24 @@ reader takes the whole ones.
 """
 
 import os
-import stat
 from pathlib import Path
+from typing import BinaryIO
 
-from gpuprof.base.files import old_name
-from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.base.files import move_aside, old_name
+from gpuprof.base.targets import target_of
+from gpuprof.errors import GpuprofError
 
 
 class ChunkFile:
     """Nothing touches the disk before `create`; what was appended earlier is held in memory until then.
 
-    A previous regular file is kept as NAME.old. Devices and pipes are written to as they are.
-    Raises UsageError when the path is a folder or in none, GpuprofError when the disk refuses.
+    A previous file is kept as NAME.old. What is no file, such as stdout, is written to as it is. A link stays one.
+    Raises UsageError when the path is a folder, or in none, or a device, GpuprofError when the disk refuses.
     """
 
     def __init__(self, path: Path):
         self.path = path
-        self.old_path = old_name(path)
-        if path.is_dir():
-            raise UsageError(f"{path}: is a folder; give a file name to write the recording to")
-        if not self.path.absolute().parent.is_dir():
-            raise UsageError(f"{path}: there is no folder {self.path.absolute().parent}")
+        self._target = target_of(path)
         self._held: list[bytes] = []
         self._file = None
         self._moved_aside = False
@@ -42,16 +39,20 @@ class ChunkFile:
         if self.created:
             return
         try:
-            if self._is_regular():
-                self._moved_aside = True
-                os.replace(self.path, self.old_path)
-            self._file = open(self.path, "wb", buffering=0)  # noqa: SIM115  (closed by close or discard)
+            self._file = self._opened()
         except OSError as error:
             self._put_back()
             raise self._disk_error(error) from None
         held, self._held = self._held, []
         for chunk in held:
             self._write(chunk)
+
+    def _opened(self) -> BinaryIO:
+        if not self._is_regular:
+            return self._target.open()
+        self._moved_aside = self._target.path.exists()  # first, since an interrupt may come in between
+        move_aside(self._target.path)
+        return open(self._target.path, "xb", buffering=0)  # what came to have the name meanwhile is not ours
 
     def append(self, chunk: bytes | memoryview) -> None:
         """A whole chunk, in one write call as long as the system takes it."""
@@ -77,7 +78,7 @@ class ChunkFile:
 
     def drop_partial_chunk(self) -> None:
         """Cut off what an interrupt inside `append` left, so that more can follow."""
-        if self.created and self._is_regular():
+        if self.created and self._is_regular:
             self._file.truncate(self._whole_nbytes)
             self._file.seek(self._whole_nbytes)
 
@@ -92,18 +93,26 @@ class ChunkFile:
         stays.
         """
         if self.created:
-            is_ours = self._is_regular() and os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
+            is_ours = self._is_regular and self._has_the_name()
             self._file.close()
             if is_ours:
-                self.path.unlink()
+                self._target.path.unlink()
         self._put_back()
 
     def _put_back(self) -> None:
-        if self._moved_aside and not self.path.exists() and self.old_path.exists():
-            os.replace(self.old_path, self.path)
+        old = old_name(self._target.path) if self._moved_aside else None
+        if old and old.exists() and not self._target.path.exists():
+            os.replace(old, self._target.path)
 
+    @property
     def _is_regular(self) -> bool:
-        return self.path.exists() and stat.S_ISREG(self.path.stat().st_mode)
+        return self._target.path is not None
+
+    def _has_the_name(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.lstat(self._target.path))
+        except FileNotFoundError:
+            return False
 
     def _disk_error(self, error: OSError) -> GpuprofError:
         return GpuprofError(f"{self.path}: cannot write the recording: {error.strerror}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from gpuprof.base.inputs import PTX, SOURCE, read_input_text
+from gpuprof.base.inputs import PTX, SOURCE, read_input, read_input_text
 from gpuprof.device.launching.results import parse_comparison
 from gpuprof.device.launching.text import find_launch_comments, parse_launch
 from gpuprof.device.launching.values import LaunchRequest
@@ -21,7 +21,11 @@ def comment_requests(file: Path) -> list[LaunchRequest]:
     """The launches that a source file names in its comments."""
     if file.suffix == ".gpubin":
         return []
-    return _parse_comments(read_input_text(file, PTX if file.suffix == ".ptx" else SOURCE, errors="replace"), str(file))
+    if file.suffix == ".ptx":
+        from gpuprof.compile.ptxfile import ptx_text  # which knows more encodings
+
+        return _parse_comments(ptx_text(read_input(file, PTX)), str(file))
+    return _parse_comments(read_input_text(file, SOURCE, errors="replace"), str(file))
 
 
 def embedded_requests(file: Path, sources: dict[str, str], kernels: Iterable[str]) -> list[LaunchRequest]:

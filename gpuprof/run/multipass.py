@@ -6,7 +6,6 @@ recording; in the end `records.merge` makes one of them.
 """
 
 import shlex
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import Any
 
 from gpuprof.base.files import hidden, remove_what_was_left
 from gpuprof.base.stages import stage
+from gpuprof.base.targets import target_of
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
@@ -80,7 +80,7 @@ def _check(output: Path, settings: Settings, passes: int) -> None:
         )
     if settings.sampling.stream == "lsu":
         raise UsageError(f"{passes} passes with --stream lsu: samples disturb each pass differently; use --stream aux")
-    if output.exists() and not stat.S_ISREG(output.stat().st_mode):
+    if target_of(output).path is None:
         raise UsageError(f"{output}: {passes} passes need a regular file as output")
 
 

@@ -48,6 +48,11 @@ class Plan:
     sample_blocks: bool = False
     wanted: Wanted = NOTHING_WANTED
 
+    @property
+    def folder(self) -> Path:
+        """Where the array files of the launches are looked up."""
+        return Path() if self.launches else self.file.parent
+
 
 @dataclass(frozen=True)
 class Run:
@@ -136,24 +141,18 @@ class _Preparation:
 
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.folder = Path() if plan.launches else plan.file.parent
-        comments = [] if plan.launches else comment_requests(plan.file)
-        self.comments = tuple(
-            replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in comments
-        )
+        self.comments = file_requests(plan)
         self._built: dict[tuple, tuple[Program, bytes] | GpuprofError] = {}
         self._files: dict[Path, bytes] = {}
 
     def of(self, run: Run) -> Kernels | GpuprofError:
         """The kernels that `run` launches; the error when its program cannot be compiled."""
-        requests = (
-            tuple(command_line_requests(with_values(text, run.defines) for text in self.plan.launches)) or self.comments
-        )
+        requests = flag_requests(self.plan, run) or self.comments
         built = self._build(run, tuple(kernel_names(requests)))
         if isinstance(built, GpuprofError):
             return built
         program, image = built
-        names = FileNames(self.folder)
+        names = FileNames(self.plan.folder)
         requests = names.of_requests(requests or self._embedded(program))
         wanted = replace(self.plan.wanted, expected=names.of_expected(self.plan.wanted.expected, Path()))
         return Kernels(
@@ -184,6 +183,21 @@ class _Preparation:
         if path not in self._files:
             self._files[path] = read_input(path, ARRAY)
         return self._files[path]
+
+
+def flag_requests(plan: Plan, run: Run) -> tuple[LaunchRequest, ...]:
+    """The launches of the plan's flags, with the values of a run."""
+    return tuple(command_line_requests(with_values(text, run.defines) for text in plan.launches))
+
+
+def file_requests(plan: Plan) -> tuple[LaunchRequest, ...]:
+    """The launches that the plan's source names, where no flag does."""
+    if plan.launches or plan.file.suffix == ".py":
+        return ()
+    return tuple(
+        replace(request, place=request.place.removeprefix(f"{plan.file.parent}/"))
+        for request in comment_requests(plan.file)
+    )
 
 
 def with_values(launch: str, defines: Mapping[str, str]) -> str:

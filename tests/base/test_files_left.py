@@ -72,9 +72,12 @@ def test_collect_that_is_killed(tmp_path):
         time.sleep(0.01)
     run.send_signal(signal.SIGKILL)
     assert run.wait() == -signal.SIGKILL
-    assert names(tmp_path) == ["spin.gprec", "spin.ptx"]
+    assert names(tmp_path) == [".spin.gprec.lock", "spin.gprec", "spin.ptx"]
     code, out, _ = gpuprof(tmp_path, "report", "spin.gprec")
     assert code == 0 and "NOT COMPLETE" in out and "the recording was cut off" in out and "spin" in out
+    write_files(tmp_path, {"spin.ptx": SPIN.replace("TIMES", "2")})
+    assert gpuprof(tmp_path, "collect", "spin.ptx")[0] == 0  # the lock went with its process, its file goes now
+    assert names(tmp_path) == ["spin.gprec", "spin.gprec.old", "spin.ptx"]
 
 
 def test_a_script_that_fails(tmp_path):

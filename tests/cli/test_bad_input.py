@@ -18,7 +18,7 @@ import pytest
 
 from gpuprof.chips import list_chips
 from gpuprof.correlate.schema import VERSION as DATABASE_VERSION
-from gpuprof.records.schema import VERSION as RECORDS_VERSION
+from gpuprof.records.schema import MAGIC, VERSION as RECORDS_VERSION
 from tests.support.command import PROGRAM, gpuprof, names, process, write_files
 
 KERNELS = """\
@@ -70,8 +70,9 @@ FILES = {
     "kernels.cu": KERNELS, "broken.cu": BROKEN, "multimem.ptx": MULTIMEM, "asm.cu": INLINE_PTX, "empty.cu": "",
     "empty.ptx": "",
     "silent.cu": "__global__ void k(int *x) { x[0] = 1; "
-        "}\n", "kernels.gprec": "the previous recording", "foreign.gprec": b"\x00\x01\xffGPU",
-    "nothing.gprec": "", "foreign.gpubin": b"ABCD and no ELF", "nothing.gpubin": "", "kernels.txt": "",
+        "}\n", "kernels.gprec": MAGIC + b"the previous recording",
+    "foreign.gprec": b"\x00\x01\xffGPU",
+    "nothing.gprec": "", "strange.gpubin": b"ABCD and no ELF", "nothing.gpubin": "", "kernels.txt": "",
     "folder.gprec/inside": "",
 }  # fmt: skip
 
@@ -139,10 +140,9 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         (("collect", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder\n"),
         (("collect", "kernels.txt"), 2, "gpuprof: kernels.txt: unknown kind of file; expected .cu, .cuh, .ptx, "
             ".gpubin, .py\n"),
-        (("collect", "kernels.cu", "-o", "kernels.cu"), 2, "gpuprof: kernels.cu: the recording would replace its own "
-            "source; give another name with -o\n"),
-        (("collect", "kernels.cu", "-o", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder; give "
-            "a file name to write the recording to\n"),
+        (("collect", "kernels.cu", "-o", "kernels.cu"), 2, "gpuprof: kernels.cu: is read by this command; give "
+            "another name\n"),
+        (("collect", "kernels.cu", "-o", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder; give a file name\n"),
         (("compile", "kernels.cu", "-o", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder; give a file name\n"),
         (
             ("collect", "silent.cu"),
@@ -150,7 +150,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
             "gpuprof: silent.cu: nothing to launch; give --launch 'kernel<<<grid, block>>>(arguments)', or a "
             "comment `// LAUNCH: ...` in the source (kernels: k)\n",
         ),
-        (("collect", "foreign.gpubin"), 1, "gpuprof: foreign.gpubin: not a gpubin: it starts with b'ABCD', not with a "
+        (("collect", "strange.gpubin"), 1, "gpuprof: strange.gpubin: not a gpubin: it starts with b'ABCD', not with a "
             "64-bit ELF header; `gpuprof compile` makes gpubin files\n"),
     ],
 )  # fmt: skip
@@ -458,14 +458,14 @@ def test_check_without_a_baseline(good):
 def test_a_full_disk(good, command):
     """A recording and an output that do not fit; nothing is blamed on the user."""
     if command == "collect":
-        code, _, error = gpuprof(good, "collect", "kernels.cu", "-o", "/dev/full")
-        assert (code, error) == (1, "gpuprof: /dev/full: cannot write the recording: No space left on device\n")
-        return
+        arguments, what = ("kernels.cu", "-o", "/dev/stdout"), "/dev/stdout: cannot write the recording"
+    else:
+        arguments, what = ("kernels.gprec",), "cannot write the output"
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*PROGRAM, command, "kernels.gprec"], cwd=good, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+            [*PROGRAM, command, *arguments], cwd=good, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
         )
-    assert (done.returncode, done.stderr) == (1, "gpuprof: cannot write the output: No space left on device\n")
+    assert (done.returncode, done.stderr) == (1, f"gpuprof: {what}: No space left on device\n")
 
 
 def test_a_folder_that_is_not_there(folder):
@@ -490,16 +490,16 @@ def test_a_folder_that_is_read_only(good, folder, command):
         code, _, error = gpuprof(folder, command, source)
     finally:
         folder.chmod(0o700)
-    assert code == 1 and error.startswith("gpuprof: ") and "Permission denied" in error
+    assert code == 1 and error.startswith("gpuprof: ") and error.endswith(f"the folder {folder} is not writable\n")
 
 
 @pytest.mark.parametrize(
     "command, output", [("correlate kernels.gprec", ".gpudb"), ("sweep kernels.cu --chips a100,v100", ".sqlite")]
 )
 def test_a_database_that_the_system_refuses(good, folder, command, output):
-    """Its own words are told, also to root: beside this name there is no place for a hidden one."""
+    """Its own words are told, also to root."""
     shutil.copy(good / "kernels.gprec", folder)
-    code, _, error = gpuprof(folder, *command.split(), "-o", (name := "x" * (255 - len(output)) + output))
+    code, _, error = gpuprof(folder, *command.split(), "-o", (name := "x" * (256 - len(output)) + output))
     assert (code, error.splitlines()[-1]) == (1, f"gpuprof: {name}: cannot be written: File name too long")
 
 
@@ -615,7 +615,7 @@ RAISES = "import gpuprof\n\n\ndef work():\n    raise ValueError('no [bold]data[/
     ],
 )
 def test_scripts(folder, script, code, error):
-    write_files(folder, {"s.py": script, "s.gprec": "the previous recording"})
+    write_files(folder, {"s.py": script, "s.gprec": MAGIC + b"the previous recording"})
     refused(folder, code, error, "collect", "s.py")
 
 

@@ -105,8 +105,7 @@ def test_ptx_out_and_in_again(folder, monkeypatch, capsys):
         (["compile", "none.cu"], 2, "gpuprof: none.cu: there is no such file\n"),
         (["compile", "include"], 2, "gpuprof: include: is a folder\n"),
         (["compile", "small.gpubin"], 2, "gpuprof: small.gpubin: expected a .cu, .cuh or .ptx file\n"),
-        (["compile", "bad.ptx", "--emit", "ptx"], 2, "gpuprof: bad.ptx: would replace its own source; give another "
-            "name with -o\n"),
+        (["compile", "bad.ptx", "--emit", "ptx"], 2, "gpuprof: bad.ptx: is read by this command; give another name\n"),
         (["compile", "bad.ptx"], 1, "gpuprof: bad.ptx: no `.target` directive: this is not a PTX file\n"),
         (["compile", "bad.ptx", "-o", "x", "--kernel", "f<1>", "-D", "A"], 2,
          "gpuprof: bad.ptx: a .ptx file is already compiled; leave out --kernel, -D\n"),

@@ -241,8 +241,7 @@ def test_what_cannot_be_done(folder):
         (4, "replay plain.gprec", "plain.gprec: no command stream is saved in it: collect with --save-stream"),
         (2, "replay none.gprec", "none.gprec: there is no such file"),
         (1, "replay kernels.cu", "kernels.cu: is not a gpuprof recording (.gprec)"),
-        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: the recording would replace its own input; give another "
-            "name with -o"),
+        (2, "replay saved.gprec -o saved.gprec", "saved.gprec: is read by this command; give another name"),
         (2, "replay saved.gprec --period 31", "sampling period 31: it must be 0 (off) or 32 to 2147483648 cycles"),
         (2, "collect kernels.cu --passes 2 --period 0", "2 passes with sampling off would all be the same; give "
             "--period"),

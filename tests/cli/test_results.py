@@ -149,7 +149,7 @@ def test_a_fault_comes_before_results(folder):
 
 
 SAVES = {
-    "y=none/y.npy": "y: none/y.npy: there is no folder none; give a file name",
+    "y=none/y.npy": "none/y.npy: there is no folder none",
     "y=ref.npy": "ref.npy is read by this run; give another name",
     "y=./in.npy": "in.npy is read by this run; give another name",
     "y=linked.npy": "linked.npy is read by this run; give another name",

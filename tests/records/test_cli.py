@@ -141,7 +141,7 @@ def test_correlate_of_a_damaged_recording(tmp_path, folder):
 
 def test_correlate_does_not_replace_its_input(tmp_path):
     before = write_saxpy(tmp_path / "saxpy.gpudb").read_bytes()
-    error = "gpuprof: saxpy.gpudb: the database would replace the recording; give another name with -o\n"
+    error = "gpuprof: saxpy.gpudb: is read by this command; give another name\n"
     assert gpuprof(tmp_path, "correlate", "saxpy.gpudb") == (2, "", error)
     assert (tmp_path / "saxpy.gpudb").read_bytes() == before
 
@@ -150,8 +150,8 @@ def test_correlate_replaces_databases_only(tmp_path):
     write_saxpy(tmp_path / "saxpy.gprec")
     other = write_saxpy(tmp_path / "other.gprec").read_bytes()
     error = (
-        "gpuprof: other.gprec: is not a database and would be overwritten; give another name with -o, or remove "
-        "the file\n"
+        "gpuprof: other.gprec: is no database of a recording, and would be overwritten; give another name, or "
+        "--force to overwrite it\n"
     )
     assert gpuprof(tmp_path, "correlate", "saxpy.gprec", "-o", "other.gprec") == (2, "", error)
     assert (tmp_path / "other.gprec").read_bytes() == other

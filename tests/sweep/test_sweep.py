@@ -108,7 +108,7 @@ def test_a_size_in_kilobytes():
         ),
         (("--launch", "sums<<<1, 64>>>(f32[512]=none.npy, f32[8])"), "none.npy: there is no such file"),
         (("-o", "table.txt"), "-o table.txt: expected a name that ends in .csv, .json, .sqlite"),
-        (("-o", "none/table.csv"), "none/table.csv: there is no folder none"),
+        (("-o", "none/table.csv"), "none/table.csv: there is no folder "),
         (("--plot", "plot.gif"), "--plot plot.gif: expected a name that ends in .png, .svg"),
         (("--scheduler", "here"), "--scheduler here: expected the address that `dask scheduler` prints"),
         (

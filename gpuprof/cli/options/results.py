@@ -1,10 +1,12 @@
 """The flags about the kernels' results: what they are compared with, and where they are saved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 
 import click
+
+from gpuprof.cli.options.outputs import OutputPath, claim, npy
 
 _COMPARING = (
     click.option(
@@ -25,9 +27,23 @@ _COMPARING = (
         "--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance of comparisons.  [default: 0]"
     ),
 )
+
+
+class SavePath(OutputPath):
+    """The type of --save: NAME=OUT.npy, as a `Saved`."""
+
+    def convert(self, value, param, ctx):
+        from gpuprof.device.launching.results import parse_saved
+
+        saved = parse_saved(value, "--save")
+        super().convert(saved.path, param, ctx)
+        return saved
+
+
 _SAVING = click.option(
     "--save",
     "saved",
+    type=SavePath(npy),
     multiple=True,
     metavar="NAME=OUT.npy",
     help="Save an array after the last launch, or K#2.NAME after the second launch of K. Repeatable.",
@@ -39,12 +55,12 @@ def comparing_options(command: Callable) -> Callable:
 
     @wraps(command)
     def with_wanted(*, expected, rtol, atol, saved=(), **others):
-        from gpuprof.device.launching.results import parse_expected, parse_saved
+        from gpuprof.device.launching.results import parse_expected
         from gpuprof.device.launching.values import Wanted
 
         wanted = Wanted(
             tuple(parse_expected(text, "--expect") for text in expected),
-            tuple(parse_saved(text, "--save") for text in saved),
+            saved,
             rtol,
             atol,
         )
@@ -87,20 +103,20 @@ def check_results_flags(file: Path, wanted) -> None:
         )
 
 
-def check_saves(wanted, others: Sequence[Path]) -> None:
-    """Raises UsageError for a --save that cannot be, or that would replace one of `others` or another --save."""
+def claim_saves(wanted, output: Path, inputs: Iterable[Path], force: bool) -> None:
+    """Asks for each --save whether it may be written. Raises UsageError for one that may not, or that is the file of
+    another one or the recording, `output`.
+    """
     from gpuprof.errors import UsageError
 
-    taken = [path.resolve() for path in others]
+    inputs, taken = list(inputs), {output.resolve()}
     for saved in wanted.saved:
-        if saved.path.is_dir() or not saved.path.parent.is_dir():
-            what = "is a folder" if saved.path.is_dir() else f"there is no folder {saved.path.parent}"
-            raise UsageError(f"--save {saved.array.text}: {saved.path}: {what}; give a file name")
         if saved.path.resolve() in taken:
             raise UsageError(
                 f"--save {saved.array.text}: {saved.path} is a file of this run already; give another name"
             )
-        taken.append(saved.path.resolve())
+        claim(saved.path, npy, inputs, force)
+        taken.add(saved.path.resolve())
 
 
 def raise_if_wrong(results: Sequence, said_in: str) -> None:

@@ -1,0 +1,85 @@
+"""Standard streams that are closed, full, or that nobody reads: no command ends in a traceback, and each does its
+work.
+"""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from gpuprof.cli.main import COMMANDS
+from tests.cli.test_outputs import KERNEL
+from tests.support.command import write_files
+from tests.support.forked import Server, give, usable
+
+LINES = {
+    "compile": "compile k.ptx -o made.gpubin",
+    "disasm": "disasm k.gpubin",
+    "collect": "collect k.ptx --period 32 -o made.gprec",
+    "replay": "replay k.gprec -o made.gprec",
+    "merge": "merge k.gprec other.gprec -o made.gprec",
+    "records": "records k.gprec",
+    "correlate": "correlate k.gprec -o made.gpudb",
+    "report": "report k.gprec",
+    "export": "export k.gprec -o made.folded",
+    "quality": "quality k.gprec",
+    "check": "check k.gprec --baseline made.txt --update",
+    "sweep": "sweep k.ptx --jobs 1 -o made.csv",
+    "fidelity": "fidelity",
+    "list": "list stalls",
+    "explain": "explain wait",
+    "help": "--help",
+    "wrong": "report none.gprec",
+}
+PRINTS_NOTHING = ("export", "wrong")
+NOTHING, FULL, UNREAD = None, "/dev/full", "pipe"
+STREAMS = [
+    {"stdin": NOTHING},
+    {"stdout": NOTHING},
+    {"stderr": NOTHING},
+    {"stdout": NOTHING, "stderr": NOTHING},
+    {"stdin": NOTHING, "stdout": NOTHING, "stderr": NOTHING},
+    {"stdout": FULL},
+    {"stderr": FULL},
+    {"stdout": FULL, "stderr": FULL},
+    {"stdout": UNREAD},
+    {"stderr": UNREAD},
+    {"stdout": UNREAD, "stderr": UNREAD},
+]
+
+pytestmark = pytest.mark.skipif(not usable(), reason="needs setpriv, to be an ordinary user")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as name:
+        started = Server(Path(name))
+        write_files(started.folder / "k", {"k.ptx": KERNEL})
+        give(started.folder)
+        for line in (
+            "collect k.ptx --period 32 --save-stream",
+            "replay k.gprec --seed 1 -o other.gprec",
+            "compile k.ptx",
+        ):
+            assert started.run(started.folder / "k", *line.split()).code == 0
+        yield started
+        started.close()
+
+
+def test_every_command_is_tried():
+    assert set(COMMANDS) < LINES.keys()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LINES)
+def test_streams_that_take_nothing(server, name):
+    wrong = []
+    for streams in STREAMS:
+        for made in (server.folder / "k").glob("made.*"):
+            made.unlink()
+        done = server.run(server.folder / "k", *LINES[name].split(), **streams)
+        code = 2 if name == "wrong" else 1 if streams.get("stdout") == FULL and name not in PRINTS_NOTHING else 0
+        made = [path.name for path in (server.folder / "k").glob("made.*") if path.stat().st_size]
+        if (done.code, len(made), "Traceback" in done.error) != (code, LINES[name].count("made"), False):
+            wrong.append((streams, done, made))
+    assert not wrong
