@@ -16,6 +16,7 @@ import numpy as np
 
 from gpuprof.base.files import replacing
 from gpuprof.base.results import Result
+from gpuprof.base.wording import plural
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.comparing import DEFAULT_ATOL, default_rtol, difference
 from gpuprof.device.data import numbers, reference_array
@@ -226,7 +227,8 @@ class _Arrays:
         if array.ordinal is None:
             return of_kernel
         if array.ordinal > len(of_kernel):
-            raise UsageError(f"{place} {array.text}: {array.kernel} is launched {len(of_kernel)} times")
+            times = plural(len(of_kernel), "time", "times")
+            raise UsageError(f"{place} {array.text}: {array.kernel} is launched {times}")
         return [of_kernel[array.ordinal - 1]]
 
     def _after(self, each: Argued, launch: int, array: ArrayName, place: str) -> Found:

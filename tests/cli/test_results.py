@@ -62,7 +62,7 @@ def test_a_wrong_result_fails_the_run(folder):
     assert collect(folder, "--launch", WRONG, "--expect", "y=ref.npy", "--save", "y=y.npy") == (
         1,
         f"{LAUNCHED}{COUNTED}",
-        f"gpuprof: results differ: 1 of 1 compared arrays\n    {DIFFERS}\nk.gprec is written and says so\n",
+        f"gpuprof: results differ: 1 of 1 compared array\n    {DIFFERS}\nk.gprec is written and says so\n",
     )
     assert np.load(folder / "y.npy").tolist() == [*range(0, 124, 2), 0, 0]
     recording = read_recording(folder / "k.gprec")
@@ -172,6 +172,13 @@ def test_what_a_save_would_destroy(folder, save):
     assert (code, out) == (2, "")
     assert error.startswith("gpuprof: --save") and error.endswith(f" {SAVES[save]}\n")
     assert names(folder) == files
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-1", "much"])
+def test_tolerances_are_finite(folder, value):
+    asked = collect(folder, "--launch", WRONG, "--expect", "y=ref.npy", "--atol", value)
+    message = f"invalid value for '--atol': {value!r} is not a finite number from 0 on; see `gpuprof collect --help`"
+    assert asked == (2, "", f"gpuprof: {message}\n")
 
 
 def test_a_script_compares_itself(folder):

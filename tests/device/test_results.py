@@ -146,7 +146,7 @@ def test_a_parameter_names_the_array_that_it_gets():
             "--expect y: 2 launches have such an array; name one: saxpy#1.y, ns::other#1.y",
         ),
         ("saxpi.y=1", "--expect saxpi.y: no launch is of a kernel saxpi; there are: saxpy, ns::other"),
-        ("saxpy#3.y=1", "--expect saxpy#3.y: saxpy is launched 1 times"),
+        ("saxpy#3.y=1", "--expect saxpy#3.y: saxpy is launched 1 time"),
     ],
 )
 def test_names_that_mean_nothing_or_too_much(expect, message):

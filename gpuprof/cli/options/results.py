@@ -1,5 +1,6 @@
 """The flags about the kernels' results: what they are compared with, and where they are saved."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -7,6 +8,22 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.outputs import OutputPath, claim, npy
+
+
+class Tolerance(click.ParamType):
+    """A finite number from 0 on: with an infinite one everything would agree."""
+
+    name = "tolerance"
+
+    def convert(self, value, param, ctx):
+        try:
+            tolerance = float(value)
+        except ValueError:
+            tolerance = math.nan
+        if not 0 <= tolerance < math.inf:
+            self.fail(f"{value!r} is not a finite number from 0 on", param, ctx)
+        return tolerance
+
 
 _COMPARING = (
     click.option(
@@ -19,13 +36,11 @@ _COMPARING = (
     ),
     click.option(
         "--rtol",
-        type=click.FloatRange(min=0),
+        type=Tolerance(),
         metavar="X",
         help="Relative tolerance of comparisons.  [default: f64 1e-9, f32 1e-5, f16 2e-3, bf16 2e-2, integers 0]",
     ),
-    click.option(
-        "--atol", type=click.FloatRange(min=0), metavar="X", help="Absolute tolerance of comparisons.  [default: 0]"
-    ),
+    click.option("--atol", type=Tolerance(), metavar="X", help="Absolute tolerance of comparisons.  [default: 0]"),
 )
 
 
@@ -121,9 +136,11 @@ def claim_saves(wanted, output: Path, inputs: Iterable[Path], force: bool) -> No
 
 def raise_if_wrong(results: Sequence, said_in: str) -> None:
     """Raises WrongResult when a comparison failed. `said_in`: what is left, and says so."""
+    from gpuprof.base.wording import plural
     from gpuprof.errors import WrongResult
 
     wrong = [result for result in results if result.is_wrong]
     if wrong:
         lines = "".join(f"\n    {result}" for result in wrong)
-        raise WrongResult(f"results differ: {len(wrong)} of {len(results)} compared arrays{lines}\n{said_in}")
+        compared = plural(len(results), "compared array", "compared arrays")
+        raise WrongResult(f"results differ: {len(wrong)} of {compared}{lines}\n{said_in}")
