@@ -24,8 +24,8 @@ def _end(error: Ended) -> None:
     from gpuprof.base.scratch import remove_own_folders
 
     remove_own_folders()
-    end_at_once()
     print(f"gpuprof: {error}", file=sys.stderr, flush=True)
+    end_at_once()
     try:
         sys.stdout.flush()
     except OSError:  # nobody reads it any more
