@@ -1,5 +1,6 @@
 """Opens databases, whoever made them, read-only."""
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +24,7 @@ def open_database(path: Path | str) -> sqlite3.Connection:
     if not start.startswith(SQLITE_MAGIC):
         what = "empty" if not start else "neither a recording nor a database of gpuprof"
         raise FileFormatError(f"{path}: is {what}; expected a file of `gpuprof collect` or `gpuprof correlate`")
-    db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
+    db = sqlite3.connect(f"file:{quote(os.fsencode(path.absolute()))}?mode=ro&immutable=1", uri=True)
     try:
         check_database(db, path)
     except sqlite3.DatabaseError as error:
