@@ -1,6 +1,7 @@
 """Opens databases, whoever made them, read-only."""
 
 import itertools
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -37,7 +38,7 @@ def open_database(path: Path | str) -> sqlite3.Connection:
     check_input(path, DATABASE)
     with as_file_errors(path):
         # "immutable": a journal beside it is not read, and nothing is locked
-        db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
+        db = sqlite3.connect(f"file:{quote(os.fsencode(path.absolute()))}?mode=ro&immutable=1", uri=True)
         try:
             restrict(db, path.stat().st_size)
             check_database(db, path)

@@ -245,6 +245,12 @@ def test_damaged_baseline(tmp_path, text):
     assert str(caught.value).startswith(f"{tmp_path / 'b.toml'}: {DAMAGED[text]}")
 
 
+def test_a_byte_order_mark_in_front(folder):
+    """Some editors put one there; --update writes a baseline over it."""
+    (folder / "marked.txt").write_bytes(b"\xef\xbb\xbf" + (folder / "blur.toml").read_bytes())
+    assert read_baseline(folder / "marked.txt") == read_baseline(folder / "blur.toml")
+
+
 def test_an_older_baseline_does_not_compare(folder):
     """Metrics that it does not have would read as zero."""
     (folder / "blur.toml").write_text(BASELINE.replace(f"format = {FORMAT}", f"format = {FORMAT - 1}"))
