@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Iterable, Sequence
 
-
 LEAST_LIKENESS = 0.7  # ours, of difflib: `colect` is collect and not compile
 
 
