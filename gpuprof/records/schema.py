@@ -25,8 +25,8 @@ saved/codec.py declares them. Chunks of id 1, 2, ... are blocks of data copied i
 is cut into blocks of 2^18 bytes, and each distinct block is there once. The compressed bytes are
 the zlib library's choice: another library may make other bytes of the same stream.
 
-Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams; 3 patterns of
-shared memory.
+Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
+3 patterns of shared memory.
 """
 
 from typing import NamedTuple
@@ -336,7 +336,7 @@ CHUNKS = (
         b"BANK",
         "array",
         BANK_PATTERNS_DTYPE,
-        "the places of a warp's lanes in shared memory; rows ascend by pc, then as they were first seen",
+        "places of lanes in shared memory; rows ascend by pc, then as first seen",
         columns=BANK_PATTERNS_COLUMNS,
     ),
     Chunk(
