@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable, Sequence
 
+LEAST_LIKENESS = 0.7  # ours, of difflib: `colect` is collect and not compile
+
 
 def extent_text(extent: Sequence[int]) -> str:
     """A grid or block (x, y, z) as a launch is written: (64, 1, 1) is "64", (8, 8, 1) is "(8, 8)"."""
@@ -25,7 +27,7 @@ def plural(count: int, one: str, many: str) -> str:
 def suggestion(word: str, known: Iterable[str], most: int = 3) -> str:
     """ "did you mean collect?" for what is near to words that are known, in any case; "" where none is."""
     spelled = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(word.lower(), sorted(spelled), n=most)
+    near = difflib.get_close_matches(word.lower(), sorted(spelled), n=most, cutoff=LEAST_LIKENESS)
     return f"did you mean {' or '.join(spelled[each] for each in near)}?" if near else ""
 
 

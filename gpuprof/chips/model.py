@@ -118,7 +118,7 @@ def _path_of(name: str | Path) -> Path:
         return Path(text)
     known = list_chips()
     if text.lower() not in known:
-        near = difflib.get_close_matches(text.lower(), known, 3)
+        near = difflib.get_close_matches(text.lower(), known, 3, cutoff=0.7)
         hint = f"did you mean {' or '.join(near)}? K" if near else "k"
         raise UsageError(f"unknown chip {text!r}; {hint}nown chips: {', '.join(known)}, or the path of a .toml file")
     return FOLDER / f"{text.lower()}.toml"

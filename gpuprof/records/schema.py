@@ -350,7 +350,7 @@ CHUNKS = (
         b"BANK",
         "array",
         BANK_PATTERNS_DTYPE,
-        "the places of a warp's lanes in shared memory; rows ascend by pc, then as they were first seen",
+        "places of lanes in shared memory; rows ascend by pc, then as first seen",
         columns=BANK_PATTERNS_COLUMNS,
     ),
     Chunk(

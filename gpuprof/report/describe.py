@@ -42,13 +42,15 @@ def _page() -> Iterator[str]:
         yield f"| `{name}` | {entry.text} | {', '.join(f'`{flag}`' for flag in entry.flags)} |"
     yield ""
     yield "## Columns\n"
-    yield "`gpuprof explain NAME` says what a column, a fact of the summary, a stall reason, a cause, a metric or a"
-    yield "finding is. A page that is too narrow for all of its columns says below which it left out."
+    yield "`gpuprof explain NAME` says what a column, a fact of the summary, a stall reason, a cause, a"
+    yield "metric or a finding is. A page that is too narrow for all of its columns says below which it left"
+    yield "out."
     yield from _heads("column", COLUMNS)
     yield "\nThe summary has facts of each kernel:"
     yield from _heads("fact", FACTS)
     yield "\n## Findings\n"
-    yield "The summary ends in what to look at first. Thresholds are those of Nsight Compute's rules where it has one."
+    yield "The summary ends in what to look at first. Thresholds are those of Nsight Compute's rules where it"
+    yield "has one."
     yield "\n| finding | told of |\n|---|---|"
     yield from (f"| `{rule.name}` | {rule.text} |" for rule in RULES)
     yield ""

@@ -231,7 +231,7 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
     "arguments, error",
     [
         (("collect",), "missing argument 'FILE'; see `gpuprof collect --help`"),
-        (("colect",), "no such command 'colect'; did you mean collect or compile? see `gpuprof --help`"),
+        (("colect",), "no such command 'colect'; did you mean collect? see `gpuprof --help`"),
         (("collect", "kernels.cu", "--perod", "3"), "no such option '--perod'. (Did you mean one of: '--period', "
             "'--record', '--seed'?); see `gpuprof collect --help`"),
         (("collect", "kernels.cu", "more"), "'more': only a .py script takes further arguments; leave it out"),

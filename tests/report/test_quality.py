@@ -13,9 +13,21 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.profile import common_registers, read_profile
 from gpuprof.correlate.sample_counts import LaunchCounts
-from gpuprof.correlate.thinning import Samples, Truth, error_of, in_order, largest, measured, predicted, rows_of
+from gpuprof.correlate.thinning import (
+    NOTHING,
+    Row,
+    Samples,
+    Truth,
+    error_of,
+    in_order,
+    largest,
+    measured,
+    predicted,
+    rows_of,
+)
 from gpuprof.errors import NotComparable
 from gpuprof.report.estimates import Scale
+from gpuprof.report.quality import hottest_share
 from gpuprof.report.queries import read_report
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.support.recordings import gpuprof
@@ -221,3 +233,13 @@ def test_sampled_shares_converge_to_the_ledger(folder):
     rows = periods(folder, "64.gprec")
     errors = [rows[64 << k]["mix_error"] for k in (6, 4, 2)]
     assert errors == sorted(errors, reverse=True) and 1.7**2 < errors[0] / errors[2] < 2.3**2
+
+
+@pytest.mark.parametrize(
+    "recordings, counted, by_formula, share",
+    [(1, 1.0, 0.85, 0.85), (19, 1.0, 0.6, 0.6), (20, 1.0, 0.6, 1.0), (0, 0.85, 0.85, 0.85)],
+)
+def test_few_recordings_do_not_show_a_share(recordings, counted, by_formula, share):
+    """One recording that finds the hottest line says nothing of 95 % of them."""
+    row = Row(256, "recorded", 100, NOTHING._replace(hottest=counted), None, recordings, by_formula)
+    assert hottest_share(row) == share
