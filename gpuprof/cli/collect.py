@@ -198,7 +198,7 @@ def _inputs(
     script_args: tuple[str, ...],
 ) -> Iterator[Path]:
     """What the command reads, as far as it is known before anything is compiled. A script's arguments may be files."""
-    from gpuprof.device.results import input_files
+    from gpuprof.device.results.plan import input_files
     from gpuprof.run.launch_requests import command_line_requests, comment_requests
 
     yield from (file, *map(Path, (chip_name or "", options.compiler, *script_args)))

@@ -201,7 +201,7 @@ def _partial_name(output: Path) -> Path:
 
 def _inputs(plan, planned: Sequence) -> list[Path]:
     """What the command reads. A script's arguments may be files."""
-    from gpuprof.device.results import input_files
+    from gpuprof.device.results.plan import input_files
     from gpuprof.sweep.plan import file_requests, flag_requests
 
     arrays = input_files(flag_requests(plan, planned[0]) or file_requests(plan), plan.wanted, plan.folder)

@@ -23,7 +23,7 @@ from gpuprof.device.launching.values import (
     TextureSpec,
     Wanted,
 )
-from gpuprof.device.results import ResultPlan, compare_array, plan_results, save_array
+from gpuprof.device.results.plan import ResultPlan, compare_array, plan_results, save_array
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError
 

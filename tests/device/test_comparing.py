@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gpuprof.device import comparing
-from gpuprof.device.comparing import NO_DIFFERENCE, Difference, difference
+from gpuprof.device.results.comparing import NO_DIFFERENCE, Difference, difference
 
 FLOATS = st.floats(width=32) | st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, 1.0 + 2**-20])
 TOLERANCES = st.sampled_from([0.0, 1e-6, 0.5, 1e30])

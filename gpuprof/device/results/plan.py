@@ -18,7 +18,6 @@ from gpuprof.base.files import replacing
 from gpuprof.base.results import Result
 from gpuprof.base.wording import plural
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.comparing import DEFAULT_ATOL, default_rtol, difference
 from gpuprof.device.data import numbers, reference_array
 from gpuprof.device.kernels import means_kernel
 from gpuprof.device.launching.values import (
@@ -31,6 +30,7 @@ from gpuprof.device.launching.values import (
     TextureSpec,
     Wanted,
 )
+from gpuprof.device.results.comparing import DEFAULT_ATOL, default_rtol, difference
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
 
