@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.base.garbage import nothing_is_garbage
+from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.base.garbage import nothing_is_garbage
+from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.cli.options.outputs import OutputPath, claim, npy
 
 
