@@ -103,7 +103,7 @@ FACTS = (
          "The share of the warp slots that were filled, and that could be; what sets the limit."),
     Head("issue", ("summary",), "The share of the schedulers' cycles in which they issued, while a block was there."),
     Head("throughput", ("summary",), "What it moved and computed in its time, beside the chip's peak."),
-    Head("limits", ("summary",), "What limits the kernel: a resource near its peak, idle SMs, a full unit, or latency."),
+    Head("limits", ("summary",), "What limits it: a resource near its peak, idle SMs, a full unit, or latency."),
     Head("stalls", ("summary",), "The reasons that took most of the warps' cycles; `selected` is work, no stall."),
     Head("memory", ("summary",), "Sectors (32 bytes) that were asked for; how many times those of packed accesses."),
     Head("caches", ("summary",), "Hit rates of L1 and L2, and bytes that device memory moved."),
