@@ -305,7 +305,7 @@ def test_objects(tmp_path):
 
 def test_the_launches_page(tmp_path):
     heading, first, second = lines_of(report_of(tmp_path), PIPE, "launches")[-3:]
-    at = heading.index("of peak")
+    at = heading.index("of_peak")
     assert first[at:].split()[0] == second[at:].split()[0] == "L2:174.1%"
     rows = list(csv.reader(io.StringIO(csv_page(report_of(tmp_path), Request("launches")))))
     row = dict(zip(rows[0], rows[1], strict=True))

@@ -68,7 +68,7 @@ COLUMNS = (
     Head("priority", ("launches",), "Priority of its stream: the smaller number starts its blocks first."),
     Head("dependent", ("launches",), "Whether it may begin before the launch before it has ended."),
     Head("occupancy", ("launches",), "The share of an SM's warp slots that its blocks can fill."),
-    Head("of peak", ("launches",), "The resource whose throughput is nearest to its peak, and its share of that."),
+    Head("of_peak", ("launches",), "The resource whose throughput is nearest to its peak, and its share of that."),
     Head("due", ("launches",), "Samples that should have been taken: kept and dropped ones."),
     Head("kept", ("launches",), "Samples that are in the recording."),
     Head("dropped", ("launches",), "Samples that were lost to a full buffer."),

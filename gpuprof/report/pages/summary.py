@@ -116,7 +116,7 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
     if cut_off:
         yield f"unknown for {cut_off} that did not finish" if kernel.cycles else "unknown: it did not finish"
     if len(report.kernels) > 1:
-        yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
+        yield percent(kernel.cycles, report.header.cycles) + " of all kernels"
 
 
 def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
