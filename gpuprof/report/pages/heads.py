@@ -122,4 +122,4 @@ def named(name: str) -> Iterator[tuple[str, Head]]:
     """("column" or "fact", head) of this name: in any case, with spaces or underscores, with its dot or without."""
     wanted = name.lower().replace("_", " ").rstrip(".")
     for kind, heads in (("column", COLUMNS), ("fact", FACTS)):
-        yield from ((kind, head) for head in heads if head.name.rstrip(".") == wanted)
+        yield from ((kind, head) for head in heads if head.name.replace("_", " ").rstrip(".") == wanted)
