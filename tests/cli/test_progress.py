@@ -61,7 +61,7 @@ LINES = {
     "its beginning": (
         launch_stages(done=0, cycles=0),
         0.5,
-        "launch 2 of 3: saxpy<<<64, 256>>>: 0 of 65,536 blocks, 25,000,000 warp instructions, 0 s",
+        "launch 2 of 3: saxpy<<<64, 256>>>: 0 of 65,536 blocks, 25,000,000 warp instructions",
     ),
     "a compiler inside": (
         [*launch_stages(cycles=0), Stage("compiling the timing model", since=START + 10)],

@@ -167,7 +167,7 @@ def test_conflicts_without_a_stride_get_another_word(tmp_path):
 
 def test_a_tree_over_one_row_gets_gaps(tmp_path):
     _, told = collected(tmp_path, REDUCTION)
-    assert [f.text.split(" would do. ")[1].split(" makes")[0] for f in told] == [
+    assert [f.text.split(" would do. ")[1].split(". That makes")[0] for f in told] == [
         "Leave 1 word free after every 32 words of the array"
     ]
 

@@ -314,7 +314,7 @@ def test_the_launches_page(tmp_path):
 
 def test_a_full_pipe_is_not_said_to_wait(tmp_path):
     """An FMA pipe of half a warp's width is full when half of the issue slots are used."""
-    finding = "the kernel waits, it does not compute"
+    finding = "in the others no warp is ready"
     change = SLOW.format(5000) + "UPDATE launch_metrics SET value = 2000 WHERE metric = 'issue_slots';"
     assert finding in "\n".join(lines_of(report_of(tmp_path, change), PIPE, "summary"))
     change += "UPDATE instructions SET thread_operations = 30 WHERE precision = 'f32';"

@@ -75,7 +75,7 @@ def _numbered(stage: Stage) -> str:
 
 
 def _count(stage: Stage) -> str:
-    if not stage.unit:
+    if not stage.unit or stage.of == 1:
         return ""
     failed = f", {stage.failed:,} failed" if stage.failed else ""
     if stage.of is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.base.wording import base_name
+from gpuprof.base.wording import base_name, plural
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
@@ -122,7 +122,7 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
 def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
     yield f"grid {extent(launch.grid)}"
     yield f"block {extent(launch.block)}"
-    yield f"{kernel.registers} registers"
+    yield plural(kernel.registers, "register", "registers")
     shared = kernel.shared_nbytes + launch.dynamic_shared_nbytes
     if shared:
         yield f"{grouped(shared)} B shared"
@@ -160,9 +160,9 @@ def sector_facts(kernel: Kernel) -> list[str]:
     facts = []
     if counters.l2_sectors_global:
         asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
-        facts.append(f"{grouped(asked)} sectors" + (f", {asked / ideal:.3g}x ideal" if ideal else ""))
+        facts.append(plural(asked, "sector", "sectors") + (f", {asked / ideal:.3g}x ideal" if ideal else ""))
     if counters.l2_sectors_local:
-        facts.append(f"{grouped(counters.l2_sectors_local)} sectors of local memory")
+        facts.append(f"{plural(counters.l2_sectors_local, 'sector', 'sectors')} of local memory")
     return facts
 
 
@@ -183,7 +183,7 @@ def shared_facts(kernel: Kernel) -> list[str]:
     if not used:
         return []
     return [
-        f"{grouped(used)} wavefronts",
+        plural(used, "wavefront", "wavefronts"),
         f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})",
     ]
 
