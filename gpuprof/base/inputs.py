@@ -25,15 +25,15 @@ class Kind(NamedTuple):
     why: str
 
 
-SOURCE = Kind("CUDA source", 16 * MIB, "people write less than 1 MB, generators a few; a compiler takes 100 times that")
-HEADER = Kind("header", 16 * MIB, "as a source; the largest public single-header library has 3 MB")
-PTX = Kind("PTX", 64 * MIB, "the largest public modules have 20 MB, and a parsed line takes a kilobyte")
+SOURCE = Kind("CUDA source", 16 * MIB, "a compiler takes many times the length of its source in memory")
+HEADER = Kind("header", 16 * MIB, "as a source")
+PTX = Kind("PTX", 64 * MIB, "the assembler takes many times the length of a text in memory")
 EMBEDDED = Kind("source that line tables name", 16 * MIB, "as a source, since it goes into the recording whole")
-GPUBIN = Kind("gpubin", 256 * MIB, "16 bytes an instruction, its tables, PTX and sources: four times the largest PTX")
-RECORDING = Kind("recording", TIB, "it is read in chunks of at most 16 MiB; a TiB is 20,000 million samples")
+GPUBIN = Kind("gpubin", 256 * MIB, "16 bytes an instruction, its tables, PTX and sources: four times the longest PTX")
+RECORDING = Kind("recording", TIB, "it is read in chunks of at most 16 MiB; a TiB is 34,000 million samples")
 DATABASE = Kind("database", 16 * GIB, "its rows are counts by instruction, a few hundred bytes each")
-CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 20 KB")
-BASELINE = Kind("baseline", 64 * MIB, "some 100 bytes for each costly line of each launch, for 10,000 launches")
+CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 12 KB")
+BASELINE = Kind("baseline", 64 * MIB, "a few hundred bytes for each costly line of each launch")
 ARRAY = Kind("array", 16 * GIB, "a launch holds it beside the device's memory")
 NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
 CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")

@@ -1,6 +1,7 @@
 """Texts of the user's: UTF-8, with or without a byte order mark."""
 
 import codecs
+from functools import lru_cache
 from pathlib import Path
 
 from gpuprof.errors import UsageError
@@ -26,3 +27,12 @@ def decoded(data: bytes, path: Path | str, errors: str = "strict") -> str:
         raise UsageError(f"{path}: is {other} text; save it as UTF-8")
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@lru_cache(maxsize=16)  # thousands of kernels may share a module's text
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text as compilers count them. `str.splitlines` ends lines at form feeds, too, which shifts all
+    that follow.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return tuple(lines[:-1] if lines[-1] == "" else lines)

@@ -1,12 +1,11 @@
 """gpuprof collect: run kernels on the emulated GPU and record a profile."""
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
@@ -111,11 +110,11 @@ def command(
     output = output or Path(f"{file.stem}.gprec")
     check_file(file, launches, script_args)
     check_results_flags(file, wanted)
-    inputs = list(_inputs(file, chip_name, options, launches, wanted, script_args))
-    claim(output, recording, inputs, force)
-    claim_saves(wanted, output, inputs, force)
+    with stage("starting"), nothing_is_garbage():
+        inputs = list(_inputs(file, chip_name, options, launches, wanted, script_args))
+        claim(output, recording, inputs, force)
+        claim_saves(wanted, output, inputs, force)
 
-    with stage("starting"), _nothing_is_garbage():
         from gpuprof.cli.progress.terminal import Terminal
         from gpuprof.run.multipass import record as record_passes
         from gpuprof.run.settings import Settings
@@ -161,18 +160,6 @@ def command(
     say_results(terminal, results)
     terminal.say(recorded_text(recorder, passes or 1, output))
     raise_if_wrong(results, f"{output} is written and says so")
-
-
-@contextmanager
-def _nothing_is_garbage():
-    """While modules are imported and tables built, all of which stay: looking through them for garbage takes a sixth of
-    a short run.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:
@@ -244,7 +231,7 @@ def _run_launches(file: Path, launches: tuple[str, ...], seed: int, wanted, sett
 
     requests = command_line_requests(launches) or comment_requests(file)
     device = open_device(settings)
-    with _nothing_is_garbage():
+    with nothing_is_garbage():
         module = device.load(file, instantiate=kernel_names(requests))
     requests = requests or embedded_requests(file, module.sources, module.kernels)
     folder = Path() if launches else file.parent

@@ -26,8 +26,11 @@ MOST_OUTSIDE = 20_000  # rows of a table whose address is in no module: each is 
 MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 1_000}  # rows: names that a page lists one by one
 MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
 
+MOST_ACCESS_NBYTES = 128  # of a lane: a pass through the banks of shared memory has no more
+
 PC_END = 1 << 40
 FLAG = (0, 1)
+STRIDE, LANES = (-(1 << 31), (1 << 31) - 1), (0, 32)
 # The least and the most of columns that hold less than any count.
 RANGES = {
     "is_kernel": FLAG,
@@ -46,6 +49,10 @@ RANGES = {
     "ptx_line": (0, (1 << 32) - 1),
     "depth": (1, MAX_INLINE_DEPTH),
     "least_cycles": (1, MAX_COUNT),
+    "access_nbytes": (0, MOST_ACCESS_NBYTES),
+    "mask": (0, (1 << 32) - 1),
+    **dict.fromkeys(("stride_0", "stride_1", "stride_2"), STRIDE),
+    **dict.fromkeys(("lanes_0", "lanes_1", "lanes_2"), LANES),
 }
 MOST_WHY = 60  # characters of a parser's message
 LEAST_REAL, MOST_REAL = 1e-6, 1e18  # something is divided by
@@ -97,6 +104,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_launches(database)
     yield from in_metrics(database)
     yield from in_names(database)
+    yield from in_patterns(database)
 
 
 def in_values(database: sqlite3.Connection, table: Table) -> Iterator[Wrong]:
@@ -228,3 +236,13 @@ def in_names(database: sqlite3.Connection) -> Iterator[Wrong]:
         ).fetchone()
         if row:
             yield Wrong(f"{table} has {row[1]:,} rows of launch {row[0]}; the limit is {most:,}")
+
+
+def in_patterns(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """Places of lanes are worked out by dividing by the lanes of a run."""
+    row = database.execute(
+        "SELECT launch, pc, pattern FROM bank_patterns WHERE mask <> 0 AND lanes_0 * lanes_1 * lanes_2 = 0 LIMIT 1"
+    ).fetchone()
+    if row:
+        launch, pc, pattern = row
+        yield Wrong(f"bank_patterns has runs of no lanes at launch {launch}, pc {pc}, pattern {pattern}")

@@ -1,8 +1,12 @@
 """Where code comes from: the line of each instruction, and the call sites that it was inlined at."""
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
+
+# of rows `w` of temp.code_of; the parameter is a list as JSON, since SQLite takes only so many parameters
+IN_FUNCTIONS = "w.function IN (SELECT value FROM json_each(?))"
 
 
 class Position(NamedTuple):
@@ -13,24 +17,35 @@ class Position(NamedTuple):
     line: int
 
 
+def list_code(database: sqlite3.Connection) -> None:
+    """Lists the instructions by their functions, beside the file, which is not written to: for `positions`."""
+    database.execute("PRAGMA temp_store = MEMORY")
+    database.execute("DROP TABLE IF EXISTS temp.code_of")
+    database.execute(
+        "CREATE TEMP TABLE code_of (function INTEGER, pc INTEGER, PRIMARY KEY (function, pc)) WITHOUT ROWID"
+    )
+    database.execute("INSERT INTO temp.code_of SELECT function, pc FROM instructions")
+
+
 def positions(database: sqlite3.Connection, functions: Collection[int]) -> dict[int, tuple[Position, ...]]:
     """Address -> the positions of every instruction of these functions, innermost first. The last one is in the
-    function that has the code; each other is in a function that was inlined at the next.
+    function that has the code; each other is in a function that was inlined at the next. After `list_code`.
     """
-    wanted = f"i.function IN ({','.join('?' * len(functions))})"
+    wanted = (json.dumps(sorted(functions)),)
     frames: dict[int, list[tuple[str, str, int]]] = {}
     for pc, *frame in database.execute(
-        "SELECT pc, n.function, path, n.line FROM inline_frames n JOIN sources s ON s.source = n.source "
-        f"JOIN instructions i USING (pc) WHERE {wanted} ORDER BY pc, depth",
-        sorted(functions),
+        "SELECT n.pc, n.function, path, n.line FROM temp.code_of w CROSS JOIN inline_frames n USING (pc) "
+        f"JOIN sources s ON s.source = n.source WHERE {IN_FUNCTIONS} ORDER BY n.pc, depth",
+        wanted,
     ):
         frames.setdefault(pc, []).append(tuple(frame))
     return {
         pc: tuple(chain(function, path, line, frames.get(pc, [])))
         for pc, function, path, line in database.execute(
-            "SELECT pc, display, COALESCE(path, ''), line FROM instructions i JOIN functions USING (function) "
-            f"LEFT JOIN sources USING (source) WHERE {wanted}",
-            sorted(functions),
+            "SELECT pc, display, COALESCE(path, ''), line FROM temp.code_of w CROSS JOIN instructions i USING (pc) "
+            f"JOIN functions f ON f.function = w.function LEFT JOIN sources s ON s.source = i.source "
+            f"WHERE {IN_FUNCTIONS}",
+            wanted,
         )
     }
 

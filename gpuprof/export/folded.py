@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuprof.base.wording import base_name
-from gpuprof.correlate.frames import Position, positions
+from gpuprof.correlate.frames import Position, list_code, positions
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 
@@ -33,6 +33,7 @@ def write(database: sqlite3.Connection, path: Path) -> None:
 def stacks(database: sqlite3.Connection) -> Counter[str]:
     """Warp-cycles by stack."""
     functions = [function for (function,) in database.execute("SELECT function FROM functions")]
+    list_code(database)
     places = positions(database, functions)
     counts: Counter[str] = Counter()
     for kernel, pc, reason, cycles in database.execute(

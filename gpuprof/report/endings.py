@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from gpuprof.base.text import lines_of
 from gpuprof.base.wording import base_name
 from gpuprof.correlate.frames import Position
 from gpuprof.report.model import Ending, Kernel, Row
@@ -68,7 +69,7 @@ def most_waited_for(kernel: Kernel) -> tuple[str, int, str, str] | None:
 
 def text_of(kernel: Kernel, position: Position, pc: int) -> str:
     """The source line, or the instruction where there is none."""
-    texts = (kernel.sources.get(position.path) or "").splitlines()
+    texts = lines_of(kernel.sources.get(position.path) or "")
     if 0 < position.line <= len(texts):
         return texts[position.line - 1].strip()
     return next((i.text for i in kernel.instructions if i.pc == pc), "")

@@ -1,12 +1,14 @@
 """The database's rows as a `Report`."""
 
+import json
 import re
 import sqlite3
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
-from gpuprof.correlate.frames import Position, positions
+from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.report.header_queries import chip_facts, read_header
@@ -21,9 +23,12 @@ def read_report(database: sqlite3.Connection, kernel: str | None = None, launch:
     """
     meta = dict(database.execute("SELECT key, value FROM meta"))
     chosen = choose_functions(database, kernel, launch)
+    list_launches(database, launch)
+    list_code(database)
     sources = dict(database.execute("SELECT path, text FROM sources"))
     modules = {module: (name, ptx) for module, name, ptx in database.execute("SELECT module, name, ptx FROM modules")}
-    kernels = [read_kernel(database, function, launch, sources, modules) for function in chosen]
+    codes = read_codes(database)
+    kernels = [read_kernel(database, function, meta, sources, modules, codes) for function in chosen]
     kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
@@ -56,23 +61,59 @@ def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: 
     return chosen
 
 
+def list_launches(database: sqlite3.Connection, launch: int | None) -> None:
+    """Lists the launches asked for by their kernels, beside the file, which is not written to. Without the list each of
+    thousands of kernels would look through the rows of all.
+    """
+    database.execute("PRAGMA temp_store = MEMORY")
+    database.execute("DROP TABLE IF EXISTS temp.launches_of")
+    database.execute(
+        "CREATE TEMP TABLE launches_of (function INTEGER, launch INTEGER, PRIMARY KEY (function, launch)) WITHOUT ROWID"
+    )
+    database.execute(
+        "INSERT INTO temp.launches_of SELECT function, launch FROM launches WHERE :launch IS NULL OR launch = :launch",
+        {"launch": launch},
+    )
+
+
+def of_kernel(table: str, join: str = "") -> str:
+    """Rows of a table that belong to the launches of one kernel, and what they are joined with. CROSS JOIN: the list
+    of launches is read first.
+    """
+    return f"FROM temp.launches_of w CROSS JOIN {table} USING (launch) {join} WHERE w.function = :function"
+
+
+class Code(NamedTuple):
+    """Where a function's instructions are."""
+
+    first_pc: int
+    end_pc: int
+    function: int
+
+
+def read_codes(database: sqlite3.Connection) -> list[Code]:
+    """In ascending order."""
+    query = "SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions ORDER BY 1, 2, 3"
+    return [Code(*row) for row in database.execute(query)]
+
+
 def read_kernel(
     database: sqlite3.Connection,
     function: int,
-    launch: int | None,
+    meta: dict[str, str],
     sources: dict[str, str | None],
     modules: dict[int, tuple[str, str]],
+    codes: list[Code],
 ) -> Kernel:
-    """`sources` and `modules` (name and PTX) are read once for all kernels: they can be long, and kernels many."""
-    key = {"function": function, "launch": launch}
-    meta = dict(database.execute("SELECT key, value FROM meta"))
+    """What is the same for all kernels is read once: it can be long, and kernels many. `modules`: name and PTX."""
+    key = {"function": function}
     display, symbol, number, *sizes = database.execute(
         "SELECT display, name, module, registers, shared_nbytes, local_nbytes, spill_nbytes FROM functions "
         "WHERE function = ?",
         (function,),
     ).fetchone()
     module, ptx = modules[number]
-    instructions, blames = tuple(read_instructions(database, key)), tuple(read_blames(database, key))
+    instructions, blames = tuple(read_instructions(database, key, codes)), tuple(read_blames(database, key))
     others = read_places(
         database, {blame.cause_pc for blame in blames} - {instruction.pc for instruction in instructions}
     )
@@ -94,7 +135,7 @@ def read_blames(database: sqlite3.Connection, key: dict) -> Iterator[Blame]:
     for pc, reason, cause_pc, kind, label, other_warp, other_launch, conflict, *counts in database.execute(
         "SELECT pc, reason, cause_pc, k.name, k.label, other_warp, other_launch, conflict, SUM(causes.cycles), "
         "SUM(stalls) "
-        f"FROM causes JOIN cause_kinds k USING (kind) {OF_LAUNCHES} "
+        f"{of_kernel('causes', 'JOIN cause_kinds k USING (kind)')} "
         "GROUP BY pc, reason, cause_pc, kind, other_warp, other_launch, conflict ORDER BY 1, 2, 3, 4, 6, 7, 8",
         key,
     ):
@@ -117,40 +158,33 @@ def read_places(database: sqlite3.Connection, pcs: set[int]) -> dict[int, Positi
     return found
 
 
-OF_LAUNCHES = "JOIN launches l USING (launch) WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch)"
-
-
 def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str]) -> Iterator[Launch]:
     registers: dict[int, dict] = {}
     for number, name, value in database.execute(
-        f"SELECT launch, register, value FROM samplers {OF_LAUNCHES} ORDER BY launch, register", key
+        f"SELECT launch, register, value {of_kernel('samplers')} ORDER BY launch, register", key
     ):
         if str(value) != meta.get(name, ""):
             registers.setdefault(number, {})[name] = value
     metrics: dict[int, dict] = {}
-    for number, metric, value in database.execute(
-        f"SELECT launch, metric, value FROM launch_metrics {OF_LAUNCHES}", key
-    ):
+    for number, metric, value in database.execute(f"SELECT launch, metric, value {of_kernel('launch_metrics')}", key):
         metrics.setdefault(number, {})[metric] = value
     sizes = {
         number: size
         for number, *size in database.execute(
-            "SELECT l.launch, SUM(s.weight), z.effective FROM samples s JOIN sample_sizes z USING (launch) "
-            f"{OF_LAUNCHES} GROUP BY l.launch",
+            "SELECT launch, SUM(s.weight), z.effective "
+            f"{of_kernel('sample_sizes z', 'CROSS JOIN samples s USING (launch)')} GROUP BY launch",
             key,
         )
     }
     operations: dict[int, dict] = {}
     for number, precision, n in database.execute(
-        f"SELECT launch, precision, SUM(operations) FROM operations {OF_LAUNCHES} GROUP BY launch, precision", key
+        f"SELECT launch, precision, SUM(operations) {of_kernel('operations')} GROUP BY launch, precision", key
     ):
         if n:
             operations.setdefault(number, {})[precision] = n
     for row in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
-        "samples_due, "
-        "samples_kept, samples_dropped, buffer_full, complete FROM launches l "
-        "WHERE l.function = :function AND (:launch IS NULL OR l.launch = :launch) ORDER BY launch",
+        f"samples_due, samples_kept, samples_dropped, buffer_full, complete {of_kernel('launches l')} ORDER BY launch",
         key,
     ):
         number, name, grid, block, *numbers, buffer_full, complete = row
@@ -167,16 +201,16 @@ def dimensions(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 
 
-def read_instructions(database: sqlite3.Connection, key: dict) -> Iterator[Instruction]:
+def read_instructions(database: sqlite3.Connection, key: dict, codes: list[Code]) -> Iterator[Instruction]:
     """The kernel's instructions, and those of every function its launches spent a cycle, a sample or an issue in."""
     costs, stalls, patterns = read_costs(database, key), read_stalls(database, key), read_patterns(database, key)
-    functions = {key["function"]} | {function for (function,) in touched_functions(database, costs)}
+    functions = {key["function"], *touched_functions(codes, sorted(costs))}
     places = positions(database, functions)
-    marks = ",".join("?" * len(functions))
     for pc, text, opcode, ptx_line, space, operation, nbytes, display in database.execute(
         "SELECT i.pc, i.text, i.opcode, i.ptx_line, i.space, i.operation, i.access_nbytes, f.display "
-        f"FROM instructions i JOIN functions f USING (function) WHERE i.function IN ({marks}) ORDER BY i.pc",
-        sorted(functions),
+        "FROM temp.code_of w CROSS JOIN instructions i USING (pc) JOIN functions f ON f.function = w.function "
+        f"WHERE {IN_FUNCTIONS} ORDER BY i.pc",
+        (json.dumps(sorted(functions)),),
     ):
         yield Instruction(
             pc,
@@ -200,26 +234,28 @@ def read_instructions(database: sqlite3.Connection, key: dict) -> Iterator[Instr
 OUTSIDE = "(an address outside every module)"
 
 
-def touched_functions(database: sqlite3.Connection, costs: dict[int, Cost]) -> Iterator[tuple[int]]:
-    pcs = sorted(costs)
-    for first, last, function in database.execute(
-        "SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions"
-    ):
-        if bisect_left(pcs, first) < bisect_left(pcs, last):
-            yield (function,)
+def touched_functions(codes: list[Code], pcs: list[int]) -> Iterator[int]:
+    """The functions that hold an address of `pcs`, which ascends. One at most holds an address."""
+    at = 0
+    while at < len(pcs):
+        after = bisect_right(codes, pcs[at], key=lambda code: code.first_pc)
+        if after and pcs[at] < codes[after - 1].end_pc:
+            yield codes[after - 1].function
+            at = bisect_left(pcs, codes[after - 1].end_pc)
+        else:
+            at += 1
 
 
 def read_stalls(database: sqlite3.Connection, key: dict) -> dict[int, tuple[Stalls, ...]]:
     lengths: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for pc, reason, least, n in database.execute(
-        f"SELECT pc, reason, least_cycles, SUM(stalls) FROM stall_lengths {OF_LAUNCHES} GROUP BY pc, reason, "
-        "least_cycles",
+        f"SELECT pc, reason, least_cycles, SUM(stalls) {of_kernel('stall_lengths')} GROUP BY pc, reason, least_cycles",
         key,
     ):
         lengths.setdefault((pc, reason), []).append((least, n))
     found: dict[int, tuple[Stalls, ...]] = {}
     for pc, reason, n, longest in database.execute(
-        f"SELECT pc, reason, SUM(stalls), MAX(longest_cycles) FROM stalls {OF_LAUNCHES} GROUP BY pc, reason", key
+        f"SELECT pc, reason, SUM(stalls), MAX(longest_cycles) {of_kernel('stalls')} GROUP BY pc, reason", key
     ):
         found[pc] = (*found.get(pc, ()), Stalls(reason, n, longest, tuple(lengths.get((pc, reason), ()))))
     return found
@@ -229,7 +265,7 @@ def read_patterns(database: sqlite3.Connection, key: dict) -> dict[int, tuple[Ba
     found: dict[int, tuple[BankPattern, ...]] = {}
     for pc, mask, s0, s1, s2, n0, n1, n2, *rest in database.execute(
         "SELECT pc, mask, stride_0, stride_1, stride_2, lanes_0, lanes_1, lanes_2, MIN(first), MAX(end), SUM(warps) "
-        f"FROM bank_patterns {OF_LAUNCHES} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
+        f"{of_kernel('bank_patterns')} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
         key,
     ):
         found[pc] = (*found.get(pc, ()), BankPattern(mask, (s0, s1, s2), (n0, n1, n2), *rest))
@@ -239,7 +275,7 @@ def read_patterns(database: sqlite3.Connection, key: dict) -> dict[int, tuple[Ba
 def read_costs(database: sqlite3.Connection, key: dict) -> dict[int, Cost]:
     samples, not_issued, weights, cycles, counters = {}, {}, {}, {}, {}
     for pc, reason, n, n_not_issued, weight in database.execute(
-        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued), SUM(weight) FROM samples {OF_LAUNCHES} GROUP BY "
+        f"SELECT pc, reason, SUM(samples), SUM(samples_not_issued), SUM(weight) {of_kernel('samples')} GROUP BY "
         "pc, reason",
         key,
     ):
@@ -247,11 +283,11 @@ def read_costs(database: sqlite3.Connection, key: dict) -> dict[int, Cost]:
         samples.setdefault(pc, [0] * N_REASONS)[reason] = n
         not_issued.setdefault(pc, [0] * N_REASONS)[reason] = n_not_issued or 0
     for pc, reason, n in database.execute(
-        f"SELECT pc, reason, SUM(ledger.cycles) FROM ledger {OF_LAUNCHES} GROUP BY pc, reason", key
+        f"SELECT pc, reason, SUM(ledger.cycles) {of_kernel('ledger')} GROUP BY pc, reason", key
     ):
         cycles.setdefault(pc, [0] * N_REASONS)[reason] = n
     sums = ", ".join(f"SUM({name})" for name in Counters._fields)
-    for pc, *counts in database.execute(f"SELECT pc, {sums} FROM counters {OF_LAUNCHES} GROUP BY pc", key):
+    for pc, *counts in database.execute(f"SELECT pc, {sums} {of_kernel('counters')} GROUP BY pc", key):
         counters[pc] = Counters(*counts)
     zeros = Cost()
     return {

@@ -6,9 +6,10 @@ whole.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from gpuprof.base.text import lines_of
 from gpuprof.correlate.frames import Position
 from gpuprof.report.model import Cost, Instruction, Kernel, Row, Section, total
 
@@ -61,7 +62,7 @@ def is_known(position: Position) -> bool:
 
 def source_rows(kernel: Kernel, place: Place, lines: dict[int, list[Instruction]], through: dict) -> tuple[Row, ...]:
     text = kernel.sources.get(place.path)
-    texts = text.splitlines() if text is not None else []
+    texts = lines_of(text or "")
     first, last = whole_function(texts, place.function, min(lines), max(lines), place.path.endswith(".py"))
     rows = []
     for number in numbers_shown(first, last, len(texts), lines):
@@ -77,7 +78,9 @@ def numbers_shown(first: int, last: int, n_texts: int, lines: Iterable[int]) -> 
     return sorted({*range(first, min(last, n_texts) + 1), *lines})
 
 
-def whole_function(texts: list[str], function: str, first: int, last: int, is_python: bool = False) -> tuple[int, int]:
+def whole_function(
+    texts: Sequence[str], function: str, first: int, last: int, is_python: bool = False
+) -> tuple[int, int]:
     """The lines first..last, widened to the function's signature and closing brace where the text shows them nearby.
 
     Line tables begin at a function's first statement; people look for its name.
@@ -114,7 +117,7 @@ def call_sites(sites: dict[Position, list[Instruction]]) -> tuple[tuple[Position
 
 def ptx_sections(kernel: Kernel) -> tuple[Section, ...]:
     """The PTX of the kernel, then of the functions it calls; `.loc` and empty lines left out, they cost nothing."""
-    texts = kernel.ptx.splitlines()
+    texts = lines_of(kernel.ptx)
     sections = []
     for function, instructions in by_function(kernel).items():
         lines: dict[int, list[Instruction]] = {}

@@ -350,5 +350,8 @@ def test_results_of_a_database_that_was_edited(tmp_path, command):
     with sqlite3.connect(tmp_path / "a.gpudb") as db:
         db.execute("UPDATE results SET differ = 'none'")
     code, _, error = gpuprof(tmp_path, *command)
-    message = "the database's table results has differ = 'none', which is not int: correlate the recording again"
+    message = (
+        "a.gpudb: is damaged: results.differ is 'none' at result 0; expected an integer, 0 to 9223372036854775807; "
+        "correlate the recording again"
+    )
     assert (code, error) == (1, f"gpuprof: {message}\n")

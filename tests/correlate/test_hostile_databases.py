@@ -97,6 +97,12 @@ DAMAGE = {
     "FROM n": "samplers has 200 rows of launch 0; the limit is 100",
     "INSERT INTO ledger WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) SELECT 0, "
     "65536 + i, 0, 1 FROM n": "ledger has 30,000 rows of addresses outside every module",
+    "INSERT INTO bank_patterns VALUES (0, 4096, 0, 1, 3, 4, 2, 0, 0, 0, 1, 0, 8)": "bank_patterns has runs of no lanes "
+    "at launch 0, pc 4096, pattern 0",
+    "INSERT INTO bank_patterns VALUES (0, 4096, 0, 1, 3, 4, 2, 1 << 40, 1, 0, 1, 0, 8)": "bank_patterns.stride_1 is "
+    "1099511627776 at launch 0, pc 4096, pattern 0; expected an integer, -2147483648 to 2147483647",
+    "UPDATE instructions SET access_nbytes = 129 WHERE pc = 4096": "instructions.access_nbytes is 129 at pc 4096; "
+    "expected an integer, 0 to 128",
 }  # fmt: skip
 
 
@@ -152,6 +158,12 @@ def test_good_databases_are_good(models):
     for path in models:
         with reading(path) as db:
             assert list(in_tables(db)) == []
+
+
+def test_lanes_may_go_down(database):
+    """Stride -4: a lane's word lies before that of the lane before it."""
+    change(database, "INSERT INTO bank_patterns VALUES (0, 4096, 0, 1, 3, -4, 2, 0, 1, 0, 1, 0, 8)")
+    assert _refused(database) == ""
 
 
 def test_text_that_is_no_utf_8_is_shown_as_such(database):

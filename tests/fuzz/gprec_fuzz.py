@@ -261,10 +261,11 @@ def damage_rows(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
     elif len(rows):
         for _ in range(rng.choice((1, 1, 4))):
             name = rng.choice([name for name in rows.dtype.names if name != "launch"])
-            most = 2 ** (8 * rows.dtype[name].itemsize) - 1
-            rows[name][rng.randrange(len(rows))] = (
-                rng.choice(WORDS) & most if rng.random() < 0.8 else rng.randrange(most + 1)
-            )
+            nbytes = rows.dtype[name].itemsize
+            most = 2 ** (8 * nbytes) - 1
+            number = rng.choice(WORDS) & most if rng.random() < 0.8 else rng.randrange(most + 1)
+            # its bytes: the column may be signed
+            rows[name][rng.randrange(len(rows))] = np.frombuffer(number.to_bytes(nbytes, "little"), rows.dtype[name])[0]
     return struct.pack("<II", launch, len(rows)) + rows.tobytes()
 
 

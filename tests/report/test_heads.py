@@ -114,10 +114,12 @@ def test_every_row_of_the_table_is_a_pages(reports):
 
 
 def test_every_fact_of_the_summary_is_in_the_table(reports):
-    for report in reports:
+    """The chip of the fixture has no peaks, and a kernel without lines has no hottest one."""
+    names, not_always = {head.name for head in FACTS}, ({"throughput", "limits", "hottest"}, {"hottest"})
+    for report, may_lack in zip(reports, not_always, strict=True):
         for kernel in report.kernels:
             labels = {label for label, _ in kernel_facts(kernel, report, Look(80, "", True, False)) if label}
-            assert labels == {head.name for head in FACTS} - ({"hottest"} - labels)
+            assert labels <= names and names - labels <= may_lack
 
 
 def test_the_summary_ends_its_hottest_lines_before_their_lengths(reports):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.cli.options.outputs import OutputPath, claim, npy
 
 
@@ -70,8 +71,9 @@ def comparing_options(command: Callable) -> Callable:
 
     @wraps(command)
     def with_wanted(*, expected, rtol, atol, saved=(), **others):
-        from gpuprof.device.launching.results import parse_expected
-        from gpuprof.device.launching.values import Wanted
+        with nothing_is_garbage():
+            from gpuprof.device.launching.results import parse_expected
+            from gpuprof.device.launching.values import Wanted
 
         wanted = Wanted(
             tuple(parse_expected(text, "--expect") for text in expected),

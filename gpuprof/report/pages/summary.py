@@ -27,6 +27,7 @@ from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.waits import sentence, waits_of
 
 LABEL_CELLS = 11
+BEFORE_CELLS = 2 + LABEL_CELLS  # of a fact's first value
 MIX_CELLS = 40
 LEAST_WAITED_SHARE = 0.01
 
@@ -86,7 +87,7 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
     yield "launch", list(launch_facts(kernel, launch))
     yield "occupancy", occupancy_facts(sums)
     yield "issue", issue_facts(sums)
-    yield from throughput_facts(kernel, report, look)
+    yield from throughput_facts(kernel, report, look, BEFORE_CELLS)
     yield "stalls", top_reasons(reasons, look)
     if not look.plain:
         yield "", [bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)]
@@ -115,7 +116,7 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
     if cut_off:
         yield f"unknown for {cut_off} that did not finish" if kernel.cycles else "unknown: it did not finish"
     if len(report.kernels) > 1:
-        yield percent(kernel.cycles, sum(k.cycles for k in report.kernels)) + " of all kernels"
+        yield percent(kernel.cycles, report.header.cycles) + " of all kernels"
 
 
 def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
