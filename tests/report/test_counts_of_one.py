@@ -1,4 +1,4 @@
-"""Whatever is counted may be one: a kernel of one thread, one sector, one line, on every page and from every command."""
+"""Whatever is counted may be one: of threads, sectors, lines, on every page and from every command."""
 
 import re
 
@@ -13,8 +13,8 @@ KERNEL = """\
 // LAUNCH: one<<<1, 1>>>(x: f32[1]); x == 2
 __global__ void one(float *x) { x[0] = 2; }
 """
-ONE_OF_MANY = re.compile(r"\b1 (?:[a-z-]+ )?(elements|sectors|wavefronts|registers|samples|launches|stalls|cycles|blocks|"
-                         r"threads|arrays|instructions|functions|lines|runs|ones|warp-cycles|warps)\b")  # fmt: skip
+ONE_OF_MANY = re.compile(r"\b1 (?:[a-z-]+ )?(elements|sectors|wavefronts|registers|samples|launches|stalls|cycles|"
+                         r"blocks|threads|arrays|instructions|functions|lines|runs|ones|warp-cycles|warps)\b")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
