@@ -13,8 +13,10 @@ KERNEL = """\
 // LAUNCH: one<<<1, 1>>>(x: f32[1]); x == 2
 __global__ void one(float *x) { x[0] = 2; }
 """
-ONE_OF_MANY = re.compile(r"\b1 (?:[a-z-]+ )?(elements|sectors|wavefronts|registers|samples|launches|stalls|cycles|"
-                         r"blocks|threads|arrays|instructions|functions|lines|runs|ones|warp-cycles|warps)\b")  # fmt: skip
+ONE_OF_MANY = re.compile(
+    r"\b1 (?:[a-z-]+ )?(elements|sectors|wavefronts|registers|samples|launches|stalls|cycles|"
+    r"blocks|threads|arrays|instructions|functions|lines|runs|ones|warp-cycles|warps)\b"
+)
 
 
 @pytest.fixture(scope="module")
