@@ -1,4 +1,4 @@
-"""Whatever is counted may be one: of threads, sectors, lines, on every page and from every command."""
+"""Whatever is counted may be one: one thread, one sector, one line, on every page, from every command."""
 
 import re
 
@@ -14,8 +14,8 @@ KERNEL = """\
 __global__ void one(float *x) { x[0] = 2; }
 """
 ONE_OF_MANY = re.compile(
-    r"\b1 (?:[a-z-]+ )?(elements|sectors|wavefronts|registers|samples|launches|stalls|cycles|"
-    r"blocks|threads|arrays|instructions|functions|lines|runs|ones|warp-cycles|warps)\b"
+    r"\b1 (?:[a-z-]+ )?(elements|sectors|wavefronts|registers|samples|launches|stalls|cycles|blocks|threads|arrays|"
+    r"instructions|functions|lines|runs|ones|warp-cycles|warps)\b"
 )
 
 

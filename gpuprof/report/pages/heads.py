@@ -120,6 +120,10 @@ def titles_of(page: str) -> set[str]:
 
 def named(name: str) -> Iterator[tuple[str, Head]]:
     """("column" or "fact", head) of this name: in any case, with spaces or underscores, with its dot or without."""
-    wanted = name.lower().replace("_", " ").rstrip(".")
+    wanted = _plain(name)
     for kind, heads in (("column", COLUMNS), ("fact", FACTS)):
-        yield from ((kind, head) for head in heads if head.name.replace("_", " ").rstrip(".") == wanted)
+        yield from ((kind, head) for head in heads if _plain(head.name) == wanted)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", " ").rstrip(".")
