@@ -13,6 +13,7 @@ from gpuprof.cli.options.outputs import OutputPath, claim, export, force_option
 from gpuprof.export import FORMATS
 
 STDOUT = Path("-")
+OPEN_STDOUT = Path("/dev/stdout")  # which may be closed
 KINDS = {name: export(name) for name in FORMATS}
 
 
@@ -41,11 +42,14 @@ def command(file: Path, output: Path, format_: str | None, force: bool):
     gpuprof export saxpy.gprec -o saxpy.folded
     gpuprof export saxpy.gprec -o - --format folded | flamegraph.pl > saxpy.svg
     """
+    from gpuprof.base.targets import target_of
     from gpuprof.correlate.database import reading
     from gpuprof.export.write import format_of, write
 
     format_ = format_ or format_of(output)
-    if output != STDOUT:
+    if output == STDOUT:
+        target_of(OPEN_STDOUT)
+    else:
         claim(output, KINDS[format_], [file], force)
     with reading(file) as db:
         with output_to(output) as path, stage(f"writing {output.name}"):

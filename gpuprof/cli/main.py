@@ -34,6 +34,10 @@ COMMANDS = {
 }
 
 
+class Interrupted(BaseException):
+    """Carries a KeyboardInterrupt, its cause, through click, which would print an empty line for one."""
+
+
 class LazyGroup(click.Group):
     def list_commands(self, ctx):
         return list(COMMANDS)
@@ -52,6 +56,8 @@ class LazyGroup(click.Group):
         except BrokenPipeError:  # of a help page
             silence_stdout()
             raise click.exceptions.Exit(0) from None
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
 
     def invoke(self, ctx):
         from gpuprof.cli.progress.display import Display, wanted_stream
@@ -61,6 +67,8 @@ class LazyGroup(click.Group):
                 return super().invoke(ctx)
         except BrokenPipeError:
             silence_stdout()
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
 
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):
@@ -151,7 +159,7 @@ def _exit_code() -> int:
         return 2
     except click.UsageError as error:
         return _complain(_in_our_words(error))
-    except (click.Abort, KeyboardInterrupt) as error:
+    except (Interrupted, click.Abort, KeyboardInterrupt) as error:
         if isinstance(error.__cause__, Ended):
             raise error.__cause__ from None
         with suppress(OSError):

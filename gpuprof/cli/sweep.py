@@ -188,11 +188,26 @@ def _check_flags(outputs: Sequence[Path], plot: Path | None, jobs: int | None, s
 def _claim_outputs(outputs: Sequence[Path], plot: Path | None, inputs: list[Path], force: bool) -> None:
     from gpuprof.base.outputs import check_output
 
-    for output in dict.fromkeys(outputs):
+    outputs = dict.fromkeys(outputs)
+    _check_apart([*outputs, *map(_partial_name, outputs), *([plot] if plot else [])])
+    for output in outputs:
         claim(output, TABLES[output.suffix], inputs, force)
         check_output(_partial_name(output), TABLES[output.suffix](), inputs, force)
     if plot:
         claim(plot, PLOTS[plot.suffix], inputs, force)
+
+
+def _check_apart(names: Sequence[Path]) -> None:
+    """Raises UsageError when two names stand for one file: the second would take the place of the first."""
+    from gpuprof.base.targets import target_of
+    from gpuprof.errors import UsageError
+
+    found = {}
+    for name in names:
+        path = target_of(name).path
+        if path is not None and found.setdefault(path, name) is not name:
+            also = "" if found[path] == name else f"is the same file as {found[path]}, and "
+            raise UsageError(f"{name}: {also}would be written twice; give another name")
 
 
 def _partial_name(output: Path) -> Path:

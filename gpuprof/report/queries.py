@@ -11,6 +11,7 @@ from gpuprof.base.wording import suggestion
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
+from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.report.header_queries import chip_facts, read_header
 from gpuprof.report.model import BankPattern, Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
 
@@ -38,11 +39,7 @@ def read_report(database: sqlite3.Connection, kernel: str | None = None, launch:
 
 def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:
     """Function numbers of the kernels asked for that were launched."""
-    launched = database.execute(
-        "SELECT DISTINCT f.function, f.display, f.name FROM launches l JOIN functions f USING (function) "
-        "WHERE :launch IS NULL OR l.launch = :launch ORDER BY f.function",
-        {"launch": launch},
-    ).fetchall()
+    launched = launched_functions(database, launch)
     if launch is not None and not launched:
         first, last, n = database.execute("SELECT MIN(launch), MAX(launch), COUNT(*) FROM launches").fetchone()
         there = f"it has launches {first} to {last}" if n else "it has none"
@@ -59,6 +56,17 @@ def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: 
         near = f"{suggestion(pattern, names)} " if suggestion(pattern, names) else ""
         raise UsageError(f"--kernel {pattern!r} finds no kernel; {near}the file has: {', '.join(names) or 'none'}")
     return chosen
+
+
+def launched_functions(database: sqlite3.Connection, launch: int | None) -> list[tuple[int, str, str]]:
+    """Number, name in the source and symbol."""
+    if launch is not None and launch > MAX_COUNT:  # SQLite has no such integer
+        return []
+    return database.execute(
+        "SELECT DISTINCT f.function, f.display, f.name FROM launches l JOIN functions f USING (function) "
+        "WHERE :launch IS NULL OR l.launch = :launch ORDER BY f.function",
+        {"launch": launch},
+    ).fetchall()
 
 
 def list_launches(database: sqlite3.Connection, launch: int | None) -> None:

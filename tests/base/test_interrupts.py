@@ -172,3 +172,14 @@ def test_a_child_does_not_outlive_its_parent():
     while os.path.exists(f"/proc/{int(out)}/exe"):
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_the_word_of_a_signal_is_the_only_line():
+    """Click prints an empty line where it meets a KeyboardInterrupt."""
+    script = """
+        sys.argv = ["gpuprof", "list", "stalls"]
+        import click, gpuprof.cli.list, gpuprof.__main__ as program
+        gpuprof.cli.list.command.callback = lambda **_: send("SIGINT")
+        program.main()
+    """
+    assert runs(script) == (130, "", "gpuprof: interrupted\n")

@@ -83,3 +83,12 @@ def test_streams_that_take_nothing(server, name):
         if (done.code, len(made), "Traceback" in done.error) != (code, LINES[name].count("made"), False):
             wrong.append((streams, done, made))
     assert not wrong
+
+
+@pytest.mark.long
+def test_what_was_to_go_to_stdout_is_not_lost_in_silence(server):
+    done = server.run(server.folder / "k", *["export", "k.gprec", "-o", "-", "--format", "folded"], stdout=NOTHING)
+    assert (done.code, done.error) == (
+        2,
+        "gpuprof: /dev/stdout: is not open for writing; redirect it to a file or a pipe\n",
+    )

@@ -126,6 +126,8 @@ def test_totals_by_hand(tmp_path):
             "--kernel '(' is not a regular expression: missing ), unterminated subpattern at position 0",
         ),
         ({"launch": 7}, "--launch 7: there is no such launch in the file; it has launches 0 to 1"),
+        # more than an integer of SQLite's
+        ({"launch": 1 << 63}, f"--launch {1 << 63}: there is no such launch in the file; it has launches 0 to 1"),
     ],
 )
 def test_filters_that_find_nothing(tmp_path, bend, message):

@@ -150,6 +150,7 @@ def test_the_advised_padding_does_what_it_says(tmp_path, name):
     assert 2 * excess(after) <= excess(before)
 
 
+@pytest.mark.long
 def test_no_smaller_padding_does_as_much(tmp_path):
     """The half rows: one element, as one would guess, and all others below sixteen leave conflicts."""
     source = REGULAR["half rows of 32"][0]

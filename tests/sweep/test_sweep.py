@@ -373,3 +373,20 @@ def test_the_samples_say_how(tmp_path):
     """A sample as it stands."""
     code, out, _ = gpuprof(tmp_path, "sweep", str(SAMPLES / "saxpy.cu"), "--chips", "a100,h200", "--jobs", "1")
     assert code == 0 and [line.split()[1] for line in out.partition("\n\n")[2].splitlines()[1:]] == ["a100", "h200"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "error"),
+    [
+        (("a.csv", "link.csv"), "link.csv: is the same file as a.csv, and would be written twice"),
+        # what is left of a.csv by Ctrl-C
+        (("a.csv", "a.partial.csv"), "a.partial.csv: would be written twice"),
+    ],
+)
+def test_two_names_for_one_table(tmp_path, outputs, error):
+    (tmp_path / "k.cu").write_text("")
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    words = [word for output in outputs for word in ("-o", output)]
+    code, out, found = gpuprof(tmp_path, "sweep", "k.cu", *words)
+    assert (code, out, found) == (2, "", f"gpuprof: {error}; give another name\n")
+    assert not (tmp_path / "a.csv").exists()
