@@ -16,6 +16,8 @@ KERNELS = """\
 // LAUNCH: tail<<<2, 64>>>(x, 45)
 // LAUNCH: sides<<<64, 256>>>(y: f32[16384]=random)
 // LAUNCH: hidden<<<32, 128>>>(y, x)
+// LAUNCH: apart<<<64, 256>>>(y, x)
+// LAUNCH: together<<<64, 256>>>(y, x)
 __global__ void one(float *x) {
     float s = 0;
     for (int i = 0; i < 64; i++) { if (x[i] > 0.5f) s += x[i] * 3; else s -= i; }
@@ -40,6 +42,31 @@ __global__ void hidden(float *y, float *x) {
     for (int k = 0; k < 2000; k++) v = v * v + 1.5f;
     x[threadIdx.x % 64] = v;
     if (v == 3) x[1] = t[l][1];
+}
+__device__ void step(float *s, int t, int stride) {
+    for (int k = 0; k < 4; k++) s[t] = sqrtf(fabsf(s[t])) + s[t + stride];
+}
+__global__ void apart(const float *y, float *x) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = y[t];
+    __syncthreads();
+    for (int stride = 1; stride < 256; stride *= 2) {
+        if (t % (2 * stride) == 0) step(s, t, stride);
+        __syncthreads();
+    }
+    if (t == 0) x[blockIdx.x] = s[0];
+}
+__global__ void together(const float *y, float *x) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = y[t];
+    __syncthreads();
+    for (int stride = 128; stride > 0; stride /= 2) {
+        if (t < stride) step(s, t, stride);
+        __syncthreads();
+    }
+    if (t == 0) x[blockIdx.x] = s[0];
 }
 """
 
@@ -71,6 +98,17 @@ def test_the_end_of_the_data_is_no_divergence(told):
 
 def test_two_sides_are(told):
     assert "Let whole warps take one side of a branch" in told["sides"][1]["divergence"]
+
+
+def test_a_tree_whose_threads_lie_apart_splits_all_warps(told):
+    assert "Let whole warps take one side of a branch" in told["apart"][1]["divergence"]
+
+
+def test_a_tree_whose_threads_lie_together_splits_one(told):
+    """Steps of 128, 64 and 32 threads are whole warps; of 16 to 1 one warp of a block splits. Whole warps take one side
+    already."""
+    said = told["together"][1]["divergence"]
+    assert "Let whole warps" not in said and "let warp shuffles do the last steps of a reduction" in said
 
 
 def test_conflicts_that_nothing_waits_for_are_not_told(told):

@@ -36,12 +36,36 @@ def divergence(case: Case) -> Iterator[Finding]:
 
     for path, row in case.worst(lost)[:1]:
         mean = row.cost.counters.thread_inst_executed / row.cost.counters.inst_executed
-        text = f"{place(path, row)} runs with {mean:.1f} of {lanes:.3g} lanes. {EVEN if is_one_warp(case) else APART}"
+        text = f"{place(path, row)} runs with {mean:.1f} of {lanes:.3g} lanes. {remedy(case)}"
         yield Finding("divergence", text, path, row.number, "branch_resolving")
 
 
 EVEN = "Give every lane the same amount of work, or let both sides of a branch share their instructions."
 APART = "Let whole warps take one side of a branch, or give every lane the same amount of work."
+
+SHUFFLE = (
+    "At most one warp of a block splits at a time, so no order of the threads helps: let warp shuffles do the last "
+    "steps of a reduction (__shfl_down_sync), or give the other lanes work."
+)
+
+
+def remedy(case: Case) -> str:
+    if is_one_warp(case):
+        return EVEN
+    return SHUFFLE if splits_one_warp_at_a_time(case) else APART
+
+
+def splits_one_warp_at_a_time(case: Case) -> bool:
+    """No branch splits more warps than one for each time that the warps of a block pass it, as in a tree whose active
+    threads lie together: their last warp is not full.
+    """
+    blocks = warps = 0
+    for launch in case.kernel.launches:
+        n = product(launch.grid)
+        blocks += n
+        warps += n * -(-product(launch.block) // case.chip.lanes)
+    counters = [instruction.cost.counters for instruction in case.kernel.instructions]
+    return all(each.divergent_branches * warps <= each.inst_executed * blocks for each in counters)
 
 
 def launched_lanes(case: Case) -> float:
