@@ -86,7 +86,7 @@ def test_streams_that_take_nothing(server, name):
 
 
 def test_what_was_to_go_to_stdout_is_not_lost_in_silence(server):
-    done = server.run(server.folder / "k", *"export k.gprec -o - --format folded".split(), stdout=NOTHING)
+    done = server.run(server.folder / "k", *["export", "k.gprec", "-o", "-", "--format", "folded"], stdout=NOTHING)
     assert (done.code, done.error) == (
         2,
         "gpuprof: /dev/stdout: is not open for writing; redirect it to a file or a pipe\n",
