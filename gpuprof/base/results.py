@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from gpuprof.base.wording import plural
+
 
 class Result(NamedTuple):
     """One comparison. Numbers of an array's type are texts, as numpy writes them, also infinite ones."""
@@ -25,10 +27,13 @@ class Result(NamedTuple):
 
     def __str__(self) -> str:
         tolerance = f"rtol {self.rtol}, atol {self.atol}"
+        elements = plural(self.elements, "element", "elements")
         if not self.is_wrong:
-            return f"{self.name} == {self.expected}: all {self.elements:,} elements as expected ({tolerance})"
+            every = "all " if self.elements > 1 else ""
+            return f"{self.name} == {self.expected}: {every}{elements} as expected ({tolerance})"
+        verb = "differs" if self.differ == 1 else "differ"
         return (
-            f"{self.name} == {self.expected}: {self.differ:,} of {self.elements:,} elements differ, first "
+            f"{self.name} == {self.expected}: {self.differ:,} of {elements} {verb}, first "
             f"{self.first}: got {self.got}, expected {self.wanted}; largest error {self.absolute_error} absolute, "
             f"{self.relative_error} relative ({tolerance})"
         )

@@ -58,7 +58,7 @@ def difference(change: Change) -> str:
 
 
 def line_text(line: LineChange) -> str:
-    old = "little" if line.old is None else line.old
+    old = f"under {LINE_SHARE:.0%}" if line.old is None else line.old  # a baseline has no row for it
     new = "gone" if line.new is None else line.new
     what = "warp-cycles" if line.metric == "warp_cycles" else line.metric
     return f"{line.place}  {old} -> {new} {what} ({line.delta:+d})  {line.line.text}"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.wording import plural
 from gpuprof.cli.options.outputs import OutputPath, claim, database, force_option
 
 
@@ -32,4 +33,4 @@ def command(recording: Path, output: Path | None, force: bool):
         raise FileFormatError(f"{recording}: {read.damage}; {output} holds the launches before the damage")
     n_launches = len(read.launches)
     stopped = "" if read.complete else ", the recording was stopped early"
-    click.echo(f"{printable(str(output))}: {n_launches} launch{'es' * (n_launches != 1)}{stopped}")
+    click.echo(f"{printable(str(output))}: {plural(n_launches, 'launch', 'launches')}{stopped}")

@@ -83,7 +83,7 @@ def cli(context):
 
     \b
     gpuprof collect kernel.cu      run its launches, record kernel.gprec
-    gpuprof report kernel.gprec    show the annotated listing
+    gpuprof report kernel.gprec    show where the cycles went
     gpuprof check kernel.gprec --baseline baseline.txt    for CI
     """
     if os.environ.get("NO_COLOR"):
@@ -107,10 +107,16 @@ def _print_error(error: GpuprofError) -> None:
 
 def _in_our_words(error: click.UsageError) -> UsageError:
     """Click's message about flags and arguments, as the one line that every other error is."""
-    message = error.format_message()
     where = error.ctx.command_path if error.ctx else "gpuprof"
-    message = message.rstrip(".")
+    message = _one_line(error).rstrip(".")
     return UsageError(f"{message[:1].lower()}{message[1:]}{'' if message.endswith('?') else ';'} see `{where} --help`")
+
+
+def _one_line(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        near = suggestion(error.option_name, error.possibilities or ())
+        return f"no such option {error.option_name!r}{f'; {near}' if near else ''}"
+    return " ".join(error.format_message().split())  # click lists choices one a line
 
 
 def silence_stdout() -> None:

@@ -13,7 +13,7 @@ from gpuprof.errors import UsageError
 @click.command("quality", short_help="Show the error of the samples, by period.")
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
 @click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
-@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N.")
+@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N; the first is 0.")
 @format_option(csv="a row per period", json="versioned")
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
 def command(recording, kernel, launch, format_, width):

@@ -28,7 +28,7 @@ from gpuprof.report.pages import PAGES
     help="The page to show.  [default: the summary, then the source of the kernel with the most cycles]",
 )
 @click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
-@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N.")
+@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N; the first is 0.")
 @click.option("--source-lines", metavar="A-B", help="Show only these lines, with all their instructions.")
 @click.option(
     "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from gpuprof.base.wording import plural
 from gpuprof.correlate.thinning import Row
 from gpuprof.report.figures import count, grouped, rounded
 from gpuprof.report.formats import csv, json
@@ -72,7 +73,7 @@ def verdicts(quality: Quality) -> list[str]:
         if (share := hottest_share(row)) is None or share < SURE:
             break
         sure.append(row)
-    found = [f"the samples are as sure as {quality.effective:,.0f} independent ones"]
+    found = [f"the samples are as sure as {plural(round(quality.effective), 'independent one', 'independent ones')}"]
     if sure:
         found.append(
             f"the hottest line is found in {100 * SURE:.0f}% of the recordings or more up to a period of "

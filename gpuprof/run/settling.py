@@ -13,6 +13,7 @@ import numpy as np
 from gpuprof.base.stages import stage
 from gpuprof.chips import Chip
 from gpuprof.compiled.kept import complaint
+from gpuprof.compiled.seen import show_compiling
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.errors import KernelFault
@@ -42,15 +43,18 @@ class Settler:
         self.recorder, self.observer = settings.recorder, settings.observer
         self.machine = power_on(chip)
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
+        show_compiling()
         self._compilation = None if is_compiled() else Compilation()
-        if self._compilation:
-            self.observer.notice(self._compilation.notice)
+        self._notice = self._compilation.notice if self._compilation else ""
 
     def settle(self, sampling: Sampling) -> list[LaunchTiming]:
         """Waits for what is in flight: times and records it, and gives the timings, in the order asked."""
         flights = self.in_flight.flights
         if not flights:
             return []
+        if self._notice:  # not before: a file or a launch that is refused compiles nothing
+            self.observer.notice(self._notice)
+            self._notice = ""
         with under_way((flight.launch, flight.counters) for flight in flights), self.marking():
             timings = self._timed([self._grid(flight) for flight in flights], sampling)
             if timings[0].extrapolation:

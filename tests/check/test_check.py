@@ -320,7 +320,7 @@ blur<<<(8, 8), 64>>>  regressed
   blur.cu                   900     -    -900  x[1] = a;
 
 regressed  blur<<<(8, 8), 64>>>: cycles 200 -> 1000 (+800, +400.0 %), limit 1%|200
-             blur.cu:5  little -> 5000 warp-cycles (+5000)  x[1] = sqrtf(a);
+             blur.cu:5  under 1% -> 5000 warp-cycles (+5000)  x[1] = sqrtf(a);
 1 launch compared (cycles=1%|200): 1 regressed
 """
     )

@@ -232,8 +232,12 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
     [
         (("collect",), "missing argument 'FILE'; see `gpuprof collect --help`"),
         (("colect",), "no such command 'colect'; did you mean collect? see `gpuprof --help`"),
-        (("collect", "kernels.cu", "--perod", "3"), "no such option '--perod'. (Did you mean one of: '--period', "
-            "'--record', '--seed'?); see `gpuprof collect --help`"),
+        (("collect", "kernels.cu", "--perod", "3"), "no such option '--perod'; did you mean --period? see "
+            "`gpuprof collect --help`"),
+        (("sweep", "kernels.cu", "--chip", "a100"), "no such option '--chip'; did you mean --chips or --zip? see "
+            "`gpuprof sweep --help`"),
+        (("list",), "missing argument 'KIND'. Choose from: chips, stalls, causes, triggers, metrics, samples, "
+            "instructions; see `gpuprof list --help`"),
         (("collect", "kernels.cu", "more"), "'more': only a .py script takes further arguments; leave it out"),
         (("collect", "kernels.cu", "--period", "31"), "sampling period 31: it must be 0 (off) or 32 to 2147483648 "
             "cycles"),

@@ -20,9 +20,9 @@ WAITING = (
 )
 
 
-def start(folder, cache, output: str, **environment: str) -> subprocess.Popen:
+def start(folder, cache, output: str, *arguments: str, **environment: str) -> subprocess.Popen:
     return subprocess.Popen(
-        [*PROGRAM, "collect", str(SAMPLES / "saxpy.cu"), "-o", output],
+        [*PROGRAM, "collect", str(SAMPLES / "saxpy.cu"), "-o", output, *arguments],
         cwd=folder,
         env=os.environ | {"NUMBA_CACHE_DIR": str(cache)} | environment,
         stdin=subprocess.DEVNULL,
@@ -91,6 +91,11 @@ def test_the_workers_of_a_sweep_wait_for_one_compilation(tmp_path):
     code, _, error = process(tmp_path, "sweep", SAMPLES / "saxpy.cu", "--param", "sms=2,3,4", "--jobs", "3", **settings)
     assert (code, error) == (0, "")
     assert (tmp_path / "compilations").read_text() == "one more\n"
+
+
+def test_a_run_that_is_refused_is_no_first_run(tmp_path):
+    refused = start(tmp_path, tmp_path / "cache", "a.gprec", "--launch", "saxpy<<<1, 32>>>()")
+    assert refused.communicate(timeout=60)[1].startswith("gpuprof: --launch: saxpy takes 4 parameters")
 
 
 def processes_with(text: str) -> list[int]:

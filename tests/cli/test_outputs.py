@@ -46,7 +46,6 @@ class Case(NamedTuple):
     arguments: str
     name: str
     reads: str
-    is_quick: bool = False
     is_text: bool = False
     prefix: str = ""  # of the output's name
 
@@ -54,7 +53,7 @@ class Case(NamedTuple):
 # Command and option -> the ways to write with it, one for each kind of file.
 CASES = {
     ("compile", "-o"): (
-        Case("k.ptx -o", "out.gpubin", "k.ptx", is_quick=True),
+        Case("k.ptx -o", "out.gpubin", "k.ptx"),
         Case("k.cu --emit ptx -o", "out.ptx", "k.cu", is_text=True),
     ),
     ("collect", "-o"): (Case("k.ptx --period 32 -o", "out.gprec", "k.ptx"),),
@@ -63,10 +62,10 @@ CASES = {
     ),
     ("replay", "-o"): (Case("k.gprec -o", "out.gprec", "k.gprec"),),
     # one that may be written over stands in a test of its own
-    ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", "", is_quick=True),),
-    ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec", is_quick=True),),
-    ("export", "-o"): (Case("k.gprec -o", "out.folded", "k.gprec", is_quick=True, is_text=True),),
-    ("check", "--baseline"): (Case("k.gprec --update --baseline", "out.txt", "k.gprec", is_quick=True),),
+    ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
+    ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
+    ("export", "-o"): (Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),),
+    ("check", "--baseline"): (Case("k.gprec --update --baseline", "out.txt", "k.gprec"),),
     ("sweep", "-o"): (
         Case("k.ptx --jobs 1 -o", "out.csv", "k.ptx", is_text=True),
         Case("k.ptx --jobs 1 -o", "out.json", "k.ptx", is_text=True),
@@ -78,9 +77,7 @@ CASES = {
     ),
 }
 EACH = [
-    pytest.param(command, case, id=f"{command} {case.name}", marks=[] if case.is_quick else [pytest.mark.long])
-    for (command, _), cases in CASES.items()
-    for case in cases
+    pytest.param(command, case, id=f"{command} {case.name}") for (command, _), cases in CASES.items() for case in cases
 ]
 pytestmark = pytest.mark.skipif(not usable(), reason="needs setpriv, to be an ordinary user")
 
@@ -128,6 +125,7 @@ def test_the_page_says_what_the_table_says():
     assert page[page.index(section().partition("\n")[0]) :] == section()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command, case", EACH)
 def test_every_type_of_file(server, command, case):
     own = own_file(server, command, case)
@@ -191,6 +189,7 @@ def fault_of(done: Done, before: dict, after: dict, outcome: str, own: bytes) ->
 # stdout, and two at once.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command, printed",
     [
@@ -213,6 +212,7 @@ def test_an_output_that_is_stdout(server, command, printed):
         assert (folder / "piped").read_bytes() == (folder / "made").read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["collect k.ptx -o out.gprec", "sweep k.ptx --jobs 1 -o out.csv"])
 def test_a_second_run_with_the_same_output(server, command):
     with tempfile.TemporaryDirectory(dir=server.folder) as made:

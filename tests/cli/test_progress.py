@@ -61,12 +61,12 @@ LINES = {
     "its beginning": (
         launch_stages(done=0, cycles=0),
         0.5,
-        "launch 2 of 3: saxpy<<<64, 256>>>: 0 of 65,536 blocks, 25,000,000 warp instructions, 0 s",
+        "launch 2 of 3: saxpy<<<64, 256>>>: 0 of 65,536 blocks, 25,000,000 warp instructions",
     ),
     "a compiler inside": (
         [*launch_stages(cycles=0), Stage("compiling the timing model", since=START + 10)],
         12,
-        "launch 2 of 3: saxpy<<<64, 256>>>: compiling the timing model: 25,000,000 warp instructions (2.1 M/s), 2 s",
+        "launch 2 of 3: saxpy<<<64, 256>>>: compiling the timing model: 2 s",
     ),
     "runs of a sweep": ([FAILED], 90, "3 of 8 runs, 2 failed, 1 min 30 s, 2 min 30 s left"),
     "one of one": (

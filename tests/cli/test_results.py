@@ -149,13 +149,13 @@ def test_a_fault_comes_before_results(folder):
 
 
 SAVES = {
-    "y=none/y.npy": "none/y.npy: there is no folder none",
-    "y=ref.npy": "ref.npy is read by this run; give another name",
-    "y=./in.npy": "in.npy is read by this run; give another name",
-    "y=linked.npy": "linked.npy is read by this run; give another name",
-    "y=out.npy": "y: out.npy is a file of this run already; give another name",
-    "x=y.npy": "x: y.npy is a file of this run already; give another name",
-    "y=d.npy": "y: d.npy: is a folder; give a file name",
+    "y=none/y.npy": "none/y.npy: there is no folder {folder}/none",
+    "y=ref.npy": "ref.npy: is read by this command; give another name",
+    "y=./in.npy": "in.npy: is read by this command; give another name",
+    "y=linked.npy": "linked.npy: is the same file as in.npy, and is read by this command; give another name",
+    "y=out.npy": "--save y: out.npy is a file of this run already; give another name",
+    "x=y.npy": "--save x: y.npy is a file of this run already; give another name",
+    "y=d.npy": "d.npy: is a folder; give a file name",
 }
 
 
@@ -170,7 +170,7 @@ def test_what_a_save_would_destroy(folder, save):
         folder, "-o", "out.npy", "--launch", launch, "--save", "y=y.npy", "--save", save, "--expect", "y=ref.npy"
     )
     assert (code, out) == (2, "")
-    assert error.startswith("gpuprof: --save") and error.endswith(f" {SAVES[save]}\n")
+    assert error == f"gpuprof: {SAVES[save].format(folder=folder)}\n"
     assert names(folder) == files
 
 

@@ -85,6 +85,7 @@ def test_streams_that_take_nothing(server, name):
     assert not wrong
 
 
+@pytest.mark.long
 def test_what_was_to_go_to_stdout_is_not_lost_in_silence(server):
     done = server.run(server.folder / "k", *["export", "k.gprec", "-o", "-", "--format", "folded"], stdout=NOTHING)
     assert (done.code, done.error) == (

@@ -194,6 +194,7 @@ def test_by_hand(tmp_path, what):
     assert without_integers(operations(tmp_path, source, launch)) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chip", ["v100", "h100", "h200"])
 @pytest.mark.parametrize("what", ["tiled", "tensor"])
 def test_the_chip_does_not_matter(tmp_path, what, chip):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from gpuprof.device import comparing
+from gpuprof.device.results import comparing
 from gpuprof.device.results.comparing import NO_DIFFERENCE, Difference, difference
 
 FLOATS = st.floats(width=32) | st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, 1.0 + 2**-20])

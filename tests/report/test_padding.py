@@ -150,6 +150,7 @@ def test_the_advised_padding_does_what_it_says(tmp_path, name):
     assert 2 * excess(after) <= excess(before)
 
 
+@pytest.mark.long
 def test_no_smaller_padding_does_as_much(tmp_path):
     """The half rows: one element, as one would guess, and all others below sixteen leave conflicts."""
     source = REGULAR["half rows of 32"][0]
@@ -167,7 +168,7 @@ def test_conflicts_without_a_stride_get_another_word(tmp_path):
 
 def test_a_tree_over_one_row_gets_gaps(tmp_path):
     _, told = collected(tmp_path, REDUCTION)
-    assert [f.text.split(" would do. ")[1].split(" makes")[0] for f in told] == [
+    assert [f.text.split(" would do. ")[1].split(". That makes")[0] for f in told] == [
         "Leave 1 word free after every 32 words of the array"
     ]
 

@@ -269,7 +269,14 @@ def test_a_narrow_terminal(tmp_path):
         "  1  a100    2       -   -        -  failed: not run: interrupted",
     ]
     narrow = [line.plain for line in lines(table, Look(34, "", True, False))]
-    assert narrow[-2:] == ["a100    1       -  failed: the fa…", "a100    2       -  failed: not ru…"]
+    assert narrow[-6:] == [
+        "chip  sms  cycles  kernel",
+        "a100    1       -  failed: the fa…",
+        "a100    2       -  failed: not ru…",
+        "left out at 34 columns: run, us,",
+        "speedup (a wider terminal, or -o",
+        "NAME.csv)",
+    ]
 
 
 def test_blocks_may_be_left_out(tmp_path):

@@ -32,6 +32,7 @@ def test_fuzz_all_commands(ground, tmp_path, name, kind, number):
     judge(tmp_path / "place", name, kind, ground, random.Random(f"{name} {kind} {number}"))
 
 
+@pytest.mark.long
 def test_a_few_of_those_of_long():
     """Each command that is asked for most gets two."""
     found = []

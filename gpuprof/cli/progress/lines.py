@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from gpuprof.base.stages import Stage
-from gpuprof.cli.progress.words import words
+from gpuprof.cli.progress.words import duration, words
 
 FIRST_SECONDS = (2, 5, 10, 20, 40)  # of the command, when a line is due; later each LATER_SECONDS
 LATER_SECONDS = 30
+NOTHING_YET = duration(0)  # of a stage that has just begun: it says nothing in a log
 
 
 class Lines:
@@ -45,5 +46,5 @@ def plain_line(stages: Sequence[Stage], now: float, shows_place: bool) -> str:
     said = words(stages, now)
     instructions = f"{said.instructions} ({said.rate})" if said.rate else said.instructions
     at = f"at {said.place}" if said.place and shows_place else ""
-    facts = [said.count, said.cycles, instructions, at, said.elapsed, said.left]
+    facts = [said.count, said.cycles, instructions, at, said.elapsed if said.elapsed != NOTHING_YET else "", said.left]
     return ": ".join(filter(None, [said.title, ", ".join(filter(None, facts))]))

@@ -42,8 +42,8 @@ class Terminal(Observer):
         cluster = [f"cluster={extent_text(launch.cluster)}"] if launch.blocks_of_cluster > 1 else []
         self.say(
             f"{launch_text(launch.function.display, launch.grid, launch.block, *cluster)}  "
-            f"{timing.cycles:,} cycles"
-            f"  {n_instructions:,} warp instructions  "
+            f"{plural(timing.cycles, 'cycle', 'cycles')}"
+            f"  {plural(n_instructions, 'warp instruction', 'warp instructions')}  "
             f"{plural(timing.samples_kept, 'sample', 'samples')}{dropped}{sampled}"
         )
 

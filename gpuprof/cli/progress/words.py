@@ -30,16 +30,18 @@ def words(stages: Sequence[Stage], now: float) -> Words:
     """What to say of the stages, of which there is at least one, at time.monotonic() `now`."""
     main = stages[-1]
     seconds = now - main.since
+    # What counts nothing (a compiler) holds up the stages around it: their numbers stand still.
+    moving = stages if main.unit else (main,)
     return Words(
         title=title(stages),
         share=min(1.0, main.done / main.of) if main.of else None,
         count=_count(main),
-        cycles=_number(cycles(stages), "cycles"),
-        instructions=_number(warp_instructions(stages), "warp instructions"),
-        rate=_rate(stages, now),
+        cycles=_number(cycles(moving), "cycles"),
+        instructions=_number(warp_instructions(moving), "warp instructions"),
+        rate=_rate(moving, now),
         elapsed=duration(seconds),
         left=_left(main, seconds),
-        place=place(stages),
+        place=place(moving),
     )
 
 
@@ -73,7 +75,7 @@ def _numbered(stage: Stage) -> str:
 
 
 def _count(stage: Stage) -> str:
-    if not stage.unit:
+    if not stage.unit or stage.of == 1:
         return ""
     failed = f", {stage.failed:,} failed" if stage.failed else ""
     if stage.of is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from gpuprof.base.wording import base_name
+from gpuprof.base.wording import base_name, plural
 from gpuprof.report.estimates import scale_of
 from gpuprof.report.figures import near_name, percent
 from gpuprof.report.model import Cost, Kernel, Row, Section
@@ -53,7 +53,11 @@ def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int]
         yield from flow(mark.copy(), legend(kernel.cost.reasons, look), look)
     if hidden:
         share = percent(sum(sum(s.cost.reasons) for s in hidden), sum(kernel.cost.reasons))
-        yield clipped(mark.append(f"left out: {len(hidden)} inlined functions under 1% each, {share} together"), look)
+        yield clipped(mark.append(f"left out: {hidden_text(len(hidden))}, {share} together"), look)
+
+
+def hidden_text(n: int) -> str:
+    return f"{plural(n, 'inlined function', 'inlined functions')} under {100 * MIN_SHARE:.0f}%{' each' * (n > 1)}"
 
 
 def missing_source(kernel: Kernel, sections: tuple[Section, ...]) -> str:

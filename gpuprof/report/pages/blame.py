@@ -59,7 +59,7 @@ def kernel_table(kernel: Kernel, look: Look) -> Iterator[Text]:
     hidden = found[len(rows) :]
     if hidden:
         rest = percent(sum(entry.cycles for entry in hidden), whole)
-        yield from flow(mark, [f"and {len(hidden)} more, together {rest}; --csv shows all"], look)
+        yield from flow(mark, [f"and {len(hidden)} more, together {rest}; --format csv shows all"], look)
 
 
 class EntryLine(NamedTuple):

@@ -68,7 +68,7 @@ COLUMNS = (
     Head("priority", ("launches",), "Priority of its stream: the smaller number starts its blocks first."),
     Head("dependent", ("launches",), "Whether it may begin before the launch before it has ended."),
     Head("occupancy", ("launches",), "The share of an SM's warp slots that its blocks can fill."),
-    Head("of peak", ("launches",), "The resource whose throughput is nearest to its peak, and its share of that."),
+    Head("of_peak", ("launches",), "The resource whose throughput is nearest to its peak, and its share of that."),
     Head("due", ("launches",), "Samples that should have been taken: kept and dropped ones."),
     Head("kept", ("launches",), "Samples that are in the recording."),
     Head("dropped", ("launches",), "Samples that were lost to a full buffer."),
@@ -103,7 +103,7 @@ FACTS = (
          "The share of the warp slots that were filled, and that could be; what sets the limit."),
     Head("issue", ("summary",), "The share of the schedulers' cycles in which they issued, while a block was there."),
     Head("throughput", ("summary",), "What it moved and computed in its time, beside the chip's peak."),
-    Head("limits", ("summary",), "What limits the kernel: a resource near its peak, idle SMs, a full unit, or latency."),
+    Head("limits", ("summary",), "What limits it: a resource near its peak, idle SMs, a full unit, or latency."),
     Head("stalls", ("summary",), "The reasons that took most of the warps' cycles; `selected` is work, no stall."),
     Head("memory", ("summary",), "Sectors (32 bytes) that were asked for; how many times those of packed accesses."),
     Head("caches", ("summary",), "Hit rates of L1 and L2, and bytes that device memory moved."),
@@ -120,6 +120,10 @@ def titles_of(page: str) -> set[str]:
 
 def named(name: str) -> Iterator[tuple[str, Head]]:
     """("column" or "fact", head) of this name: in any case, with spaces or underscores, with its dot or without."""
-    wanted = name.lower().replace("_", " ").rstrip(".")
+    wanted = _plain(name)
     for kind, heads in (("column", COLUMNS), ("fact", FACTS)):
-        yield from ((kind, head) for head in heads if head.name.rstrip(".") == wanted)
+        yield from ((kind, head) for head in heads if _plain(head.name) == wanted)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", " ").rstrip(".")

@@ -71,7 +71,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     tops = {row.launch.launch: top_text(row.launch, report.chip, look.plain) for row in rows}
     if any(top != "-" for top in tops.values()):
         at_due = next(place for place, column in enumerate(columns) if column.title == "due")
-        columns.insert(at_due, Column("of peak", lambda r: Text(tops[r.launch.launch]), 9, left=True))
+        columns.insert(at_due, Column("of_peak", lambda r: Text(tops[r.launch.launch]), 9, left=True))
     at_stream = next(place for place, column in enumerate(columns) if column.title == "stream")
     if any("dependent" in row.launch.metrics for row in rows):
         columns.insert(

@@ -9,7 +9,6 @@ from gpuprof.report.figures import percent, rounded
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report
 from gpuprof.report.terminal.look import Look
 from gpuprof.report.throughput import (
-    HIGH,
     Limit,
     Roof,
     Throughput,
@@ -20,18 +19,33 @@ from gpuprof.report.throughput import (
     roofline,
     throughput,
 )
-from gpuprof.report.totals import totals
 
 UNIT_NAMES = {"GB/s": "gbytes_per_s", "GFLOP/s": "gflop_per_s", "GOP/s": "gop_per_s", "IPC": "ipc", "pipes": "pipes"}
 
 
-def throughput_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, list[str]]]:
-    """Labels and values for the summary; nothing where no launch has ended or the chip is not known."""
+def throughput_facts(kernel: Kernel, report: Report, look: Look, before_cells: int) -> Iterator[tuple[str, list[str]]]:
+    """Labels and values for the summary, which stand behind `before_cells`; nothing where no launch has ended or the
+    chip is not known.
+    """
     found = throughput(kernel.launches, report.chip)
-    for index, line in enumerate(use_lines(found)):
-        yield "throughput" if index == 0 or look.plain else "", [line]
+    for index, parts in enumerate(use_parts(found, None if look.width is None else look.width - before_cells)):
+        yield "throughput" if index == 0 or look.plain else "", parts
     if limits := limit_of(kernel, report.chip):
         yield "limits", [*limit_facts(limits, found, kernel, report), *time_notes(found, kernel, report)]
+
+
+def use_parts(found: Throughput, room: int | None) -> list[list[str]]:
+    """In columns where these have room, else in sentences that may be broken."""
+    lines = use_lines(found)
+    if room is None or max(map(len, lines), default=0) <= room:
+        return [[line] for line in lines]
+    return [
+        [
+            f"{use.resource.label} {percent(use.share, 1)}",
+            f"{rate_text(use.achieved)} of {rate_text(use.peak)} {use.resource.unit}",
+        ]
+        for use in found.uses
+    ]
 
 
 def use_lines(found: Throughput) -> list[str]:
@@ -57,33 +71,34 @@ def rate_text(rate: float) -> str:
 
 
 def limit_facts(limits: Limit, found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
+    """What limits first, then what speaks for it. The lines above have the shares of the peaks, and the occupancy."""
     top = f"{limits.use.resource.noun}, {percent(limits.use.share, 1)} of the peak"
+    active = active_fact(found, kernel, report.chip)
+    waiting = [] if limits.reason is None else [waiting_fact(limits.reason, kernel, report)]
     if limits.kind == "bound":
         yield top
-        return
-    if limits.kind == "high":
-        yield f"{top}: high, and not full"
     elif limits.kind == "idle":
-        yield f"idle SMs: no rate reaches {percent(HIGH, 1)} of its peak"
-    elif limits.kind == "pipe":
-        yield f"a full unit: no rate reaches {percent(HIGH, 1)} of its peak"
+        yield from [f"idle: {active}", *waiting]
+    elif limits.kind == "high":
+        yield from [f"{top}: high, and not full", *waiting, *filter(None, [active])]
     else:
-        yield f"latency: no rate reaches {percent(HIGH, 1)} of its peak"
-    if limits.reason is not None:
-        cycles = report.vocabulary.merged(kernel.cost.cycles)
-        waited = sum(cycles) - cycles[SELECTED]
-        share = percent(cycles[report.vocabulary.place(limits.reason)], waited)
-        yield f"{share} of the waiting is {report.vocabulary.word(limits.reason)}"
-    yield from filling_facts(found, kernel, report.chip)
+        yield ": ".join([WORDS_OF_KIND[limits.kind], *waiting])
+        yield from filter(None, [active])
 
 
-def filling_facts(found: Throughput, kernel: Kernel, chip: ChipFacts) -> Iterator[str]:
-    """How full the GPU was."""
-    active, occupancy = active_share(kernel, chip, found.cycles), totals(kernel, chip).achieved_occupancy
-    if active is not None:
-        yield f"SMs active {percent(active, 1)} of the time"
-    if occupancy is not None:
-        yield f"occupancy {percent(occupancy, 1)}"
+WORDS_OF_KIND = {"pipe": "a full unit", "latency": "latency"}
+
+
+def waiting_fact(reason: int, kernel: Kernel, report: Report) -> str:
+    cycles = report.vocabulary.merged(kernel.cost.cycles)
+    share = percent(cycles[report.vocabulary.place(reason)], sum(cycles) - cycles[SELECTED])
+    return f"{share} of the waiting is {report.vocabulary.word(reason)}"
+
+
+def active_fact(found: Throughput, kernel: Kernel, chip: ChipFacts) -> str:
+    """How full the GPU was; "" where that is not known."""
+    active = active_share(kernel, chip, found.cycles)
+    return "" if active is None else f"SMs active {percent(active, 1)} of the time"
 
 
 def time_notes(found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from gpuprof.base.wording import base_name
+from gpuprof.base.wording import base_name, plural
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.figures import count, grouped, rounded
+from gpuprof.report.figures import count, rounded
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Cost, Header, Kernel, Report
 from gpuprof.report.pages.advice import finding_lines
@@ -103,12 +103,12 @@ def scale_facts(scale: Scale, header: Header) -> list[str]:
         return ["no samples"]
     if not header.samples_time:
         return [
-            f"{grouped(scale.whole)} samples, not of all warps' time",
+            f"{plural(scale.whole, 'sample', 'samples')}, not of all warps' time",
             "the exact shares cover all of it and do not compare",
         ]
     if not scale.weighted:
-        return [f"{grouped(scale.whole)} samples, each counted as one: the records have no weights"]
-    return [f"the samples are as sure as {scale.effective:,.0f} independent ones"]
+        return [f"{plural(scale.whole, 'sample', 'samples')}, each counted as one: the records have no weights"]
+    return [f"the samples are as sure as {plural(round(scale.effective), 'independent one', 'independent ones')}"]
 
 
 def columns(look: Look, has_truth: bool) -> list[Column]:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from gpuprof.base.wording import base_name
+from gpuprof.base.wording import base_name, plural
 from gpuprof.correlate.frames import Position
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.figures import count, grouped, percent
+from gpuprof.report.figures import count, percent
 from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.terminal.columns import Column, table
@@ -48,9 +48,8 @@ def kernel_text(kernel: Kernel, look: Look, isa: bool) -> Iterator[Text]:
     waits, cycles = kernel_waits(kernel, isa, look.vocabulary), kernel.cost.cycles
     stalled = sum(cycles) - cycles[SELECTED]
     yield Text("")
-    yield clipped(
-        Text(mark).append(shown(kernel.name), BOLD).append(f"  {grouped(stalled)} stalled warp-cycles", DIM), look
-    )
+    whole = plural(stalled, "stalled warp-cycle", "stalled warp-cycles")
+    yield clipped(Text(mark).append(shown(kernel.name), BOLD).append(f"  {whole}", DIM), look)
     if not waits:
         yield clipped(Text(f"{mark}no stall was recorded" + ("; collect again" if stalled else "")), look)
         return

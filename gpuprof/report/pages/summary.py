@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.base.wording import base_name
+from gpuprof.base.wording import base_name, plural
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
@@ -27,6 +27,7 @@ from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.waits import sentence, waits_of
 
 LABEL_CELLS = 11
+BEFORE_CELLS = 2 + LABEL_CELLS  # of a fact's first value
 MIX_CELLS = 40
 LEAST_WAITED_SHARE = 0.01
 
@@ -86,7 +87,7 @@ def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[s
     yield "launch", list(launch_facts(kernel, launch))
     yield "occupancy", occupancy_facts(sums)
     yield "issue", issue_facts(sums)
-    yield from throughput_facts(kernel, report, look)
+    yield from throughput_facts(kernel, report, look, BEFORE_CELLS)
     yield "stalls", top_reasons(reasons, look)
     if not look.plain:
         yield "", [bar(reasons, 1, min(MIX_CELLS, max((look.width or 80) - LABEL_CELLS - 4, 8)), look)]
@@ -121,7 +122,7 @@ def time_facts(kernel: Kernel, report: Report) -> Iterator[str]:
 def launch_facts(kernel: Kernel, launch: Launch) -> Iterator[str]:
     yield f"grid {extent(launch.grid)}"
     yield f"block {extent(launch.block)}"
-    yield f"{kernel.registers} registers"
+    yield plural(kernel.registers, "register", "registers")
     shared = kernel.shared_nbytes + launch.dynamic_shared_nbytes
     if shared:
         yield f"{grouped(shared)} B shared"
@@ -159,9 +160,9 @@ def sector_facts(kernel: Kernel) -> list[str]:
     facts = []
     if counters.l2_sectors_global:
         asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
-        facts.append(f"{grouped(asked)} sectors" + (f", {asked / ideal:.3g}x ideal" if ideal else ""))
+        facts.append(plural(asked, "sector", "sectors") + (f", {asked / ideal:.3g}x ideal" if ideal else ""))
     if counters.l2_sectors_local:
-        facts.append(f"{grouped(counters.l2_sectors_local)} sectors of local memory")
+        facts.append(f"{plural(counters.l2_sectors_local, 'sector', 'sectors')} of local memory")
     return facts
 
 
@@ -182,7 +183,7 @@ def shared_facts(kernel: Kernel) -> list[str]:
     if not used:
         return []
     return [
-        f"{grouped(used)} wavefronts",
+        plural(used, "wavefront", "wavefronts"),
         f"{grouped(used - ideal)} of them bank conflicts ({percent(used - ideal, used)})",
     ]
 

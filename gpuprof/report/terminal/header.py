@@ -53,7 +53,7 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
     )
     if header.fidelity:
         yield "fidelity", shown(line(header.fidelity)).split("; ")
-    launches = f"{header.launches} launch" + ("es" if header.launches != 1 else "")
+    launches = plural(header.launches, "launch", "launches")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
     dropped = [
         Text(f"dropped {grouped(header.dropped)}", WARM if header.dropped else ""),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpuprof.base.wording import plural
 from gpuprof.report.figures import grouped
 from gpuprof.report.model import Instruction, Row
 from gpuprof.report.triage.findings import LINES_PER_RULE, Case, Finding, percent0, place
@@ -24,9 +25,10 @@ def uncoalesced(case: Case) -> Iterator[Finding]:
             continue
         asked, ideal = counters.l2_sectors_global, counters.l2_sectors_global_ideal
         times = f"{asked / ideal:.3g} times the ideal" if ideal else "none would do"
+        sectors = plural(asked, "sector", "sectors")
         strength = "Uncoalesced" if asked >= SECTOR_RATIO * ideal else "Partly uncoalesced"
         text = (
-            f"{strength} global access in {place(path, row)}: {grouped(asked)} sectors for {grouped(ideal)}, {times}. "
+            f"{strength} global access in {place(path, row)}: {sectors} for {grouped(ideal)}, {times}. "
             "Let neighbouring threads touch neighbouring addresses, or go through shared memory."
         )
         yield Finding("uncoalesced", text, path, row.number, "long_scoreboard")
@@ -76,8 +78,8 @@ def padded(worst: Instruction, row: Row, padding: Padding) -> str:
     own, line = accesses_of([worst]), accesses_of(same_array(worst, row.instructions))
     ways = [passes / own.ideal for passes in (own.wavefronts(), own.wavefronts(row_nbytes, pad_nbytes))]
     return (
-        f"{how} makes {ways[0]:.3g}-way conflicts {ways[1]:.3g}-way there, and saves "
-        f"{grouped(line.wavefronts() - line.wavefronts(row_nbytes, pad_nbytes))} wavefronts."
+        f"{how}. That makes {ways[0]:.3g}-way conflicts {ways[1]:.3g}-way there, and saves "
+        f"{plural(line.wavefronts() - line.wavefronts(row_nbytes, pad_nbytes), 'wavefront', 'wavefronts')}."
     )
 
 

@@ -120,7 +120,7 @@ def issue_slots(case: Case) -> Iterator[Finding]:
     elif used < LOW_ISSUE and not computes(case):
         yield Finding(
             "issue_slots",
-            f"The schedulers issue in {percent0(used)} of the cycles: the kernel waits, it does not compute.",
+            f"The schedulers issue in {percent0(used)} of the cycles: in the others no warp is ready.",
         )
 
 
