@@ -244,6 +244,10 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
         (("collect", "kernels.cu", "--period", "soon"),
          "invalid value for '--period': 'soon' is not a number of cycles, such as 1024 or 2^10; see `gpuprof collect "
              "--help`"),
+        (("collect", "kernels.cu", "--max-cycles", f"{(1 << 62) + 1}"),
+         "invalid value for '--max-cycles': 4611686018427387905: must be at most 2^62; see `gpuprof collect --help`"),
+        (("collect", "kernels.cu", "--partition", f"{1 << 70}"), "invalid value for '--partition': "
+            f"{1 << 70} is not in the range 0<=x<=2147483647; see `gpuprof collect --help`"),
         (("collect", "kernels.cu", "--chip", "a1000"), "unknown chip 'a1000'; did you mean a100? Known chips: "
             f"{', '.join(list_chips())}, or the path of a .toml file"),
         (("explain", "long_scorebord"), "unknown word 'long_scorebord'; did you mean long_scoreboard or "

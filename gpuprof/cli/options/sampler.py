@@ -14,6 +14,10 @@ from gpuprof.cli.options.near import NearChoice
 DEFAULT_PERIOD_CYCLES = 256
 
 
+MOST_PARTITION = (1 << 31) - 1  # a number of 32 bits; the chip says which it has
+MOST_CYCLES = 1 << 62  # counts of cycles have 64 bits, and are added up
+
+
 class Cycles(click.ParamType):
     """A number of cycles; a power of two may be written 2^10."""
 
@@ -31,6 +35,8 @@ class Cycles(click.ParamType):
             self.fail(f"{text!r} is not a number of cycles, such as 1024 or 2^10", param, ctx)
         if cycles < self.least:
             self.fail(f"{text}: must be at least {self.least}", param, ctx)
+        if cycles > MOST_CYCLES:
+            self.fail(f"{text}: must be at most 2^62", param, ctx)
         return cycles
 
 
@@ -129,7 +135,11 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "CYCLES",
     ),
     Flag(
-        "--partition", "partition", click.IntRange(min=0), "Sample only this partition of each SM.  [default: all]", "P"
+        "--partition",
+        "partition",
+        click.IntRange(0, MOST_PARTITION),
+        "Sample only this partition of each SM.  [default: all]",
+        "P",
     ),
     Flag(
         "--stall",
