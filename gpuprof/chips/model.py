@@ -4,6 +4,7 @@
 """
 
 import difflib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,7 +127,7 @@ def _path_of(name: str | Path) -> Path:
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     """The file's tables, laid over those it inherits."""
-    if path.resolve() in seen:
+    if Path(os.path.realpath(path)) in seen:
         raise UsageError(f"{path}: inherits itself, by way of {' and '.join(p.name for p in seen)}")
     if len(seen) > MOST_ANCESTORS:
         raise UsageError(f"{path}: inherits by way of more than {MOST_ANCESTORS} chip files")
@@ -143,7 +144,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if not isinstance(base, str) or "\0" in base:
         raise UsageError(f"{path}: inherits: expected a chip's name or file, got {base!r}")
     parent_path = path.parent / base if base.endswith(".toml") else _path_of(base)
-    parent = _read(parent_path, (*seen, path.resolve()))
+    parent = _read(parent_path, (*seen, Path(os.path.realpath(path))))
     merged = {**parent, **{key: value for key, value in data.items() if key not in TABLES}}
     for table in TABLES:
         merged[table] = {**parent.get(table, {}), **data.get(table, {})}

@@ -4,6 +4,7 @@ never ends.
 Only names that stand in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,13 +20,13 @@ def included_files(path: str, source: str, include_dirs: Sequence[Path | str]) -
     """The files that the text of a source leads to, links followed. Raises UsageError, with the line, for one that is
     not regular or too long for a header.
     """
-    waiting, seen = [(path, source)], {Path(path).resolve()}
+    waiting, seen = [(path, source)], {Path(os.path.realpath(path))}
     while waiting and len(seen) < MOST_FILES:
         name, text = waiting.pop()
         for line, place in _included(name, text, include_dirs):
-            if place.resolve() in seen:
+            if Path(os.path.realpath(place)) in seen:
                 continue
-            seen.add(place.resolve())
+            seen.add(Path(os.path.realpath(place)))
             try:
                 check_input(place, HEADER)
                 waiting.append((str(place), read_input_text(place, HEADER, errors="replace")))

@@ -96,7 +96,7 @@ def test_comparisons_as_text():
         (parse_comparison, "y == r.npy, rtol=-1", 17, "a tolerance is a finite number from 0 on, not -1.0"),
         (parse_comparison, "y == r.npy, atol=inf", 17, "a tolerance is a finite number from 0 on, not inf"),
         (parse_comparison, "y == r.npy z", 11, "nothing may follow the comparison"),
-        (parse_saved, "y=out.txt", 2, "expected the name of a .npy file"),
+        (parse_saved, "y= ", 3, "expected the name of a file"),
     ],
 )
 def test_errors_in_texts(parse, text, column, message):

@@ -1,6 +1,7 @@
 """The flags about the kernels' results: what they are compared with, and where they are saved."""
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -51,9 +52,10 @@ class SavePath(OutputPath):
     def convert(self, value, param, ctx):
         from gpuprof.device.launching.results import parse_saved
 
-        saved = parse_saved(value, "--save")
-        super().convert(saved.path, param, ctx)
-        return saved
+        _, equals, path = value.partition("=")
+        if equals:
+            super().convert(path.strip(), param, ctx)
+        return parse_saved(value, "--save")
 
 
 _SAVING = click.option(
@@ -126,14 +128,14 @@ def claim_saves(wanted, output: Path, inputs: Iterable[Path], force: bool) -> No
     """
     from gpuprof.errors import UsageError
 
-    inputs, taken = list(inputs), {output.resolve()}
+    inputs, taken = list(inputs), {os.path.realpath(output)} - {os.devnull}
     for saved in wanted.saved:
-        if saved.path.resolve() in taken:
+        if os.path.realpath(saved.path) in taken:
             raise UsageError(
                 f"--save {saved.array.text}: {saved.path} is a file of this run already; give another name"
             )
         claim(saved.path, npy, inputs, force)
-        taken.add(saved.path.resolve())
+        taken.add(os.path.realpath(saved.path))
 
 
 def raise_if_wrong(results: Sequence, said_in: str) -> None:
