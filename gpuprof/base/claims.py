@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuprof.base.files import hidden_beginning
+from gpuprof.base.interrupts import whole
 from gpuprof.base.targets import Target, fcntl, refused
 from gpuprof.errors import UsageError
 
@@ -25,19 +26,26 @@ def claimed(target: Target) -> Iterator[None]:
     if fcntl is None or target.path is None:
         yield
         return
-    path = Path(f"{hidden_beginning(target.path)}lock")
+    path, descriptor = Path(f"{hidden_beginning(target.path)}lock"), None
     try:
-        descriptor = _locked(path)
+        with whole():
+            descriptor = _claim(target, path)
+        yield
+    finally:
+        with whole():
+            if descriptor is not None:
+                _release(path, descriptor)
+
+
+def _claim(target: Target, path: Path) -> int:
+    try:
+        return _locked(path)
     except BlockingIOError:
         raise UsageError(
             f"{target.name}: another gpuprof is writing it; wait until it ends, or give another name"
         ) from None
     except OSError as error:
         raise refused(target.name, error) from None
-    try:
-        yield
-    finally:
-        _release(path, descriptor)
 
 
 def _locked(path: Path) -> int:

@@ -5,6 +5,7 @@ that happens another one changes nothing. What must be done whole stands in `who
 """
 
 import _thread
+import ctypes
 import os
 import signal
 import sys
@@ -27,6 +28,10 @@ class Ended(KeyboardInterrupt):
     def __init__(self, number: int):
         super().__init__(SIGNALS[number])
         self.exit_code = 128 + number
+
+
+class Stopped(BaseException):
+    """Ends a thread's work when nobody wants it any more."""
 
 
 class _State:
@@ -117,9 +122,29 @@ def _again(number: int) -> None:
     _thread.start_new_thread(send, ())
 
 
+def stop_thread(ident: int) -> None:
+    """Raises Stopped inside a thread, before its next Python instruction. Compiled code that is running ends first."""
+    # Python has no other way to stop a thread in its work.
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Stopped))
+
+
+def _stop_again(ident: int) -> None:
+    """Stops a thread once more, soon. One that has ended by then is not there to be stopped."""
+
+    def stop():
+        time.sleep(RETRY_SECONDS)
+        stop_thread(ident)
+
+    _thread.start_new_thread(stop, ())
+
+
 def _on_unraisable(unraisable) -> None:
-    """An Ended that was raised where nothing can be, as in `__del__` or a callback of C code, is raised again later."""
+    """An Ended or a Stopped that was raised where nothing can be, as in `__del__` or a callback of C code, is raised
+    again later.
+    """
     if isinstance(unraisable.exc_value, Ended):
         _again(unraisable.exc_value.exit_code - 128)
+    elif isinstance(unraisable.exc_value, Stopped):
+        _stop_again(threading.get_ident())
     else:
         sys.__unraisablehook__(unraisable)

@@ -4,12 +4,13 @@ The emulator (numpy, which releases the interpreter lock inside its loops) fills
 `nogil`) consumes on another. Memory is bounded by the queue's bound, or by what is ordered (`Orders`).
 """
 
-import ctypes
 import queue
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TypeVar
+
+from gpuprof.base.interrupts import Stopped, stop_thread
 
 T = TypeVar("T")
 
@@ -19,10 +20,6 @@ _END = object()
 class _Raised:
     def __init__(self, error: BaseException):
         self.error = error
-
-
-class _Stopped(BaseException):
-    """Ends the thread's work when nobody wants it any more."""
 
 
 class Orders:
@@ -75,7 +72,7 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
                 if not put(item):
                     return
             put(_END)
-        except _Stopped:
+        except Stopped:
             raise
         except BaseException as error:  # carried to the consumer, whatever it is
             put(_Raised(error))
@@ -83,10 +80,10 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
     settled = _Settled()
 
     def work():
-        with suppress(_Stopped):
-            with suppress(_Stopped):
+        with suppress(Stopped):
+            with suppress(Stopped):
                 produce()
-            # _Stopped may still arrive on the way here, which is what the outer `suppress` is for.
+            # Stopped may still arrive on the way here, which is what the outer `suppress` is for.
             settled.settle()
 
     # A daemon: an emulation without an end must not keep the process alive.
@@ -109,7 +106,7 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
 
 
 class _Settled:
-    """Whether a thread is past being stopped: from `settle` on no _Stopped comes any more, and one under way has come
+    """Whether a thread is past being stopped: from `settle` on no Stopped comes any more, and one under way has come
     by its end.
     """
 
@@ -122,9 +119,8 @@ class _Settled:
             self._settled = True
 
     def stop(self, thread: threading.Thread) -> None:
-        """Raises _Stopped inside the thread, before its next Python instruction."""
+        """Raises Stopped inside the thread, before its next Python instruction."""
         # Under the lock the thread cannot end, and its number cannot become another thread's.
         with self._lock:
             if not self._settled:
-                # Python has no other way to stop a thread in its work. Compiled code that is running ends first.
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped))
+                stop_thread(thread.ident)
