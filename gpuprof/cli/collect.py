@@ -111,7 +111,9 @@ def command(
     check_file(file, launches, script_args)
     check_results_flags(file, wanted)
     with stage("starting"), nothing_is_garbage():
-        inputs = list(_inputs(file, chip_name, options, launches, wanted, script_args))
+        requests = [] if file.suffix == ".py" else _requests(file, launches)
+        folder = Path() if launches else file.parent  # of the arrays' files
+        inputs = list(_inputs(file, chip_name, options, requests, folder, wanted, script_args))
         claim(output, recording, inputs, force)
         claim_saves(wanted, output, inputs, force)
 
@@ -132,7 +134,7 @@ def command(
 
             run_script(file, script_args, settings)
         else:
-            results.extend(_run_launches(file, launches, sampling.seed, wanted, settings))
+            results.extend(_run_launches(file, requests, folder, sampling.seed, wanted, settings))
 
     with Terminal(display) as terminal:
         settings = Settings(
@@ -176,22 +178,27 @@ def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ..
         raise UsageError(f"{script_args[0]!r}: only a .py script takes further arguments; leave it out")
 
 
+def _requests(file: Path, launches: tuple[str, ...]) -> list:
+    """The launches of the command line, else those of the file's comments."""
+    from gpuprof.run.launch_requests import command_line_requests, comment_requests
+
+    return command_line_requests(launches) or comment_requests(file)
+
+
 def _inputs(
     file: Path,
     chip_name: str | None,
     options: BuildOptions,
-    launches: tuple[str, ...],
+    requests: list,
+    folder: Path,
     wanted,
     script_args: tuple[str, ...],
 ) -> Iterator[Path]:
     """What the command reads, as far as it is known before anything is compiled. A script's arguments may be files."""
     from gpuprof.device.results.plan import input_files
-    from gpuprof.run.launch_requests import command_line_requests, comment_requests
 
     yield from (file, *map(Path, (chip_name or "", options.compiler, *script_args)))
-    if file.suffix != ".py":
-        folder = Path() if launches else file.parent
-        yield from input_files(command_line_requests(launches) or comment_requests(file), wanted, folder)
+    yield from input_files(requests, wanted, folder)
 
 
 def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, others, options, script_args) -> str:
@@ -222,19 +229,17 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
     return shlex.join(words)
 
 
-def _run_launches(file: Path, launches: tuple[str, ...], seed: int, wanted, settings) -> list:
+def _run_launches(file: Path, requests: list, folder: Path, seed: int, wanted, settings) -> list:
     """Runs the launches, and gives and records what comparisons found."""
     from gpuprof.device.launching.text import kernel_names
     from gpuprof.device.requests import run_requests
-    from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
+    from gpuprof.run.launch_requests import embedded_requests
     from gpuprof.run.session import open_device
 
-    requests = command_line_requests(launches) or comment_requests(file)
     device = open_device(settings)
     with nothing_is_garbage():
         module = device.load(file, instantiate=kernel_names(requests))
     requests = requests or embedded_requests(file, module.sources, module.kernels)
-    folder = Path() if launches else file.parent
     results = run_requests(device, module, requests, seed=seed, folder=folder, wanted=wanted).results
     device.executor.finish()
     for result in results:
