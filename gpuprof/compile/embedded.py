@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from gpuprof.base.inputs import EMBEDDED, is_regular, read_input
+from gpuprof.base.text import decoded
 from gpuprof.errors import UsageError
 
 # What compilers to PTX read. Files of other names that lie beside a .ptx file are none of ours.
@@ -51,6 +52,6 @@ def _text_of(place: str) -> str | None:
         return None
     try:
         data = read_input(place, EMBEDDED)
+        return None if b"\0" in data else decoded(data, place, "replace")
     except UsageError:
         return None
-    return None if b"\0" in data else data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
