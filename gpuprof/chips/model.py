@@ -105,15 +105,6 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) ->
     return changed
 
 
-def at_clock(chip: Chip, clock_mhz: float) -> Chip:
-    """The chip at another SM clock. What is nanoseconds stays nanoseconds: DRAM's bandwidth and times have such units
-    in the file, and of `dram_cycles` the part beyond the L2 is converted. The L2 and the way to it follow the clock.
-    """
-    beyond = (chip.dram_cycles - chip.l2_near_cycles) * clock_mhz / chip.clock_mhz
-    changes = {"clock_mhz": clock_mhz, "dram_cycles": max(chip.l2_far_cycles, chip.l2_near_cycles + round(beyond))}
-    return altered(chip, changes, f"{chip.name} at {clock_mhz:g} MHz") if clock_mhz != chip.clock_mhz else chip
-
-
 def field_of(name: str) -> Field | None:
     """The row that says what a number may be, by its name in a file: "sms", "latency.alu"."""
     table, _, entry = name.rpartition(".")

@@ -191,3 +191,9 @@ def test_a_changed_chip_is_named_so():
     chip = renamed_with(load_chip("a100"), parse_changes(("clock_mhz=1095", "l2_mb=20")))
     assert (chip.name, chip.clock_mhz, chip.l2_nbytes) == ("a100 (clock_mhz=1095, l2_mb=20)", 1095, 20 << 20)
     assert renamed_with(load_chip("a100"), {}) == load_chip("a100")
+
+
+@pytest.mark.parametrize("clock_mhz", [1, 1e6])
+def test_an_absurd_clock_is_refused(clock_mhz):
+    with pytest.raises(UsageError, match="test: clock_mhz is"):
+        altered(load_chip("a100"), {"clock_mhz": clock_mhz}, "test")
