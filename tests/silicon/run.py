@@ -1,10 +1,12 @@
-"""Runs a case: compiles its file, makes its launches on the scaled chip, gives the cycles of the published launch."""
+"""Runs a case: compiles its file, makes its launches on a part of the chip, gives the published launch's cycles."""
 
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from gpuprof.device.launching.text import kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.build import BuildOptions, build
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import LaunchResult, Observer, Settings
 from tests.silicon.cards import card
@@ -23,8 +25,14 @@ class Results(Observer):
 
 
 def modelled_cycles(case: Case, compiler: str) -> float:
-    """SM cycles of the published launch, as the model has them with the code of `compiler`."""
-    measured = [run_cycles(case, run, compiler) for run in case.runs]
+    """SM cycles of the published launch, as the model has them with the code of `compiler`. Raises GpuprofError where
+    the kernel does not compile or run.
+    """
+    return published_size(case, [run_cycles(case, run, compiler) for run in case.runs])
+
+
+def published_size(case: Case, measured: list[float]) -> float:
+    """Cycles of the published launch, from those of the case's runs."""
     if len(measured) == 1:
         return case.times * measured[0]
     (few, many), (less, more) = case.runs, measured
@@ -42,7 +50,17 @@ def launches(case: Case, run: Run, compiler: str) -> list[LaunchResult]:
     chip = card(case.card, by_id()[case.id].clock_mhz, case.parts)
     requests = [parse_launch(text) for text in run.launches]
     results = Results()
-    device = open_device(Settings(chip=chip, observer=results, options=BuildOptions(compiler=compiler)))
-    module = device.load(KERNELS / case.file, instantiate=kernel_names(requests))
+    device = open_device(Settings(chip=chip, observer=results))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{Path(case.file).stem}.gpubin"
+        path.write_bytes(image(case.file, tuple(kernel_names(requests)), chip.arch, compiler))
+        module = device.load(path)
     run_requests(device, module, requests, folder=KERNELS)
     return results.launches
+
+
+@cache
+def image(file: str, names: tuple[str, ...], arch: str, compiler: str) -> bytes:
+    """The gpubin of a file of kernels/."""
+    _, found = build(KERNELS / file, arch=arch, names=names, options=BuildOptions(compiler=compiler))
+    return found
