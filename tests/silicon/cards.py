@@ -6,7 +6,6 @@ from pathlib import Path
 from gpuprof.base.inputs import CHIP
 from gpuprof.base.toml import read_toml
 from gpuprof.chips import Chip, altered, load_chip
-from gpuprof.chips.model import at_clock
 
 FOLDER = Path(__file__).parent / "cards"
 
@@ -16,7 +15,8 @@ def card(name: str, clock_mhz: float, parts: int = 1) -> Chip:
     """A part of a chip has its share of the SMs and of all that they share, so a kernel whose grid is as much smaller
     takes the same cycles. Raises ValueError where the SMs cannot be shared evenly.
     """
-    return part_of(at_clock(load_chip(FOLDER / f"{name}.toml"), clock_mhz), parts)
+    chip = load_chip(FOLDER / f"{name}.toml")
+    return part_of(altered(chip, {"clock_mhz": clock_mhz}, f"{name} at {clock_mhz:g} MHz"), parts)
 
 
 def part_of(chip: Chip, parts: int) -> Chip:
