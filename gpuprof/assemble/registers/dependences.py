@@ -129,3 +129,13 @@ class Dependences:
                     highest = cycles + height[successor]
             height[index] = highest + 1
         return height
+
+    def longest_waits(self) -> list[int]:
+        """The longest latency, in cycles, among each instruction and what needs its result in this region."""
+        longest = [LATENCY[inst.op.number] for inst in self.region]
+        for index in range(len(self.region) - 1, -1, -1):
+            for successor, cycles in self.successors[index]:
+                # One cycle or none: it needs no result, it only comes later.
+                if cycles > 1 and longest[successor] > longest[index]:
+                    longest[index] = longest[successor]
+        return longest

@@ -19,7 +19,9 @@ from gpuprof.assemble.registers.pressure import SCRATCH, lowest_order, pressure
 _LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
 _OWN = RESERVED_WORDS + 1  # the program counter and the stack pointer
 
-_AHEAD = 2  # latencies over which one moves up that takes registers of the budget; fitted to ptxas' registers
+# Latencies over which a load, and what it needs, moves up that takes registers of the budget; fitted to ptxas'
+# registers.
+_AHEAD = 2
 _LARGEST_REGION = 1024  # instructions; the time for their memory order grows with the square
 _WINDOW = 256  # instructions over which one may move up; each choice looks at all that are ready among them
 
@@ -115,6 +117,7 @@ class _Ordering:
         self.first = 0  # the first place of the fallback that is not issued yet
         self.words = graph.words_before  # live now
         self.height = graph.heights()
+        self.ahead = [_AHEAD * cycles for cycles in graph.longest_waits()]
         self.start = [0] * len(part.order)  # when the operands are there
         self.waiting = list(graph.n_before)
         self.left = [sorted(self.place[i] for i in readers) for readers in graph.readers]  # places still to read it
@@ -166,7 +169,7 @@ class _Ordering:
                 if needs not in reach:
                     reach[needs] = (self._reach(needs, self.free), self._reach(needs, self.budget))
                 freely, at_most = reach[needs]
-                if place[index] > freely and place[index] > min(at_most, self.first + _AHEAD * LATENCY[op]):
+                if place[index] > freely and place[index] > min(at_most, self.first + self.ahead[index]):
                     continue
             begin = start[index] if start[index] > now else now
             if change > 0 and LATENCY[op] < _LONG_CYCLES and finish - height[index] > begin:
