@@ -4,6 +4,7 @@ from gpuprof.assemble.ir.body import Body, Inst
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.registers.schedule import Schedule
 from gpuprof.assemble.registers.spill import allocate_unspilled, allocate_within
+from gpuprof.assemble.registers.split import split_shared_loads
 
 MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 
@@ -20,6 +21,15 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
     Raises DoesNotFit.
     """
+    if allocation := _fit_unspilled(body, limit, is_wanted):
+        return allocation
+    if split_shared_loads(body) and (allocation := _fit_unspilled(body, limit, is_wanted)):
+        return allocation
+    Schedule(body).apply(limit)
+    return allocate_within(body, limit)
+
+
+def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
     schedule = Schedule(body)
     budget = limit if is_wanted else min(limit, _step(schedule.fewest))
     found: list[tuple[Allocation, list[list[Inst]]]] = []
@@ -30,8 +40,7 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
             if allocation.words + RESERVED_WORDS <= budget:
                 break
     if not found:
-        schedule.apply(limit)
-        return allocate_within(body, limit)
+        return None
     allocation, orders = min(found, key=lambda each: each[0].words)
     for block, insts in zip(body.blocks, orders, strict=True):
         block.insts = insts
