@@ -1057,8 +1057,10 @@ class Gpu:
             busy += in_ticks(chip.l2_partial_request_cycles) + partial * in_ticks(chip.l2_partial_sector_cycles)
         self.slices[number] = time + busy
         r.result.gone = math.floor(time) + chip.store_drain_cycles
-        latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
-        arrives = self.touch_l2(r, n, time)
+        home = number * 2 // chip.l2_slices
+        latency = self.answer_cycles(r, home)
+        way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
+        arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
@@ -1120,7 +1122,7 @@ class Gpu:
         self.copies_of(1 - home, r.line, r.sectors, False)
         return near if r.sm.half == home else far
 
-    def touch_l2(self, r, n, time):
+    def touch_l2(self, r, n, time, way):
         def write_back(line, entry):
             if entry.dirty:
                 partial = entry.dirty & ~entry.valid
@@ -1146,7 +1148,7 @@ class Gpu:
             groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
             fetched = sum(group for group in groups if group & missing) & ~entry.valid
             self.count_for_grid("dram_read_sectors", fetched.bit_count())
-            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)))
+            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)) + way)
             entry.pending_until = max(before, arrives)
             entry.valid |= fetched
         for place in range(4):

@@ -413,6 +413,7 @@ DERIVED_NUMBERS = (
     "copy_sets",
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
+    "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
     "partial_request_ticks",  # of a slice, for a store that writes in part
     "partial_sector_ticks",

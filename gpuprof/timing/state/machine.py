@@ -363,6 +363,7 @@ def machine_record(
         "copy_sets": copy_sets(chip),
         "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
         "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
+        "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
         "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
