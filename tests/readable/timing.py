@@ -18,7 +18,7 @@ from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.expansion import chain_cycles, on_architecture, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, on_chip, slots_apart
 from gpuprof.timing.state.machine import l1_sets, l2_sets
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.blame import Blame, Cause, Level
@@ -216,7 +216,7 @@ class Gpu:
         record_nbytes=32,
     ):
         self.chip = chip
-        self.instructions = [on_architecture(decode(row), chip.arch) for row in code]
+        self.instructions = [on_chip(decode(row), chip) for row in code]
         self.load_base = load_base
         self.starts = [*basic_block_starts(code).tolist(), len(code)]
         self.parts = self.parts_of_multiplications()
