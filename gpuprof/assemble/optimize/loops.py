@@ -66,9 +66,18 @@ class Loop(NamedTuple):
 
 
 def find_loops(body: Body) -> list[Loop]:
-    """The loops to unroll, in the order of the blocks; no two have a block in common. The caller looks whether the
-    result of the test is read behind the loop.
+    """The loops to unroll in part, in the order of the blocks; no two have a block in common. The caller looks whether
+    the result of the test is read behind the loop.
     """
+    return [
+        loop
+        for loop in counted_loops(body)
+        if not _is_near_an_end(loop) and _is_worth_it(body.blocks[loop.first : loop.last + 1], loop)
+    ]
+
+
+def counted_loops(body: Body) -> list[Loop]:
+    """The innermost loops that count towards a bound, in the order of the blocks; no two have a block in common."""
     found = []
     index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
     for last, block in enumerate(body.blocks[:-1]):
@@ -84,8 +93,7 @@ def find_loops(body: Body) -> list[Loop]:
         first = index_of[branch.target]
         if first > last or not _is_closed(body.blocks, first, last):
             continue
-        loop = _counted(body, first, last, branch)
-        if loop and _is_worth_it(body.blocks[first : last + 1], loop):
+        if loop := _counted(body, first, last, branch):
             found.append(loop)
     return found
 
@@ -139,8 +147,7 @@ def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
         step = increment_of(counter, writers.get(counter, []), always)
         before = step is not None and _place(always, writers[counter][0]) < _place(always, test)
         if before and abs(step) <= MOST_STEP and step * _COMPARES[compares] >= 0:
-            loop = Loop(first, last, counter, step, test, bound, _number(test, bound), compares)
-            return None if _is_near_an_end(loop) else loop
+            return Loop(first, last, counter, step, test, bound, _number(test, bound), compares)
     return None
 
 

@@ -23,12 +23,13 @@ from gpuprof.assemble.optimize.remat import free_wide_multiplies, sink_constants
 from gpuprof.assemble.optimize.sink import sink_moves
 from gpuprof.assemble.optimize.unroll import unroll_loops
 from gpuprof.assemble.optimize.vectorize import join_shared_loads
+from gpuprof.assemble.optimize.whole import unroll_whole
 
 _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 # The first passes run twice: what is simplified may be a copy or a constant that other instructions can take.
 PASSES = (
-    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
+    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead, unroll_whole,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
     fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads,
