@@ -149,7 +149,7 @@ class Multiprocessor:
         self.lsu = Fraction(0)
         self.lsu_occupant = None
         self.link = self.cluster_port = Fraction(0)
-        self.l1, self.l1i, self.constants = {}, {}, {}
+        self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
 
@@ -655,8 +655,16 @@ class Gpu:
         """Each grid has constants of its own."""
         place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
         if sm.constants.get(place, (-1, 0))[0] != whose:
-            sm.constants[place] = (whose, t + self.chip.constant_miss_cycles)
+            sm.constants[place] = (whose, self.constant_l15(sm, warp, line, t))
         return sm.constants[place][1]
+
+    def constant_l15(self, sm, warp, line, t):
+        """What the constant cache lacks comes from the one behind it, or from the L2."""
+        line = 64 * line // self.chip.constant_l15_line_nbytes
+        place, whose = line % self.chip.constant_l15_lines, (self.grid_of(warp), line)
+        if sm.constants_l15.get(place, (-1, 0))[0] != whose:
+            sm.constants_l15[place] = (whose, t + self.chip.constant_cold_cycles)
+        return max(t + self.chip.constant_miss_cycles, sm.constants_l15[place][1])
 
     # ---- barriers, the end of a warp, blocks
     # ----------------------------------------------------------------------------------------
@@ -1057,8 +1065,10 @@ class Gpu:
             busy += in_ticks(chip.l2_partial_request_cycles) + partial * in_ticks(chip.l2_partial_sector_cycles)
         self.slices[number] = time + busy
         r.result.gone = math.floor(time) + chip.store_drain_cycles
-        latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
-        arrives = self.touch_l2(r, n, time)
+        home = number * 2 // chip.l2_slices
+        latency = self.answer_cycles(r, home)
+        way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
+        arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
@@ -1120,7 +1130,7 @@ class Gpu:
         self.copies_of(1 - home, r.line, r.sectors, False)
         return near if r.sm.half == home else far
 
-    def touch_l2(self, r, n, time):
+    def touch_l2(self, r, n, time, way):
         def write_back(line, entry):
             if entry.dirty:
                 partial = entry.dirty & ~entry.valid
@@ -1146,7 +1156,7 @@ class Gpu:
             groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
             fetched = sum(group for group in groups if group & missing) & ~entry.valid
             self.count_for_grid("dram_read_sectors", fetched.bit_count())
-            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)))
+            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)) + way)
             entry.pending_until = max(before, arrives)
             entry.valid |= fetched
         for place in range(4):

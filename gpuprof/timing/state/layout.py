@@ -413,6 +413,7 @@ DERIVED_NUMBERS = (
     "copy_sets",
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
+    "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
     "partial_request_ticks",  # of a slice, for a store that writes in part
     "partial_sector_ticks",
@@ -514,6 +515,8 @@ TABLES = {
     "l1i_ready": Table(WORD, "l1i_lines"),
     "constant_tag": Table(WORD, "constant_lines"),  # by SM
     "constant_ready": Table(WORD, "constant_lines"),
+    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
+    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
     "l1_line": Table(L1_LINE),
