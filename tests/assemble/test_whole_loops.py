@@ -10,6 +10,9 @@ import pytest
 from gpuprof.isa.encoding import decode
 from tests.assemble import test_unroll
 from tests.assemble.test_unroll import LOAD, MIX, STORE, TURNS, kernel, opcodes, rolled, run
+from tests.ptxas.sass_slots import find_nvdisasm
+from tests.ptxas.whole_loops import LOOPS, asked, read_table, text_of
+from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import assemble_text
 
 
@@ -146,3 +149,21 @@ def test_words_are_what_was_stored():
     lane = turns.astype(object)
     expected = [((int(n) * 31 + int(n)) * 31 + 5) * 31 + 6 for n in lane]
     assert np.frombuffer(out, np.uint32)[1023 : 32 * 1024 : 1024].tolist() == expected
+
+
+def is_written_out(loop: str) -> bool:
+    names = opcodes(text_of(loop))
+    return names.count("FFMA") == LOOPS[loop][0] and "BRA" not in names
+
+
+@pytest.mark.long
+def test_loops_are_written_out_where_ptxas_does():
+    theirs = read_table()
+    assert {loop: is_written_out(loop) for loop in LOOPS} == theirs
+
+
+@needs_ptxas
+@pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed: pip install nvidia-cuda-nvdisasm")
+def test_the_table_is_what_ptxas_makes(tmp_path):
+    loops = ["128 shared loads", "16 times 30 products", "32 times 30 products", "shuffle", "barrier", "8 in 4"]
+    assert {row.loop: row.written_out for row in asked(loops, tmp_path)} == {loop: read_table()[loop] for loop in loops}

@@ -23,12 +23,12 @@ from gpuprof.assemble.optimize.loops import Loop, counted_loops, every_turn, inc
 from gpuprof.isa.kinds import BETWEEN_LANES, BLOCK_BARRIERS, kinds_of
 
 # Bounds of ptxas 13.0 for sm_80, fitted to the answers in tests/ptxas/whole_loops.csv. With u slots in a turn that
-# stay and s that go, it writes out n turns up to n * u * u = 7700 * s, and always up to n * u = 320.
+# stay and s that go, it writes out n turns up to n * u * u = 7700 * s, and always up to n * u = 328.
 _WORTH = 7700
-_ALWAYS = 320
+_ALWAYS = 328
 _COUNTING = 3  # slots: the counter, its test and the jump
 _SHARED_LOAD = 6  # slots that a load from shared memory counts for
-_MOST_SLOTS = 4096  # of all copies together; ptxas goes on to about twice that
+_MOST_SLOTS = 8192  # of all copies together; ptxas goes on to at least this
 _FARTHEST = 16  # blocks looked through for the number that a counter starts from
 _SLOW = ("iterative", "iterative64")  # expansions with a subroutine, whose loops ptxas keeps
 _NOT_COPIED = BETWEEN_LANES | kinds_of("fence", "warp_sync", "sleep", "stack_save", "stack_change", "syscall")
