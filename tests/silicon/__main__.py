@@ -1,13 +1,18 @@
-"""`python -m tests.silicon [--set NAME] [--chip CARD] [--case TEXT] [--compiler clang|nvcc]`: published launches beside
-the model's. Prints a line per row: our cycles over the published ones.
+"""`python -m tests.silicon`: whole kernels that others measured on real cards, beside the model's cycles.
+
+Prints a line per row, then for each set the mean error, the median ratio, the 90th percentile and the rank correlation,
+and the steps of ladders that are far off. With --write the rows go into gpuprof/fidelity/silicon.csv, where `gpuprof
+fidelity` and the reports find them, and into the tables of docs/fidelity.md.
 """
 
 import argparse
-import time
 
+from gpuprof.fidelity.kernels import Row
 from tests.silicon.cases import all_cases
-from tests.silicon.published import by_id, published_cycles
-from tests.silicon.run import modelled_cycles
+from tests.silicon.measure import Job, measure
+from tests.silicon.show import line, summary
+
+COMPILERS = {"clang": ("clang",), "nvcc": ("nvcc",), "both": ("clang", "nvcc")}
 
 
 def main() -> None:
@@ -15,18 +20,27 @@ def main() -> None:
     parser.add_argument("--set", default="", help="only this set")
     parser.add_argument("--chip", default="", help="only this card of tests/silicon/cards")
     parser.add_argument("--case", default="", help="only cases whose id has this text in it")
-    parser.add_argument("--compiler", default="clang", help="clang or nvcc")
+    parser.add_argument("--family", default="", help="only this family")
+    parser.add_argument("--compiler", choices=COMPILERS, default="clang")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     asked = parser.parse_args()
-    for name, cases in all_cases().items():
-        for case in cases:
-            if asked.set in ("", name) and asked.chip in ("", case.card) and asked.case in case.id:
-                begun = time.monotonic()
-                ours, theirs = modelled_cycles(case, asked.compiler), published_cycles(case)
-                print(
-                    f"{case.id:<44}{theirs:>14.0f}{ours:>14.0f}{ours / theirs:>8.2f}  {by_id()[case.id].trust:<12}"
-                    f"{time.monotonic() - begun:6.1f} s",
-                    flush=True,
-                )
+    jobs = [
+        Job(name, case, compiler)
+        for compiler in COMPILERS[asked.compiler]
+        for name, cases in all_cases().items()
+        for case in cases
+        if asked.set in ("", name)
+        and asked.chip in ("", case.card)
+        and asked.family in ("", case.family)
+        and asked.case in case.id
+    ]
+    rows: list[Row] = []
+    for found in measure(jobs, asked.jobs):
+        print(line(found.row, found.seconds), flush=True)
+        rows.append(found.row)
+    order = {(job.case.id, job.compiler): place for place, job in enumerate(jobs)}
+    rows.sort(key=lambda row: order[row.id, row.compiler])
+    print("\n".join(["", *summary(rows)]))
 
 
 if __name__ == "__main__":

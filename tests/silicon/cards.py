@@ -3,6 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from gpuprof.base.inputs import CHIP
+from gpuprof.base.toml import read_toml
 from gpuprof.chips import Chip, altered, load_chip
 
 FOLDER = Path(__file__).parent / "cards"
@@ -31,3 +33,8 @@ def part_of(chip: Chip, parts: int) -> Chip:
         "dram_gbytes_per_s": chip.dram_gbytes_per_s / parts,
     }
     return altered(chip, changes, f"a part of {chip.name}") if parts > 1 else chip
+
+
+def chip_of(name: str) -> str:
+    """The chip file that a card's inherits."""
+    return read_toml(FOLDER / f"{name}.toml", CHIP)["inherits"]

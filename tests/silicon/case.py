@@ -44,7 +44,8 @@ class Case:
     `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
     `period`: the published time is that of back-to-back launches, end to end, not of the kernel alone.
     `overhead_us` is what the published time has besides: it is subtracted from it.
-    `group` names rows that are compared by their ratios to each other alone.
+    `group` names rows that are compared by their ratios to each other alone; `ladder` those that are steps, each one's
+    cycles beside the next one's.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Case:
     period: bool = False
     overhead_us: float = 0
     group: str = ""
+    ladder: str = ""
 
 
 def once(*launches: str) -> tuple[Run, ...]:

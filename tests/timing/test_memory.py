@@ -18,7 +18,8 @@ CHANNELS, BANKS, LINES_OF_ROW = 40, 32, 8  # of a100
 def chip(tmp_path_factory):
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
     path.write_text(
-        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n'
+        "l2_fetch_nbytes = 32\n" + COUNTED
     )
     return load_chip(path)
 
@@ -105,20 +106,22 @@ def test_a_read_fetches_what_stores_have_left_out(chip, what, left_out, sectors_
 
 def test_a_half_of_the_l2_keeps_copies_of_the_other_until_they_are_written(tmp_path):
     path = tmp_path / "halves.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\n' + COUNTED)
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_fetch_nbytes = 32\n' + COUNTED
+    )
     chip = load_chip(path)
     read = [LOAD, ffma(2, 1), make("MEMBAR")]
     code = [*read, *read, STORE, make("MEMBAR"), *read, *read, make("EXIT")]
     reads = (1, 4, 9, 12)
-    # slices 0 and 41 of 80: the second is far
-    for line, wanted in ((0, (552, 206, 206, 206)), (40, (552, 206, 397, 206))):
+    # slices 0 and 41 of 80: the second is far, and its half's channels are 95 cycles further than those on average
+    for line, wanted in ((0, (457, 206, 206, 206)), (40, (647, 206, 397, 206))):
         timing, _ = run(chip, code, [warp([0], [access([4 * line])] * 5)])
         assert tuple(rows(timing)[k]["long_scoreboard"] + 1 for k in reads) == wanted
     sectors = [access([160]), access([161]), access([160, 161]), access([160, 161]), access([160, 161])]
     timing, _ = run(
         chip, code, [warp([0], sectors)]
     )  # sector 161 comes from the DRAM, of an open row; both are there until both are written
-    assert [rows(timing)[k]["long_scoreboard"] + 1 for k in reads] == [552, 512, 397, 206]
+    assert [rows(timing)[k]["long_scoreboard"] + 1 for k in reads] == [647, 607, 397, 206]
 
 
 def test_a_partial_store_spoils_nothing_that_was_there(chip):

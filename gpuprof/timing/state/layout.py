@@ -413,11 +413,17 @@ DERIVED_NUMBERS = (
     "copy_sets",
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
+    "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
+    "partial_request_ticks",  # of a slice, for a store that writes in part
+    "partial_sector_ticks",
+    "fill_ticks",  # to evict a line that stores have filled in part
+    "fetch_sectors",  # 1, 2 or 4, what a miss fetches
     "atomic_ticks",
     "atomic_sector_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
+    "dram_mask_ticks",  # of a line written with masks, more
     "dram_row_span",  # lines of which each channel has one row
     "dram_row_cycle_ticks",
     "dram_hit_ticks",  # load to use, of a row that is open
@@ -509,6 +515,8 @@ TABLES = {
     "l1i_ready": Table(WORD, "l1i_lines"),
     "constant_tag": Table(WORD, "constant_lines"),  # by SM
     "constant_ready": Table(WORD, "constant_lines"),
+    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
+    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
     "l1_line": Table(L1_LINE),

@@ -78,6 +78,8 @@ class Fetch(NamedTuple):
     l1i_ready: np.ndarray
     constant_tag: np.ndarray  # int64 (SMs, lines)
     constant_ready: np.ndarray
+    constant_l15_tag: np.ndarray  # int64 (SMs, lines)
+    constant_l15_ready: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -169,6 +171,7 @@ def power_on(chip: Chip) -> Machine:
         *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
     )
     return Machine(
         chip,
@@ -363,11 +366,17 @@ def machine_record(
         "copy_sets": copy_sets(chip),
         "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
         "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
+        "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
+        "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
+        "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
+        "fill_ticks": round(chip.l2_fill_cycles * TICKS),
+        "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
         "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
+        "dram_mask_ticks": round(chip.dram_masked_line_sectors * sector_ticks(dram_nbytes_per_cycle)),
         "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
         "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
         "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),

@@ -1,4 +1,4 @@
-"""Streams, strided streams and loops of FMAs on an A100 of 40 GB and on an A40.
+"""Streams, strided streams and loops of FMAs on an A100 and on an A40.
 
 Wall clock over launches back to back, so the time is from one launch's end to the next one's; two vectors change
 places from launch to launch. nvc++ compiled them; ours may have other code. A part of the chip takes its share of the
@@ -11,7 +11,7 @@ from math import ceil
 from tests.silicon.case import Case, Run
 
 SMS = {"a100": 108, "a40": 84}
-CARD = {"a100": "a100-40", "a40": "a40"}
+CARD = {"a100": "a100-80", "a40": "a40"}
 NBYTES = {"float": 4, "double": 8}
 ELEMENT = {"float": "f32", "double": "f64"}
 BLOCK = 256

@@ -25,7 +25,7 @@ def rtx4090(id: str, kernel: str, across: int = 128) -> Case:
 
 
 CASES = (
-    a100("tr-14421bf", "copy"),
+    a100("tr-14421bf", "copy_overlapping"),
     a100("tr-5f945d6", "direct"),
     a100("tr-d002178", "through_shared<32, 8>"),
     a100("tr-adf8c54", "copy_through_shared"),

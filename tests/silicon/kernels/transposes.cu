@@ -4,10 +4,11 @@ constexpr int TILE = 32;
 constexpr int ROWS = 8;
 
 // Blocks of 32 x 8 threads, each thread four rows of a tile.
-__global__ void copy(float *out, const float *in, int width)
+// Blocks overlap: each begins 8 rows below the one before, so a quarter of the matrix is copied, four times.
+__global__ void copy_overlapping(float *out, const float *in, int width)
 {
-    int x = blockIdx.x * TILE + threadIdx.x;
-    int y = blockIdx.y * TILE + threadIdx.y;
+    int x = blockDim.x * blockIdx.x + threadIdx.x;
+    int y = blockDim.y * blockIdx.y + threadIdx.y;
     for (int j = 0; j < TILE; j += ROWS)
         out[(y + j) * width + x] = in[(y + j) * width + x];
 }

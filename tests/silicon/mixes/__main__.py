@@ -1,0 +1,45 @@
+"""`python -m tests.silicon.mixes [TEXT] [--compiler NAME]`: stall mixes beside those of public Nsight Compute reports.
+
+A line for each launch whose id has TEXT: the distance (half the sum of the absolute differences of the shares), the
+largest reason of the report and of the model, and the reasons that differ most, published -> model in per cent.
+"""
+
+import argparse
+import statistics
+
+from gpuprof.isa.stalls import NAMES
+from tests.silicon.mixes.cases import CASES
+from tests.silicon.mixes.measure import Mix, largest, measure
+
+SHOWN = 6  # reasons a line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.silicon.mixes")
+    parser.add_argument("text", nargs="?", default="")
+    parser.add_argument("--compiler", choices=("clang", "nvcc"), default="clang")
+    arguments = parser.parse_args()
+    mixes = []
+    for case in CASES:
+        if arguments.text in case.id:
+            mixes.append(measure(case, arguments.compiler))
+            print(line(case.id, mixes[-1]), flush=True)
+    same = sum(mix.same_largest for mix in mixes)
+    median = statistics.median(mix.distance for mix in mixes)
+    print(f"{len(mixes)} launches: median distance {median:.3f}, largest reason the same in {same}")
+
+
+def line(name: str, mix: Mix) -> str:
+    found = "same" if mix.same_largest else "other"
+    by_difference = sorted(NAMES, key=lambda reason: -abs(mix.published[reason] - mix.model[reason]))
+    differences = " ".join(
+        f"{reason} {100 * mix.published[reason]:.1f}->{100 * mix.model[reason]:.1f}" for reason in by_difference[:SHOWN]
+    )
+    return (
+        f"{name:<34}{mix.distance:6.3f}  {found:<5} {largest(mix.published)}/{largest(mix.model)}  "
+        f"{mix.cycles} cycles  {differences}"
+    )
+
+
+if __name__ == "__main__":
+    main()
