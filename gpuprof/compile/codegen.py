@@ -14,12 +14,12 @@ from collections.abc import Callable
 import llvmlite.binding as llvm
 
 from gpuprof.compile import lineinfo, naming
-from gpuprof.compile.branches import turn_branches
-from gpuprof.compile.byval import copy_in_callee
-from gpuprof.compile.clusters import add_cluster_dims, take_cluster_dims
 from gpuprof.compile.lineinfo import Chain
-from gpuprof.compile.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.passes.branches import turn_branches
+from gpuprof.compile.passes.byval import copy_in_callee
+from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
+from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
