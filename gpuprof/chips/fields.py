@@ -61,7 +61,10 @@ FIELDS = (
     Field("mma_share", "float", "of the tensor pipe's rate", 0.05, 1, "share that mma.sync reaches; wgmma reaches all"),
     # Constants.
     Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
-    Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache"),
+    Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache, a hit in the next one"),
+    Field("constant_l15_lines", "int", "lines per SM", 1, 65536, "the cache behind the constant cache"),
+    Field("constant_l15_line_nbytes", "int", "bytes", 64, 1024, "a line of that cache"),
+    Field("constant_cold_cycles", "int", "cycles", 1, 5000, "miss in both"),
     # Memory instructions.
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
     Field("queue_hold_cycles", "int", "cycles", 0, 100, "time that a queue entry stays occupied after service"),
@@ -143,6 +146,9 @@ FIELDS = (
     # Launch.
     Field("launch_cycles", "int", "cycles", 64, 100000,
         "from the end of a launch's predecessors, or the host's request, to its first block's turn"),
+    Field("grid_overhead_cycles", "int", "cycles", 0, 50000,
+        "what a launch takes beside its blocks: the front end before the first one's turn, and the end; part of "
+        "launch_cycles where launches follow each other"),
     Field("max_active_grids", "int", "grids", 1, 1024,
         "grids that can have running blocks or blocks waiting for room; further grids are pending"),
     Field("block_launch_cycles", "int", "cycles", 64, 5000,

@@ -149,7 +149,7 @@ class Multiprocessor:
         self.lsu = Fraction(0)
         self.lsu_occupant = None
         self.link = self.cluster_port = Fraction(0)
-        self.l1, self.l1i, self.constants = {}, {}, {}
+        self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
 
@@ -654,8 +654,16 @@ class Gpu:
         """Each grid has constants of its own."""
         place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
         if sm.constants.get(place, (-1, 0))[0] != whose:
-            sm.constants[place] = (whose, t + self.chip.constant_miss_cycles)
+            sm.constants[place] = (whose, self.constant_l15(sm, warp, line, t))
         return sm.constants[place][1]
+
+    def constant_l15(self, sm, warp, line, t):
+        """What the constant cache lacks comes from the one behind it, or from the L2."""
+        line = 64 * line // self.chip.constant_l15_line_nbytes
+        place, whose = line % self.chip.constant_l15_lines, (self.grid_of(warp), line)
+        if sm.constants_l15.get(place, (-1, 0))[0] != whose:
+            sm.constants_l15[place] = (whose, t + self.chip.constant_cold_cycles)
+        return max(t + self.chip.constant_miss_cycles, sm.constants_l15[place][1])
 
     # ---- barriers, the end of a warp, blocks
     # ----------------------------------------------------------------------------------------

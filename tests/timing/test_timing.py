@@ -288,8 +288,21 @@ def test_first_use_of_a_constant_misses(chip):
         make("EXIT"),
     ]
     timing, _ = run(chip, code, [warp([0])])
-    assert rows(timing)[0] == {"selected": 1, "imc_miss": chip.constant_miss_cycles}
+    assert rows(timing)[0] == {"selected": 1, "imc_miss": chip.constant_cold_cycles}
     assert "imc_miss" not in rows(timing)[1]
+
+
+def test_the_next_line_of_the_constant_cache_comes_from_the_cache_behind_it(chip):
+    """Its lines are 256 bytes long: bytes 8, 64, 128 and 256 are in four lines of one and in two of the other."""
+    code = [make("FADD", dst=imm // 32, a=1, imm=imm, slot="b", const=True) for imm in (8, 64, 128, 256)] + [make("EXIT")]
+    timing, _ = run(chip, code, [warp([0])])
+    cold, miss = chip.constant_cold_cycles, chip.constant_miss_cycles
+    assert [rows(timing)[k]["imc_miss"] for k in range(4)] == [cold, miss, miss, cold]
+
+
+def test_cycles_of_a_launch_have_what_it_takes_beside_its_blocks(chip):
+    timing, _ = run(chip, [make("EXIT")], [warp([0])])
+    assert timing.cycles == timing.end_cycle - timing.start_cycle + chip.grid_overhead_cycles
 
 
 def test_lanes_on_one_address_take_turns_at_the_l2(chip):

@@ -514,6 +514,8 @@ TABLES = {
     "l1i_ready": Table(WORD, "l1i_lines"),
     "constant_tag": Table(WORD, "constant_lines"),  # by SM
     "constant_ready": Table(WORD, "constant_lines"),
+    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
+    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
     "l1_line": Table(L1_LINE),

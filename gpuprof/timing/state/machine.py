@@ -78,6 +78,8 @@ class Fetch(NamedTuple):
     l1i_ready: np.ndarray
     constant_tag: np.ndarray  # int64 (SMs, lines)
     constant_ready: np.ndarray
+    constant_l15_tag: np.ndarray  # int64 (SMs, lines)
+    constant_l15_ready: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -169,6 +171,7 @@ def power_on(chip: Chip) -> Machine:
         *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
     )
     return Machine(
         chip,
