@@ -175,9 +175,8 @@ class Request:
     sectors: int
     kind: str
     result: Pending  # its completion
-    conflicts: int = 0
+    busy: Fraction = Fraction(0)  # of an atomic, in its slice
     missing: int = 0  # words that a store leaves out
-    passes: int = 1  # of the atomic unit
     asked_by: tuple = ()  # warp, pc
     grid: int = 0  # whose counters have it
 
@@ -847,7 +846,9 @@ class Gpu:
         if kind != "read":
             self.asking = (warp, None)  # nobody remembers where
         parts = [
-            self.request(sm, start + n, line, mask, kind, t, conflicts=0)
+            self.request(
+                sm, start + n, line, mask, kind, t, mask.bit_count() * in_ticks(self.chip.atomic_sector_cycles)
+            )
             for n, (line, mask) in enumerate(masks.items())
         ]
         if kind == "read":
@@ -936,7 +937,19 @@ class Gpu:
                     conflict,
                 )
             else:
-                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts, conflict)
+                self.store_or_atomic(sm, warp, instruction, masks, missing, start, (lanes, conflicts), conflict)
+
+    def atomic_time(self, op, n, total, lanes, conflicts):
+        """For `n` sectors of a line, of an access's `total`: they have as many of its lanes as others. A pass has the
+        lanes that a sector has words for, of one word one each.
+        """
+        chip = self.chip
+        is_float = any("F" in kind for kind in op.name.split(".")[2:])
+        sector = in_ticks(chip.atomic_sector_cycles)
+        nbytes = op.nbytes if op.space != "surface" else 0  # a surface's sectors do not tell of its lanes
+        share = math.floor(lanes * nbytes * n * sector / TICK / (32 * total)) * TICK
+        turns = conflicts * in_ticks(chip.atomic_float_cycles if is_float else chip.atomic_cycles)
+        return max(n * sector, share, turns) * self.atomic_passes(op)
 
     def atomic_passes(self, op):
         return self.chip.cas_passes if op.semantics == "atom_cas" else 1
@@ -992,7 +1005,7 @@ class Gpu:
         lines.move_to_end(line)
         return lines[line]
 
-    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0, passes=1):
+    def request(self, sm, arrival, line, sectors, kind, t, busy=Fraction(0), missing=0):
         result = Pending()
         if kind == "read":
             slot = sm.misses % self.chip.l1_mshrs
@@ -1005,19 +1018,19 @@ class Gpu:
                 users.clear()
             users.append(result)
         who = self.asking, self.grid
-        self.requests.append(
-            Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who)
-        )
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, busy, missing, *who))
         return result
 
-    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
+    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, lanes, conflict):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
-        passes = self.atomic_passes(op)
+        total = sum(mask.bit_count() for mask in masks.values())
         if not op.semantics.startswith("atom_"):
             self.asking = (warp, None)
         parts = [
-            self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes)
+            self.request(
+                sm, start, line, mask, kind, start, self.atomic_time(op, mask.bit_count(), total, *lanes), missing[line]
+            )
             for line, mask in masks.items()
         ]
         if op.semantics.startswith("atom_"):
@@ -1058,7 +1071,7 @@ class Gpu:
         time = max(time, self.slices[number])
         busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
         if r.kind == "atomic":
-            busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
+            busy = r.busy
         elif r.missing:
             partial = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
             busy = (n - partial) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)

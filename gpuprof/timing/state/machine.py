@@ -372,7 +372,6 @@ def machine_record(
         "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
         "fill_ticks": round(chip.l2_fill_cycles * TICKS),
         "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
-        "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
