@@ -48,6 +48,8 @@ FIELDS = (
     Field("branch_cycles", "int", "cycles", 1, 100, "from a jump to the first issue at its target"),
     Field("barrier_cycles", "int", "cycles", 1, 200,
         "from the last arrival at a barrier to the first issue behind it, at least"),
+    Field("barrier_lsu_cycles", "float", "cycles per SM", 0.25, 32,
+        "a warp's arrival at a barrier in the load/store unit, in turn with accesses to memory"),
     Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block, or one without outstanding stores"),
     Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),
     # Instruction fetch.

@@ -443,7 +443,7 @@ class Gpu:
             kind = "unit" if op.latency in (*LONG, *SHORT) else "result"
             self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
-            self.arrive(warp, instruction, t)
+            self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":
             scope = FIELDS["scope"].names[FIELDS["scope"].get(instruction.mods)]
             self.hold(warp, "membar", t + chip.membar_cycles, () if scope == "cta" else warp.stores)
@@ -668,7 +668,7 @@ class Gpu:
     # ---- barriers, the end of a warp, blocks
     # ----------------------------------------------------------------------------------------
 
-    def arrive(self, warp, instruction, t):
+    def arrive(self, sm, warp, instruction, t):
         block, waits = warp.block, instruction.op.semantics != "bar_arrive"
         barrier, threads = instruction.imm & 15, instruction.imm >> 16
         if instruction.a != RZ or instruction.b != RZ:  # the trace knows what is in the registers
@@ -680,6 +680,9 @@ class Gpu:
                 return
         if waits:
             self.hold(warp, "barrier", math.inf)
+        turn = max(sm.lsu, Fraction(t))
+        sm.lsu, sm.lsu_occupant = turn + in_ticks(self.chip.barrier_lsu_cycles), Cause("queued", warp.pc, False, warp)
+        t = math.ceil(turn)
         cause = self.latecomer(warp)
         warp.longest = 0, 0
         if block.arrived[barrier] == 0:

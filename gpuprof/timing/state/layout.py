@@ -403,6 +403,7 @@ CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
     "lsu_ticks",
+    "barrier_ticks",
     "shared_ticks",
     "tag_pass_ticks",
     "tag_lookup_ticks",
