@@ -33,6 +33,8 @@ SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuf
 
 
 BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
+CONTROL = ("branch", "branch_indirect", "call", "call_indirect", "return", "exit")
+CONSTANT_BLOCKS = 128
 
 
 def pipe_of(op):
@@ -131,6 +133,7 @@ class Partition:
         self.ports = {}
         self.queue = []  # when each memory instruction so far left the queue
         self.queued = []  # and what it is
+        self.l1_queue = []  # when each access to global memory so far was served
         self.last = None  # what it issued last
         self.address_free = 0
         self.l0 = {}  # place -> (line, ready)
@@ -149,7 +152,7 @@ class Multiprocessor:
         self.lsu = Fraction(0)
         self.lsu_occupant = None
         self.link = self.cluster_port = Fraction(0)
-        self.l1, self.l1i, self.constants = {}, {}, {}
+        self.l1, self.l1i, self.constants, self.constant_blocks = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
 
@@ -393,7 +396,7 @@ class Gpu:
     def throttle(self, op):
         if op.pipe == "lsu":
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
-        return "tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"
+        return {"tex": "tex_throttle", "xu": "mio_throttle"}.get(op.pipe, "math_pipe_throttle")
 
     def issue(self, sm, partition, lane, warp, t):
         chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
@@ -555,6 +558,8 @@ class Gpu:
             self.fold(warp, instruction)
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
+        if last >= 0:
+            warp.waits += self.gap_waits(warp, last, before)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -567,6 +572,18 @@ class Gpu:
         if instruction.reads_constant_bank:
             cause = Cause("constant_miss", warp.pc)
             warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
+
+    def gap_waits(self, warp, last, issued):
+        """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
+        chip, op = self.chip, self.instructions[last].op
+        found = []
+        if op.semantics in CONTROL or op.name == "BSYNC":
+            found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
+        if pipe_of(op) == self.port_name(warp) == "lsu":
+            found.append(Pending(issued + chip.address_cycles, cause=Cause("pipe", last)))
+        if op.name == "BSYNC":
+            found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
+        return found
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -655,7 +672,12 @@ class Gpu:
         """Each grid has constants of its own."""
         place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
         if sm.constants.get(place, (-1, 0))[0] != whose:
-            sm.constants[place] = (whose, t + self.chip.constant_miss_cycles)
+            block = (self.grid_of(warp), line // 4)
+            place_1 = line // 4 % CONSTANT_BLOCKS
+            if sm.constant_blocks.get(place_1, (-1, 0))[0] != block:
+                sm.constant_blocks[place_1] = (block, t + self.chip.constant_fetch_cycles)
+            there = max(t, sm.constant_blocks[place_1][1])
+            sm.constants[place] = (whose, there + self.chip.constant_miss_cycles)
         return sm.constants[place][1]
 
     # ---- barriers, the end of a warp, blocks
@@ -798,10 +820,12 @@ class Gpu:
 
     # ---- memory ----------------------------------------------------------------------------------
 
-    def enter(self, sm, partition, warp, t, cycles, conflict=False):
+    def enter(self, sm, partition, warp, t, cycles, conflict=False, is_global=False):
         """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
         chip = self.chip
         address = max(t, partition.address_free)
+        if is_global and len(partition.l1_queue) >= chip.l1_queue_depth:
+            address = max(address, partition.l1_queue[-chip.l1_queue_depth])
         partition.address_free = address + chip.address_cycles
         begin = max(Fraction(address), sm.lsu)
         self.behind = sm.lsu_occupant if sm.lsu > address else None
@@ -809,7 +833,9 @@ class Gpu:
         partition.queued.append(Cause("queue", warp.pc, conflict, warp))
         sm.lsu = begin + cycles
         start = math.ceil(begin)
-        partition.queue.append(start + chip.queue_hold_cycles)
+        if is_global:
+            partition.l1_queue.append(start)
+        partition.queue.append((address if is_global else start) + chip.queue_hold_cycles)
         full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
         partition.port("lsu").free = max(t + 1, full)
         return start
@@ -909,7 +935,13 @@ class Gpu:
             latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
             start = self.enter(
-                sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict
+                sm,
+                partition,
+                warp,
+                t,
+                max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags),
+                conflict,
+                is_global=True,
             )
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:

@@ -101,6 +101,8 @@ INSTRUCTION = np.dtype(
         ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
         ("port_ticks", "i4"),
         ("throttle", "i4"),  # reason while the port is busy
+        ("gap", "i4"),  # cycles to the warp's next issue, at least
+        ("meets", "i4"),  # cycles to the next issue where lanes meet, 0 where none do
         ("bypass_l1", "i4"),
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
         ("barrier", "i4"),
@@ -117,6 +119,7 @@ WARP = np.dtype(
     [
         ("state", "i4"),
         ("pc", "i4"),  # instruction it waits to issue, or that holds it
+        ("before", "i4"),  # instruction that it issued before that, -1 none
         ("block_end", "i4"),  # end of the basic block it is in
         ("slots_left", "i4"),
         ("partition", "i4"),  # of the whole GPU
@@ -167,6 +170,7 @@ PARTITION = np.dtype(
         ("occupant", "i8"),  # cause: what it issued last
         ("address_free", "i8"),
         ("queued", "i8"),  # memory instructions so far
+        ("passed", "i8"),  # of these, accesses to global memory
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
         ("n_ready", "i4"),
         ("sm", "i4"),
@@ -336,6 +340,8 @@ TLB_HINTS = 16  # of an SM, by the page's last bits
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
+CONSTANT_BLOCKS = 128  # of 256 bytes: the 32 KB of constants behind an SM's constant cache
+
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
 REQUEST = np.dtype(
@@ -454,7 +460,17 @@ BATCH_NUMBERS = (
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
-CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows", "n_tlb_hints")
+CONSTANTS = (
+    "n_classes",
+    "n_ports",
+    "n_kinds",
+    "n_reasons",
+    "n_barriers",
+    "n_mbarriers",
+    "n_open_rows",
+    "n_tlb_hints",
+    "n_constant_blocks",
+)
 
 
 class Table(NamedTuple):
@@ -491,6 +507,7 @@ TABLES = {
     "port": Table(PORT, "n_ports"),  # by partition
     "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
     "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
+    "l1_queue": Table(WORD, "l1_queue_depth"),  # by partition: when the last accesses to global memory are served
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
@@ -509,6 +526,8 @@ TABLES = {
     "l1i_ready": Table(WORD, "l1i_lines"),
     "constant_tag": Table(WORD, "constant_lines"),  # by SM
     "constant_ready": Table(WORD, "constant_lines"),
+    "block_tag": Table(WORD, "n_constant_blocks"),  # by SM: of constants, behind the cache of lines
+    "block_ready": Table(WORD, "n_constant_blocks"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
     "l1_line": Table(L1_LINE),

@@ -56,6 +56,7 @@ class Core(NamedTuple):
     port: np.ndarray  # (partitions, N_PORTS)
     queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
     queued: np.ndarray  # the same shape: what they are, as causes
+    l1_queue: np.ndarray  # int64 (partitions, depth): when the last accesses to global memory are served
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
@@ -78,6 +79,8 @@ class Fetch(NamedTuple):
     l1i_ready: np.ndarray
     constant_tag: np.ndarray  # int64 (SMs, lines)
     constant_ready: np.ndarray
+    block_tag: np.ndarray  # int64 (SMs, CONSTANT_BLOCKS)
+    block_ready: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -169,6 +172,7 @@ def power_on(chip: Chip) -> Machine:
         *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, layout.CONSTANT_BLOCKS), fill, np.int64) for fill in (-1, 0)),
     )
     return Machine(
         chip,
@@ -247,6 +251,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
         queue=np.zeros((partitions, chip.queue_depth), np.int64),
         queued=np.zeros((partitions, chip.queue_depth), np.int64),
+        l1_queue=np.zeros((partitions, chip.l1_queue_depth), np.int64),
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
@@ -405,6 +410,7 @@ def machine_record(
         "n_mbarriers": N_MBARRIERS,
         "n_open_rows": layout.OPEN_ROWS,
         "n_tlb_hints": layout.TLB_HINTS,
+        "n_constant_blocks": layout.CONSTANT_BLOCKS,
     }
     record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():

@@ -11,6 +11,8 @@ import numpy as np
 from gpuprof.compiled.options import cold, hot
 from gpuprof.timing.state.layout import KIND
 from gpuprof.timing.state.tables import (
+    block_ready_at,
+    block_tag_at,
     constant_ready_at,
     constant_tag_at,
     l0_ready_at,
@@ -19,6 +21,7 @@ from gpuprof.timing.state.tables import (
     l1i_tag_at,
 )
 
+BLOCK_BITS = 2  # lines of a block
 L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
 
 
@@ -62,12 +65,18 @@ def missed(found):
 @cold
 def constant_line(machine, sm, grid, line, cycle):
     """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant
-    segments.
+    segments. Behind the cache stands a larger one of blocks of four lines.
     """
     place = line % machine.constant_lines
     # Grids of a batch have parameters of their own at the same offsets.
     tag = np.int64(grid) << 32 | line
     if constant_tag_at(machine, sm, place).value != tag:
         constant_tag_at(machine, sm, place).value = tag
-        constant_ready_at(machine, sm, place).value = cycle + machine.constant_miss_cycles
+        block = tag >> BLOCK_BITS
+        place_1 = block % machine.n_constant_blocks
+        if block_tag_at(machine, sm, place_1).value != block:
+            block_tag_at(machine, sm, place_1).value = block
+            block_ready_at(machine, sm, place_1).value = cycle + machine.constant_fetch_cycles
+        there = max(cycle, block_ready_at(machine, sm, place_1).value)
+        constant_ready_at(machine, sm, place).value = there + machine.constant_miss_cycles
     return constant_ready_at(machine, sm, place).value
