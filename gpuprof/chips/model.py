@@ -1,6 +1,7 @@
 """Reads chip files. A number is `{ value = 108, source = "..." }`, or just the number in a file of the user's own.
 
-`inherits = "a100"` takes everything the file does not say from another chip.
+`inherits = "a100"` takes everything the file does not say from another chip. What is time there is time here: at
+another clock the inherited latency of the DRAM is another number of cycles (`clock`).
 """
 
 import difflib
@@ -12,6 +13,7 @@ from typing import Any
 
 from gpuprof.base.inputs import CHIP, is_missing
 from gpuprof.base.toml import read_toml
+from gpuprof.chips.clock import dram_cycles_at
 from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES, Field
 from gpuprof.errors import UsageError
 
@@ -84,8 +86,8 @@ def described(description: Mapping[str, Any], place: str) -> Chip:
 
 
 def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) -> Chip:
-    """The chip with other numbers, by name ("sms", "latency.alu"). Raises UsageError, with `place` in front, for one
-    that is wrong.
+    """The chip with other numbers, by name ("sms", "latency.alu"). Another `clock_mhz` changes `dram_cycles` as well,
+    unless it is given. Raises UsageError, with `place` in front, for a number that is wrong.
     """
     values, tables = dict(chip.values), {table: dict(getattr(chip, table)) for table in TABLES}
     for name, value in changes.items():
@@ -94,7 +96,11 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) ->
         if field is None:
             raise UsageError(f"{place}: unknown key {name!r}{_similar(name)}")
         (tables[table] if table else values)[entry] = _checked(place, name, field, value)
-    changed = replace(chip, values=values, **tables, sources={**chip.sources, **dict.fromkeys(changes, place)})
+    named = set(changes)
+    if "clock_mhz" in changes and "dram_cycles" not in changes:
+        values["dram_cycles"] = _dram_cycles_at(values["clock_mhz"], chip.values)
+        named.add("dram_cycles")
+    changed = replace(chip, values=values, **tables, sources={**chip.sources, **dict.fromkeys(named, place)})
     _check_together(place, changed)
     return changed
 
@@ -105,6 +111,10 @@ def field_of(name: str) -> Field | None:
     if table in TABLES and entry in TABLES[table][0]:
         return TABLES[table][1]
     return BY_NAME.get(name)
+
+
+def _dram_cycles_at(clock_mhz: float, numbers: Mapping[str, Any]) -> int:
+    return dram_cycles_at(clock_mhz, numbers["dram_cycles"], numbers["l2_far_cycles"], numbers["clock_mhz"])
 
 
 def _similar(name: str) -> str:
@@ -148,7 +158,32 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     merged = {**parent, **{key: value for key, value in data.items() if key not in TABLES}}
     for table in TABLES:
         merged[table] = {**parent.get(table, {}), **data.get(table, {})}
+    if "clock_mhz" in data and "dram_cycles" not in data:
+        merged |= _inherited_dram(path, data["clock_mhz"], parent)
     return merged
+
+
+def _inherited_dram(path: Path, clock: Any, parent: dict[str, Any]) -> dict[str, Any]:
+    """`dram_cycles` of a file that inherits it from a chip of another clock; nothing where a number is missing or
+    wrong, which `_build` refuses by name.
+    """
+    needed = ("clock_mhz", "dram_cycles", "l2_far_cycles")
+    numbers = {name: _plain(parent.get(name)) for name in needed}
+    clock_mhz = _plain(clock)
+    if not all(map(_is_positive, (clock_mhz, *numbers.values()))) or clock_mhz == numbers["clock_mhz"]:
+        return {}
+    entry = parent["dram_cycles"]
+    source = entry["source"] if isinstance(entry, dict) else path.name
+    at = f"{source}; its time beyond the L2, from {numbers['clock_mhz']:g} to {clock_mhz:g} MHz"
+    return {"dram_cycles": {"value": _dram_cycles_at(clock_mhz, numbers), "source": at}}
+
+
+def _plain(entry: Any) -> Any:
+    return entry.get("value") if isinstance(entry, dict) else entry
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf")
 
 
 def _check_keys(path: Path | str, data: dict[str, Any]) -> None:
@@ -242,7 +277,7 @@ def _check_together(path: Path | str, chip: Chip) -> None:
             f"{path}: max_shared_nbytes_per_block is {chip.max_shared_nbytes_per_block}, more than the SM's "
             f"{chip.shared_nbytes}"
         )
-    for key in ("tlb_page_nbytes", "l2_tlb_page_nbytes"):
+    for key in ("tlb_page_nbytes", "l2_tlb_page_nbytes", "l2_fetch_nbytes"):
         if chip.values[key] & (chip.values[key] - 1):
             raise UsageError(f"{path}: {key} is {chip.values[key]}, which is not a power of two")
     reach = chip.tlb_entries * chip.tlb_page_nbytes

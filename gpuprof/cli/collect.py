@@ -93,6 +93,7 @@ def command(
     record: str,
     max_cycles: int | None,
     sample_blocks: bool,
+    params: tuple[str, ...],
     passes: int | None,
     load_base: int | str | None,
     save_stream: bool,
@@ -117,6 +118,7 @@ def command(
         claim(output, recording, inputs, force)
         claim_saves(wanted, output, inputs, force)
 
+        from gpuprof.chips.changes import parse_changes
         from gpuprof.cli.progress.terminal import Terminal
         from gpuprof.run.multipass import record as record_passes
         from gpuprof.run.settings import Settings
@@ -139,6 +141,7 @@ def command(
     with Terminal(display) as terminal:
         settings = Settings(
             chip_name=chip_name,
+            chip_changes=parse_changes(params),
             sampling=sampling,
             record=record,
             max_cycles=max_cycles,
@@ -152,7 +155,7 @@ def command(
                 chip_name,
                 sampling,
                 sample_blocks,
-                [*recording_flags(passes, load_base), *comparing_flags(wanted)],
+                [*recording_flags(params, passes, load_base), *comparing_flags(wanted)],
                 options,
                 script_args,
             ),

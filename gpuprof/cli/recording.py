@@ -1,4 +1,6 @@
-"""What `collect` and `replay` have in common: passes, load bases, and the line that says what was recorded."""
+"""What `collect` and `replay` have in common: numbers of the chip, passes, load bases, and the line that says what was
+recorded.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,6 +28,13 @@ class LoadBase(click.ParamType):
 
 _FLAGS = (
     click.option(
+        "--param",
+        "params",
+        multiple=True,
+        metavar="KEY=V",
+        help="A number of the chip: clock_mhz=1095, l2_mb=20, latency.shared=30. Repeatable.",
+    ),
+    click.option(
         "--passes",
         "passes",
         type=click.IntRange(min=1),
@@ -42,17 +51,18 @@ _FLAGS = (
 
 
 def recording_options(command: Callable) -> Callable:
-    """Gives a command --passes and --load-base, as its arguments `passes` and `load_base`: None where they are not
-    given.
+    """Gives a command --param, --passes and --load-base, as its arguments `params`, `passes` and `load_base`: the last
+    two None where they are not given.
     """
     for flag in reversed(_FLAGS):
         command = flag(command)
     return command
 
 
-def recording_flags(passes: int | None, load_base: int | str | None) -> list[str]:
+def recording_flags(params: Sequence[str], passes: int | None, load_base: int | str | None) -> list[str]:
     """The flags as words of a command line."""
-    words = ["--passes", str(passes)] if passes else []
+    words = [word for text in params for word in ("--param", text)]
+    words += ["--passes", str(passes)] if passes else []
     return words if load_base is None else [*words, "--load-base", load_base if load_base == RANDOM else hex(load_base)]
 
 

@@ -55,6 +55,7 @@ def command(
     registers: dict,
     record: str | None,
     max_cycles: int | None,
+    params: tuple[str, ...],
     passes: int | None,
     load_base: int | str | None,
     output: Path | None,
@@ -73,6 +74,7 @@ def command(
     claim(output, recording, (file, Path(chip_name or "")), force)
 
     from gpuprof.chips import load_chip
+    from gpuprof.chips.changes import parse_changes
     from gpuprof.cli.progress.terminal import Terminal
     from gpuprof.run.multipass import passes_of, record as record_passes
     from gpuprof.run.replay import chip_of, replay
@@ -87,11 +89,12 @@ def command(
             record, {"counters": ""} | registers if record in ("wide", "compact") else registers
         )
     registers = _completed(registers)
-    others = recording_flags(passes, load_base)
+    others = recording_flags(params, passes, load_base)
     passes = passes or passes_of(stream.meta["sampling"])
     with Terminal(display) as terminal:
         settings = Settings(
             chip=load_chip(chip_name) if chip_name else chip_of(stream),
+            chip_changes=parse_changes(params),
             sampling=changed(stream.header.sampling, registers.items()),
             record=form or stream.header.record,
             max_cycles=max_cycles or stream.header.max_cycles,

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.errors import UsageError
 from gpuprof.run.session import open_device
@@ -55,7 +54,7 @@ def device_of_script(chip_name: str | None = None) -> Device:
     if _Collecting.device is None:
         _Collecting.device = open_device(settings, chip_name)
     device = _Collecting.device
-    if chip_name and not (settings.chip or settings.chip_name) and load_chip(chip_name) != device.chip:
+    if chip_name and not (settings.chip or settings.chip_name) and settings.chosen_chip(chip_name) != device.chip:
         raise UsageError(
             f"Device({chip_name!r}): the recording is of {device.chip.name}; record one chip at a time, or give --chip"
         )

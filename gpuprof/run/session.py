@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuprof.base.heap import give_back_large_arrays
-from gpuprof.chips import Chip, load_chip
+from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.load_map import LoadMap, move_nbytes
@@ -26,7 +26,7 @@ from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Program
-from gpuprof.run.build import DEFAULT_CHIP, build, build_ptx
+from gpuprof.run.build import build, build_ptx
 from gpuprof.run.chunks import (
     launch_fields,
     record_module,
@@ -269,7 +269,7 @@ class Session:
 
 def open_session(settings: Settings, chip_name: str | None = None) -> Session:
     """A Session that has begun its recording. The settings' chip goes before the one asked for."""
-    session = Session(settings, settings.chip or load_chip(settings.chip_name or chip_name or DEFAULT_CHIP))
+    session = Session(settings, settings.chosen_chip(chip_name))
     if session.recorder:
         session.begin_recording()
         if session.chip.is_foreign:

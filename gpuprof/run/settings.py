@@ -1,13 +1,15 @@
 """How a session runs, what it tells its caller while it works, and what a launch gave."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpuprof.chips import Chip
+from gpuprof.chips import Chip, load_chip
+from gpuprof.chips.changes import Value, renamed_with
 from gpuprof.device import commands as cmd
 from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.build import DEFAULT_OPTIONS, BuildOptions
+from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.result import LaunchTiming
 
@@ -39,6 +41,7 @@ class Settings:
 
     chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
     chip: Chip | None = None  # goes before any name
+    chip_changes: Mapping[str, Value] = field(default_factory=dict)  # of whatever chip it is: --param
     sampling: Sampling = NO_SAMPLING
     recorder: RecordWriter | None = None
     record: str = "wide"
@@ -49,3 +52,8 @@ class Settings:
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
+
+    def chosen_chip(self, asked: str | None = None) -> Chip:
+        """The chip of a run whose script asks for the chip named `asked`."""
+        chip = self.chip or load_chip(self.chip_name or asked or DEFAULT_CHIP)
+        return renamed_with(chip, self.chip_changes)

@@ -2,19 +2,13 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from gpuprof.chips import Chip, altered
+from gpuprof.chips.changes import Value, field_and_factor, number_or_text, size_in
 from gpuprof.chips.model import field_of
 from gpuprof.errors import UsageError
 
-Value: TypeAlias = int | float | str
-
-# "l2_kb=40960" is l2_nbytes = 40960 * 1024.
-SIZES = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
-_SIZE = re.compile(r"(?<=_)(kb|mb|gb)(?=_|$)")
 _MACRO = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -42,9 +36,9 @@ class Parameter:
     def unit(self) -> str:
         if self.kind != "chip":
             return "registers" if self.kind == "registers" else ""
-        size, (field_name, _) = _SIZE.search(self.name), field_and_factor(self.name)
+        size, (field_name, _) = size_in(self.name), field_and_factor(self.name)
         unit = field_of(field_name).unit
-        return unit.replace("bytes", {"kb": "KiB", "mb": "MiB", "gb": "GiB"}[size[0]]) if size else unit
+        return unit.replace("bytes", {"kb": "KiB", "mb": "MiB", "gb": "GiB"}[size]) if size else unit
 
     @property
     def meaning(self) -> str:
@@ -100,38 +94,6 @@ def check_names(parameters: Iterable[Parameter]) -> None:
         if target in seen:
             raise UsageError(f"{seen[target]} and {parameter.name} cannot both be swept: they are the same number")
         seen[target] = parameter.name
-
-
-def number_or_text(text: str) -> Value:
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if value - value == 0 else text  # inf and nan are no numbers of a chip
-    return text
-
-
-def field_and_factor(name: str) -> tuple[str, int]:
-    """A number of the chip by a convenient name: "l2_kb" is ("l2_nbytes", 1024). A chip's own name stays as it is."""
-    size = _SIZE.search(name)
-    if size and field_of(name) is None:
-        return name[: size.start()] + "nbytes" + name[size.end() :], SIZES[size[0]]
-    return name, 1
-
-
-def chip_with(chip: Chip, changes: Mapping[str, Value]) -> Chip:
-    """The chip with other numbers, by convenient names. Raises UsageError that names the chip, the flag and the key."""
-    if not changes:
-        return chip
-    place = f"chip {chip.name} with " + " ".join(f"--param {name}={value}" for name, value in changes.items())
-    plain = {}
-    for name, value in changes.items():
-        field_name, factor = field_and_factor(name)
-        if factor > 1 and not isinstance(value, str):
-            value = int(value * factor) if value * factor == int(value * factor) else value * factor
-        plain[field_name] = value
-    return altered(chip, plain, place)
 
 
 def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tuple[int, ...]]:

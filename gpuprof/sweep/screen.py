@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from rich.text import Text
 
+from gpuprof.chips.changes import Value
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import DIM, HOT, Look, flow, shown
-from gpuprof.sweep.parameters import Value
 from gpuprof.sweep.table import Table
 
 Record = Mapping[str, Value | None]

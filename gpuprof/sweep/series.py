@@ -4,7 +4,8 @@ parameters.
 
 from dataclasses import dataclass
 
-from gpuprof.sweep.parameters import Parameter, Value
+from gpuprof.chips.changes import Value
+from gpuprof.sweep.parameters import Parameter
 from gpuprof.sweep.table import Table
 
 MOST_PANELS = 12

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuprof.base.wording import plural
+from gpuprof.chips.changes import Value
 from gpuprof.correlate.metrics import METRICS
 from gpuprof.fidelity.sentence import line, sentence
-from gpuprof.sweep.parameters import Parameter, Value
+from gpuprof.sweep.parameters import Parameter
 from gpuprof.sweep.plan import Plan, Run
 from gpuprof.sweep.run import Measured, Outcome, versions
 from gpuprof.timing.state.model_version import MODEL_VERSION

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from gpuprof.chips import list_chips, load_chip
+from gpuprof.chips import altered, list_chips, load_chip
+from gpuprof.chips.changes import parse_changes, renamed_with
 from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES
 from gpuprof.errors import UsageError
 from tests.paths import ROOT
@@ -161,3 +162,38 @@ def test_a_file_that_is_not_there(tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_chip_goes_by_any_case(name):
     assert load_chip(name.upper()) == load_chip(name)
+
+
+def test_at_another_clock_what_is_time_stays_time(tmp_path):
+    """An A100 takes 397 cycles to the L2's far half and 545 to the DRAM: 148 cycles beyond are 105 ns at 1410 MHz."""
+    base = load_chip("a100")
+    assert (base.clock_mhz, base.l2_far_cycles, base.dram_cycles) == (1410, 397, 545)
+    path = tmp_path / "slow.toml"
+    path.write_text('inherits = "a100"\nclock_mhz = 705\n')
+    slow = altered(base, {"clock_mhz": 705}, "test")
+    for chip in (slow, load_chip(path)):
+        assert (chip.clock_mhz, chip.l2_near_cycles, chip.l2_far_cycles, chip.dram_cycles) == (705, 206, 397, 397 + 74)
+    assert load_chip(path).sources["dram_cycles"] == (
+        "gpu-benches, 552, less what the TLB adds at 128 MB; its time beyond the L2, from 1410 to 705 MHz"
+    )
+    assert slow.sources["dram_cycles"] == "test"
+    assert altered(slow, {"clock_mhz": 1410}, "test").values == base.values
+
+
+def test_a_given_dram_latency_holds_at_any_clock(tmp_path):
+    path = tmp_path / "slow.toml"
+    path.write_text('inherits = "a100"\nclock_mhz = 705\ndram_cycles = 500\n')
+    assert load_chip(path).dram_cycles == 500
+    assert altered(load_chip("a100"), {"clock_mhz": 705, "dram_cycles": 500}, "test").dram_cycles == 500
+
+
+def test_a_changed_chip_is_named_so():
+    chip = renamed_with(load_chip("a100"), parse_changes(("clock_mhz=1095", "l2_mb=20")))
+    assert (chip.name, chip.clock_mhz, chip.l2_nbytes) == ("a100 (clock_mhz=1095, l2_mb=20)", 1095, 20 << 20)
+    assert renamed_with(load_chip("a100"), {}) == load_chip("a100")
+
+
+@pytest.mark.parametrize("clock_mhz", [1, 1e6])
+def test_an_absurd_clock_is_refused(clock_mhz):
+    with pytest.raises(UsageError, match="test: clock_mhz is"):
+        altered(load_chip("a100"), {"clock_mhz": clock_mhz}, "test")

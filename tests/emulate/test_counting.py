@@ -18,6 +18,8 @@ def patterns(rng, nbytes):
     yield "one after the other", base + LANE
     yield "one for all", base + 0 * LANE
     yield "rows", base + LANE % 8 + LANE // 8 * rng.integers(0, 300, (WARPS, 1))
+    yield "pairs", base + LANE // 2 * rng.integers(0, 70, (WARPS, 1))
+    yield "every second pair", base + (LANE // 4 * 2 + LANE % 2) * rng.integers(0, 70, (WARPS, 1))
     yield "steps", base + LANE * rng.integers(0, 70, (WARPS, 1))
     yield "falling", base - LANE * rng.integers(0, 40, (WARPS, 1))
     yield "anywhere near", base + rng.integers(0, 60, (WARPS, 32))
@@ -26,8 +28,9 @@ def patterns(rng, nbytes):
 
 
 @pytest.mark.parametrize("nbytes", [1, 2, 4, 8, 16, 32])
+@pytest.mark.parametrize("store", [False, True])
 @pytest.mark.parametrize("space", ["sectors", "banks", "pieces"])
-def test_counts_are_those_of_the_trace(nbytes, space):
+def test_counts_are_those_of_the_trace(nbytes, space, store):
     rng = np.random.default_rng(nbytes)
     pieces, stride = (max(1, nbytes // 4), 128) if space == "pieces" else (1, 0)
     for name, places in patterns(rng, nbytes):
@@ -46,12 +49,12 @@ def test_counts_are_those_of_the_trace(nbytes, space):
                     stride,
                     has_sectors,
                     False,
-                    False,
+                    store,
                     records,
                     sectors,
                 )
             )
-            found = Totals(*count(address, taking_part & masks, nbytes, pieces, stride, has_sectors))
+            found = Totals(*count(address, taking_part & masks, nbytes, pieces, stride, has_sectors, not store))
             counted = ("n_sectors", "lines", "ideal_sectors") if has_sectors else ("wavefronts", "ideal_wavefronts")
             for field in (*counted, "lo", "hi", "contiguous"):
                 assert getattr(found, field) == getattr(wanted, field), (name, field)
@@ -64,8 +67,8 @@ def test_counted_by_hand():
     everyone = np.array([0xFFFFFFFF], np.uint32)
     # accesses, sectors, lowest, highest plus one, addresses or'ed, contiguous, lines, passes, ideal passes, ideal
     # sectors
-    assert count(address, everyone, 4, 1, 0, True) == (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4)
-    assert count(address, everyone, 4, 1, 0, False) == (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)
+    assert count(address, everyone, 4, 1, 0, True, True) == (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4)
+    assert count(address, everyone, 4, 1, 0, False, True) == (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)
     # Every second lane: still each of the sectors, and 64 bytes would go into two.
-    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True)[1:3] == (4, 0)
-    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True)[-1] == 2
+    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True, True)[1:3] == (4, 0)
+    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True, True)[-1] == 2

@@ -17,12 +17,14 @@ from tests.support.emulate_harness import ADDR64, global_index, jump, run, speci
 ALL = 0xFFFFFFFF
 
 
-def look(addresses, nbytes=4, mask=ALL, pieces=1, stride=0, atomic=False, store=False):
+def look(addresses, nbytes=4, mask=ALL, pieces=1, stride=0, atomic=False, store=False, has_sectors=True):
     """(sectors, lookups, wavefronts, tag passes, lanes, conflicts, uniform) and the sector list of one warp."""
     address = np.asarray(addresses, np.int64)
     masks = np.array([mask], np.uint32)
     records, sectors = np.zeros(1, np.uint64), np.zeros(32 * pieces, np.int64)
-    totals = Totals(*inspect(address, masks, masks, nbytes, pieces, stride, True, atomic, store, records, sectors))
+    totals = Totals(
+        *inspect(address, masks, masks, nbytes, pieces, stride, has_sectors, atomic, store, records, sectors)
+    )
     return tuple(int(v) for v in records.view(ACCESS_DTYPE)[0])[:7], sectors[: totals.n_sectors].tolist()
 
 
@@ -53,6 +55,30 @@ LANE = np.arange(32)
 ])  # fmt: skip
 def test_sectors_lookups_and_passes(name, addresses, nbytes, mask, wanted, sectors):
     assert look(addresses, nbytes, mask) == (wanted, sectors)
+
+
+@pytest.mark.parametrize("name,places,nbytes,mask,load,store", [
+    ("all on one float4: each half warp", 0 * LANE, 16, ALL, 2, 4),
+    ("half a warp on one float4", 0 * LANE, 16, 0xFFFF, 1, 2),
+    ("neighbours agree", LANE // 2, 16, ALL, 2, 4),
+    ("every second lane agrees", LANE // 4 * 2 + LANE % 2, 16, ALL, 2, 4),
+    ("lanes four apart agree: no pairs", LANE % 4, 16, ALL, 4, 4),
+    ("one half agrees by 1, the other by 2", np.where(LANE < 16, LANE // 2, LANE // 4 * 2 + LANE % 2), 16, ALL, 4, 4),
+    ("even lanes alone", LANE, 16, 0x55555555, 4, 4),
+    ("even lanes of every second float4's half", LANE // 2, 16, 0x55555555, 2, 4),
+    ("neighbours agree, in the same banks", LANE // 2 % 2 * 8, 16, ALL, 4, 8),
+    ("all on one double: no halves", 0 * LANE, 8, ALL, 1, 2),
+    ("neighbours agree, doubles", LANE // 2, 8, ALL, 1, 2),
+    ("consecutive doubles", LANE, 8, ALL, 2, 2),
+    ("lanes 15 and 16 on one double", 0 * LANE, 8, 3 << 15, 1, 2),
+    ("words have no halves", LANE // 2, 4, ALL, 1, 1),
+])  # fmt: skip
+def test_passes_of_wide_accesses_whose_lanes_agree_in_pairs(name, places, nbytes, mask, load, store):
+    """A load of shared memory needs half the passes where all neighbours, or all lanes two apart, are on one address; a
+    float4 never less than one for each half warp. Stores and global memory know no pairs."""
+    assert look(nbytes * places, nbytes, mask, has_sectors=False)[0][2] == load
+    assert look(nbytes * places, nbytes, mask, has_sectors=False, store=True)[0][2] == store
+    assert look(nbytes * places, nbytes, mask)[0][2] == store
 
 
 def missing(addresses, nbytes, mask=ALL):

@@ -1083,6 +1083,10 @@ class Gpu:
         busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
         if r.kind == "atomic":
             busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
+        elif r.missing:
+            partial = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
+            busy = (n - partial) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
+            busy += in_ticks(chip.l2_partial_request_cycles) + partial * in_ticks(chip.l2_partial_sector_cycles)
         self.slices[number] = time + busy
         r.result.gone = math.floor(time) + chip.store_drain_cycles
         latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
@@ -1151,7 +1155,13 @@ class Gpu:
     def touch_l2(self, r, n, time):
         def write_back(line, entry):
             if entry.dirty:
-                self.dram(line, entry.dirty.bit_count(), time)
+                partial = entry.dirty & ~entry.valid
+                if partial and not self.chip.dram_masks_writes:
+                    self.dram(line, partial.bit_count(), time)
+                    self.slices[hashed(line) % self.chip.l2_slices] += in_ticks(self.chip.l2_fill_cycles)
+                    self.count_for_grid("dram_read_sectors", partial.bit_count())
+                    partial = 0
+                self.dram(line, entry.dirty.bit_count(), time, masked=partial != 0)
                 self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
@@ -1164,9 +1174,13 @@ class Gpu:
             quantum = self.served + QUANTUM
             warp, pc = r.asked_by
             self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
-            self.count_for_grid("dram_read_sectors", missing.bit_count())
-            arrives = max(arrives, math.floor(self.dram(r.line, missing.bit_count(), time)))
+            count = self.chip.l2_fetch_nbytes // 32  # an aligned group of so many is fetched
+            groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
+            fetched = sum(group for group in groups if group & missing) & ~entry.valid
+            self.count_for_grid("dram_read_sectors", fetched.bit_count())
+            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)))
             entry.pending_until = max(before, arrives)
+            entry.valid |= fetched
         for place in range(4):
             if r.sectors >> place & 1:
                 entry.words[place] |= 0xFF & ~(r.missing >> 8 * place)
@@ -1176,12 +1190,12 @@ class Gpu:
             entry.dirty |= r.sectors
         return arrives
 
-    def dram(self, line, n, time):
+    def dram(self, line, n, time, masked=False):
         chip = self.chip
         channel = hashed(line) // 2 % chip.dram_channels
         time = max(time, self.channels[channel])
         sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
-        self.channels[channel] = time + n * sector
+        self.channels[channel] = time + n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
         hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
         return max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
 

@@ -187,6 +187,7 @@ def test_wavefronts_are_the_emulators():
             address = rng.integers(0, 40, 3) @ [lanes, lanes // 8, lanes // 16] * nbytes
             records, sectors = np.zeros(1, np.uint64), np.zeros(32, np.int64)
             masks = np.array([mask], np.uint32)
-            found = inspect(address, masks, masks, nbytes, 1, 0, False, False, False, records, sectors)
             placed = tuple((lane, int(address[lane])) for lane in range(32) if mask >> lane & 1)
-            assert wavefronts(placed, nbytes) == (found[7], found[8]), (nbytes, hex(mask), address)
+            for store in (False, True):
+                found = inspect(address, masks, masks, nbytes, 1, 0, False, False, store, records, sectors)
+                assert wavefronts(placed, nbytes, not store) == (found[7], found[8]), (nbytes, hex(mask), address)

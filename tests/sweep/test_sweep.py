@@ -11,12 +11,13 @@ import pytest
 
 from gpuprof import __version__ as version
 from gpuprof.chips import load_chip
+from gpuprof.chips.changes import chip_with, field_and_factor
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.fidelity.sentence import line, sentence
 from gpuprof.report.terminal.look import Look
-from gpuprof.sweep.parameters import Parameter, chip_with, combinations, field_and_factor, parse_parameter
+from gpuprof.sweep.parameters import Parameter, combinations, parse_parameter
 from gpuprof.sweep.plan import prepare, runs, with_values
 from gpuprof.sweep.run import Outcome
 from gpuprof.sweep.screen import lines
@@ -184,9 +185,9 @@ def test_the_table_on_the_terminal(tmp_path):
         for kernel in ("sums", "twice")
     ]
     cycles = [int(row[3].replace(",", "")) for row in rows]
-    # half the clock: DRAM alone gives more in a cycle
-    assert cycles[4:] == pytest.approx(cycles[:4], rel=0.01) and cycles[2] > cycles[0]
-    assert [row[5] for row in rows[:2]] == ["1.00", "1.00"] and [row[5] for row in rows[4:6]] == ["0.50", "0.50"]
+    # At half the clock the 148 cycles that a load of `sums` waits beyond the L2 are 74; `twice` finds its words there.
+    assert cycles[4:] == [cycles[0] - 74, cycles[1], cycles[2] - 74, cycles[3]] and cycles[2] > cycles[0]
+    assert [row[5] for row in rows[:2]] == ["1.00", "1.00"] and [row[5] for row in rows[4:6]] == ["0.53", "0.50"]
     assert float(rows[0][4]) == pytest.approx(cycles[0] / 1410, abs=0.005)
 
 

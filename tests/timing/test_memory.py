@@ -18,7 +18,8 @@ CHANNELS, BANKS, LINES_OF_ROW = 40, 32, 8  # of a100
 def chip(tmp_path_factory):
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
     path.write_text(
-        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n'
+        "l2_fetch_nbytes = 32\n" + COUNTED
     )
     return load_chip(path)
 
@@ -105,7 +106,9 @@ def test_a_read_fetches_what_stores_have_left_out(chip, what, left_out, sectors_
 
 def test_a_half_of_the_l2_keeps_copies_of_the_other_until_they_are_written(tmp_path):
     path = tmp_path / "halves.toml"
-    path.write_text('inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\n' + COUNTED)
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_fetch_nbytes = 32\n' + COUNTED
+    )
     chip = load_chip(path)
     read = [LOAD, ffma(2, 1), make("MEMBAR")]
     code = [*read, *read, STORE, make("MEMBAR"), *read, *read, make("EXIT")]

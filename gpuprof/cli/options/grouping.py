@@ -3,7 +3,7 @@
 import click
 
 GROUPS = {
-    "What runs": ("--launch", "--chip", "--max-cycles", "--sample-blocks", "--load-base"),
+    "What runs": ("--launch", "--chip", "--param", "--max-cycles", "--sample-blocks", "--load-base"),
     "When samples are taken": ("--period", "--trigger", "--phase", "--seed"),
     "What a sample is": ("--mode", "--partition", "--stall", "--record", "--counters"),
     "Which samples are kept": ("--filter", "--kernel-name", "--launch-skip", "--launch-count"),

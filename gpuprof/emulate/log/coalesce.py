@@ -101,12 +101,29 @@ def _group_wavefronts(address, mask, first, last, nbytes, offset, banks, words):
 
 
 @part
-def _wavefronts(address, mask, nbytes, pieces, piece_stride, banks, words):
+def _pairs_agree(address, mask):
+    """Whether every two active lanes whose numbers differ by 1 are on one address, or every two that differ by 2."""
+    for apart in (1, 2):
+        agree = True
+        for lane in range(32):
+            other = lane ^ apart
+            both = mask >> np.uint32(lane) & mask >> np.uint32(other) & np.uint32(1)
+            agree &= both == 0 or address[lane] == address[other]
+        if agree:
+            return True
+    return False
+
+
+@part
+def _wavefronts(address, mask, nbytes, pieces, piece_stride, is_shared_load, banks, words):
     """(wavefronts, the fewest possible): summed over pieces, and over half warps of 8-byte and quarter warps of 16-byte
-    accesses.
+    accesses. A load of shared memory whose lanes agree in pairs goes in groups of twice as many lanes.
     """
     # A pass through 32 banks of 4 bytes moves 128 bytes, so wider accesses go in halves or quarters of the warp.
     group = 32 if nbytes <= 4 else 128 // nbytes
+    # A developer of NVIDIA's has the rule of pairs (docs/model.md, Memory instructions): what a pass returns is packed.
+    if is_shared_load and nbytes > 4 and _pairs_agree(address, mask):
+        group *= 2
     total = 0
     ideal = 0
     for piece in range(pieces):
@@ -252,7 +269,7 @@ def _most_on_one(address, mask):
 @kept
 def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, records, sectors):
     """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to
-    `sectors`; those of a `store` with the words that it leaves out.
+    `sectors`; those of a `store` to a space that `has_sectors` with the words that it leaves out.
 
     address: int64 (32 * warps,), byte addresses; masks: uint32 (warps,), lanes that take part, a part of `present`;
     nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, `piece_stride` bytes apart.
@@ -264,6 +281,7 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
     line = np.empty(32 * pieces + 1, np.int64)
     piece_nbytes = nbytes if pieces == 1 else 4
     affine_wavefronts = max(1, nbytes >> 2)
+    is_shared_load = not (has_sectors or atomic or store)
     row, n_sectors = 0, 0
     lo, hi, low_bits = np.int64(1) << 62, np.int64(-1), np.int64(0)
     contiguous = True
@@ -295,7 +313,7 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
                 count = _distinct_sectors(here, mask, pieces, piece_stride, found)
                 for piece in range(pieces):
                     lookups += _lookups(here, mask, piece * piece_stride)
-            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, banks, words)
+            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, is_shared_load, banks, words)
             uniform = 1 if first == last else 0
             lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
         else:

@@ -47,11 +47,12 @@ def _conflicts(lanes, banks):
 
 
 @kept
-def count(address, masks, nbytes, pieces, piece_stride, has_sectors):
+def count(address, masks, nbytes, pieces, piece_stride, has_sectors, is_load):
     """The fields of `coalesce.Totals`: sectors and lines of a space that has them, passes through the banks of one that
     has not.
 
-    address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take part. The rest is as `inspect` has it.
+    address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take part; is_load: it neither stores nor is
+    atomic. The rest is as `inspect` has it.
     """
     banks = np.empty(32, np.int64)
     words = np.empty((32, 32), np.int64)
@@ -85,7 +86,7 @@ def count(address, masks, nbytes, pieces, piece_stride, has_sectors):
         if not has_sectors:
             # `_conflicts` looks for a word only in the lane before, so it needs addresses that do not fall.
             if falls or nbytes > 4:
-                passes, ideal = _wavefronts(here, mask, nbytes, 1, 0, banks, words)
+                passes, ideal = _wavefronts(here, mask, nbytes, 1, 0, is_load, banks, words)
             else:
                 passes, ideal = _conflicts(lanes, banks), 1
             wavefronts += passes

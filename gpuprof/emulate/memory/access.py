@@ -132,7 +132,8 @@ def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarr
     from gpuprof.emulate.log.coalesce import Totals
     from gpuprof.emulate.log.counting import count
 
-    return Totals(*count(traced, masks, site.nbytes, *space.pieces(site.nbytes), space.has_sectors))
+    pieces, stride = space.pieces(site.nbytes)
+    return Totals(*count(traced, masks, site.nbytes, pieces, stride, space.has_sectors, site.verb == "read"))
 
 
 def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:

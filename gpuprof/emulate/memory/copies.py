@@ -80,7 +80,7 @@ def note_banks(lanes: Lanes, writing: Site, target: np.ndarray, masks: np.ndarra
 
     passes = np.empty(len(masks), np.uint64)
     totals = Totals(
-        *inspect(target, lanes.masks, masks, writing.nbytes, 1, 0, False, False, False, passes, np.empty(1, np.int64))
+        *inspect(target, lanes.masks, masks, writing.nbytes, 1, 0, False, False, True, passes, np.empty(1, np.int64))
     )
     records_of(lanes)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
     lanes.chunk.count_access(writing, lanes.chunk.spaces["shared"], totals)

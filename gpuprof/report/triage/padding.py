@@ -54,18 +54,24 @@ def places(pattern: BankPattern) -> Placed:
 
 
 @cache
-def wavefronts(placed: Placed, nbytes: int) -> tuple[int, int]:
+def wavefronts(placed: Placed, nbytes: int, is_load: bool) -> tuple[int, int]:
     """(passes through the banks, the fewest possible) of a warp's access of `nbytes` a lane.
 
     Lanes that want one word share a pass; other words of one bank take turns. Accesses wider than a word go by as many
-    lanes as a pass has bytes for.
+    lanes as a pass has bytes for; a load by twice as many where its lanes agree in pairs.
     """
     group = 32 if nbytes <= WORD_NBYTES else PASS_NBYTES // nbytes
+    group *= 2 if is_load and nbytes > WORD_NBYTES and agree_in_pairs(dict(placed)) else 1
     words: dict[int, set[int]] = {}
     for lane, place in placed:
         first = place // WORD_NBYTES
         words.setdefault(lane // group, set()).update(range(first, first + max(1, nbytes // WORD_NBYTES)))
     return sum(most_in_a_bank(found) for found in words.values()), len(words)
+
+
+def agree_in_pairs(place: dict[int, int]) -> bool:
+    """Whether all lanes whose numbers differ by 1, or all whose numbers differ by 2, are at one place."""
+    return any(all(place.get(lane ^ apart, place[lane]) == place[lane] for lane in place) for apart in (1, 2))
 
 
 def most_in_a_bank(words: set[int]) -> int:
@@ -80,30 +86,30 @@ def moved(placed: Placed, row_nbytes: int, pad_nbytes: int) -> Placed:
 
 
 class Accesses(NamedTuple):
-    """The patterns of an array's instructions: (places, bytes a lane, executions by a warp)."""
+    """The patterns of an array's instructions: (places, bytes a lane, whether it loads, executions by a warp)."""
 
-    rows: tuple[tuple[Placed, int, int], ...]
+    rows: tuple[tuple[Placed, int, bool, int], ...]
 
     def wavefronts(self, row_nbytes: int = 1, pad_nbytes: int = 0) -> int:
         return sum(
-            warps * wavefronts(moved(placed, row_nbytes, pad_nbytes) if pad_nbytes else placed, nbytes)[0]
-            for placed, nbytes, warps in self.rows
+            warps * wavefronts(moved(placed, row_nbytes, pad_nbytes) if pad_nbytes else placed, nbytes, is_load)[0]
+            for placed, nbytes, is_load, warps in self.rows
         )
 
     @property
     def ideal(self) -> int:
-        return sum(warps * wavefronts(placed, nbytes)[1] for placed, nbytes, warps in self.rows)
+        return sum(warps * wavefronts(placed, nbytes, is_load)[1] for placed, nbytes, is_load, warps in self.rows)
 
     @property
     def access_nbytes(self) -> int:
         """The largest of a lane: what pads are multiples of, so that accesses stay aligned."""
-        return max(nbytes for _, nbytes, _ in self.rows)
+        return max(nbytes for _, nbytes, _, _ in self.rows)
 
 
 def accesses_of(instructions: Sequence[Instruction]) -> Accesses:
     return Accesses(
         tuple(
-            (places(pattern), instruction.access_nbytes, pattern.warps)
+            (places(pattern), instruction.access_nbytes, instruction.operation == "load", pattern.warps)
             for instruction in instructions
             for pattern in instruction.patterns
             if pattern.mask

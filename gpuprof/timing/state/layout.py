@@ -420,10 +420,15 @@ DERIVED_NUMBERS = (
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
     "slice_ticks",
+    "partial_request_ticks",  # of a slice, for a store that writes in part
+    "partial_sector_ticks",
+    "fill_ticks",  # to evict a line that stores have filled in part
+    "fetch_sectors",  # 1, 2 or 4, what a miss fetches
     "atomic_ticks",
     "atomic_sector_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
+    "dram_mask_ticks",  # of a line written with masks, more
     "dram_row_span",  # lines of which each channel has one row
     "dram_row_cycle_ticks",
     "dram_hit_ticks",  # load to use, of a row that is open

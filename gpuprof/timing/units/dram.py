@@ -13,11 +13,11 @@ from gpuprof.timing.units.cache import fold_bits
 
 
 @hot
-def transfer(machine, line, sectors, tick):
-    """Takes a line's channel and bank for some sectors; returns the tick in which the data reaches the asking SM."""
+def transfer(machine, line, ticks, tick):
+    """Takes a line's channel for some ticks, and its bank; returns the tick in which the data reaches the asking SM."""
     channel = fold_bits(line) // 2 % machine.dram_channels
     tick = max(tick, channel_tick_at(machine, channel).value)
-    channel_tick_at(machine, channel).value = tick + sectors * machine.dram_ticks
+    channel_tick_at(machine, channel).value = tick + ticks
     return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
 
 
@@ -50,10 +50,11 @@ def open_row(machine, channel, line, tick):
 def read(machine, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
     grid_at(machine, machine.grid).dram_read_sectors += sectors
-    return transfer(machine, line, sectors, tick) >> TICK_BITS
+    return transfer(machine, line, sectors * machine.dram_ticks, tick) >> TICK_BITS
 
 
 @hot
-def write(machine, line, sectors, tick):
+def write(machine, line, sectors, tick, masked):
+    """`masked`: some bytes are left out, and the masks take time on the bus."""
     grid_at(machine, machine.grid).dram_write_sectors += sectors
-    transfer(machine, line, sectors, tick)
+    transfer(machine, line, sectors * machine.dram_ticks + masked * machine.dram_mask_ticks, tick)

@@ -121,6 +121,8 @@ def reach_slice(machine, request):
         # Lanes on one word take turns. The rates were measured on a B300 and are used for all chips (docs/model.md,
         # L2).
         ticks = max(n * machine.atomic_sector_ticks, request.conflicts * machine.atomic_ticks) * request.place
+    elif request.missing:
+        ticks = partial_ticks(machine, n, request.missing)
     slice_tick_at(machine, number).value = tick + ticks
     latency = answer_cycles(machine, request, s.half, number * 2 // machine.l2_slices)
     cycle = tick >> TICK_BITS
@@ -137,6 +139,18 @@ def reach_slice(machine, request):
         request.level = ATOMIC
         return done + (ticks >> TICK_BITS) + machine.atomic_extra_cycles
     return done
+
+
+@cold
+def partial_ticks(machine, count, missing):
+    """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: these are read, changed
+    and written back (docs/model.md, L2).
+    """
+    partial = 0
+    for k in range(4):
+        partial += (missing >> 8 * k & 0xFF) != 0
+    whole = (count - partial) * machine.slice_ticks
+    return whole + machine.partial_request_ticks + partial * machine.partial_sector_ticks
 
 
 @cold
@@ -204,14 +218,27 @@ def touch(machine, request, count, tick):
     if missing:
         if machine.trigger == L2_MISS:
             count_l2_misses(machine, request, n_sectors(missing))
-        arrives = max(arrives, read(machine, request.line, n_sectors(missing), tick))
+        fetched = fetched_with(machine, missing) & ~entry.valid
+        arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick))
         entry.pending_until = max(entry.pending_until, arrives)
+        entry.valid |= fetched
     if request.kind != READ:
         entry.dirty |= sectors
     if request.missing:
         sectors = whole_sectors(entry, sectors, request.missing)
     entry.valid |= sectors
     return arrives
+
+
+@hot
+def fetched_with(machine, missing):
+    """The sectors that the DRAM is asked for when some are missing."""
+    if machine.fetch_sectors == 1:
+        return missing
+    if machine.fetch_sectors == 4:
+        return 15
+    pairs = (missing | missing >> 1) & 5
+    return pairs | pairs << 1
 
 
 @cold
@@ -235,10 +262,18 @@ def spread(sectors):
 
 @hot
 def evict(machine, place, tick):
-    """Frees a place; sectors that were written, in part or wholly, go to the DRAM."""
+    """Frees a place; sectors that were written, in part or wholly, go to the DRAM. One that writes no single bytes
+    gives first what stores have left out.
+    """
     entry = l2_line_at(machine, place)
     if entry.dirty:
-        write(machine, l2_tag_at(machine, place).value - 1, n_sectors(entry.dirty), tick)
+        line = l2_tag_at(machine, place).value - 1
+        partial = entry.dirty & ~entry.valid
+        if partial and not machine.dram_masks_writes:
+            read(machine, line, n_sectors(partial), tick)
+            slice_tick_at(machine, fold_bits(line) % machine.l2_slices).value += machine.fill_ticks
+            partial = 0
+        write(machine, line, n_sectors(entry.dirty), tick, partial != 0)
     entry.valid = 0
     entry.dirty = 0
     entry.words = 0

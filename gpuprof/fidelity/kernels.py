@@ -1,0 +1,183 @@
+"""Whole kernels that others measured on real cards, beside the model's cycles: `silicon.csv`, a row per launch and
+compiler.
+
+`python -m tests.silicon --write` writes them, from a source checkout. They belong to one version of the timing model.
+"""
+
+import csv
+import math
+import statistics
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+PATH = Path(__file__).parent / "silicon.csv"
+
+TRUSTED = ("high", "medium-high", "medium")
+RATIOS_ONLY = "ratios only"
+LOW, HIGH = 0.6, 1.6  # a row outside has a named reason
+
+
+class Row(NamedTuple):
+    """A launch that was measured on a card. `chip` is the chip file that the card's inherits.
+
+    `model_cycles` is None where the kernel does not run here; `reason` then says why, as it does for a row that is far
+    off. Rows of a `group` are compared by their ratios alone; rows of a `ladder` are steps, in order.
+    """
+
+    model_version: str
+    id: str
+    set: str
+    family: str
+    card: str
+    chip: str
+    compiler: str
+    trust: str
+    published_cycles: float
+    model_cycles: float | None
+    group: str
+    ladder: str
+    reason: str
+
+
+COLUMNS = Row._fields
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    with PATH.open(encoding="utf-8", newline="") as file:
+        return tuple(_row(cells) for cells in csv.DictReader(file))
+
+
+def _row(cells: dict[str, str]) -> Row:
+    cycles = float(cells["model_cycles"]) if cells["model_cycles"] else None
+    return Row(**{**cells, "published_cycles": float(cells["published_cycles"]), "model_cycles": cycles})
+
+
+def ratios(found: Iterable[Row]) -> dict[tuple[str, str], float]:
+    """Model over published, by id and compiler, of rows that run; of a group, over the group's geometric mean."""
+    there = [row for row in found if row.model_cycles is not None]
+    plain = {(row.id, row.compiler): row.model_cycles / row.published_cycles for row in there}
+    for members in by(lambda row: (row.group, row.compiler), (row for row in there if row.group)).values():
+        mean = math.exp(statistics.fmean(math.log(plain[row.id, row.compiler]) for row in members))
+        for row in members:
+            plain[row.id, row.compiler] /= mean
+    return plain
+
+
+def by(key: Callable[[Row], Hashable], found: Iterable[Row]) -> dict[Hashable, list[Row]]:
+    """Rows by key, in the order of the first of each."""
+    groups: dict[Hashable, list[Row]] = {}
+    for row in found:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def errors(found: Iterable[Row]) -> dict[tuple[str, str], float]:
+    """How far each ratio is from 1, by id and compiler, of rows trusted medium or better or by their ratios."""
+    found = list(found)
+    known = ratios(found)
+    return {
+        (row.id, row.compiler): abs(known[row.id, row.compiler] - 1)
+        for row in found
+        if (row.id, row.compiler) in known and row.trust in (*TRUSTED, RATIOS_ONLY)
+    }
+
+
+def balanced_error(found: Sequence[Row]) -> float | None:
+    """The mean error, averaged within each family and card, then within families, then over families; None of no
+    rows.
+    """
+    known = errors(found)
+    there = [row for row in found if (row.id, row.compiler) in known]
+    families = [
+        statistics.fmean(
+            statistics.fmean(known[row.id, row.compiler] for row in cell) for cell in by(_card, members).values()
+        )
+        for members in by(_family, there).values()
+    ]
+    return statistics.fmean(families) if families else None
+
+
+def _family(row: Row) -> str:
+    return row.family
+
+
+def _card(row: Row) -> str:
+    return row.card
+
+
+class Spread(NamedTuple):
+    """Of some rows: how many ran and count, mean and 90th percentile of their errors, their median ratio, and the rank
+    correlation of cycles. Parts of 1; None where too few rows give one.
+    """
+
+    rows: int
+    mean: float | None
+    median_ratio: float | None
+    p90: float | None
+    rank: float | None
+
+
+def spread(found: Sequence[Row]) -> Spread:
+    known = errors(found)
+    there = [row for row in found if (row.id, row.compiler) in known]
+    off = sorted(known.values())
+    if not off:
+        return Spread(0, None, None, None, None)
+    all_ratios = ratios(found)
+    return Spread(
+        len(off),
+        statistics.fmean(off),
+        statistics.median(all_ratios[row.id, row.compiler] for row in there),
+        off[math.ceil(0.9 * len(off)) - 1],
+        _rank_correlation([(row.published_cycles, row.model_cycles) for row in there]),
+    )
+
+
+def _rank_correlation(pairs: list[tuple[float, float]]) -> float | None:
+    """Spearman's, of pairs without many ties; None of fewer than three."""
+    if len(pairs) < 3:
+        return None
+    first, second = (_ranks([pair[i] for pair in pairs]) for i in (0, 1))
+    return statistics.correlation(first, second) if len(set(first)) > 1 < len(set(second)) else None
+
+
+def _ranks(values: list[float]) -> list[float]:
+    """Ranks from 0, ties at their mean."""
+    places = {value: [i for i, each in enumerate(sorted(values)) if each == value] for value in set(values)}
+    return [statistics.fmean(places[value]) for value in values]
+
+
+class Step(NamedTuple):
+    """Two neighbours of a ladder: how many times faster the second is, as published and here."""
+
+    ladder: str
+    compiler: str
+    first: str
+    second: str
+    published: float
+    model: float
+
+    @property
+    def error(self) -> float:
+        return self.model / self.published - 1
+
+
+def steps(found: Iterable[Row]) -> list[Step]:
+    """The steps of all ladders, of rows that run."""
+    there = [row for row in found if row.ladder and row.model_cycles is not None]
+    return [
+        Step(
+            first.ladder,
+            first.compiler,
+            first.id,
+            second.id,
+            first.published_cycles / second.published_cycles,
+            first.model_cycles / second.model_cycles,
+        )
+        for members in by(lambda row: (row.ladder, row.compiler), there).values()
+        for first, second in pairwise(members)
+    ]

@@ -1,0 +1,47 @@
+"""`python -m tests.silicon`: whole kernels that others measured on real cards, beside the model's cycles.
+
+Prints a line per row, then for each set the mean error, the median ratio, the 90th percentile and the rank correlation,
+and the steps of ladders that are far off. With --write the rows go into gpuprof/fidelity/silicon.csv, where `gpuprof
+fidelity` and the reports find them, and into the tables of docs/fidelity.md.
+"""
+
+import argparse
+
+from gpuprof.fidelity.kernels import Row
+from tests.silicon.cases import all_cases
+from tests.silicon.measure import Job, measure
+from tests.silicon.show import line, summary
+
+COMPILERS = {"clang": ("clang",), "nvcc": ("nvcc",), "both": ("clang", "nvcc")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--set", default="", help="only this set")
+    parser.add_argument("--chip", default="", help="only this card of tests/silicon/cards")
+    parser.add_argument("--case", default="", help="only cases whose id has this text in it")
+    parser.add_argument("--family", default="", help="only this family")
+    parser.add_argument("--compiler", choices=COMPILERS, default="clang")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    asked = parser.parse_args()
+    jobs = [
+        Job(name, case, compiler)
+        for compiler in COMPILERS[asked.compiler]
+        for name, cases in all_cases().items()
+        for case in cases
+        if asked.set in ("", name)
+        and asked.chip in ("", case.card)
+        and asked.family in ("", case.family)
+        and asked.case in case.id
+    ]
+    rows: list[Row] = []
+    for found in measure(jobs, asked.jobs):
+        print(line(found.row, found.seconds), flush=True)
+        rows.append(found.row)
+    order = {(job.case.id, job.compiler): place for place, job in enumerate(jobs)}
+    rows.sort(key=lambda row: order[row.id, row.compiler])
+    print("\n".join(["", *summary(rows)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""One row: a launch of a card that somebody measured and published, and how this project runs the same.
+
+A case is a plain value. Its id is a row of published.csv, which has the value, its unit, the card's clock and how far
+it is trusted.
+"""
+
+from dataclasses import dataclass
+
+FAMILIES = (
+    "products",  # tiled and naive matrix products
+    "streams",  # each element read or written once, in order
+    "strides",  # strided and random accesses to global memory
+    "transposes",
+    "reductions",  # to one value, or by rows and columns
+    "atomics",  # atomics and histograms
+    "conflicts",  # shared-memory bank conflicts
+    "ladders",  # loops of arithmetic in registers
+    "convolutions",
+    "vectors",  # matrix-vector products
+    "stencils",
+    "gathers",  # loads through computed indices: dedispersion, polygons
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Launches one after another on one GPU that starts with cold caches; the last one is measured. An array is
+    declared where it is used first. `size` is what the cycles grow with where a case has two runs.
+    """
+
+    launches: tuple[str, ...]  # as `collect --launch` takes them
+    size: float = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """`file` is in kernels/, `card` in cards/. The launches are those of one of `parts` equal parts of the chip: a part
+    has its share of SMs, slices, channels and bandwidth, so its cycles are the chip's.
+
+    With two runs of different sizes, the cycles of the published launch follow from the line through both, at
+    `whole_size`: a product at two K, or a grid of two numbers of waves. `times` is how often the published launch
+    repeats what is run here: waves alike, one after another.
+
+    `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
+    `period`: the published time is that of back-to-back launches, end to end, not of the kernel alone.
+    `overhead_us` is what the published time has besides: it is subtracted from it.
+    `group` names rows that are compared by their ratios to each other alone; `ladder` those that are steps, each one's
+    cycles beside the next one's.
+    """
+
+    id: str
+    family: str
+    card: str
+    file: str
+    runs: tuple[Run, ...]
+    parts: int = 1
+    whole_size: float = 0
+    times: float = 1
+    work: float = 0
+    period: bool = False
+    overhead_us: float = 0
+    group: str = ""
+    ladder: str = ""
+
+
+def once(*launches: str) -> tuple[Run, ...]:
+    """The runs of a case that needs one: the last launch is measured, those before it warm the caches."""
+    return (Run(launches),)
+
+
+def warm(launch: str, again: str) -> tuple[Run, ...]:
+    """The same launch twice; `again` is its text with the arrays named, without their shapes."""
+    return once(launch, again)

@@ -1,0 +1,66 @@
+"""Runs a case: compiles its file, makes its launches on a part of the chip, gives the published launch's cycles."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from gpuprof.device.launching.text import kernel_names, parse_launch
+from gpuprof.device.requests import run_requests
+from gpuprof.run.build import BuildOptions, build
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import LaunchResult, Observer, Settings
+from tests.silicon.cards import card
+from tests.silicon.case import Case, Run
+from tests.silicon.published import by_id
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+class Results(Observer):
+    def __init__(self) -> None:
+        self.launches: list[LaunchResult] = []
+
+    def finished(self, result: LaunchResult) -> None:
+        self.launches.append(result)
+
+
+def modelled_cycles(case: Case, compiler: str) -> float:
+    """SM cycles of the published launch, as the model has them with the code of `compiler`. Raises GpuprofError where
+    the kernel does not compile or run.
+    """
+    return published_size(case, [run_cycles(case, run, compiler) for run in case.runs])
+
+
+def published_size(case: Case, measured: list[float]) -> float:
+    """Cycles of the published launch, from those of the case's runs."""
+    if len(measured) == 1:
+        return case.times * measured[0]
+    (few, many), (less, more) = case.runs, measured
+    return case.times * (more + (case.whole_size - many.size) * (more - less) / (many.size - few.size))
+
+
+def run_cycles(case: Case, run: Run, compiler: str) -> int:
+    """Cycles of the last launch; with `period` from the end of the launch before to its end."""
+    timings = [result.timing for result in launches(case, run, compiler)]
+    return timings[-1].end_cycle - timings[-2].end_cycle if case.period else timings[-1].cycles
+
+
+def launches(case: Case, run: Run, compiler: str) -> list[LaunchResult]:
+    """What each launch of a run gave."""
+    chip = card(case.card, by_id()[case.id].clock_mhz, case.parts)
+    requests = [parse_launch(text) for text in run.launches]
+    results = Results()
+    device = open_device(Settings(chip=chip, observer=results))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{Path(case.file).stem}.gpubin"
+        path.write_bytes(image(case.file, tuple(kernel_names(requests)), chip.arch, compiler))
+        module = device.load(path)
+    run_requests(device, module, requests, folder=KERNELS)
+    return results.launches
+
+
+@cache
+def image(file: str, names: tuple[str, ...], arch: str, compiler: str) -> bytes:
+    """The gpubin of a file of kernels/."""
+    _, found = build(KERNELS / file, arch=arch, names=names, options=BuildOptions(compiler=compiler))
+    return found
