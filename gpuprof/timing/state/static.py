@@ -79,8 +79,8 @@ KIND_OF_THE_OTHERS = {
     **dict.fromkeys(
         (
             "compute", "special", "hint", "meet", "branch", "branch_indirect", "call", "call_indirect", "return",
-            "breakpoint", "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read", "vote", "match",
-            "elect", "warp_reduction", "matrix",
+            "breakpoint", "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read",
+            "vote", "match", "elect", "warp_reduction", "matrix",
         ),
         PLAIN,
     ),
