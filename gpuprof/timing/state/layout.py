@@ -92,6 +92,7 @@ INSTRUCTION = np.dtype(
         ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
+        ("atomic_lane_ticks", "i4"),  # of the L2's, for each lane on one word
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict
         ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
@@ -345,14 +346,13 @@ REQUEST = np.dtype(
         ("done", "i8"),
         ("next", "i4"),  # next request of the same cycle
         ("target", "i4"),  # load it belongs to, or -1 - warp
-        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
+        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its ticks
         ("sm", "i4"),
         ("slot", "i4"),  # miss register; of a store, its cause
         ("grid", "i4"),  # whose warp asks
         ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
         ("kind", "i1"),
         ("sectors", "i1"),
-        ("conflicts", "i1"),
         ("level", "i1"),  # where it was served, a kind of cause
     ],
     align=True,
@@ -403,6 +403,7 @@ CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
     "lsu_ticks",
+    "barrier_ticks",
     "shared_ticks",
     "tag_pass_ticks",
     "tag_lookup_ticks",
@@ -413,12 +414,12 @@ DERIVED_NUMBERS = (
     "copy_sets",
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
+    "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
     "partial_request_ticks",  # of a slice, for a store that writes in part
     "partial_sector_ticks",
     "fill_ticks",  # to evict a line that stores have filled in part
     "fetch_sectors",  # 1, 2 or 4, what a miss fetches
-    "atomic_ticks",
     "atomic_sector_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
@@ -514,6 +515,8 @@ TABLES = {
     "l1i_ready": Table(WORD, "l1i_lines"),
     "constant_tag": Table(WORD, "constant_lines"),  # by SM
     "constant_ready": Table(WORD, "constant_lines"),
+    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
+    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
     "l1_line": Table(L1_LINE),
