@@ -294,7 +294,9 @@ def test_first_use_of_a_constant_misses(chip):
 
 def test_the_next_line_of_the_constant_cache_comes_from_the_cache_behind_it(chip):
     """Its lines are 256 bytes long: bytes 8, 64, 128 and 256 are in four lines of one and in two of the other."""
-    code = [make("FADD", dst=imm // 32, a=1, imm=imm, slot="b", const=True) for imm in (8, 64, 128, 256)] + [make("EXIT")]
+    code = [make("FADD", dst=imm // 32, a=1, imm=imm, slot="b", const=True) for imm in (8, 64, 128, 256)] + [
+        make("EXIT")
+    ]
     timing, _ = run(chip, code, [warp([0])])
     cold, miss = chip.constant_cold_cycles, chip.constant_miss_cycles
     assert [rows(timing)[k]["imc_miss"] for k in range(4)] == [cold, miss, miss, cold]
