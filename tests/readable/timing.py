@@ -1212,7 +1212,8 @@ class Gpu:
 
     def dram(self, line, n, time, masked=False):
         chip = self.chip
-        channel = hashed(line) // 2 % chip.dram_channels
+        near = line * 128 // chip.dram_interleave_nbytes  # lines of one channel
+        channel = (near * 0x9E3779B1 >> 16 & 0xFFFF) % chip.dram_channels
         time = max(time, self.channels[channel])
         sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
         self.channels[channel] = time + n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
