@@ -147,7 +147,8 @@ class Multiprocessor:
         self.slots_free = {}  # block slot -> cycle it was freed
         self.blocks = 0
         self.lsu = Fraction(0)
-        self.lsu_occupant = None
+        self.lsu_occupant = self.constant_occupant = None
+        self.constant_free = 0
         self.link = self.cluster_port = Fraction(0)
         self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
@@ -384,6 +385,8 @@ class Gpu:
 
     def port_name(self, warp):
         op = self.instructions[warp.pc].op
+        if op.space in ("const", "param"):
+            return "none"
         if op.semantics == "mma_group" or (warp.slots_left > 1 and pipe_of(op) == "lsu"):
             return "none"
         if (op.slots - warp.slots_left) % slots_apart(op):
@@ -911,7 +914,9 @@ class Gpu:
                 self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
         elif op.space in ("const", "param"):
             n = max(1, n_sectors)
-            start = self.enter(sm, partition, warp, t, Fraction(n))
+            start = max(t, sm.constant_free)
+            self.behind = sm.constant_occupant if start > t else None
+            sm.constant_free, sm.constant_occupant = start + n, Cause("queued", warp.pc, False, warp)
             ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start) for sector in sectors)])
             kind = "constant_miss" if ready > start else "constant"
             self.write_served(warp, instruction, t, start, ready + latency + n - 1, kind)

@@ -190,6 +190,8 @@ SM = np.dtype(
         ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
         ("lsu_tick", "i8"),
         ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
+        ("constant_free", "i8"),  # from when on its unit for constant loads takes the next one
+        ("constant_occupant", "i8"),  # cause: what took that unit last
         ("noc_tick", "i8"),
         ("cluster_tick", "i8"),  # of its port to the shared memory of others
         ("l1_use", "i8"),
