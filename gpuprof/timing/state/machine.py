@@ -56,6 +56,7 @@ class Core(NamedTuple):
     port: np.ndarray  # (partitions, N_PORTS)
     queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
     queued: np.ndarray  # the same shape: what they are, as causes
+    l1_queue: np.ndarray  # int64 (partitions, depth): when the last accesses to global memory are served
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
@@ -250,6 +251,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
         queue=np.zeros((partitions, chip.queue_depth), np.int64),
         queued=np.zeros((partitions, chip.queue_depth), np.int64),
+        l1_queue=np.zeros((partitions, chip.l1_queue_depth), np.int64),
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
@@ -367,12 +369,12 @@ def machine_record(
         "copy_sets": copy_sets(chip),
         "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
         "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
+        "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
         "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
         "fill_ticks": round(chip.l2_fill_cycles * TICKS),
         "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
-        "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
