@@ -572,7 +572,9 @@ class Gpu:
             warp.waits.append(Pending(ready, "no_instructions", cause=Cause(missed, warp.pc)))
         if instruction.reads_constant_bank:
             cause = Cause("constant_miss", warp.pc)
-            warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
+            warp.waits.append(
+                Pending(self.constant(sm, warp, instruction.imm // 64, asked, "operands"), "imc_miss", cause=cause)
+            )
 
     def gap_waits(self, warp, last, issued):
         """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
@@ -669,9 +671,9 @@ class Gpu:
         partition.l0[place] = (line, max(t, there) + self.chip.l0i_miss_cycles, "l1i_miss" if there > t else "l0_miss")
         return partition.l0[place][1:]
 
-    def constant(self, sm, warp, line, t):
+    def constant(self, sm, warp, line, t, of):
         """Each grid has constants of its own."""
-        place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
+        place, whose = (of, line % self.chip.constant_lines), (self.grid_of(warp), line)
         if sm.constants.get(place, (-1, 0))[0] != whose:
             sm.constants[place] = (whose, self.constant_l15(sm, warp, line, t))
         return sm.constants[place][1]
@@ -679,7 +681,7 @@ class Gpu:
     def constant_l15(self, sm, warp, line, t):
         """What the constant cache lacks comes from the one behind it, or from the L2."""
         line = 64 * line // self.chip.constant_l15_line_nbytes
-        place, whose = line % self.chip.constant_l15_lines, (self.grid_of(warp), line)
+        place, whose = (line ^ line >> 5) % self.chip.constant_l15_lines, (self.grid_of(warp), line)
         if sm.constants_l15.get(place, (-1, 0))[0] != whose:
             sm.constants_l15[place] = (whose, t + self.chip.constant_cold_cycles)
         return max(t + self.chip.constant_miss_cycles, sm.constants_l15[place][1])
@@ -938,7 +940,7 @@ class Gpu:
             start = max(t, sm.constant_free)
             self.behind = sm.constant_occupant if start > t else None
             sm.constant_free, sm.constant_occupant = start + n, Cause("queued", warp.pc, False, warp)
-            ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start) for sector in sectors)])
+            ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start, "loads") for sector in sectors)])
             kind = "constant_miss" if ready > start else "constant"
             self.write_served(warp, instruction, t, start, ready + latency + n - 1, kind)
         else:

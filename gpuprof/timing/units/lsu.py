@@ -286,7 +286,7 @@ def constant(machine, warp, inst, record, first, cycle):
     ready = start
     for k in range(np.int64(record.n_sectors)):
         line = LINES_OF_PARAMETERS + (word_at(first, k).value >> 1)
-        ready = max(ready, constant_line(machine, part_at(machine, w.partition).sm, w.grid, line, start))
+        ready = max(ready, constant_line(machine, part_at(machine, w.partition).sm, w.grid, line, start, 1))
     cause = (CONSTANT_MISS if ready > start else IN_CACHE) | w.pc
     write_served(machine, warp, inst, cycle, start, ready + inst.latency + n - 1, cause)
 
