@@ -64,8 +64,8 @@ def missed(found):
 
 @cold
 def constant_line(machine, sm, grid, line, cycle, is_load):
-    """The cycle from which a 64-byte line of a grid is in the SM's constant cache: that of loads if `is_load`, else that
-    of operands. Lines count through both constant segments.
+    """The cycle from which a 64-byte line of a grid is in the constant cache of the SM: of loads if `is_load`, else of
+    operands. Lines count through both constant segments.
     """
     place = line % machine.constant_lines + is_load * machine.constant_lines
     # Grids of a batch have parameters of their own at the same offsets.
