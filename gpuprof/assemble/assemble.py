@@ -22,17 +22,15 @@ from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.registers.cleanup import drop_branches_to_next, drop_identity_moves
-from gpuprof.assemble.registers.schedule import schedule
-from gpuprof.assemble.registers.spill import DoesNotFit, allocate_unspilled, allocate_within
+from gpuprof.assemble.registers.fit import MOST_REGISTERS, fit
+from gpuprof.assemble.registers.spill import DoesNotFit
 from gpuprof.base.stages import counted, stage
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.program import Function, Location, Program, Relocation
 
-_MOST_REGISTERS = 255
 _FEWEST_REGISTERS = 16
-_TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, before anything is spilled
 _FEWEST_WITH_CALLS = 24  # ptxas 13.0, sm_75 and later: its lower bound for a kernel that calls
 _LEAVING = CALLS | kinds_of("syscall")
 _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
@@ -178,16 +176,10 @@ class _Linker:
     def _allocate(self, body: Body) -> Allocation:
         function = self.layout.functions[body.name]
         limit = self._register_limit(function)
-        orders = []
-        for tighter in _TIGHTER:
-            schedule(body, limit - tighter)
-            orders.append([block.insts for block in body.blocks])
-            if allocation := allocate_unspilled(body, limit):
-                return allocation
-        for block, insts in zip(body.blocks, orders[0], strict=True):
-            block.insts = insts
+        given = function.directives
+        is_wanted = bool(self.max_registers or given.get("maxnreg")) or (given.get("minnctapersm") or (1,))[0] > 1
         try:
-            return allocate_within(body, limit)
+            return fit(body, limit, is_wanted)
         except DoesNotFit:
             message = f"function {body.name} does not fit into {limit} registers; raise --max-registers"
             raise PtxError(message, self.module.name, function.line, 1) from None
@@ -196,7 +188,7 @@ class _Linker:
         """The tightest of the caller's limit, .maxnreg, and what .maxntid blocks of .minnctapersm leave of the register
         file.
         """
-        limits = [_MOST_REGISTERS, *(function.directives.get("maxnreg") or ())]
+        limits = [MOST_REGISTERS, *(function.directives.get("maxnreg") or ())]
         if self.max_registers:
             limits.append(self.max_registers)
         if threads := _most_threads(function):

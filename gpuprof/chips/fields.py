@@ -51,6 +51,8 @@ FIELDS = (
     Field("meet_cycles", "int", "cycles", 1, 64, "from a place where lanes meet to the warp's next issue, at least"),
     Field("barrier_cycles", "int", "cycles", 1, 200,
         "from the last arrival at a barrier to the first issue behind it, at least"),
+    Field("barrier_lsu_cycles", "float", "cycles per SM", 0.25, 32,
+        "a warp's arrival at a barrier in the load/store unit, in turn with accesses to memory"),
     Field("membar_cycles", "int", "cycles", 1, 2000, "a memory barrier of a block, or one without outstanding stores"),
     Field("sleep_cycles", "int", "cycles", 1, 100000, "a nanosleep whose time is in a register"),
     # Instruction fetch.
@@ -64,9 +66,10 @@ FIELDS = (
     Field("mma_share", "float", "of the tensor pipe's rate", 0.05, 1, "share that mma.sync reaches; wgmma reaches all"),
     # Constants.
     Field("constant_lines", "int", "lines per SM", 1, 4096, "constant cache, 64-byte lines"),
-    Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache"),
-    Field("constant_fetch_cycles", "int", "cycles", 0, 2000,
-        "added by the first touch of 256 bytes of constants, which come from the L2 or from memory"),
+    Field("constant_miss_cycles", "int", "cycles", 1, 2000, "miss in the constant cache, a hit in the next one"),
+    Field("constant_l15_lines", "int", "lines per SM", 1, 65536, "the cache behind the constant cache"),
+    Field("constant_l15_line_nbytes", "int", "bytes", 64, 1024, "a line of that cache"),
+    Field("constant_cold_cycles", "int", "cycles", 1, 5000, "miss in both"),
     # Memory instructions.
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
     Field("l1_queue_depth", "int", "per partition", 1, 1024,
@@ -118,8 +121,10 @@ FIELDS = (
         "from the issue of a store until its warp may end"),
     Field("atomic_cycles", "float", "cycles", 0.1, 64,
         "L2 atomic unit: one lane's operation where several are on one address"),
+    Field("atomic_float_cycles", "float", "cycles", 0.1, 64,
+        "the same of a float's operation"),
     Field("atomic_sector_cycles", "float", "cycles per sector", 0.1, 64,
-        "L2 atomic unit: all lanes' operations on the words of a sector"),
+        "L2 atomic unit: 32 bytes of lanes' operations on the words of a sector"),
     Field("cas_passes", "int", "passes", 1, 16,
         "time of a compare-and-swap in the atomic units, shared and L2, in units of other atomics"),
     Field("tlb_entries", "int", "per SM", 0, 1024,
@@ -148,6 +153,9 @@ FIELDS = (
     # Launch.
     Field("launch_cycles", "int", "cycles", 64, 100000,
         "from the end of a launch's predecessors, or the host's request, to its first block's turn"),
+    Field("grid_overhead_cycles", "int", "cycles", 0, 50000,
+        "what a launch takes beside its blocks: the front end before the first one's turn, and the end; part of "
+        "launch_cycles where launches follow each other"),
     Field("max_active_grids", "int", "grids", 1, 1024,
         "grids that can have running blocks or blocks waiting for room; further grids are pending"),
     Field("block_launch_cycles", "int", "cycles", 64, 5000,

@@ -8,7 +8,7 @@ from gpuprof.cli.options.building import build_options, flags_for_compilers
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, gpubin, ptx
 from gpuprof.errors import UsageError
-from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, read_source
+from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, other_arch, read_source
 
 KINDS = {"gpubin": gpubin, "ptx": ptx}  # of --emit
 
@@ -67,7 +67,10 @@ def command(
 
     from gpuprof.chips import load_chip
 
-    module = read_source(file, arch=load_chip(chip_name).arch, names=names, options=options)
+    arch = load_chip(chip_name).arch
+    module = read_source(file, arch=arch, names=names, options=options)
+    if notice := other_arch(module, file, arch):
+        click.echo(f"gpuprof: {notice}", err=True)
     if emit == "ptx":
         _write(output, module.ptx.encode("utf-8", "surrogateescape"))
         _say(f"{output}: PTX for {module.arch}")

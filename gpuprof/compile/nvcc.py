@@ -29,6 +29,7 @@ _INSTANCE = re.compile(r"^.*\.global .*\bgpuprof_instance_(\d+) = (?:generic\()?
 _TOOLKIT_INCLUDE = re.compile(r"(?:^|/)(?:targets/[\w-]+/)?include/")
 _ENTRY_DECLARATION = re.compile(r"^\.visible \.entry [\w$]+\s*\([^()]*\)\s*;\n", re.MULTILINE)
 
+UNKNOWN_ARCH = b"Unsupported gpu architecture"
 LAUNCHES = b"requires separate compilation mode"  # nvcc's complaint about kernels that launch kernels
 
 
@@ -75,31 +76,32 @@ def compile_nvcc(
 ) -> PtxModule:
     """Compiles one .cu file for the device with nvcc; the arguments are those of `compile_cuda`.
 
-    standard: "c++17", else nvcc's own. Raises CompileError (with nvcc's own diagnostics) or UsageError (no such file).
+    standard: "c++17", else nvcc's own. For an `arch` older than all that nvcc knows, the module is for the oldest that
+    it knows, and says so. Raises CompileError (with nvcc's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
     source = read_source(path)
     tools = find(nvcc)
     # `-O` is for host code; the device's optimizer has its own, and needs none said to be at its best.
-    flags = ["-ptx", "-lineinfo", f"-arch={nvcc_arch(arch)}", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
+    flags = ["-ptx", "-lineinfo", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
     flags += [f"-std={standard}"] if standard else []
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
     text = with_instances(path, source, instantiate)
     of_tools = (tools.command, tools.version, cache.own_files())
-    parts = ("nvcc", text, *flags, *cache.environment_parts(), *of_tools, os.getcwd())
+    parts = ("nvcc", text, arch, *flags, *cache.environment_parts(), *of_tools, os.getcwd())
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
         included = included_files(path, source, include_dirs)
-        ptx, opened = _run(tools, flags, text, path)
+        ptx, opened, arch = _run(tools, arch, flags, text, path)
         module = _module(ptx, tools, path, source, instantiate, arch, _evident(opened, included, tools))
         cache.store(key, module, [each for each in opened if not each.startswith(f"{tools.toolkit}/")])
     return module
 
 
-def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
-    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, and the files that nvcc says it
-    opened beside the copy.
+def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tuple[str, list[str], str]:
+    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, the files that nvcc says it opened
+    beside the copy, and the architecture that it compiled for.
     """
     beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
     with temporary_folder(_temporary()) as folder:
@@ -123,7 +125,11 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
         ]
         # nvcc's own temporary files go with this folder, also when it is killed
         run = partial(run_child, what=path, env=cache.environment() | {"TMPDIR": str(folder)})
-        done = run(command)
+        done = run([*command, f"-arch={nvcc_arch(arch)}"])
+        if UNKNOWN_ARCH in done.errors:
+            arch = _oldest_beyond(arch, tools)
+            done = run([*command, f"-arch={nvcc_arch(arch)}"])
+        command += [f"-arch={nvcc_arch(arch)}"]
         if LAUNCHES in done.errors + done.out:
             done = run([*command, "-rdc=true"])
         if done.code:
@@ -135,7 +141,14 @@ def _run(tools: Nvcc, flags: list[str], text: str, path: str) -> tuple[str, list
         )
         headers = [os.path.normpath(each) for each in named]
         kept = [each for each in headers if each != str(place)]
-        return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept
+        return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept, arch
+
+
+def _oldest_beyond(arch: str, tools: Nvcc) -> str:
+    """The oldest architecture that nvcc knows, if it is younger than `arch`; else `arch`."""
+    listed = run_child([tools.command, "--list-gpu-arch"], tools.command).out.decode("utf-8", "replace")
+    known = sorted(map(int, re.findall(r"compute_(\d+)", listed)))
+    return f"sm_{known[0]}" if known and known[0] > int(arch.removeprefix("sm_")) else arch
 
 
 def _evident(opened: Sequence[str], included: Collection[Path], tools: Nvcc) -> list[str]:

@@ -17,11 +17,13 @@ PATH = Path(__file__).parent / "silicon.csv"
 
 TRUSTED = ("high", "medium-high", "medium")
 RATIOS_ONLY = "ratios only"
+DEFAULT_COMPILER = "clang"  # whose code reports are about, as a rule
 LOW, HIGH = 0.6, 1.6  # a row outside has a named reason
 
 
 class Row(NamedTuple):
-    """A launch that was measured on a card. `chip` is the chip file that the card's inherits.
+    """A launch that was measured on a card. `chip` is the chip file that the card's inherits; `kind` the kernel's, by
+    its counters (likeness.KINDS).
 
     `model_cycles` is None where the kernel does not run here; `reason` then says why, as it does for a row that is far
     off. Rows of a `group` are compared by their ratios alone; rows of a `ladder` are steps, in order.
@@ -31,6 +33,7 @@ class Row(NamedTuple):
     id: str
     set: str
     family: str
+    kind: str
     card: str
     chip: str
     compiler: str
@@ -84,6 +87,33 @@ def errors(found: Iterable[Row]) -> dict[tuple[str, str], float]:
         for row in found
         if (row.id, row.compiler) in known and row.trust in (*TRUSTED, RATIOS_ONLY)
     }
+
+
+def model_version() -> str:
+    """The version of the timing model that gave the cycles; "" where nothing was compared."""
+    return rows()[0].model_version if rows() else ""
+
+
+class Likeness(NamedTuple):
+    """How far the model is off in some measured launches, on the average: a part of 1."""
+
+    launches: int
+    error: float
+
+
+def of_chip(chip: str) -> Likeness | None:
+    """Of all launches on cards of a chip; None where there is none."""
+    return _likeness(row for row in rows() if row.chip == chip)
+
+
+def of_kind(kind: str, chip: str = "") -> Likeness | None:
+    """Of launches of a kind of kernel, on cards of `chip` or on all; None where there is none."""
+    return _likeness(row for row in rows() if row.kind == kind and chip in ("", row.chip))
+
+
+def _likeness(found: Iterable[Row]) -> Likeness | None:
+    known = errors(row for row in found if row.compiler == DEFAULT_COMPILER)
+    return Likeness(len(known), statistics.fmean(known.values())) if known else None
 
 
 def balanced_error(found: Sequence[Row]) -> float | None:

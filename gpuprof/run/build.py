@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
     from gpuprof.isa.program import Program
 
-SOURCES = (".cu", ".cuh", ".ptx")
+COMPILED = (".cu", ".cuh")  # by a compiler of CUDA C++
+SOURCES = (*COMPILED, ".ptx")
 DEFAULT_CHIP = "a100"
 
 
@@ -68,6 +69,14 @@ def read_source(
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
         return compile_cuda(path, **flags, clang=clang)
+
+
+def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:
+    """A sentence on code for another architecture than `arch`, since nvcc does not know that; "" for other code."""
+    is_made_here = path.suffix in COMPILED and made.compiler.startswith("nvcc ")
+    if not is_made_here or made.arch.removesuffix("a") == arch:
+        return ""
+    return f"{path}: {made.compiler} has no {arch}: compiled for {made.arch}"
 
 
 def build(

@@ -26,7 +26,7 @@ from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Program
-from gpuprof.run.build import build, build_ptx
+from gpuprof.run.build import build, build_ptx, other_arch
 from gpuprof.run.chunks import (
     launch_fields,
     record_module,
@@ -103,6 +103,8 @@ class Session:
         """The program of a source file, by the settings' compiler if none is named; see `build`."""
         options = replace(self.settings.options, compiler=compiler) if compiler else self.settings.options
         program, image = build(Path(path), arch=self.chip.arch, names=names, options=options)
+        if notice := other_arch(program, Path(path), self.chip.arch):
+            self.settings.observer.notice(notice)
         self.adopt(program, image)
         return program
 

@@ -118,7 +118,7 @@ def _new_state(
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
-    machine.fetch.constant_tag[:] = -1
+    machine.fetch.constant_tag[:] = machine.fetch.constant_l15_tag[:] = -1
     core = new_core(machine.chip, program, records, edges)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
@@ -213,7 +213,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
     return LaunchTiming(
         start_cycle=start,
         end_cycle=end,
-        cycles=end - start,
+        cycles=end - start + state.machine[0]["grid_overhead_cycles"].item(),
         issue_slots=counts["issue_slots"],
         resident_warp_cycles=resident,
         warps_launched=counts["next_block"] * grid.fit.warps_per_block,

@@ -118,10 +118,10 @@ def test_the_element_of_a_pointer_is_known_or_left_open(load, types, element):
 def checked():
     """assemble_program whose every allocation is verified."""
     wrong = []
-    original = assembler.allocate_within
+    original = assembler.fit
 
-    def allocate_and_check(body, limit):
-        allocation = original(body, limit)
+    def fit_and_check(body, limit, is_wanted):
+        allocation = original(body, limit, is_wanted)
         wrong.extend(f"{body.name}: {text}" for text in allocation_check.check(body, allocation))
         return allocation
 
@@ -131,9 +131,9 @@ def checked():
         assert wrong == []
         return program
 
-    assembler.allocate_within = allocate_and_check
+    assembler.fit = fit_and_check
     yield run
-    assembler.allocate_within = original
+    assembler.fit = original
 
 
 @pytest.fixture(scope="module")

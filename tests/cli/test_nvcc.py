@@ -16,6 +16,7 @@ from gpuprof.errors import CompileError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.run.build import BuildOptions, read_source
 from tests.cli.test_compile import HEADER, KERNEL, run
+from tests.support.command import gpuprof as program, masked
 from tests.support.nvidia_tools import NVCC, needs_nvcc
 
 COMPILE = ("compile", "scale.cu", "-I", "include", "-D", "FACTOR=3.0f", "--kernel", "scale<4>", "--compiler", "nvcc")
@@ -197,3 +198,49 @@ def test_sources_see_all_that_the_architecture_has(compile_source, tmp_path):
     path.write_text(FEATURES)
     assert "wgmma.fence" in compile_source(str(path), arch="sm_90").ptx
     assert "wgmma.fence" not in compile_source(str(path), arch="sm_80").ptx
+
+
+# A stand-in for an nvcc that knows sm_75 and later, for machines without one.
+FAKE_NVCC = """\
+#!/bin/sh
+case "$*" in
+    --version) echo "Cuda compilation tools, release 13.0, V13.0.88"; exit;;
+    --list-gpu-arch) echo compute_75; echo compute_80; exit;;
+    *-arch=sm_70*) echo "nvcc fatal   : Unsupported gpu architecture 'compute_70'" >&2; exit 1;;
+    *-arch=sm_75*) target=sm_75;;
+    *) target=sm_80;;
+esac
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -o) printf '.version 9.0\\n.target %s\\n.address_size 64\\n.visible .entry k() { ret; }\\n' $target > "$2";;
+        -MF) echo "out: k.cu" > "$2";;
+    esac
+    shift
+done
+"""
+OLDER = "gpuprof: k.cu: nvcc 13.0.88 has no sm_70: compiled for sm_75\n"
+
+
+@pytest.fixture
+def old_kernel(folder):
+    (folder / "k.cu").write_text("// LAUNCH: k<<<1, 32>>>()\n__global__ void k() {}\n")
+    (folder / "nvcc").write_text(FAKE_NVCC)
+    (folder / "nvcc").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("chip, target, notice", [("v100", "sm_75", OLDER), ("a100", "sm_80", "")])
+def test_a_chip_older_than_nvcc_knows(old_kernel, chip, target, notice):
+    code, out, err = program(old_kernel, "compile", "k.cu", "--emit", "ptx", "--chip", chip, "--compiler", "./nvcc")
+    assert (code, out, err) == (0, f"k.ptx: PTX for {target}\n", notice)
+    code, out, err = program(old_kernel, "collect", "k.cu", "--chip", chip, "--compiler", "./nvcc")
+    assert (code, err) == (0, notice)
+    assert masked(out).splitlines()[0] == "k<<<1, 32>>>  N cycles  N warp instructions  N samples"
+
+
+@needs_nvcc
+def test_nvcc_13_has_no_sm_70(folder):
+    (folder / "k.cu").write_text("// LAUNCH: k<<<1, 32>>>(f32[32])\n__global__ void k(float *x) { *x = 1; }\n")
+    code, _, err = program(folder, "collect", "k.cu", "--chip", "v100", "--compiler", "nvcc")
+    version = nvcc.find().version
+    assert (code, err) == (0, f"gpuprof: k.cu: nvcc {version} has no sm_70: compiled for sm_75\n")

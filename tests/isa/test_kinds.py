@@ -100,7 +100,11 @@ def test_a_row_that_is_wrong_stops_the_import():
     [
         ({"semantics": "planted"}, "emulate.blocks", "PLANTED: nothing under gpuprof/emulate computes 'planted'"),
         ({"latency": "aul"}, "timing.state.static", "rows with an unknown latency class: {'PLANTED': 'aul'}"),
-        ({"latency": "aul"}, "assemble.registers.schedule", "rows with an unknown latency class: {'PLANTED': 'aul'}"),
+        (
+            {"latency": "aul"},
+            "assemble.registers.dependences",
+            "rows with an unknown latency class: {'PLANTED': 'aul'}",
+        ),
     ],
 )
 def test_what_a_room_does_not_know_stops_its_import(wrong, module, message):

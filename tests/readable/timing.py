@@ -34,7 +34,6 @@ SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuf
 
 BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
 CONTROL = ("branch", "branch_indirect", "call", "call_indirect", "return", "exit")
-CONSTANT_BLOCKS = 128
 
 
 def pipe_of(op):
@@ -152,7 +151,7 @@ class Multiprocessor:
         self.lsu = Fraction(0)
         self.lsu_occupant = None
         self.link = self.cluster_port = Fraction(0)
-        self.l1, self.l1i, self.constants, self.constant_blocks = {}, {}, {}, {}
+        self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
 
@@ -178,9 +177,8 @@ class Request:
     sectors: int
     kind: str
     result: Pending  # its completion
-    conflicts: int = 0
+    busy: Fraction = Fraction(0)  # of an atomic, in its slice
     missing: int = 0  # words that a store leaves out
-    passes: int = 1  # of the atomic unit
     asked_by: tuple = ()  # warp, pc
     grid: int = 0  # whose counters have it
 
@@ -447,7 +445,7 @@ class Gpu:
             kind = "unit" if op.latency in (*LONG, *SHORT) else "result"
             self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
-            self.arrive(warp, instruction, t)
+            self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":
             scope = FIELDS["scope"].names[FIELDS["scope"].get(instruction.mods)]
             self.hold(warp, "membar", t + chip.membar_cycles, () if scope == "cta" else warp.stores)
@@ -670,18 +668,21 @@ class Gpu:
         """Each grid has constants of its own."""
         place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
         if sm.constants.get(place, (-1, 0))[0] != whose:
-            block = (self.grid_of(warp), line // 4)
-            place_1 = line // 4 % CONSTANT_BLOCKS
-            if sm.constant_blocks.get(place_1, (-1, 0))[0] != block:
-                sm.constant_blocks[place_1] = (block, t + self.chip.constant_fetch_cycles)
-            there = max(t, sm.constant_blocks[place_1][1])
-            sm.constants[place] = (whose, there + self.chip.constant_miss_cycles)
+            sm.constants[place] = (whose, self.constant_l15(sm, warp, line, t))
         return sm.constants[place][1]
+
+    def constant_l15(self, sm, warp, line, t):
+        """What the constant cache lacks comes from the one behind it, or from the L2."""
+        line = 64 * line // self.chip.constant_l15_line_nbytes
+        place, whose = line % self.chip.constant_l15_lines, (self.grid_of(warp), line)
+        if sm.constants_l15.get(place, (-1, 0))[0] != whose:
+            sm.constants_l15[place] = (whose, t + self.chip.constant_cold_cycles)
+        return max(t + self.chip.constant_miss_cycles, sm.constants_l15[place][1])
 
     # ---- barriers, the end of a warp, blocks
     # ----------------------------------------------------------------------------------------
 
-    def arrive(self, warp, instruction, t):
+    def arrive(self, sm, warp, instruction, t):
         block, waits = warp.block, instruction.op.semantics != "bar_arrive"
         barrier, threads = instruction.imm & 15, instruction.imm >> 16
         if instruction.a != RZ or instruction.b != RZ:  # the trace knows what is in the registers
@@ -693,6 +694,9 @@ class Gpu:
                 return
         if waits:
             self.hold(warp, "barrier", math.inf)
+        turn = max(sm.lsu, Fraction(t))
+        sm.lsu, sm.lsu_occupant = turn + in_ticks(self.chip.barrier_lsu_cycles), Cause("queued", warp.pc, False, warp)
+        t = math.ceil(turn)
         cause = self.latecomer(warp)
         warp.longest = 0, 0
         if block.arrived[barrier] == 0:
@@ -863,7 +867,9 @@ class Gpu:
         if kind != "read":
             self.asking = (warp, None)  # nobody remembers where
         parts = [
-            self.request(sm, start + n, line, mask, kind, t, conflicts=0)
+            self.request(
+                sm, start + n, line, mask, kind, t, mask.bit_count() * in_ticks(self.chip.atomic_sector_cycles)
+            )
             for n, (line, mask) in enumerate(masks.items())
         ]
         if kind == "read":
@@ -958,7 +964,19 @@ class Gpu:
                     conflict,
                 )
             else:
-                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts, conflict)
+                self.store_or_atomic(sm, warp, instruction, masks, missing, start, (lanes, conflicts), conflict)
+
+    def atomic_time(self, op, n, total, lanes, conflicts):
+        """For `n` sectors of a line, of an access's `total`: they have as many of its lanes as others. A pass has the
+        lanes that a sector has words for, of one word one each.
+        """
+        chip = self.chip
+        is_float = any("F" in kind for kind in op.name.split(".")[2:])
+        sector = in_ticks(chip.atomic_sector_cycles)
+        nbytes = op.nbytes if op.space != "surface" else 0  # a surface's sectors do not tell of its lanes
+        share = math.floor(lanes * nbytes * n * sector / TICK / (32 * total)) * TICK
+        turns = conflicts * in_ticks(chip.atomic_float_cycles if is_float else chip.atomic_cycles)
+        return max(n * sector, share, turns) * self.atomic_passes(op)
 
     def atomic_passes(self, op):
         return self.chip.cas_passes if op.semantics == "atom_cas" else 1
@@ -1014,7 +1032,7 @@ class Gpu:
         lines.move_to_end(line)
         return lines[line]
 
-    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0, passes=1):
+    def request(self, sm, arrival, line, sectors, kind, t, busy=Fraction(0), missing=0):
         result = Pending()
         if kind == "read":
             slot = sm.misses % self.chip.l1_mshrs
@@ -1027,19 +1045,19 @@ class Gpu:
                 users.clear()
             users.append(result)
         who = self.asking, self.grid
-        self.requests.append(
-            Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who)
-        )
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, busy, missing, *who))
         return result
 
-    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
+    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, lanes, conflict):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
-        passes = self.atomic_passes(op)
+        total = sum(mask.bit_count() for mask in masks.values())
         if not op.semantics.startswith("atom_"):
             self.asking = (warp, None)
         parts = [
-            self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes)
+            self.request(
+                sm, start, line, mask, kind, start, self.atomic_time(op, mask.bit_count(), total, *lanes), missing[line]
+            )
             for line, mask in masks.items()
         ]
         if op.semantics.startswith("atom_"):
@@ -1080,15 +1098,17 @@ class Gpu:
         time = max(time, self.slices[number])
         busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
         if r.kind == "atomic":
-            busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
+            busy = r.busy
         elif r.missing:
             partial = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
             busy = (n - partial) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
             busy += in_ticks(chip.l2_partial_request_cycles) + partial * in_ticks(chip.l2_partial_sector_cycles)
         self.slices[number] = time + busy
         r.result.gone = math.floor(time) + chip.store_drain_cycles
-        latency = self.answer_cycles(r, number * 2 // chip.l2_slices)
-        arrives = self.touch_l2(r, n, time)
+        home = number * 2 // chip.l2_slices
+        latency = self.answer_cycles(r, home)
+        way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
+        arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
@@ -1150,7 +1170,7 @@ class Gpu:
         self.copies_of(1 - home, r.line, r.sectors, False)
         return near if r.sm.half == home else far
 
-    def touch_l2(self, r, n, time):
+    def touch_l2(self, r, n, time, way):
         def write_back(line, entry):
             if entry.dirty:
                 partial = entry.dirty & ~entry.valid
@@ -1176,7 +1196,7 @@ class Gpu:
             groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
             fetched = sum(group for group in groups if group & missing) & ~entry.valid
             self.count_for_grid("dram_read_sectors", fetched.bit_count())
-            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)))
+            arrives = max(arrives, math.floor(self.dram(r.line, fetched.bit_count(), time)) + way)
             entry.pending_until = max(before, arrives)
             entry.valid |= fetched
         for place in range(4):

@@ -6,13 +6,14 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 from gpuprof.errors import GpuprofError
-from gpuprof.fidelity.kernels import HIGH, LOW, Row
+from gpuprof.fidelity.kernels import Row
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.silicon.cards import chip_of
 from tests.silicon.case import Case
 from tests.silicon.published import by_id, published_cycles
-from tests.silicon.reasons import reason
-from tests.silicon.run import modelled_cycles
+from tests.silicon.run import modelled
+
+COMPILERS = ("clang", "nvcc")
 
 
 class Job(NamedTuple):
@@ -50,30 +51,31 @@ def _measure_all(jobs: list[Job]) -> list[Found]:
 
 
 def measure_one(job: Job) -> Found:
-    begun, why = time.monotonic(), ""
+    begun = time.monotonic()
     try:
-        cycles = modelled_cycles(job.case, job.compiler)
+        found = modelled(job.case, job.compiler)
+        row = row_of(job, found.kind, found.cycles)
     except GpuprofError as error:
-        cycles, why = None, str(error).splitlines()[0]
-    return Found(row_of(job, cycles, why), time.monotonic() - begun)
+        row = row_of(job, "", None, str(error).splitlines()[0])
+    return Found(row, time.monotonic() - begun)
 
 
-def row_of(job: Job, cycles: float | None, why: str = "") -> Row:
-    """`why` the kernel does not run; a row that is far off has its named reason."""
-    case, published = job.case, published_cycles(job.case)
-    far = cycles is not None and not LOW <= cycles / published <= HIGH
+def row_of(job: Job, kind: str, cycles: float | None, why: str = "") -> Row:
+    """`why` the kernel does not run."""
+    case = job.case
     return Row(
         MODEL_VERSION,
         case.id,
         job.set,
         case.family,
+        kind,
         case.card,
         chip_of(case.card),
         job.compiler,
         by_id()[case.id].trust,
-        published,
+        published_cycles(case),
         cycles,
         case.group,
         case.ladder,
-        reason(case) if far else why,
+        why,
     )

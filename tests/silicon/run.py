@@ -1,11 +1,15 @@
 """Runs a case: compiles its file, makes its launches on a part of the chip, gives the published launch's cycles."""
 
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuprof.device.launching.text import kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
+from gpuprof.fidelity.likeness import Use, kind, totals
+from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.build import BuildOptions, build
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import LaunchResult, Observer, Settings
@@ -24,11 +28,22 @@ class Results(Observer):
         self.launches.append(result)
 
 
-def modelled_cycles(case: Case, compiler: str) -> float:
-    """SM cycles of the published launch, as the model has them with the code of `compiler`. Raises GpuprofError where
-    the kernel does not compile or run.
+class Modelled(NamedTuple):
+    """SM cycles of the published launch, and the kernel's kind by its counters (fidelity.likeness)."""
+
+    cycles: float
+    kind: str
+
+
+def modelled(case: Case, compiler: str) -> Modelled:
+    """The published launch as the model has it with the code of `compiler`. Raises GpuprofError where the kernel does
+    not compile or run.
     """
-    return published_size(case, [run_cycles(case, run, compiler) for run in case.runs])
+    results = [launches(case, run, compiler) for run in case.runs]
+    cycles = published_size(case, [run_cycles(case, found) for found in results])
+    last = results[-1][-1]
+    dram_nbytes = last.timing.dram_read_nbytes + last.timing.dram_write_nbytes
+    return Modelled(cycles, kind(totals(uses(last), dram_nbytes)))
 
 
 def published_size(case: Case, measured: list[float]) -> float:
@@ -39,9 +54,24 @@ def published_size(case: Case, measured: list[float]) -> float:
     return case.times * (more + (case.whole_size - many.size) * (more - less) / (many.size - few.size))
 
 
-def run_cycles(case: Case, run: Run, compiler: str) -> int:
+def uses(result: LaunchResult) -> Iterator[Use]:
+    """The instructions of a launch that ran, with their counters."""
+    counters = result.counters
+    columns = (
+        counters.inst_executed,
+        counters.l2_sectors_global,
+        counters.l2_sectors_global_ideal,
+        counters.l1_wavefronts_shared,
+        counters.l1_wavefronts_shared_ideal,
+    )
+    for number, *counts in zip(result.launch.module.code["opcode"], *columns, strict=True):
+        if counts[0]:
+            yield Use(TABLE[number], *map(int, counts))
+
+
+def run_cycles(case: Case, found: list[LaunchResult]) -> int:
     """Cycles of the last launch; with `period` from the end of the launch before to its end."""
-    timings = [result.timing for result in launches(case, run, compiler)]
+    timings = [result.timing for result in found]
     return timings[-1].end_cycle - timings[-2].end_cycle if case.period else timings[-1].cycles
 
 

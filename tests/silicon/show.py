@@ -10,10 +10,11 @@ FAR_STEP = 0.2
 def line(row: Row, seconds: float) -> str:
     """A row: published and modelled cycles, their ratio, trust, the time that it took."""
     begin = f"{row.id:<46} {row.compiler:<5} {row.published_cycles:>12.0f}"
+    end = f"{row.trust:<11} {seconds:5.1f} s  {row.reason}"
     if row.model_cycles is None:
-        return f"{begin} {'-':>12} {'-':>6} {row.trust:<11} {seconds:5.1f} s  {row.reason}"
+        return f"{begin} {'-':>12} {'-':>6} {'':<9} {end}"
     ratio = row.model_cycles / row.published_cycles
-    return f"{begin} {row.model_cycles:>12.0f} {ratio:6.2f} {row.trust:<11} {seconds:5.1f} s  {row.reason}".rstrip()
+    return f"{begin} {row.model_cycles:>12.0f} {ratio:6.2f} {row.kind:<9} {end}".rstrip()
 
 
 def summary(rows: Sequence[Row]) -> list[str]:
@@ -21,8 +22,8 @@ def summary(rows: Sequence[Row]) -> list[str]:
     lines = []
     for compiler, found in by(lambda row: row.compiler, rows).items():
         lines += [f"{compiler:<24} {'rows':>5} {'mean':>7} {'median':>7} {'p90':>7} {'rank':>6}"]
-        for what, key in (("set", "set"), ("family", "family"), ("card", "card")):
-            for name, members in by(lambda row, key=key: getattr(row, key), found).items():
+        for what in ("set", "family", "kind", "card"):
+            for name, members in by(lambda row, what=what: getattr(row, what), found).items():
                 lines.append(_spread(f"{what} {name}", spread(members)))
         for step in steps(found):
             if abs(step.error) > FAR_STEP:

@@ -19,7 +19,6 @@ RESERVED_WORDS = 2  # what a thread has besides the words it can name: its progr
 STACK_POINTER = 1
 LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127}  # words; predicates
 ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536
-GRANULE = 8  # what an SM gives a thread at least: the rest of a granule is free
 _LATE_PIPES = ("lsu", "tex", "xu")
 _MOMENT = 6  # instructions; fitted to ptxas 13.0: tests/assemble/test_registers.py
 _WIDEST_ALIGNMENT = 4  # words: the widest access reads four, and so does the widest operand of a tensor instruction
@@ -33,6 +32,15 @@ class Allocation(NamedTuple):
     number: dict[int, int]
     used: dict[str, int]
     words: int
+
+
+# Units in the order of their start leave no gaps where all are of one width. Elsewhere the wide ones come first, of all
+# or of those that live about as long: they find no place between narrow ones.
+_ORDERS = (
+    lambda unit: (),
+    lambda unit: (-unit.align,),
+    lambda unit: (-(unit.span.bit_length() // 2), -unit.align),
+)
 
 
 class OutOfRegisters(Exception):
@@ -56,6 +64,10 @@ class Unit:
     def start(self) -> int:
         return min(lane[0][0] for lane in self.lanes if lane)
 
+    @property
+    def span(self) -> int:
+        return max(lane[-1][1] for lane in self.lanes if lane) - self.start
+
 
 def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
     """Places values in as few words as it can. Where the body needs few, it then spends more of them, up to the free
@@ -67,12 +79,27 @@ def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
     units = _Units(body, segments)
     units.coalesce()
     order = units.in_order()
-    tight = _place(body, units, order, None)
+    tight = _fewest(body, units, order)
     free = ALWAYS_FREE - RESERVED_WORDS
     if tight.words >= min(free, limit):
         return tight
     spread = _place(body, units, order, _Spread(body, units, min(free, limit)))
     return spread if spread.words <= min(free, limit) else tight
+
+
+def _fewest(body: Body, units: "_Units", order: list[Unit]) -> Allocation:
+    """The first allocation of `_ORDERS` that takes the fewest words."""
+    found: list[Allocation] = []
+    for key in _ORDERS:
+        try:
+            found.append(_place(body, units, sorted(order, key=lambda u, k=key: (u.fixed is None, k(u))), None))
+        except OutOfRegisters as error:
+            failed = error
+        if found and found[-1].words <= ALWAYS_FREE - RESERVED_WORDS:
+            break
+    if not found:
+        raise failed
+    return min(found, key=lambda allocation: allocation.words)
 
 
 def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | None") -> Allocation:

@@ -1,75 +1,78 @@
-"""Order of the instructions inside a block: longest path first, loads early, registers watched.
+"""Order of the instructions inside a block: longest path first, loads early, as far as registers go.
 
-The latencies are a rough guide for the order only (issue to use, cycles, Ampere microbenchmarks); the timing model has
-its own.
+Each region first gets the order that keeps the fewest registers alive. From there instructions move up to where their
+operands are there, as long as no place between gets more registers than the budget. So the budget holds wherever any
+order was found that keeps it.
 """
+
+from typing import NamedTuple
+
+import numpy as np
 
 from gpuprof.assemble.ir.body import WORDS, Block, Body, Inst
 from gpuprof.assemble.ir.liveness import block_liveness
-from gpuprof.assemble.ir.memory_order import conflict, is_access, is_fence, is_read_only, is_write, reads_clock
-from gpuprof.assemble.registers.allocate import ALWAYS_FREE, GRANULE, RESERVED_WORDS
-from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
-from gpuprof.isa.opcodes import TABLE, check_latencies
+from gpuprof.assemble.ir.memory_order import reads_clock
+from gpuprof.assemble.registers.allocate import ALWAYS_FREE, RESERVED_WORDS
+from gpuprof.assemble.registers.dependences import LATENCY, Dependences
+from gpuprof.assemble.registers.pressure import SCRATCH, lowest_order, pressure
 
-LATENCY_CYCLES = {
-    "alu": 5, "fma": 4, "imad": 5, "imad_hi": 6, "fp64": 8, "half": 6, "xu": 18, "conversion": 14, "division": 40,
-    "iterative": 40,
-    "iterative64": 80, "memory": 200, "shared": 25, "constant": 25, "store": 1, "atomic": 200, "atomic_shared": 60,
-    "shuffle": 24, "vote": 10,
-    "s2r": 20, "branch": 1, "barrier": 1, "membar": 1, "texture": 300, "tensor": 16, "tensor_long": 24, "tensor64": 24,
-}  # fmt: skip
-check_latencies(LATENCY_CYCLES)
-_LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
-_SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]
 _LONG_CYCLES = 20  # whoever takes longer starts as early as it can: other instructions fill the time
+_OWN = RESERVED_WORDS + 1  # the program counter and the stack pointer
 
-# Each choice looks at all instructions that are ready, so the time grows with the square of this.
-_LARGEST_REGION = 256  # instructions
-
-
-def schedule(body: Body, max_registers: int) -> None:
-    """Reorders the instructions of every block; a thread should stay below `max_registers` where it can."""
-    liveness = block_liveness(body)
-    live_outs = [set(liveness.members(out)) for out in liveness.live_out]
-    weight = [WORDS[file] for file in body.files]
-    most = max((_most_live(weight, block, out) for block, out in zip(body.blocks, live_outs, strict=True)), default=0)
-    own = RESERVED_WORDS + 1  # the program counter and the stack pointer
-    # The rest of a granule costs no occupancy, so the limit goes up to its end.
-    generous = max(ALWAYS_FREE, -(-(most + own + 4) // GRANULE) * GRANULE)
-    limit = min(generous, max_registers) - own
-    for block, out in zip(body.blocks, live_outs, strict=True):
-        if len(block.insts) > 2:
-            _schedule_block(body, block, out, weight, limit)
+# Latencies over which a load, and what it needs, moves up that takes registers of the budget; fitted to ptxas'
+# registers.
+_AHEAD = 2
+_LARGEST_REGION = 1024  # instructions; the time for their memory order grows with the square
+_WINDOW = 256  # instructions over which one may move up; each choice looks at all that are ready among them
 
 
-def _most_live(weight: list[int], block: Block, live_out: set[int]) -> int:
-    """The largest number of words that are live at once in the order as it stands."""
-    live = set(live_out)
-    words = most = sum([weight[r] for r in live])
-    for inst in reversed(block.insts):
-        if inst.guard is None or inst.fresh:
-            for register in inst.writes():
-                if register in live:
-                    live.discard(register)
-                    words -= weight[register]
-        for register in inst.reads():
-            if register not in live:
-                live.add(register)
-                words += weight[register]
-        if words > most:
-            most = words
-    return most
+class _Part(NamedTuple):
+    """A region of a block with its order of least pressure, and the words that are live along it; None: it stays."""
+
+    insts: list[Inst]
+    graph: Dependences | None
+    order: list[int]
+    words: list[int]
 
 
-def _schedule_block(body: Body, block: Block, live_out: set[int], weight: list[int], limit: int):
-    """Regions are scheduled from the last to the first, so that what later ones read is known."""
+class Schedule:
+    """The orders of a body's instructions, for any budget of registers."""
+
+    def __init__(self, body: Body):
+        liveness = block_liveness(body)
+        weight = [WORDS[file] for file in body.files]
+        self.body = body
+        self.parts: list[list[_Part]] = [
+            _parts(body, block, set(liveness.members(out)), weight)
+            for block, out in zip(body.blocks, liveness.live_out, strict=True)
+        ]
+        most = max((max(part.words) for parts in self.parts for part in parts if part.words), default=0)
+        self.fewest = most + _OWN  # registers of a thread that the orders of least pressure need
+
+    def apply(self, budget: int) -> None:
+        """Orders every block. A thread stays within `budget` registers where it can."""
+        for block, parts in zip(self.body.blocks, self.parts, strict=True):
+            block.insts = [inst for part in parts for inst in _ordered(part, budget - _OWN)]
+
+
+def _ordered(part: _Part, budget: int) -> list[Inst]:
+    if part.graph is None:
+        return part.insts
+    return [part.insts[index] for index in _Ordering(part, budget).order()]
+
+
+def _parts(body: Body, block: Block, live_out: set[int], weight: list[int]) -> list[_Part]:
+    """Regions from the last to the first, so that what later ones read is known."""
     live = live_out
-    result: list[list[Inst]] = []
+    result: list[_Part] = []
     for region, movable in reversed(_regions(body, block.insts)):
         before = _live_before(region, live)
-        result.append(_Region(region, before, live, weight, limit).ordered() if movable and len(region) > 2 else region)
+        graph = Dependences(region, before, live, weight)
+        order = lowest_order(graph) if movable and len(region) > 2 else list(range(len(region)))
+        words = pressure(graph, order)
+        result.append(_Part(region, graph if movable and len(region) > 2 else None, order, words))
         live = before
-    block.insts = [inst for region in reversed(result) for inst in region]
+    return result[::-1]
 
 
 def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
@@ -97,111 +100,47 @@ def _live_before(region: list[Inst], live_after: set[int]) -> set[int]:
     return live
 
 
-class _Region:
-    """Instructions that may change places, by index, and the values that are live between those issued so far and the
-    rest.
-
-    A value is what one write puts into a register: the same register has another value after the next.
+class _Ordering:
+    """One order of a region. The rest, in the order of least pressure, is what it falls back to: `along` has the words
+    that are live at each of its places, and no move up may bring one of them over the budget.
     """
 
-    def __init__(self, region: list[Inst], live: set[int], live_after: set[int], weight: list[int], limit: int):
-        self.region, self.limit = region, limit
-        n = len(region)
-        # (index, cycles); an index may stand there twice
-        self.successors: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-        self.waiting = [0] * n  # for so many of those before
-        self.height = [0] * n  # cycles from here to the end of the region
-        self.start = [0] * n  # when its operands are there
-        self.words = sum([weight[r] for r in live])
-        self.reads: list[list[int]] = []  # values, of each instruction
-        self.value_words: list[int] = []  # of each value; 0 for one that stays, since it cannot end
-        self.n_readers: list[int] = []  # of each value, still to come
-        self.readers: list[int] = []  # the sum of their indexes: when one is left, this is it
-        self.frees = [0] * n  # words that end when this is issued now
-        self.takes = [0] * n  # words that it begins
-        self._depend(live, live_after, weight)
-        _memory_edges(self)
-        self._weigh()
+    def __init__(self, part: _Part, budget: int):
+        self.graph = graph = part.graph
+        self.fallback = part.order
+        self.place = [0] * len(part.order)
+        for place, index in enumerate(part.order):
+            self.place[index] = place
+        self.along = np.array(part.words, np.int64)
+        self.budget = max(budget, max(part.words))
+        self.free = min(self.budget, ALWAYS_FREE - _OWN)
+        self.first = 0  # the first place of the fallback that is not issued yet
+        self.words = graph.words_before  # live now
+        self.height = graph.heights()
+        self.ahead = [_AHEAD * cycles for cycles in graph.longest_waits()]
+        self.start = [0] * len(part.order)  # when the operands are there
+        self.waiting = list(graph.n_before)
+        self.left = [sorted(self.place[i] for i in readers) for readers in graph.readers]  # places still to read it
+        self.issued = [False] * len(part.order)
+        self.takes = [sum(graph.words[v] for v in made if graph.readers[v] or graph.stays[v]) for made in graph.makes]
+        self.change = list(self.takes)  # words that this takes if it is issued now, less those that end
+        for value, places in enumerate(self.left):
+            if len(places) == 1 and not graph.stays[value]:
+                self.change[self.fallback[places[0]]] -= graph.words[value]
 
-    def edge(self, source: int, target: int, cycles: int):
-        self.successors[source].append((target, cycles))
-        self.waiting[target] += 1
-
-    def _value(self, words: int) -> int:
-        self.value_words.append(words)
-        self.n_readers.append(0)
-        self.readers.append(0)
-        return len(self.value_words) - 1
-
-    def _depend(self, live: set[int], live_after: set[int], weight: list[int]):
-        writer: dict[int, int] = {}
-        readers: dict[int, list[int]] = {}
-        value: dict[int, int] = {}  # register -> the value it has now
-        made: list[tuple[int, int]] = []  # (instruction, value)
-        for index, inst in enumerate(self.region):
-            reads, writes = inst.reads(), inst.writes()
-            if len(reads) > 1:
-                reads = list(dict.fromkeys(reads))
-            read_values = []
-            for register in reads:
-                if register in writer:
-                    source = writer[register]
-                    self.successors[source].append((index, _LATENCY[self.region[source].op.number]))
-                    self.waiting[index] += 1
-                if register in readers:
-                    readers[register].append(index)
-                else:
-                    readers[register] = [index]
-                if register not in value:
-                    value[register] = self._value(weight[register])
-                read = value[register]
-                read_values.append(read)
-                self.n_readers[read] += 1
-                self.readers[read] += index
-            self.reads.append(read_values)
-            for register in writes:
-                if register in writer:
-                    self.edge(writer[register], index, 1)
-                for reader in readers.pop(register, ()):
-                    if reader != index:
-                        # No cycles: an instruction does not wait for a register's readers (docs/model.md, Scoreboard).
-                        self.edge(reader, index, 0)
-                writer[register] = index
-                if inst.guard is None or inst.fresh or (register not in value and register not in live):
-                    value[register] = self._value(weight[register])
-                    made.append((index, value[register]))
-        last = {value[register] for register in live_after if register in value}
-        for index, new in made:
-            if self.n_readers[new] or new in last:
-                self.takes[index] += self.value_words[new]
-        for stays in last:
-            self.value_words[stays] = 0
-
-    def _weigh(self):
-        height, successors = self.height, self.successors
-        for index in range(len(self.region) - 1, -1, -1):
-            highest = 0
-            for successor, cycles in successors[index]:
-                if cycles + height[successor] > highest:
-                    highest = cycles + height[successor]
-            height[index] = highest + 1
-        for value, n in enumerate(self.n_readers):
-            if n == 1:
-                self.frees[self.readers[value]] += self.value_words[value]
-
-    def ordered(self) -> list[Inst]:
+    def order(self) -> list[int]:
+        graph, start = self.graph, self.start
         ready = [index for index, waiting in enumerate(self.waiting) if not waiting]
-        start, region = self.start, self.region
-        order: list[Inst] = []
+        order: list[int] = []
         now = 0
         finish = max(self.height)  # when the longest path from what is issued ends
         while ready:
-            index = self._choose(ready, now, finish) if len(ready) > 1 else ready[0]
+            index = self._choose(ready, now, finish)
             ready.remove(index)
-            order.append(region[index])
+            order.append(index)
             self._issue(index)
             now = max(now, start[index])
-            for successor, cycles in self.successors[index]:
+            for successor, cycles in graph.successors[index]:
                 if now + cycles > start[successor]:
                     start[successor] = now + cycles
                     if start[successor] + self.height[successor] > finish:
@@ -210,62 +149,60 @@ class _Region:
                 if not self.waiting[successor]:
                     ready.append(successor)
             # A row without a slot of its own still takes a place in the order.
-            now += region[index].op.slots or 1
+            now += graph.region[index].op.slots or 1
         return order
 
     def _choose(self, ready: list[int], now: int, finish: int) -> int:
-        """The longest path among what can start; what only takes registers waits as long as the longest path lets it.
-        When registers run short, what takes none."""
-        room = self.limit - self.words
-        best, best_key = -1, None
-        short, short_key = -1, None
-        start, height, takes, frees = self.start, self.height, self.takes, self.frees
+        """The longest path among what can start; what only takes registers waits as long as the longest path lets
+        it.
+        """
+        if len(ready) == 1:
+            return ready[0]
+        following = self.fallback[self.first]
+        reach: dict[int, int] = {}  # words -> the first place that has no room for them
+        best, best_key = following, None
+        start, height, place = self.start, self.height, self.place
+        last = self.first + _WINDOW
         for index in ready:
-            change = takes[index] - frees[index]
-            op = self.region[index].op.number
-            begin = start[index] if start[index] > now else now
-            if change + _SCRATCH[op] > room or room <= 0:
-                key = (change if change > 0 else 0, begin, change, index)
-                if short_key is None or key < short_key:
-                    short, short_key = index, key
+            if place[index] > last:
                 continue
-            if change > 0 and _LATENCY[op] < _LONG_CYCLES and finish - height[index] > begin:
+            op = self.graph.region[index].op.number
+            change = self.change[index]
+            needs = change + SCRATCH[op]
+            if index != following and needs > 0:
+                if needs not in reach:
+                    reach[needs] = (self._reach(needs, self.free), self._reach(needs, self.budget))
+                freely, at_most = reach[needs]
+                if place[index] > freely and place[index] > min(at_most, self.first + self.ahead[index]):
+                    continue
+            begin = start[index] if start[index] > now else now
+            if change > 0 and LATENCY[op] < _LONG_CYCLES and finish - height[index] > begin:
                 begin = finish - height[index]
-            key = (begin, -height[index], index)
+            key = (begin, -height[index], place[index])
             if best_key is None or key < best_key:
                 best, best_key = index, key
-        return best if best >= 0 else short
+        return best
+
+    def _reach(self, words: int, budget: int) -> int:
+        if self.words + words > budget:
+            return self.first
+        over = self.along[self.first : self.first + _WINDOW] > budget - words
+        return self.first + int(over.argmax()) if over.any() else len(self.fallback)
 
     def _issue(self, index: int):
-        self.words += self.takes[index] - self.frees[index]
-        for value in self.reads[index]:
-            left = self.n_readers[value] - 1
-            self.n_readers[value] = left
-            self.readers[value] -= index
-            if left == 1:
-                self.frees[self.readers[value]] += self.value_words[value]
-
-
-def _memory_edges(region: _Region):
-    """Reads keep their order against writes, writes against both; nothing passes a fence."""
-    reads: list[int] = []
-    writes: list[int] = []
-    fence = -1
-    for index, inst in enumerate(region.region):
-        if is_fence(inst):
-            for earlier in (*reads, *writes, *((fence,) if fence >= 0 else ())):
-                region.edge(earlier, index, 1)
-            fence, reads, writes = index, [], []
-        elif is_access(inst):
-            if fence >= 0:
-                region.edge(fence, index, 1)
-            # No store of the kernel can change such data, so only fences keep their place.
-            if is_read_only(inst):
-                reads.append(index)
-                continue
-            stores = is_write(inst)
-            for earlier in (*reads, *writes) if stores else writes:
-                first = region.region[earlier]
-                if not is_read_only(first) and conflict(first, inst):
-                    region.edge(earlier, index, 1)
-            (writes if stores else reads).append(index)
+        graph, place, first, along = self.graph, self.place[index], self.first, self.along
+        self.words += self.change[index]
+        if place > first:
+            along[first:place] += self.takes[index]
+        for value in graph.reads[index]:
+            left = self.left[value]
+            if place > first and left[-1] == place and not graph.stays[value]:
+                # From the reader before on it is free, where it was kept up to here.
+                along[max(left[-2], first) if len(left) > 1 else first : place] -= graph.words[value]
+            left.remove(place)
+            if len(left) == 1 and not graph.stays[value]:
+                self.change[self.fallback[left[0]]] -= graph.words[value]
+        along[place] = np.iinfo(np.int64).min // 2  # no longer a place of the rest
+        self.issued[index] = True
+        while self.first < len(self.fallback) and self.issued[self.fallback[self.first]]:
+            self.first += 1

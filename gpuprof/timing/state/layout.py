@@ -92,6 +92,7 @@ INSTRUCTION = np.dtype(
         ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
+        ("atomic_lane_ticks", "i4"),  # of the L2's, for each lane on one word
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict
         ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
@@ -340,7 +341,6 @@ TLB_HINTS = 16  # of an SM, by the page's last bits
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
-CONSTANT_BLOCKS = 128  # of 256 bytes: the 32 KB of constants behind an SM's constant cache
 
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
@@ -351,14 +351,13 @@ REQUEST = np.dtype(
         ("done", "i8"),
         ("next", "i4"),  # next request of the same cycle
         ("target", "i4"),  # load it belongs to, or -1 - warp
-        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
+        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its ticks
         ("sm", "i4"),
         ("slot", "i4"),  # miss register; of a store, its cause
         ("grid", "i4"),  # whose warp asks
         ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
         ("kind", "i1"),
         ("sectors", "i1"),
-        ("conflicts", "i1"),
         ("level", "i1"),  # where it was served, a kind of cause
     ],
     align=True,
@@ -409,6 +408,7 @@ CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
     "lsu_ticks",
+    "barrier_ticks",
     "shared_ticks",
     "tag_pass_ticks",
     "tag_lookup_ticks",
@@ -419,12 +419,12 @@ DERIVED_NUMBERS = (
     "copy_sets",
     "tlb_page_bits",  # of a line's number, that are within a page
     "l2_tlb_page_bits",
+    "l2_way_cycles",  # to a half of the L2, more or less than to both on average
     "slice_ticks",
     "partial_request_ticks",  # of a slice, for a store that writes in part
     "partial_sector_ticks",
     "fill_ticks",  # to evict a line that stores have filled in part
     "fetch_sectors",  # 1, 2 or 4, what a miss fetches
-    "atomic_ticks",
     "atomic_sector_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
@@ -474,7 +474,6 @@ CONSTANTS = (
     "n_mbarriers",
     "n_open_rows",
     "n_tlb_hints",
-    "n_constant_blocks",
 )
 
 
@@ -531,8 +530,8 @@ TABLES = {
     "l1i_ready": Table(WORD, "l1i_lines"),
     "constant_tag": Table(WORD, "constant_lines"),  # by SM
     "constant_ready": Table(WORD, "constant_lines"),
-    "block_tag": Table(WORD, "n_constant_blocks"),  # by SM: of constants, behind the cache of lines
-    "block_ready": Table(WORD, "n_constant_blocks"),
+    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
+    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
     "l1_tag": Table(WORD),
     "l1_use": Table(WORD),
     "l1_line": Table(L1_LINE),

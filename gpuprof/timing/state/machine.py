@@ -79,8 +79,8 @@ class Fetch(NamedTuple):
     l1i_ready: np.ndarray
     constant_tag: np.ndarray  # int64 (SMs, lines)
     constant_ready: np.ndarray
-    block_tag: np.ndarray  # int64 (SMs, CONSTANT_BLOCKS)
-    block_ready: np.ndarray
+    constant_l15_tag: np.ndarray  # int64 (SMs, lines)
+    constant_l15_ready: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -172,7 +172,7 @@ def power_on(chip: Chip) -> Machine:
         *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
-        *(np.full((chip.sms, layout.CONSTANT_BLOCKS), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
     )
     return Machine(
         chip,
@@ -358,6 +358,7 @@ def machine_record(
     numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
+        "barrier_ticks": round(chip.barrier_lsu_cycles * TICKS),
         "shared_ticks": round(chip.shared_cycles * TICKS),
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
@@ -368,12 +369,12 @@ def machine_record(
         "copy_sets": copy_sets(chip),
         "tlb_page_bits": page_bits(chip.tlb_page_nbytes),
         "l2_tlb_page_bits": page_bits(chip.l2_tlb_page_nbytes),
+        "l2_way_cycles": (chip.l2_far_cycles - chip.l2_near_cycles) // 2,
         "slice_ticks": sector_ticks(chip.l2_slice_nbytes_per_cycle),
         "partial_request_ticks": round(chip.l2_partial_request_cycles * TICKS),
         "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
         "fill_ticks": round(chip.l2_fill_cycles * TICKS),
         "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
-        "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
@@ -415,7 +416,6 @@ def machine_record(
         "n_mbarriers": N_MBARRIERS,
         "n_open_rows": layout.OPEN_ROWS,
         "n_tlb_hints": layout.TLB_HINTS,
-        "n_constant_blocks": layout.CONSTANT_BLOCKS,
     }
     record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():

@@ -12,7 +12,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.fields import LATENCIES
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, Instruction, decode, reads, writes
 from gpuprof.isa.families.tensor import GROUPS, NBITS, Form, form_of
-from gpuprof.isa.kinds import BLOCK_BARRIERS, KINDS, kinds_of
+from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS, KINDS, kinds_of
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, check_latencies
 from gpuprof.isa.program import basic_block_starts
@@ -264,6 +264,12 @@ def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
+def atomic_cycles(op: Opcode, chip: Chip) -> float:
+    """Cycles of an L2 slice for each lane of several on one word: sums of floats take longer."""
+    is_float = op.kind in ATOMICS and op.types[0].startswith(("f", "bf"))
+    return chip.atomic_float_cycles if is_float else chip.atomic_cycles
+
+
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
     row["kind"] = FENCE if op.kind == "fence" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
@@ -276,6 +282,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["slots_apart"] = slots_apart(op)
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else _latency(op, chip)
     row["atomic_passes"] = chip.cas_passes if op.number in COMPARE_AND_SWAPS else 1
+    row["atomic_lane_ticks"] = max(1, round(atomic_cycles(op, chip) * TICKS))
     row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.kind in ("load", "store") else 1
     row["least_passes"] = int(op.types[0]) if op.kind in MATRIX_ACCESSES else row["width"]
     row["lane_nbytes"] = (

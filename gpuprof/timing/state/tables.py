@@ -169,7 +169,7 @@ l0_tag_at, l0_ready_at, l1i_tag_at, l1i_ready_at = (
     _rows("l1i_ready"),
 )
 constant_tag_at, constant_ready_at = _rows("constant_tag"), _rows("constant_ready")
-block_tag_at, block_ready_at = _rows("block_tag"), _rows("block_ready")
+constant_l15_tag_at, constant_l15_ready_at = _rows("constant_l15_tag"), _rows("constant_l15_ready")
 l1_tag_at, l1_use_at, l1_line_at, miss_free_at = _rows("l1_tag"), _rows("l1_use"), _rows("l1_line"), _rows("miss_free")
 l2_tag_at, l2_use_at, l2_line_at, l2_copy_at = _rows("l2_tag"), _rows("l2_use"), _rows("l2_line"), _rows("l2_copy")
 tlb_at, tlb_hint_at, l2_tlb_at = _rows("tlb"), _rows("tlb_hint"), _rows("l2_tlb")

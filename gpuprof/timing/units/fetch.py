@@ -11,8 +11,8 @@ import numpy as np
 from gpuprof.compiled.options import cold, hot
 from gpuprof.timing.state.layout import KIND
 from gpuprof.timing.state.tables import (
-    block_ready_at,
-    block_tag_at,
+    constant_l15_ready_at,
+    constant_l15_tag_at,
     constant_ready_at,
     constant_tag_at,
     l0_ready_at,
@@ -21,7 +21,7 @@ from gpuprof.timing.state.tables import (
     l1i_tag_at,
 )
 
-BLOCK_BITS = 2  # lines of a block
+LINE_NBYTES = 64  # of the constant cache
 L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
 
 
@@ -72,11 +72,19 @@ def constant_line(machine, sm, grid, line, cycle):
     tag = np.int64(grid) << 32 | line
     if constant_tag_at(machine, sm, place).value != tag:
         constant_tag_at(machine, sm, place).value = tag
-        block = tag >> BLOCK_BITS
-        place_1 = block % machine.n_constant_blocks
-        if block_tag_at(machine, sm, place_1).value != block:
-            block_tag_at(machine, sm, place_1).value = block
-            block_ready_at(machine, sm, place_1).value = cycle + machine.constant_fetch_cycles
-        there = max(cycle, block_ready_at(machine, sm, place_1).value)
-        constant_ready_at(machine, sm, place).value = there + machine.constant_miss_cycles
+        constant_ready_at(machine, sm, place).value = constant_l15_line(machine, sm, grid, line, cycle)
     return constant_ready_at(machine, sm, place).value
+
+
+@cold
+def constant_l15_line(machine, sm, grid, line, cycle):
+    """The cycle from which a line that the constant cache lacks is there: from the cache behind it, whose lines are
+    longer, or from the L2. As fetch, it does not compete with data.
+    """
+    line = line * LINE_NBYTES // machine.constant_l15_line_nbytes
+    place = line % machine.constant_l15_lines
+    tag = np.int64(grid) << 32 | line
+    if constant_l15_tag_at(machine, sm, place).value != tag:
+        constant_l15_tag_at(machine, sm, place).value = tag
+        constant_l15_ready_at(machine, sm, place).value = cycle + machine.constant_cold_cycles
+    return max(cycle + machine.constant_miss_cycles, constant_l15_ready_at(machine, sm, place).value)

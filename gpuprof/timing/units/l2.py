@@ -118,20 +118,21 @@ def reach_slice(machine, request):
     tick = max(tick, slice_tick_at(machine, number).value)
     ticks = n * machine.slice_ticks
     if request.kind == ATOMIC_REQUEST:
-        # Lanes on one word take turns. The rates were measured on a B300 and are used for all chips (docs/model.md,
-        # L2).
-        ticks = max(n * machine.atomic_sector_ticks, request.conflicts * machine.atomic_ticks) * request.place
+        ticks = request.place
     elif request.missing:
         ticks = partial_ticks(machine, n, request.missing)
     slice_tick_at(machine, number).value = tick + ticks
-    latency = answer_cycles(machine, request, s.half, number * 2 // machine.l2_slices)
+    home = number * 2 // machine.l2_slices
+    latency = answer_cycles(machine, request, s.half, home)
     cycle = tick >> TICK_BITS
     machine.taken = cycle
     if request.kind == WRITE:
-        touch(machine, request, n, tick)
+        touch(machine, request, n, tick, 0)
         return cycle + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
     request.level = L2_FAR if latency > machine.l2_near_cycles else L2_NEAR
-    done = touch(machine, request, n, tick)
+    # A half's channels are its own, so a miss of the other half goes as much further as a hit of it.
+    way = machine.l2_way_cycles if s.half != home else -machine.l2_way_cycles
+    done = touch(machine, request, n, tick, way)
     if done > cycle + latency:
         request.level = DRAM
     done = max(cycle + latency, done) + late
@@ -196,8 +197,10 @@ def copies(machine, half, line, sectors, there):
 
 
 @hot
-def touch(machine, request, count, tick):
-    """Looks a request's line up, allocates it, and fetches what a read misses; returns when that arrives, or 0."""
+def touch(machine, request, count, tick, way):
+    """Looks a request's line up, allocates it, and fetches what a read misses; returns when that arrives, or 0. `way`:
+    cycles that this takes longer than from the average channel.
+    """
     base = fold_bits(request.line) % machine.l2_sets * machine.l2_ways
     place = find(machine.l2_tag_table, base, machine.l2_ways, request.line)
     if place < 0:
@@ -219,7 +222,7 @@ def touch(machine, request, count, tick):
         if machine.trigger == L2_MISS:
             count_l2_misses(machine, request, n_sectors(missing))
         fetched = fetched_with(machine, missing) & ~entry.valid
-        arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick))
+        arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick) + way)
         entry.pending_until = max(entry.pending_until, arrives)
         entry.valid |= fetched
     if request.kind != READ:

@@ -58,6 +58,7 @@ from gpuprof.timing.state.tables import (
 )
 from gpuprof.timing.units.barrier import open_all
 from gpuprof.timing.units.blame import itself, latecomer, seen_by
+from gpuprof.timing.units.cache import n_sectors
 from gpuprof.timing.units.copies import add_to_group, open_group
 from gpuprof.timing.units.fetch import constant_line
 from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
@@ -262,7 +263,8 @@ def bulk(machine, warp, inst, record, first, cycle):
         target = -1 - warp
     while first < end and machine.n_bulk < BULK_ROOM:
         line, mask, first = line_mask(machine, first, end)
-        index = request(machine, sm, start, line, mask, kind, target, 1 if kind == ATOMIC_REQUEST else -1, 0)
+        place = n_sectors(mask) * machine.atomic_sector_ticks if kind == ATOMIC_REQUEST else -1
+        index = request(machine, sm, start, line, mask, kind, target, place)
         if target < 0:
             request_at(machine, index).slot = STORED | w.pc
         machine.n_bulk += 1
@@ -322,12 +324,12 @@ def global_memory(machine, warp, inst, record, first, cycle):
         load_at(machine, index).group = -1
         load_at(machine, index).level = 0
         machine.n_loads += 1
-        send(machine, warp, inst, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts), 0)
+        send(machine, warp, inst, record, first, n, start, ATOMIC_REQUEST, index, 0)
         write_results(machine, warp, inst, TOKEN + index, ATOMIC_UNIT | here)
     else:
         w.stores_quantum = machine.quantum_number
         kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
-        send(machine, warp, inst, first, n, start, kind, -1 - warp, np.int64(record.conflicts), STORED | here)
+        send(machine, warp, inst, record, first, n, start, kind, -1 - warp, STORED | here)
 
 
 @hot

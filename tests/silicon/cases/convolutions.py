@@ -41,7 +41,7 @@ def tuned(id: str, card: str, parts: int, bx: int, by: int, across: int, down: i
     """Four rows of blocks, and eight: the rows share most of what they load, as in the whole image."""
     kernel = f"tuned<{bx}, {by}, {across}, {down}, {str(padded).lower()}>"
     arrays = f"f32[{IMAGE},{IMAGE}], f32[{INPUT},{INPUT}]=random, f32[225]"
-    wide = max(4, 2048 // (bx * by))
+    wide = max(4, 2048 // (bx * by * across * down))
     runs = tuple(Run((f"{kernel}<<<({wide}, {rows}), ({bx}, {by})>>>({arrays})",), wide * rows) for rows in (4, 8))
     blocks = ceil(IMAGE / (bx * across)) * ceil(IMAGE / (by * down))
     return Case(id, "convolutions", card, "convolutions.cu", runs, parts, blocks / parts)

@@ -141,7 +141,7 @@ constexpr int SIZE = 15;
 constexpr int BORDER = SIZE / 2 * 2;
 constexpr int IMAGE = 4096;
 
-constexpr int padding(int bx, int across)
+__host__ __device__ constexpr int padding(int bx, int across)
 {
     int width = bx * across + BORDER;
     bool needed = bx % 32 != 0 && (width - bx) % 32 != 0;

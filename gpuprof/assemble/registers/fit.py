@@ -1,0 +1,54 @@
+"""How many registers a function may take: the orders of its instructions are tried until one fits."""
+
+from gpuprof.assemble.ir.body import Body, Inst
+from gpuprof.assemble.registers.allocate import ALWAYS_FREE, LIMITS, RESERVED_WORDS, Allocation
+from gpuprof.assemble.registers.schedule import Schedule
+from gpuprof.assemble.registers.spill import allocate_unspilled, allocate_within
+from gpuprof.assemble.registers.split import split_shared_loads
+
+MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
+
+# The most registers with which so many warps of a partition (of 512 registers a lane, in granules of 8) are resident:
+# 16, 12, 11 (also 40), 10, 9, 8, 7, 6, 5, 4, 3, 2. More registers cost nothing up to the next of these numbers.
+OCCUPANCY_STEPS = (ALWAYS_FREE, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
+_ROOM = 8  # registers for loads that wait, where not all are free; fitted to ptxas 13.0
+_TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, when the allocation takes more than that
+
+
+def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
+    """Orders the instructions of a body and allocates at most `limit` registers, spilling where nothing else helps.
+    `is_wanted`: somebody chose the limit, so that the budget is the whole of it, as with ptxas.
+
+    Raises DoesNotFit.
+    """
+    if allocation := _fit_unspilled(body, limit, is_wanted):
+        return allocation
+    if split_shared_loads(body) and (allocation := _fit_unspilled(body, limit, is_wanted)):
+        return allocation
+    Schedule(body).apply(limit)
+    return allocate_within(body, limit)
+
+
+def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
+    schedule = Schedule(body)
+    budget = limit if is_wanted else min(limit, _step(schedule.fewest))
+    found: list[tuple[Allocation, list[list[Inst]]]] = []
+    for tighter in _TIGHTER:
+        schedule.apply(budget - tighter)
+        if allocation := allocate_unspilled(body, limit):
+            found.append((allocation, [block.insts for block in body.blocks]))
+            if allocation.words + RESERVED_WORDS <= budget:
+                break
+    if not found:
+        return None
+    allocation, orders = min(found, key=lambda each: each[0].words)
+    for block, insts in zip(body.blocks, orders, strict=True):
+        block.insts = insts
+    return allocation
+
+
+def _step(fewest: int) -> int:
+    """The occupancy step that holds the fewest registers that the body needs, and some that hide latencies."""
+    if fewest <= ALWAYS_FREE:
+        return ALWAYS_FREE
+    return next(step for step in OCCUPANCY_STEPS if step >= min(fewest + _ROOM, MOST_REGISTERS))

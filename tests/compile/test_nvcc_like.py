@@ -1,0 +1,174 @@
+"""What makes the code of our own front end stand beside nvcc's: unrolling, local arrays, branches at the end of loops.
+
+`python -m tests.silicon.front` compares the cycles of both.
+"""
+
+import re
+
+import pytest
+
+from gpuprof.compile import compile_cuda
+from gpuprof.compile.passes.branches import turn_branches
+from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+
+TWO_BRANCHES = """\
+.visible .entry k()
+{
+	.reg .pred 	%p<3>;
+$L__BB0_8:
+	setp.{comparison} 	%p1, %r1, %r2;
+	.loc	1 3 5
+	{guard} bra 	$L__BB0_3;
+	.loc	1 4 5
+	bra.uni 	$L__BB0_8;
+$L__BB0_3:
+	ret;
+
+}
+"""
+ONE_BRANCH = """\
+.visible .entry k()
+{
+	.reg .pred 	%p<3>;
+$L__BB0_8:
+	setp.{comparison} 	%p1, %r1, %r2;
+	.loc	1 3 5
+	{guard} bra 	$L__BB0_8;
+	.loc	1 4 5
+$L__BB0_3:
+	ret;
+
+}
+"""
+
+
+def filled(text: str, comparison: str, guard: str) -> str:
+    return text.replace("{comparison}", comparison).replace("{guard}", guard)
+
+
+@pytest.mark.parametrize(
+    "comparison, guard, opposite, turned",
+    [
+        ("eq.b32", "@%p1", "ne.b32", "@%p1"),
+        ("lt.s32", "@%p1", "ge.s32", "@%p1"),
+        ("gt.u64", "@%p1", "le.u64", "@%p1"),
+        ("lt.f32", "@%p1", "lt.f32", "@!%p1"),  # of a NaN neither holds
+        ("eq.b32", "@!%p1", "eq.b32", "@%p1"),
+    ],
+)
+def test_a_loop_ends_in_one_branch(comparison, guard, opposite, turned):
+    ptx = filled(TWO_BRANCHES, comparison, guard)
+    assert turn_branches(ptx) == filled(ONE_BRANCH, opposite, turned)
+
+
+def test_a_comparison_that_others_read_stays():
+    also = "\tselp.b32 \t%r3, 1, 0, %p1;\n\tret;"
+    ptx = filled(TWO_BRANCHES, "eq.b32", "@%p1").replace("\tret;", also)
+    assert turn_branches(ptx) == filled(ONE_BRANCH, "eq.b32", "@!%p1").replace("\tret;", also)
+
+
+def test_a_branch_over_other_instructions_stays():
+    ptx = filled(TWO_BRANCHES, "eq.b32", "@%p1").replace("\tbra.uni", "\tmov.b32 \t%r1, 0;\n\tbra.uni")
+    assert turn_branches(ptx) == ptx
+
+
+# for (int i = 0; i < 8; i++) a[i] = 0;
+LOOPS = """\
+define void @k(ptr %0, i32 %1) {
+  %2 = alloca [8 x float], align 4
+  %3 = alloca i32, align 4
+  br label %4
+4:
+  %5 = load i32, ptr %3, align 4
+  %6 = icmp slt i32 %5, BOUND
+  br i1 %6, label %7, label %12
+7:
+  %8 = load i32, ptr %3, align 4
+  %9 = sext i32 %8 to i64
+  %10 = getelementptr inbounds ELEMENT
+  store float 0.0, ptr %10, align 4
+  %11 = add nsw i32 %8, 1
+  store i32 %11, ptr %3, align 4
+  br label %4, !llvm.loop !0
+12:
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.mustprogress"}
+"""
+OF_ARRAY = "[8 x float], ptr %2, i64 0, i64 %9"
+
+
+def loops(bound: str = "8", element: str = OF_ARRAY) -> str:
+    return LOOPS.replace("BOUND", bound).replace("ELEMENT", element)
+
+
+def test_a_loop_over_a_local_array_is_unrolled_whole():
+    assert unroll_over_local_arrays(loops()) == loops().replace(
+        "!0 = distinct !{!0, !1}", '!0 = distinct !{!0, !1, !{!"llvm.loop.unroll.full"}}'
+    )
+
+
+@pytest.mark.parametrize(
+    "ir",
+    [
+        loops(bound="%1"),  # an unknown number of turns
+        loops(element="float, ptr %0, i64 %9"),  # not a local array
+        loops(element="[8 x float], ptr %2, i64 0, i64 0"),  # always the same element
+        loops().replace("[8 x", "[384 x"),  # nvcc leaves it in memory
+        loops().replace("mustprogress", "unroll.disable"),  # #pragma unroll 1
+    ],
+)
+def test_other_loops_stay(ir):
+    assert unroll_over_local_arrays(ir) == ir
+
+
+def ptx_of(tmp_path, body: str) -> str:
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(float *x, int n)\n{{\n{body}\n}}\n")
+    return compile_cuda(path).ptx
+
+
+def test_accumulators_of_a_product_stay_in_registers(tmp_path):
+    """The nest of 8 x 8 turns with its two loads is far beyond LLVM's bound for a loop of known turns."""
+    ptx = ptx_of(
+        tmp_path,
+        """
+    float sums[64] = {0}, a[8], b[8];
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < 8; i++) a[i] = x[k * n + i];
+        for (int i = 0; i < 8; i++) b[i] = x[k + i * n];
+        for (int r = 0; r < 8; r++)
+            for (int s = 0; s < 8; s++) sums[r * 8 + s] += a[r] * b[s];
+    }
+    for (int r = 0; r < 8; r++)
+        for (int s = 0; s < 8; s++) x[r * n + s] = 2 * sums[r * 8 + s] + 3 * x[r * n + s];
+""",
+    )
+    assert ".local" not in ptx
+
+
+# nvcc 13.0's turns at once, by multiplications in a turn: what `nvcc -ptx -arch=sm_80` has. (nvcc unrolls whole up to
+# some 410 instructions, LLVM up to 300: nvcc counts instructions that widen 32-bit addresses, where ours has none.)
+KNOWN_TURNS = {(8, 54): 2, (8, 36): 8, (16, 18): 16, (4096, 30): 4, (4096, 60): 2, (4096, 100): 1}
+UNKNOWN_TURNS = {2: 5, 48: 5, 50: 3, 92: 3, 102: 1}  # with those left over
+
+
+def multiplications(ptx: str) -> int:
+    return len(re.findall(r"\tmul(?:\.rn)?\.f32", ptx))
+
+
+def product(n: int) -> str:
+    return "".join(f"v *= {number}.5f;" for number in range(1, n + 1))
+
+
+@pytest.mark.parametrize("turns, n", KNOWN_TURNS)
+def test_a_loop_of_known_turns(tmp_path, turns, n):
+    ptx = ptx_of(tmp_path, f"float v = x[0]; for (int i = 0; i < {turns}; i++) {{ {product(n)} }} x[0] = v;")
+    assert multiplications(ptx) == n * KNOWN_TURNS[turns, n]
+
+
+@pytest.mark.parametrize("n", UNKNOWN_TURNS)
+def test_a_loop_of_unknown_turns(tmp_path, n):
+    ptx = ptx_of(tmp_path, f"float v = x[0]; for (int i = 0; i < n; i++) {{ {product(n)} }} x[0] = v;")
+    assert multiplications(ptx) == n * UNKNOWN_TURNS[n]
