@@ -560,7 +560,7 @@ class Gpu:
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
         if last >= 0:
-            warp.waits += self.gap_waits(warp, last, before)
+            warp.waits += self.gap_waits(last, before)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -576,14 +576,12 @@ class Gpu:
                 Pending(self.constant(sm, warp, instruction.imm // 64, asked, "operands"), "imc_miss", cause=cause)
             )
 
-    def gap_waits(self, warp, last, issued):
+    def gap_waits(self, last, issued):
         """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
         chip, op = self.chip, self.instructions[last].op
         found = []
         if op.semantics in CONTROL or op.name == "BSYNC":
             found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
-        if pipe_of(op) == self.port_name(warp) == "lsu":
-            found.append(Pending(issued + chip.address_cycles, cause=Cause("pipe", last)))
         if op.name == "BSYNC":
             found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
         return found
