@@ -46,6 +46,9 @@ FIELDS = (
     Field("guard_cycles", "int", "cycles", 0, 64,
         "extra latency of a predicate that guards an instruction or is voted on, not selected by"),
     Field("branch_cycles", "int", "cycles", 1, 100, "from a jump to the first issue at its target"),
+    Field("control_cycles", "int", "cycles", 1, 64,
+        "from a branch, an exit that a guard prevents, or a place where lanes meet to the warp's next issue, at least"),
+    Field("meet_cycles", "int", "cycles", 1, 64, "from a place where lanes meet to the warp's next issue, at least"),
     Field("barrier_cycles", "int", "cycles", 1, 200,
         "from the last arrival at a barrier to the first issue behind it, at least"),
     Field("barrier_lsu_cycles", "float", "cycles per SM", 0.25, 32,
@@ -69,6 +72,8 @@ FIELDS = (
     Field("constant_cold_cycles", "int", "cycles", 1, 5000, "miss in both"),
     # Memory instructions.
     Field("queue_depth", "int", "per partition", 1, 64, "memory instructions that wait for the load/store unit"),
+    Field("l1_queue_depth", "int", "per partition", 1, 1024,
+        "accesses to global memory behind the address unit that wait for the load/store unit"),
     Field("queue_hold_cycles", "int", "cycles", 0, 100, "time that a queue entry stays occupied after service"),
     Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
     Field("lsu_cycles", "float", "cycles per SM", 0.25, 32,

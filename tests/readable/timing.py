@@ -33,6 +33,7 @@ SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuf
 
 
 BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
+CONTROL = ("branch", "branch_indirect", "call", "call_indirect", "return", "exit")
 
 
 def pipe_of(op):
@@ -131,6 +132,7 @@ class Partition:
         self.ports = {}
         self.queue = []  # when each memory instruction so far left the queue
         self.queued = []  # and what it is
+        self.l1_queue = []  # when each access to global memory so far was served
         self.last = None  # what it issued last
         self.address_free = 0
         self.l0 = {}  # place -> (line, ready)
@@ -392,7 +394,7 @@ class Gpu:
     def throttle(self, op):
         if op.pipe == "lsu":
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
-        return "tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"
+        return {"tex": "tex_throttle", "xu": "mio_throttle"}.get(op.pipe, "math_pipe_throttle")
 
     def issue(self, sm, partition, lane, warp, t):
         chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
@@ -554,6 +556,8 @@ class Gpu:
             self.fold(warp, instruction)
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
+        if last >= 0:
+            warp.waits += self.gap_waits(warp, last, before)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -566,6 +570,18 @@ class Gpu:
         if instruction.reads_constant_bank:
             cause = Cause("constant_miss", warp.pc)
             warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
+
+    def gap_waits(self, warp, last, issued):
+        """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
+        chip, op = self.chip, self.instructions[last].op
+        found = []
+        if op.semantics in CONTROL or op.name == "BSYNC":
+            found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
+        if pipe_of(op) == self.port_name(warp) == "lsu":
+            found.append(Pending(issued + chip.address_cycles, cause=Cause("pipe", last)))
+        if op.name == "BSYNC":
+            found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
+        return found
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -808,10 +824,12 @@ class Gpu:
 
     # ---- memory ----------------------------------------------------------------------------------
 
-    def enter(self, sm, partition, warp, t, cycles, conflict=False):
+    def enter(self, sm, partition, warp, t, cycles, conflict=False, is_global=False):
         """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
         chip = self.chip
         address = max(t, partition.address_free)
+        if is_global and len(partition.l1_queue) >= chip.l1_queue_depth:
+            address = max(address, partition.l1_queue[-chip.l1_queue_depth])
         partition.address_free = address + chip.address_cycles
         begin = max(Fraction(address), sm.lsu)
         self.behind = sm.lsu_occupant if sm.lsu > address else None
@@ -819,7 +837,9 @@ class Gpu:
         partition.queued.append(Cause("queue", warp.pc, conflict, warp))
         sm.lsu = begin + cycles
         start = math.ceil(begin)
-        partition.queue.append(start + chip.queue_hold_cycles)
+        if is_global:
+            partition.l1_queue.append(start)
+        partition.queue.append((address if is_global else start) + chip.queue_hold_cycles)
         full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
         partition.port("lsu").free = max(t + 1, full)
         return start
@@ -921,7 +941,13 @@ class Gpu:
             latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
             start = self.enter(
-                sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict
+                sm,
+                partition,
+                warp,
+                t,
+                max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags),
+                conflict,
+                is_global=True,
             )
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:

@@ -102,6 +102,8 @@ INSTRUCTION = np.dtype(
         ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
         ("port_ticks", "i4"),
         ("throttle", "i4"),  # reason while the port is busy
+        ("gap", "i4"),  # cycles to the warp's next issue, at least
+        ("meets", "i4"),  # cycles to the next issue where lanes meet, 0 where none do
         ("bypass_l1", "i4"),
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
         ("barrier", "i4"),
@@ -118,6 +120,7 @@ WARP = np.dtype(
     [
         ("state", "i4"),
         ("pc", "i4"),  # instruction it waits to issue, or that holds it
+        ("before", "i4"),  # instruction that it issued before that, -1 none
         ("block_end", "i4"),  # end of the basic block it is in
         ("slots_left", "i4"),
         ("partition", "i4"),  # of the whole GPU
@@ -168,6 +171,7 @@ PARTITION = np.dtype(
         ("occupant", "i8"),  # cause: what it issued last
         ("address_free", "i8"),
         ("queued", "i8"),  # memory instructions so far
+        ("passed", "i8"),  # of these, accesses to global memory
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
         ("n_ready", "i4"),
         ("sm", "i4"),
@@ -337,6 +341,7 @@ TLB_HINTS = 16  # of an SM, by the page's last bits
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
+
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
 REQUEST = np.dtype(
@@ -460,7 +465,16 @@ BATCH_NUMBERS = (
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
-CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows", "n_tlb_hints")
+CONSTANTS = (
+    "n_classes",
+    "n_ports",
+    "n_kinds",
+    "n_reasons",
+    "n_barriers",
+    "n_mbarriers",
+    "n_open_rows",
+    "n_tlb_hints",
+)
 
 
 class Table(NamedTuple):
@@ -497,6 +511,7 @@ TABLES = {
     "port": Table(PORT, "n_ports"),  # by partition
     "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
     "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
+    "l1_queue": Table(WORD, "l1_queue_depth"),  # by partition: when the last accesses to global memory are served
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot

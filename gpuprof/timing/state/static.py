@@ -78,9 +78,9 @@ BY_SPACE = BULK_OPERATIONS | kinds_of(
 KIND_OF_THE_OTHERS = {
     **dict.fromkeys(
         (
-            "compute", "special", "hint", "branch", "branch_indirect", "call", "call_indirect", "return", "breakpoint",
-            "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read", "vote", "match",
-            "elect", "warp_reduction", "matrix",
+            "compute", "special", "hint", "meet", "branch", "branch_indirect", "call", "call_indirect", "return",
+            "breakpoint", "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read",
+            "vote", "match", "elect", "warp_reduction", "matrix",
         ),
         PLAIN,
     ),
@@ -142,8 +142,11 @@ CLASS_OF_LATENCY = {
 }  # fmt: skip
 assert CLASS_OF_LATENCY.keys() == {*LATENCIES, *NO_LATENCY}
 check_latencies(CLASS_OF_LATENCY)
+CONTROL = kinds_of("branch", "branch_indirect", "call", "call_indirect", "return", "exit", "meet")
 MATRIX_ACCESSES = kinds_of("matrix_load", "matrix_store")
 PIPE_OF_ROW = {"tex": "lsu"}
+# Conversions, special functions and special registers pass the queue of the memory-input-output unit, too.
+THROTTLE_OF_PIPE = {"lsu": "mio_throttle", "xu": "mio_throttle", "tex": "tex_throttle"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
 GROUP_UNITS = frozenset(unit for unit, *_ in GROUPS)  # what wgmma multiplies faster than mma.sync
@@ -291,6 +294,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["bypass_kind"] = kind_of(op, row["port"])
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
+    row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
+    row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
@@ -343,9 +348,9 @@ def _port(op: Opcode) -> int:
 
 
 def _throttle(op: Opcode) -> int:
-    if op.pipe == "lsu":
-        return INDEX["lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"]
-    return INDEX["tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"]
+    if op.pipe == "lsu" and op.space in ("global", "local", "generic"):
+        return INDEX["lg_throttle"]
+    return INDEX[THROTTLE_OF_PIPE.get(op.pipe, "math_pipe_throttle")]
 
 
 def _port_ticks(op: Opcode, chip: Chip) -> int:
