@@ -59,11 +59,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.fidelity.missing import MISSING
     from gpuprof.fidelity.stored import SOURCES, model_version, summary
 
-    lines = [
-        f"model {model_version()}. No kernel's cycles were compared with a real GPU; the figures below are those of "
-        "microbenchmarks.",
-        "",
-    ]
+    lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels stand below them.", ""]
     for chip in chips if tables else ():
         lines += [chip, *figures(chip), ""]
     heading = ("chip", "figures", "published", "exact", "within 5 %", "follow", "within 5 %", "mean", "median", "worst")
@@ -74,7 +70,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
         lines += [wrapped(f"[{letter}]", text, 10) for letter, text in SOURCES.items()]
     else:
         lines += ["", "`gpuprof fidelity --chip NAME` shows the figures of one chip, --all those of all chips."]
-    lines += ["", "Not modelled"]
+    lines += ["", *kernel_lines(chips, tables), "", "Not modelled"]
     return lines + [wrapped(gap.unit, f"{gap.what} -> {gap.effect}", 14) for gap in MISSING]
 
 
@@ -97,6 +93,41 @@ def figures(chip: str) -> list[str]:
             )
         )
     return columns(cells, text_columns={0, 1, 5, 6})
+
+
+KERNEL_HEADING = ("launch", "card", "kind", "compiler", "published", "model", "ratio", "trust", "")
+
+
+def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
+    """Whole kernels that were measured on real cards: by chip, and each of them for `tables`."""
+    from gpuprof.fidelity import kernels
+
+    rows = [row for row in kernels.rows() if row.chip in chips]
+    lines = ["Kernels measured on real cards: cycles of the model beside published ones"]
+    if not rows:
+        return [*lines, "none on this chip"]
+    known = kernels.ratios(rows)
+    if tables:
+        cells = [KERNEL_HEADING]
+        for row in rows:
+            runs = row.model_cycles is not None
+            numbers = (f"{row.published_cycles:.4g}", f"{row.model_cycles:.4g}" if runs else "")
+            ratio = f"{known[row.id, row.compiler]:.2f}" if runs else ""
+            cells.append((row.id, row.card, row.kind, row.compiler, *numbers, ratio, row.trust, row.reason))
+        lines += columns(cells, text_columns={0, 1, 2, 3, 7, 8})
+        lines.append("")
+    cells = [("chip", "kind", "compiler", "launches", "mean", "median ratio", "90 % within")]
+    for (chip, kind, compiler), found in kernels.by(lambda row: (row.chip, row.kind, row.compiler), rows).items():
+        of_kind = kernels.spread(found)
+        if of_kind.rows:
+            numbers = (f"{100 * of_kind.mean:.0f} %", f"{of_kind.median_ratio:.2f}", f"{100 * of_kind.p90:.0f} %")
+            cells.append((chip, kind, compiler, str(of_kind.rows), *numbers))
+    lines += columns([cells[0], *sorted(cells[1:])], text_columns={0, 1, 2})
+    if tables:
+        from gpuprof.fidelity.likeness import KINDS
+
+        lines += ["", *(wrapped(kind.name, f"kernels that {kind.meaning}", 11) for kind in KINDS)]
+    return lines
 
 
 def summary_cells(found) -> tuple[str, ...]:
@@ -142,13 +173,17 @@ def rounded(part: float | None) -> float | None:
 def json_text(chips: tuple[str, ...]) -> str:
     import json
 
+    from gpuprof.fidelity import kernels
     from gpuprof.fidelity.missing import MISSING
     from gpuprof.fidelity.stored import SOURCES, model_version, rows_of, summary
 
+    compared = [row for row in kernels.rows() if row.chip in chips]
+    known = kernels.ratios(compared)
     found = {
-        "version": 1,
+        "version": 2,
         "model_version": model_version(),
-        "kernel_cycles_compared_with_hardware": False,
+        "kernel_cycles_compared_with_hardware": bool(compared),
+        "kernels": [row._asdict() | {"ratio": rounded(known.get((row.id, row.compiler)))} for row in compared],
         "chips": [chip_object(summary(chip), rows_of(chip)) for chip in chips],
         "sources": SOURCES,
         "not_modelled": [gap._asdict() for gap in MISSING],

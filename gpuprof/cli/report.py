@@ -41,8 +41,16 @@ from gpuprof.report.pages import PAGES
     show_default=True,
     help="Name stall reasons in the terms of this tool.",
 )
+@click.option(
+    "--attribution",
+    type=NearChoice(["waiting", "ncu"]),
+    default="waiting",
+    show_default=True,
+    help="Show stalls at the instruction that waits, or, as Nsight Compute does, those of barriers, fences and ends "
+    "of warps at the one behind it.",
+)
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, width):
+def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, attribution, width):
     """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and not takes(page, "--source-lines"):
@@ -57,6 +65,7 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
 
     from gpuprof.correlate.database import reading
     from gpuprof.isa.vocabularies import VOCABULARIES
+    from gpuprof.report.attribution import attributed
     from gpuprof.report.measured import check_lines, check_measured, check_sampled
     from gpuprof.report.pages.page import Request
     from gpuprof.report.queries import read_report
@@ -65,6 +74,7 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
     with stage("reading the profile"), reading(file) as db:
         report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])
     check_measured(report)
+    report = attributed(report, attribution)
     if lines is not None:
         check_lines(report, lines)
     tolerant(sys.stdout)

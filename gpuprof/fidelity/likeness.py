@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from gpuprof.isa.kinds import ATOMICS, kinds_of
-from gpuprof.isa.operations import operations_of
 from gpuprof.isa.row import Opcode
 
 SECTOR_NBYTES = 32
@@ -34,7 +33,7 @@ class Totals(NamedTuple):
     """Sums over a kernel. Counts are of warp instructions; `slots` of issue slots."""
 
     slots: int
-    arithmetic: int  # in floating point
+    multiply_adds: int  # in floating point
     global_accesses: int
     shared_accesses: int
     atomics: int  # to global and shared memory
@@ -45,7 +44,7 @@ class Totals(NamedTuple):
     dram_nbytes: int
 
 
-FLOATS = frozenset(("f64", "f32", "f16", "bf16"))
+FUSED = frozenset(("ffma",))
 # Spaces whose accesses the counters of sectors, or of wavefronts, count.
 GLOBAL, SHARED = frozenset(("global", "generic")), frozenset(("shared",))
 
@@ -59,7 +58,7 @@ def totals(uses: Iterable[Use], dram_nbytes: int) -> Totals:
 
     return Totals(
         sum(use.op.slots * use.executed for use in uses),
-        executed(lambda op: operations_of(op).precision in FLOATS),
+        executed(lambda op: op.semantics in FUSED),
         executed(lambda op: op.space in GLOBAL and op.kind not in ATOMICS),
         executed(lambda op: op.space in SHARED and op.kind not in ATOMICS),
         executed(lambda op: op.kind in ATOMICS),
@@ -83,7 +82,7 @@ KINDS = (
     Kind("atomics", "change memory by an atomic operation in more than a tenth of their accesses",
         lambda t: t.atomics > 0.1 * (t.atomics + t.global_accesses + t.shared_accesses)),
     Kind("tiles", "multiply and add what they read from shared memory, more than once in three such reads",
-        lambda t: t.shared_accesses > SOME * t.slots and t.arithmetic > t.shared_accesses / 3),
+        lambda t: t.shared_accesses > SOME * t.slots and t.multiply_adds > t.shared_accesses / 3),
     Kind("conflicts", "pass through the banks more than twice as often as packed lanes would",
         lambda t: t.shared_accesses > SOME * t.slots and t.wavefronts > 2 * t.ideal_wavefronts),
     Kind("exchanges", "pass values between threads in shared memory", lambda t: t.shared_accesses > SOME * t.slots),

@@ -23,6 +23,7 @@ KINDS = {
         Kind("compute", "", _, _, "makes registers from registers"),
         Kind("special", "", _, _, "reads a special register"),
         Kind("hint", "", X, _, "takes its issue slot and changes nothing"),
+        Kind("meet", "", X, _, "stands where lanes that parted are together again"),
         # Where control goes.
         Kind("branch", "", X, F, "jumps to a place that the instruction names"),
         Kind("branch_indirect", "", X, F, "jumps to the address in a register"),

@@ -23,7 +23,14 @@ chip's clock. Without `--page` it is the page `source`.
 
 What the summary's `throughput` and `limits` are: [peak.md](peak.md). Stall reasons are in Nsight
 Compute's words; `--vocabulary` takes others: [vocabularies.md](vocabularies.md). How far samples
-can be trusted: [sampling.md](sampling.md)."""
+can be trusted: [sampling.md](sampling.md).
+
+A stall is shown at the instruction that waits. The program counter of a card's sample stands
+elsewhere for three reasons: `barrier`, `membar` and `drain` (behind EXIT) are at the instruction
+after. `--attribution ncu` shows them there, in all pages and formats, so that lines can be laid
+beside Nsight Compute's. `branch_resolving` is at the jump's target in both. A card takes one warp
+of each SM at a time, as `collect --mode random` does: such a sample weighs a cycle of an SM, while
+the exact cycles weigh those of warps."""
 
 
 def describe() -> str:

@@ -8,6 +8,7 @@ from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.results import read_results
 from gpuprof.records.of_time import CYCLES, narrowed_by
+from gpuprof.report.likeness import words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
@@ -21,6 +22,7 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         tool_version=meta["tool_version"],
         model_version=meta["model_version"],
         fidelity=meta.get("fidelity", ""),
+        alike=words_on_kernels_like(meta, kernels),
         chip=meta["chip"],
         kernels=tuple(kernel.name for kernel in kernels),
         launches=len(launches),

@@ -273,6 +273,7 @@ class Header:
     partition: str = ""  # the one of each SM that was sampled, "" all
     passes: int = 1  # of one run, each sampled by another seed and at another phase
     results: tuple[Result, ...] = ()  # of all launches: what was compared with its expected values
+    alike: str = ""  # how far the model is off for kernels like the longest of these; "" where nothing is known
     samples_time: bool = True  # they are of all warps' time, so that the ledger has what they estimate
 
     @property

@@ -7,6 +7,7 @@ import pytest
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.ir.defs import remove_dead
+from gpuprof.assemble.registers.spill import allocate_within
 from gpuprof.compile.cuda import compile_cuda
 from tests.support.ptx_support import ptx_module, run_kernel
 
@@ -123,7 +124,7 @@ def plain(ptx):
     """The program without optimisation and scheduling."""
     patch = pytest.MonkeyPatch()
     patch.setattr(assembler, "optimize", lambda body, contracts: remove_dead(body))
-    patch.setattr(assembler, "schedule", lambda body, limit: None)
+    patch.setattr(assembler, "fit", lambda body, limit, is_wanted: allocate_within(body, limit))
     program = assembler.assemble_program(ptx_module(ptx))
     patch.undo()
     return program

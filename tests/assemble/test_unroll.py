@@ -182,7 +182,7 @@ ROLLED_LOOPS = {
     + "setp.lt.s32 %p1, %r2, %r3; add.s32 %r2, %r2, 1; @%p1 bra LOOP;",
     "away from the bound": counting(LOAD, compares="gt.s32", step=1, start="%r3", bound="2147482000", guarded=False),
     "a step whose sums might wrap around": counting(LOAD, step=(1 << 16) + 1),
-    "a number whose sums wrap around": counting(LOAD, start="-2147483648", bound="-2147483646"),
+    "a number whose sums wrap around": counting(LOAD, start="%r1", bound="-2147483646"),
     "a guarded store": counting(
         LOAD + "setp.gt.u32 %p4, %r9, %r10; @%p4 st.global.u32 [%rd4], %r9; add.u64 %rd4, %rd4, 4;"
     ),

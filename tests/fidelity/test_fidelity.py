@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from gpuprof.chips import list_chips, load_chip
 from gpuprof.cli.fidelity import command
 from gpuprof.errors import UsageError
-from gpuprof.fidelity import sentence, stored
+from gpuprof.fidelity import kernels, sentence, stored
 from gpuprof.fidelity.missing import MISSING
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.microbench.__main__ import all_places, measure, merged
@@ -115,7 +115,12 @@ def test_the_sentence_of_a_chip(tmp_path):
         f"within 5 % of what is published: {summary.follows_near} of {summary.follows} figures that follow from the "
         "model, "
     )
-    assert of_a100.endswith("; kernel cycles not compared with hardware")
+    compared = kernels.of_chip("a100")
+    assert of_a100.endswith(
+        f"; cycles of {compared.launches} launches of kernels compared with such cards: "
+        f"{100 * compared.error:.0f} % off on average"
+    )
+    assert sentence.sentence(load_chip("h200"), MODEL_VERSION).endswith("; kernel cycles not compared with hardware")
     own = tmp_path / "a100.toml"  # the same name, but other numbers
     own.write_text('inherits = "a100"\nsms = 5\n')
     assert (
@@ -131,12 +136,17 @@ def test_the_sentence_of_a_chip(tmp_path):
 def test_the_line_of_a_chip_fits_in_100_columns(chip):
     shown = sentence.line(sentence.sentence(load_chip(chip), MODEL_VERSION))
     assert len(f"# fidelity   {shown}".replace("; ", ", ")) <= 100
-    summary = stored.summary(chip)
+    summary, compared = stored.summary(chip), kernels.of_chip(chip)
+    of_kernels = (
+        f"{compared.launches} kernels timed: {100 * compared.error:.0f} % off"
+        if compared
+        else "no kernel timed on hardware"
+    )
     if summary.published:
         given, given_near = summary.published - summary.follows, summary.near - summary.follows_near
         assert shown == (
             f"{summary.follows_near}/{summary.follows} predicted, {given_near}/{given} calibrated within 5 %; worst "
-            f"{100 * summary.worst.difference:+.0f} %; no kernel timed on hardware"
+            f"{100 * summary.worst.difference:+.0f} %; {of_kernels}"
         )
 
 
@@ -164,7 +174,7 @@ def test_the_line_of_other_sentences():
 def test_a_line_for_each_chip_and_what_is_missing():
     text = run()
     lines = text.splitlines()
-    assert lines[0].startswith(f"model {MODEL_VERSION}. No kernel's cycles were compared with a real GPU")
+    assert lines[0].startswith(f"model {MODEL_VERSION}. The figures are those of microbenchmarks")
     assert [line.split()[0] for line in lines[3 : 3 + len(list_chips())]] == list(list_chips())
     for gap in MISSING:
         assert any(line.startswith(gap.unit) and gap.what in line for line in lines)
@@ -192,6 +202,7 @@ def test_csv_and_json_have_all_rows():
     assert [float(each["model"]) for each in rows] == [found.model for found in stored.rows()]
     document = json.loads(run("--chip", "h200", "--json"))
     assert (document["model_version"], document["kernel_cycles_compared_with_hardware"]) == (MODEL_VERSION, False)
+    assert document["kernels"] == []  # of h200 none was found
     (chip,) = document["chips"]
     assert (chip["chip"], len(chip["figures"])) == ("h200", sum(figure.is_of("h200") for figure in BY_NAME.values()))
     assert [gap["unit"] for gap in document["not_modelled"]] == [gap.unit for gap in MISSING]

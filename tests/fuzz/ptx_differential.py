@@ -17,6 +17,7 @@ import numpy as np
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.ir.defs import remove_dead
 from gpuprof.assemble.optimize import pipeline
+from gpuprof.assemble.registers.spill import allocate_within
 from gpuprof.errors import GpuprofError
 from tests.fuzz.ptx_mixes import THREADS, Mix, memory_image
 from tests.support.ptx_support import ptx_module, run_kernel
@@ -25,14 +26,14 @@ from tests.support.ptx_support import ptx_module, run_kernel
 @contextmanager
 def only_passes(wanted, scheduled: bool):
     """Only some of the passes between lowering and allocation."""
-    before = pipeline.PASSES, assembler.schedule
+    before = pipeline.PASSES, assembler.fit
     pipeline.PASSES = tuple(change for change in pipeline.PASSES if wanted(change))
     if not scheduled:
-        assembler.schedule = lambda body, limit: None
+        assembler.fit = lambda body, limit, is_wanted: allocate_within(body, limit)
     try:
         yield
     finally:
-        pipeline.PASSES, assembler.schedule = before
+        pipeline.PASSES, assembler.fit = before
 
 
 WAYS = {  # name -> which passes, scheduled or not, registers

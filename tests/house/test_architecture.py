@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "compiled": "errors base",
     "isa": "errors",
     "chips": "errors base",
-    "fidelity": "errors chips",
+    "fidelity": "errors chips isa",
     "compile": "errors base",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",

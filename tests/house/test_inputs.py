@@ -41,6 +41,7 @@ ALLOWED = {
     ("gpuprof.run.inflight", "pickle.load"): "a temporary file of this process, without a name",
     ("gpuprof.cli.main", "os.open"): "/dev/null, for our own output",
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
+    ("gpuprof.fidelity.kernels", "PATH.open"): "a table of the package",
     ("gpuprof.fidelity.stored", "PATH.open"): "a table of the package",
     ("gpuprof.compiled.sources", "file.read_bytes"): "files of the package",
     ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",

@@ -13,7 +13,8 @@ from tests.support.opcode_names import findings, findings_in
 # Kind -> the first parts of its opcodes' names. What is not here computes.
 STEMS = {
     "special": "S2R",
-    "hint": "BSSY BSYNC LOAD NOP WARPGROUP YIELD",
+    "hint": "BSSY LOAD NOP WARPGROUP YIELD",
+    "meet": "BSYNC",
     "exit": "EXIT",
     "branch": "BRA",
     "branch_indirect": "BRX",

@@ -21,6 +21,7 @@ from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.commands import Launch
 from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
+from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.device.requests import run_requests
 from gpuprof.emulate.log.counters import LaunchCounters
@@ -128,7 +129,11 @@ def slots_of(launch: Launch, counters: LaunchCounters) -> Counter[str]:
 
 def run_source(source: Path, use) -> None:
     """Runs a file's launches on the emulator; `use(launch, counters, memory before, memory after)` sees each."""
-    requests = [parse_launch(text) for text in launch_texts(source)]
+    run_launches(source, [parse_launch(text) for text in launch_texts(source)], use)
+
+
+def run_launches(source: Path, requests: list[LaunchRequest], use) -> None:
+    """The same for launches of one's own."""
     session = _Slots(use)
     device = Device(session, session.chip)
     run_requests(device, device.load(source, kernel_names(requests)), requests, folder=source.parent)
@@ -152,9 +157,17 @@ def machine_code(ptx: str, folder: Path) -> dict[str, sass_machine.Kernel]:
 
 def measure(source: Path) -> list[Measured]:
     launches = []
-    run_source(
-        source, lambda launch, counters, before, after: launches.append((launch, counters, before, after.copy()))
-    )
+    run_source(source, lambda *seen: launches.append(kept(*seen)))
+    return beside_ptxas(source, launches)
+
+
+def kept(launch: Launch, counters: LaunchCounters, before: np.ndarray, after: np.ndarray) -> tuple:
+    """What `run_source` shows, for later."""
+    return launch, counters, before, after.copy()
+
+
+def beside_ptxas(source: Path, launches: list[tuple]) -> list[Measured]:
+    """The launches that were `kept`, done once more by the machine code."""
     with tempfile.TemporaryDirectory() as folder:
         texts = {launch.module.program.ptx for launch, *_ in launches}
         kernels = {text: machine_code(text, Path(folder)) for text in sorted(texts)}

@@ -57,6 +57,15 @@ def ended(end: str, turn: str = TURN) -> str:
     return f"mov.u32 %r3, %r1;\nLOOP: {turn}\n{end}\nEND:"
 
 
+def beside_another_way(loop: str) -> str:
+    """A loop in one of two ways, so that the text jumps over code."""
+    return (
+        f"setp.gt.s32 %p7, %r2, 0; @%p7 bra ONE; bra.uni OTHER; ONE: {loop} bra BEHIND; "
+        "OTHER: neg.f32 %f0, %f0; BEHIND:"
+    )
+
+
+OUT = "add.s32 %r3, %r3, 1; setp.{} %p1, %r3, %r0; @%p1 bra END; bra LOOP;"
 MUL = "mul.rn.f32 %f0, %f0, %f1;"
 LONG_SKIP = f"setp.gt.f32 %p4, %f1, 0f00000000; @%p4 bra OVER; {MUL * 15} OVER:"
 LOOPS = {
@@ -82,6 +91,13 @@ LOOPS = {
     "operands of the test exchanged": ended("add.s32 %r3, %r3, 1; setp.gt.s32 %p1, %r0, %r3; @%p1 bra LOOP;"),
     "negated branch": ended("add.s32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, %r0; @!%p1 bra LOOP;"),
     "branch out, jump back": ended("add.s32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, %r0; @%p1 bra END; bra LOOP;"),
+    "branch out, jump back, an if around": "setp.gt.s32 %p7, %r2, 0; @%p7 bra ONE; bra.uni BEHIND; ONE: "
+        + ended(OUT.format("ge.s32")) + "BEHIND:",
+    "branch out, jump back, beside another way": beside_another_way(ended(OUT.format("ge.s32"))),
+    "branch out where equal, jump back, beside another way": beside_another_way(ended(OUT.format("eq.s32"))),
+    "branch out, jump back, unsigned, beside another way": beside_another_way(ended(OUT.format("ge.u32"))),
+    "negated branch, beside another way": beside_another_way(
+        ended("add.s32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, %r0; @!%p1 bra LOOP;")),
     "test before the count": ended("setp.lt.s32 %p1, %r3, %r0; add.s32 %r3, %r3, 1; @%p1 bra LOOP;"),
     "count at the start": ended("setp.lt.s32 %p1, %r3, %r0; @%p1 bra LOOP;", "add.s32 %r3, %r3, 1;" + TURN),
     "doubled": ended("shl.b32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r0; @%p1 bra LOOP;"),

@@ -33,6 +33,7 @@ SHORT = ("shared", "atomic_shared", "constant", "xu", "conversion", "s2r", "shuf
 
 
 BARRIERS = ("bar_sync", "bar_red", "bar_arrive")
+CONTROL = ("branch", "branch_indirect", "call", "call_indirect", "return", "exit")
 
 
 def pipe_of(op):
@@ -131,6 +132,7 @@ class Partition:
         self.ports = {}
         self.queue = []  # when each memory instruction so far left the queue
         self.queued = []  # and what it is
+        self.l1_queue = []  # when each access to global memory so far was served
         self.last = None  # what it issued last
         self.address_free = 0
         self.l0 = {}  # place -> (line, ready)
@@ -175,9 +177,8 @@ class Request:
     sectors: int
     kind: str
     result: Pending  # its completion
-    conflicts: int = 0
+    busy: Fraction = Fraction(0)  # of an atomic, in its slice
     missing: int = 0  # words that a store leaves out
-    passes: int = 1  # of the atomic unit
     asked_by: tuple = ()  # warp, pc
     grid: int = 0  # whose counters have it
 
@@ -393,7 +394,7 @@ class Gpu:
     def throttle(self, op):
         if op.pipe == "lsu":
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
-        return "tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"
+        return {"tex": "tex_throttle", "xu": "mio_throttle"}.get(op.pipe, "math_pipe_throttle")
 
     def issue(self, sm, partition, lane, warp, t):
         chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
@@ -444,7 +445,7 @@ class Gpu:
             kind = "unit" if op.latency in (*LONG, *SHORT) else "result"
             self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
-            self.arrive(warp, instruction, t)
+            self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":
             scope = FIELDS["scope"].names[FIELDS["scope"].get(instruction.mods)]
             self.hold(warp, "membar", t + chip.membar_cycles, () if scope == "cta" else warp.stores)
@@ -555,6 +556,8 @@ class Gpu:
             self.fold(warp, instruction)
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
+        if last >= 0:
+            warp.waits += self.gap_waits(warp, last, before)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -567,6 +570,18 @@ class Gpu:
         if instruction.reads_constant_bank:
             cause = Cause("constant_miss", warp.pc)
             warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
+
+    def gap_waits(self, warp, last, issued):
+        """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
+        chip, op = self.chip, self.instructions[last].op
+        found = []
+        if op.semantics in CONTROL or op.name == "BSYNC":
+            found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
+        if pipe_of(op) == self.port_name(warp) == "lsu":
+            found.append(Pending(issued + chip.address_cycles, cause=Cause("pipe", last)))
+        if op.name == "BSYNC":
+            found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
+        return found
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -669,7 +684,7 @@ class Gpu:
     # ---- barriers, the end of a warp, blocks
     # ----------------------------------------------------------------------------------------
 
-    def arrive(self, warp, instruction, t):
+    def arrive(self, sm, warp, instruction, t):
         block, waits = warp.block, instruction.op.semantics != "bar_arrive"
         barrier, threads = instruction.imm & 15, instruction.imm >> 16
         if instruction.a != RZ or instruction.b != RZ:  # the trace knows what is in the registers
@@ -681,6 +696,9 @@ class Gpu:
                 return
         if waits:
             self.hold(warp, "barrier", math.inf)
+        turn = max(sm.lsu, Fraction(t))
+        sm.lsu, sm.lsu_occupant = turn + in_ticks(self.chip.barrier_lsu_cycles), Cause("queued", warp.pc, False, warp)
+        t = math.ceil(turn)
         cause = self.latecomer(warp)
         warp.longest = 0, 0
         if block.arrived[barrier] == 0:
@@ -806,10 +824,12 @@ class Gpu:
 
     # ---- memory ----------------------------------------------------------------------------------
 
-    def enter(self, sm, partition, warp, t, cycles, conflict=False):
+    def enter(self, sm, partition, warp, t, cycles, conflict=False, is_global=False):
         """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
         chip = self.chip
         address = max(t, partition.address_free)
+        if is_global and len(partition.l1_queue) >= chip.l1_queue_depth:
+            address = max(address, partition.l1_queue[-chip.l1_queue_depth])
         partition.address_free = address + chip.address_cycles
         begin = max(Fraction(address), sm.lsu)
         self.behind = sm.lsu_occupant if sm.lsu > address else None
@@ -817,7 +837,9 @@ class Gpu:
         partition.queued.append(Cause("queue", warp.pc, conflict, warp))
         sm.lsu = begin + cycles
         start = math.ceil(begin)
-        partition.queue.append(start + chip.queue_hold_cycles)
+        if is_global:
+            partition.l1_queue.append(start)
+        partition.queue.append((address if is_global else start) + chip.queue_hold_cycles)
         full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
         partition.port("lsu").free = max(t + 1, full)
         return start
@@ -847,7 +869,9 @@ class Gpu:
         if kind != "read":
             self.asking = (warp, None)  # nobody remembers where
         parts = [
-            self.request(sm, start + n, line, mask, kind, t, conflicts=0)
+            self.request(
+                sm, start + n, line, mask, kind, t, mask.bit_count() * in_ticks(self.chip.atomic_sector_cycles)
+            )
             for n, (line, mask) in enumerate(masks.items())
         ]
         if kind == "read":
@@ -917,7 +941,13 @@ class Gpu:
             latency += chip.copy_cycles if op.semantics == "copy_async" else 0
             passes = max(wavefronts, conflicts) if op.semantics == "copy_async" else wavefronts
             start = self.enter(
-                sm, partition, warp, t, max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags), conflict
+                sm,
+                partition,
+                warp,
+                t,
+                max(width * in_ticks(chip.lsu_cycles), Fraction(passes), tags),
+                conflict,
+                is_global=True,
             )
             masks, missing = OrderedDict(), Counter()
             for sector in sectors:
@@ -936,7 +966,19 @@ class Gpu:
                     conflict,
                 )
             else:
-                self.store_or_atomic(sm, warp, instruction, masks, missing, start, conflicts, conflict)
+                self.store_or_atomic(sm, warp, instruction, masks, missing, start, (lanes, conflicts), conflict)
+
+    def atomic_time(self, op, n, total, lanes, conflicts):
+        """For `n` sectors of a line, of an access's `total`: they have as many of its lanes as others. A pass has the
+        lanes that a sector has words for, of one word one each.
+        """
+        chip = self.chip
+        is_float = any("F" in kind for kind in op.name.split(".")[2:])
+        sector = in_ticks(chip.atomic_sector_cycles)
+        nbytes = op.nbytes if op.space != "surface" else 0  # a surface's sectors do not tell of its lanes
+        share = math.floor(lanes * nbytes * n * sector / TICK / (32 * total)) * TICK
+        turns = conflicts * in_ticks(chip.atomic_float_cycles if is_float else chip.atomic_cycles)
+        return max(n * sector, share, turns) * self.atomic_passes(op)
 
     def atomic_passes(self, op):
         return self.chip.cas_passes if op.semantics == "atom_cas" else 1
@@ -992,7 +1034,7 @@ class Gpu:
         lines.move_to_end(line)
         return lines[line]
 
-    def request(self, sm, arrival, line, sectors, kind, t, conflicts=0, missing=0, passes=1):
+    def request(self, sm, arrival, line, sectors, kind, t, busy=Fraction(0), missing=0):
         result = Pending()
         if kind == "read":
             slot = sm.misses % self.chip.l1_mshrs
@@ -1005,19 +1047,19 @@ class Gpu:
                 users.clear()
             users.append(result)
         who = self.asking, self.grid
-        self.requests.append(
-            Request(arrival, len(self.requests), sm, line, sectors, kind, result, conflicts, missing, passes, *who)
-        )
+        self.requests.append(Request(arrival, len(self.requests), sm, line, sectors, kind, result, busy, missing, *who))
         return result
 
-    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, conflicts, conflict):
+    def store_or_atomic(self, sm, warp, instruction, masks, missing, start, lanes, conflict):
         op = instruction.op
         kind = "write" if op.semantics in ("store", "store_matrix") else "atomic"
-        passes = self.atomic_passes(op)
+        total = sum(mask.bit_count() for mask in masks.values())
         if not op.semantics.startswith("atom_"):
             self.asking = (warp, None)
         parts = [
-            self.request(sm, start, line, mask, kind, start, conflicts, missing[line], passes)
+            self.request(
+                sm, start, line, mask, kind, start, self.atomic_time(op, mask.bit_count(), total, *lanes), missing[line]
+            )
             for line, mask in masks.items()
         ]
         if op.semantics.startswith("atom_"):
@@ -1058,7 +1100,7 @@ class Gpu:
         time = max(time, self.slices[number])
         busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
         if r.kind == "atomic":
-            busy = max(n * in_ticks(chip.atomic_sector_cycles), r.conflicts * in_ticks(chip.atomic_cycles)) * r.passes
+            busy = r.busy
         elif r.missing:
             partial = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
             busy = (n - partial) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)

@@ -9,10 +9,12 @@ import argparse
 
 from gpuprof.fidelity.kernels import Row
 from tests.silicon.cases import all_cases
-from tests.silicon.measure import Job, measure
+from tests.silicon.measure import COMPILERS, Job, measure
+from tests.silicon.reasons import with_reasons
 from tests.silicon.show import line, summary
+from tests.silicon.write import PAGE, merged, store, with_tables
 
-COMPILERS = {"clang": ("clang",), "nvcc": ("nvcc",), "both": ("clang", "nvcc")}
+BOTH = "both"
 
 
 def main() -> None:
@@ -21,12 +23,17 @@ def main() -> None:
     parser.add_argument("--chip", default="", help="only this card of tests/silicon/cards")
     parser.add_argument("--case", default="", help="only cases whose id has this text in it")
     parser.add_argument("--family", default="", help="only this family")
-    parser.add_argument("--compiler", choices=COMPILERS, default="clang")
+    parser.add_argument("--compiler", choices=(*COMPILERS, BOTH), default="clang")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--write", action="store_true", help="store the rows")
+    parser.add_argument("--page", action="store_true", help="run nothing, write docs/fidelity.md from what is stored")
     asked = parser.parse_args()
+    if asked.page:
+        PAGE.write_text(with_tables(PAGE.read_text()))
+        return
     jobs = [
         Job(name, case, compiler)
-        for compiler in COMPILERS[asked.compiler]
+        for compiler in (COMPILERS if asked.compiler == BOTH else (asked.compiler,))
         for name, cases in all_cases().items()
         for case in cases
         if asked.set in ("", name)
@@ -39,8 +46,10 @@ def main() -> None:
         print(line(found.row, found.seconds), flush=True)
         rows.append(found.row)
     order = {(job.case.id, job.compiler): place for place, job in enumerate(jobs)}
-    rows.sort(key=lambda row: order[row.id, row.compiler])
+    rows = with_reasons(sorted(rows, key=lambda row: order[row.id, row.compiler]))
     print("\n".join(["", *summary(rows)]))
+    if asked.write:
+        store(merged(rows))
 
 
 if __name__ == "__main__":

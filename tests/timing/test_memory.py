@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.chips import load_chip
+from gpuprof.timing.state.layout import TICKS
 from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.units.cache import fold_bits
 from tests.support.timing_support import COUNTED, access, make, run, warp
@@ -158,6 +159,29 @@ def test_atomics_of_a_sector_and_compare_and_swap(chip):
             chip, [*code, make("EXIT")], [warp([0], [access(range(4)), access(range(sectors), conflicts=conflicts)])]
         )
         assert rows(timing)[4]["long_scoreboard"] == chip.latency["atomic"] + cycles - 1, name
+
+
+@pytest.mark.parametrize("name, cycles", [
+    ("REDG.ADD.U32", [32, 16, 9.6, 9.6, 9.6, 9.6, 9.6]),
+    ("REDG.ADD.F32", [100.2, 50.1, 25, 12.5, 9.6, 9.6, 9.6]),
+])  # fmt: skip
+def test_more_words_are_not_slower(chip, name, cycles):
+    """A warp's 32 lanes add to 1, 2, 4, ... 64 words, 64 of them in two lines: cycles of the busiest slice for a
+    warp's addition.
+    """
+    found = []
+    for words in (1, 2, 4, 8, 16, 32, 64):
+        one = access(range(-(-words // 8)), conflicts=max(1, 32 // words))
+        free = [slices_are_free(chip, make(name, a=20, b=8, mods=A64), one, n) for n in (64, 128)]
+        found.append((free[1] - free[0]) / 64)
+    assert found == pytest.approx(cycles, abs=0.3)
+
+
+def slices_are_free(chip, instruction, one, count):
+    """From when on the slices of lines 0 and 1 are free."""
+    machine = power_on(chip)
+    run(chip, [*[instruction] * count, make("EXIT")], [warp([0], [one] * count)], machine=machine)
+    return max(int(machine.slice_tick[fold_bits.py_func(line) % chip.l2_slices]) for line in (0, 1)) / TICKS
 
 
 def test_compare_and_swap_in_shared_memory_has_half_the_rate(chip):

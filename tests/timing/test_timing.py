@@ -220,14 +220,32 @@ def test_a_warp_that_leaves_opens_the_barrier(chip):
     assert rows(timing)[1] == {"selected": 1, "barrier": 114 - 104}
 
 
-@pytest.mark.parametrize(("warps", "cycles"), [(1, 5), (2, 7), (3, 9), (4, 11), (8, 14), (16, 15), (32, 15)])
-def test_the_round_of_a_barrier_by_warps(chip, warps, cycles):
+ROUNDS = {
+    0.25: [(1, 5), (2, 7), (3, 9), (4, 11), (8, 14), (16, 15), (32, 15)],
+    # Arrivals take 2.1 cycles each. The last of 32 comes 31 turns, or 65.1 cycles, behind the first.
+    2.1: [(1, 5), (2, 8), (4, 12), (8, 20), (32, 70)],
+}
+
+
+@pytest.mark.parametrize(("each", "warps", "cycles"), [(each, *row) for each, found in ROUNDS.items() for row in found])
+def test_the_round_of_a_barrier_by_warps(tmp_path, each, warps, cycles):
     """Warps that do nothing but meet: from the first issue behind a barrier to that behind the next. 15.3 cycles are
     15; between 2 and 4 warps lies 9.
     """
+    path = tmp_path / "chip.toml"
+    path.write_text(f'inherits = "a100"\nsms = 1\nbarrier_lsu_cycles = {each}\n' + COUNTED)
+    chip = load_chip(path)
     few, _ = run(chip, [make("BAR.SYNC")] * 2 + [make("EXIT")], [warp([0, 1, 2])] * warps, warps_per_block=warps)
     many, _ = run(chip, [make("BAR.SYNC")] * 5 + [make("EXIT")], [warp(list(range(6)))] * warps, warps_per_block=warps)
     assert many.end_cycle - few.end_cycle == 3 * cycles
+
+
+def test_a_barrier_waits_for_the_accesses_in_front_of_it(chip):
+    """The store's 32 passes keep the load/store unit from 102 to 134. The arrival issues at 103, is taken at 134, and
+    the barrier opens 5 cycles later."""
+    code = [make("STS.32", a=1, b=0), make("BAR.SYNC"), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0, 1], [access((), wavefronts=32)])])
+    assert rows(timing)[1] == {"selected": 1, "barrier": 139 - 104}
 
 
 def test_a_late_warp_opens_a_barrier_soon(chip):
@@ -294,7 +312,9 @@ def test_first_use_of_a_constant_misses(chip):
 
 def test_the_next_line_of_the_constant_cache_comes_from_the_cache_behind_it(chip):
     """Its lines are 256 bytes long: bytes 8, 64, 128 and 256 are in four lines of one and in two of the other."""
-    code = [make("FADD", dst=imm // 32, a=1, imm=imm, slot="b", const=True) for imm in (8, 64, 128, 256)] + [make("EXIT")]
+    code = [make("FADD", dst=imm // 32, a=1, imm=imm, slot="b", const=True) for imm in (8, 64, 128, 256)] + [
+        make("EXIT")
+    ]
     timing, _ = run(chip, code, [warp([0])])
     cold, miss = chip.constant_cold_cycles, chip.constant_miss_cycles
     assert [rows(timing)[k]["imc_miss"] for k in range(4)] == [cold, miss, miss, cold]

@@ -289,3 +289,21 @@ def test_two_loads_in_one_folded_register(tmp_path: Path, lines):
     assert recorded_stalls(timing) == stalls_of(twin)
     assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end
+
+
+@pytest.mark.parametrize("chip_name", ["a100", "narrow"])
+def test_atomics_of_floats_and_of_many_lanes(tmp_path: Path, chip_name):
+    """Lanes on one word, on the words of a sector and on several lines, as integers, floats, doubles and pairs."""
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS[chip_name])
+    chip = load_chip(path)
+    names = ("REDG.ADD.U32", "REDG.ADD.F32", "ATOMG.ADD.F64", "REDG.ADD.F16X2", "ATOMG.CAS.B32", "REDG.ADD.V4.F32")
+    shapes = (([0], 32, 32), ([0], 32, 4), ([0, 1, 2, 3], 32, 1), ([0, 4, 5, 9], 17, 3), (range(0, 80, 3), 32, 2))
+    code = [make(name, dst=4 * ("ATOM" in name), a=20, b=8, c=12, mods=A64) for name in names for _ in shapes]
+    warps = [warp([0], [access(s, lanes=n, conflicts=c) for _ in names for s, n, c in shapes]) for _ in range(6)]
+    code.append(make("EXIT"))
+    timing, _ = run(chip, code, warps)
+    job = launch(encode(code))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32, warps)
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end

@@ -106,6 +106,13 @@ _WRITES_DST_ONLY = [
     slots == ("dst",) and row.kind not in _CONVENTION for row, slots in zip(TABLE, WRITE_SLOTS, strict=True)
 ]
 
+
+def groups_of(inst: Inst) -> list[tuple[int, ...]]:
+    """The neighbouring registers that an instruction reads or writes together."""
+    operands = (getattr(inst, slot) for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]))
+    return [operand for operand in operands if operand.__class__ is tuple]
+
+
 # Rows whose imm means something of its own, so that no source can be an immediate.
 _IMM_TAKEN = numbers("MOVI.64", "FRAME", "FRAME.64")
 _IMM_TAKEN_KINDS = COLLECTIVE | kinds_of(

@@ -21,6 +21,22 @@ def connect(body: Body) -> None:
     _loop_depths(body.blocks)
 
 
+def join(body: Body) -> None:
+    """A block that only the one before it enters, and that is all that one goes on to, becomes its end."""
+    joined: list[Block] = []
+    for index, block in enumerate(body.blocks):
+        before = joined[-1] if joined else None
+        if before is not None and block.predecessors == [index - 1] and body.blocks[index - 1].successors == [index]:
+            if before.insts and before.insts[-1].op.kind in JUMPS:
+                before.insts.pop()
+            before.insts += block.insts
+        else:
+            joined.append(block)
+    if len(joined) < len(body.blocks):
+        body.blocks = joined
+        connect(body)
+
+
 def _split(body: Body) -> None:
     """A block ends at its first jump; after an unconditional one the rest is dead until the next label."""
     blocks: list[Block] = []

@@ -82,6 +82,13 @@ def constant_of(inst: Inst) -> Constant | None:
     return Constant((inst.imm ^ 0x80000000) - 0x80000000 & 0xFFFFFFFFFFFFFFFF if wide else inst.imm, False)
 
 
+def constant_move(register: int, file: str, value: int, like: Inst) -> Inst:
+    """The instruction that puts a number into a register of file R or D, as part of the line of `like`."""
+    inst = Inst(_MOV64 if file == "D" else _MOV, dst=register, line=like.line, location=like.location)
+    _become_constant(inst, value)
+    return inst
+
+
 def fold_literals(body: Body) -> None:
     """Constants of the program text into the instructions that read them."""
     _fold(body, False)

@@ -6,7 +6,9 @@ The rule is ptxas 13.0's for sm_80, as tests/ptxas/unrolled.py asks it with one 
 
 from typing import NamedTuple
 
+from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Block, Body, Inst
+from gpuprof.assemble.ir.defs import use_counts
 from gpuprof.assemble.ir.memory_order import is_access, is_fence, is_write
 from gpuprof.isa.kinds import ATOMICS, BETWEEN_LANES
 from gpuprof.isa.modifiers import FIELDS
@@ -31,6 +33,65 @@ _COMPARISONS = numbers("ISETP.S32", "ISETP.U32", "ISETP.S64", "ISETP.U64")
 _SUMS = numbers("IADD", "IADD.64")
 _PLAIN_SPACES = ("", "global", "shared", "local", "const", "param", "generic")
 _CMP, _SEM, _VOLATILE = FIELDS["cmp"], FIELDS["sem"], FIELDS["sem"].value("volatile")
+
+
+_OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+
+
+def turn_exits(body: Body) -> None:
+    """`@p bra OUT; bra LOOP; OUT:` at the end of a loop becomes a jump back on the opposite of p, in functions whose
+    text jumps over code.
+
+    ptxas puts the blocks of such functions into an order of its own, and does so then. In all others a loop that ends
+    like this is none to it (tests/ptxas/unrolled.csv).
+    """
+    if not _jumps_over_code(body.blocks):
+        return
+    readers = use_counts(body)
+    blocks = body.blocks
+    index_of = {block.label: index for index, block in enumerate(blocks) if block.label}
+    gone: set[int] = set()
+    for index in range(len(blocks) - 2):
+        out, way = (each.insts[-1] if each.insts else None for each in blocks[index : index + 2])
+        if (
+            _goes_to(out, blocks[index + 2].label) and out.guard is not None and not out.negated
+            and len(blocks[index + 1].insts) == 1 and blocks[index + 1].predecessors == [index]
+            and way.op.kind == "branch" and way.guard is None and index_of[way.target] <= index
+            and readers[out.guard] == 1 and (test := _comparison(blocks[index].insts, out.guard)) is not None
+        ):  # fmt: skip
+            name = _CMP.names[_CMP.get(test.mods)]
+            test.mods = test.mods & ~_CMP.put((1 << _CMP.width) - 1) | _CMP.put(_CMP.value(_OPPOSITE[name]))
+            out.target = way.target
+            gone.add(index + 1)
+    if gone:
+        body.blocks = [block for index, block in enumerate(blocks) if index not in gone]
+        cfg.connect(body)
+
+
+def _goes_to(inst: Inst | None, label: str) -> bool:
+    return inst is not None and inst.op.kind == "branch" and bool(label) and inst.target == label
+
+
+def _jumps_over_code(blocks: list[Block]) -> bool:
+    """Whether an unconditional branch leads forward past other blocks. Behind `@p bra NEXT` it is only the other way
+    of that branch.
+    """
+    index_of = {block.label: index for index, block in enumerate(blocks) if block.label}
+    for index, block in enumerate(blocks[:-1]):
+        last = block.insts[-1] if block.insts else None
+        if last is None or last.op.kind != "branch" or last.guard is not None or index_of[last.target] <= index + 1:
+            continue
+        before = blocks[index - 1].insts[-1] if index and blocks[index - 1].insts else None
+        if len(block.insts) > 1 or not _goes_to(before, blocks[index + 1].label):
+            return True
+    return False
+
+
+def _comparison(insts: list[Inst], predicate: int) -> Inst | None:
+    """The comparison of integers that alone makes a predicate, as the last to write it in a block."""
+    test = next((inst for inst in reversed(insts) if predicate in inst.writes()), None)
+    plain = test is not None and test.op.number in _COMPARISONS and test.guard is None and test.dst == predicate
+    return test if plain and test.c is None and test.e is None and not FIELDS["bool"].get(test.mods) else None
 
 
 class Loop(NamedTuple):
@@ -66,9 +127,18 @@ class Loop(NamedTuple):
 
 
 def find_loops(body: Body) -> list[Loop]:
-    """The loops to unroll, in the order of the blocks; no two have a block in common. The caller looks whether the
-    result of the test is read behind the loop.
+    """The loops to unroll in part, in the order of the blocks; no two have a block in common. The caller looks whether
+    the result of the test is read behind the loop.
     """
+    return [
+        loop
+        for loop in counted_loops(body)
+        if not _is_near_an_end(loop) and _is_worth_it(body.blocks[loop.first : loop.last + 1], loop)
+    ]
+
+
+def counted_loops(body: Body) -> list[Loop]:
+    """The innermost loops that count towards a bound, in the order of the blocks; no two have a block in common."""
     found = []
     index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
     for last, block in enumerate(body.blocks[:-1]):
@@ -84,8 +154,7 @@ def find_loops(body: Body) -> list[Loop]:
         first = index_of[branch.target]
         if first > last or not _is_closed(body.blocks, first, last):
             continue
-        loop = _counted(body, first, last, branch)
-        if loop and _is_worth_it(body.blocks[first : last + 1], loop):
+        if loop := _counted(body, first, last, branch):
             found.append(loop)
     return found
 
@@ -139,8 +208,7 @@ def _counted(body: Body, first: int, last: int, branch: Inst) -> Loop | None:
         step = increment_of(counter, writers.get(counter, []), always)
         before = step is not None and _place(always, writers[counter][0]) < _place(always, test)
         if before and abs(step) <= MOST_STEP and step * _COMPARES[compares] >= 0:
-            loop = Loop(first, last, counter, step, test, bound, _number(test, bound), compares)
-            return None if _is_near_an_end(loop) else loop
+            return Loop(first, last, counter, step, test, bound, _number(test, bound), compares)
     return None
 
 

@@ -18,17 +18,20 @@ from gpuprof.assemble.optimize.fold import (
 from gpuprof.assemble.optimize.fuse import contract_products, fuse_multiply_add, join_halves, widen_shifts
 from gpuprof.assemble.optimize.groups import share_groups
 from gpuprof.assemble.optimize.literals import read_literals_from_bank, share_constants, turn_branches
+from gpuprof.assemble.optimize.loops import turn_exits
 from gpuprof.assemble.optimize.predicate import convert_branches, guard_exits
 from gpuprof.assemble.optimize.remat import free_wide_multiplies, sink_constants
 from gpuprof.assemble.optimize.sink import sink_moves
 from gpuprof.assemble.optimize.unroll import unroll_loops
 from gpuprof.assemble.optimize.vectorize import join_shared_loads
+from gpuprof.assemble.optimize.whole import unroll_whole
 
 _SIMPLIFY = (propagate_copies, fold_literals, simplify)
 
 # The first passes run twice: what is simplified may be a copy or a constant that other instructions can take.
 PASSES = (
-    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead,
+    turn_exits,
+    *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead, unroll_whole,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
     fold_parameters, fold_offsets, *_SIMPLIFY,
     remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads,

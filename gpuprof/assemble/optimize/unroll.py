@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from copy import copy
 
 from gpuprof.assemble.ir import cfg
-from gpuprof.assemble.ir.body import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst
+from gpuprof.assemble.ir.body import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst, groups_of
 from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.optimize.loops import LONGEST_REST, NUMBERS, Loop, every_turn, find_loops, increment_of
 from gpuprof.assemble.optimize.predicate import convert_branches
@@ -78,7 +78,7 @@ class _Unrolled:
         for inst in self._insts():
             for register in inst.writes():
                 writers.setdefault(register, []).append(inst)
-            in_groups.update(*_groups(inst))
+            in_groups.update(*groups_of(inst))
         always = every_turn(self.region)
         self.steps = {  # register -> what a turn adds to it
             register: step
@@ -98,7 +98,7 @@ class _Unrolled:
 
     def _own(self, registers: set[int]) -> set[int]:
         """The registers of which each copy has its own: all members of a group of neighbours, or none."""
-        groups = [group for inst in self._insts() for group in _groups(inst)]
+        groups = [group for inst in self._insts() for group in groups_of(inst)]
         size = None
         while len(registers) != size:
             size = len(registers)
@@ -290,12 +290,6 @@ class _Turn:
             )
             insts.append(sum_)
         return sums[register]
-
-
-def _groups(inst: Inst) -> list[tuple[int, ...]]:
-    """The neighbouring registers that it reads or writes together."""
-    operands = (getattr(inst, slot) for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]))
-    return [operand for operand in operands if operand.__class__ is tuple]
 
 
 def _is_constant(inst: Inst) -> bool:

@@ -123,6 +123,10 @@ class _Ordering:
         self.left = [sorted(self.place[i] for i in readers) for readers in graph.readers]  # places still to read it
         self.issued = [False] * len(part.order)
         self.takes = [sum(graph.words[v] for v in made if graph.readers[v] or graph.stays[v]) for made in graph.makes]
+        self.change = list(self.takes)  # words that this takes if it is issued now, less those that end
+        for value, places in enumerate(self.left):
+            if len(places) == 1 and not graph.stays[value]:
+                self.change[self.fallback[places[0]]] -= graph.words[value]
 
     def order(self) -> list[int]:
         graph, start = self.graph, self.start
@@ -163,7 +167,7 @@ class _Ordering:
             if place[index] > last:
                 continue
             op = self.graph.region[index].op.number
-            change = self.takes[index] - self._frees(index)
+            change = self.change[index]
             needs = change + SCRATCH[op]
             if index != following and needs > 0:
                 if needs not in reach:
@@ -179,11 +183,6 @@ class _Ordering:
                 best, best_key = index, key
         return best
 
-    def _frees(self, index: int) -> int:
-        """Words that end when this is issued now."""
-        graph = self.graph
-        return sum(graph.words[v] for v in graph.reads[index] if len(self.left[v]) == 1 and not graph.stays[v])
-
     def _reach(self, words: int, budget: int) -> int:
         if self.words + words > budget:
             return self.first
@@ -192,7 +191,7 @@ class _Ordering:
 
     def _issue(self, index: int):
         graph, place, first, along = self.graph, self.place[index], self.first, self.along
-        self.words += self.takes[index] - self._frees(index)
+        self.words += self.change[index]
         if place > first:
             along[first:place] += self.takes[index]
         for value in graph.reads[index]:
@@ -201,6 +200,8 @@ class _Ordering:
                 # From the reader before on it is free, where it was kept up to here.
                 along[max(left[-2], first) if len(left) > 1 else first : place] -= graph.words[value]
             left.remove(place)
+            if len(left) == 1 and not graph.stays[value]:
+                self.change[self.fallback[left[0]]] -= graph.words[value]
         along[place] = np.iinfo(np.int64).min // 2  # no longer a place of the rest
         self.issued[index] = True
         while self.first < len(self.fallback) and self.issued[self.fallback[self.first]]:

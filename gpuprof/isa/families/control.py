@@ -16,7 +16,7 @@ def rows() -> Iterator[Opcode]:
     # Where lanes that part will meet, and do; a turn for other warps. They change nothing: see
     # `assemble.optimize.convergence`.
     yield row("BSSY", "hint", "", "none", "alu", "nop")
-    yield row("BSYNC", "hint", "", "none", "alu", "nop")
+    yield row("BSYNC", "meet", "", "none", "alu", "nop")
     yield row("YIELD", "hint", "", "none", "alu", "nop")
     yield row("EXIT", "exit", "", "cbu", "branch", "exit")
     yield row("BRA", "branch", "", "cbu", "branch", "branch")  # imm: bytes from the next instruction

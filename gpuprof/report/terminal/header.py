@@ -52,7 +52,7 @@ def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
         [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"],
     )
     if header.fidelity:
-        yield "fidelity", shown(line(header.fidelity)).split("; ")
+        yield "fidelity", shown(line(header.fidelity, header.alike)).split("; ")
     launches = plural(header.launches, "launch", "launches")
     yield "kernels" if len(header.kernels) != 1 else "kernel", [*map(shown, header.kernels), launches]
     dropped = [

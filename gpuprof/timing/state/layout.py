@@ -92,6 +92,7 @@ INSTRUCTION = np.dtype(
         ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
+        ("atomic_lane_ticks", "i4"),  # of the L2's, for each lane on one word
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict
         ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
@@ -101,6 +102,8 @@ INSTRUCTION = np.dtype(
         ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
         ("port_ticks", "i4"),
         ("throttle", "i4"),  # reason while the port is busy
+        ("gap", "i4"),  # cycles to the warp's next issue, at least
+        ("meets", "i4"),  # cycles to the next issue where lanes meet, 0 where none do
         ("bypass_l1", "i4"),
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
         ("barrier", "i4"),
@@ -117,6 +120,7 @@ WARP = np.dtype(
     [
         ("state", "i4"),
         ("pc", "i4"),  # instruction it waits to issue, or that holds it
+        ("before", "i4"),  # instruction that it issued before that, -1 none
         ("block_end", "i4"),  # end of the basic block it is in
         ("slots_left", "i4"),
         ("partition", "i4"),  # of the whole GPU
@@ -167,6 +171,7 @@ PARTITION = np.dtype(
         ("occupant", "i8"),  # cause: what it issued last
         ("address_free", "i8"),
         ("queued", "i8"),  # memory instructions so far
+        ("passed", "i8"),  # of these, accesses to global memory
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
         ("n_ready", "i4"),
         ("sm", "i4"),
@@ -336,6 +341,7 @@ TLB_HINTS = 16  # of an SM, by the page's last bits
 # A row of a DRAM bank that is open, or was lately.
 DRAM_ROW = np.dtype([("number", "i8"), ("opened", "i8"), ("used", "i8")], align=True)  # the last two in ticks
 
+
 BULK_LOAD = -2
 READ, WRITE, ATOMIC_REQUEST, MERGE = range(4)
 REQUEST = np.dtype(
@@ -345,14 +351,13 @@ REQUEST = np.dtype(
         ("done", "i8"),
         ("next", "i4"),  # next request of the same cycle
         ("target", "i4"),  # load it belongs to, or -1 - warp
-        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its passes
+        ("place", "i4"),  # L1 line that it fills, -1 none; for MERGE the request it waits for; for an atomic its ticks
         ("sm", "i4"),
         ("slot", "i4"),  # miss register; of a store, its cause
         ("grid", "i4"),  # whose warp asks
         ("missing", "u4"),  # of a store: 4-byte words of its sectors that it does not write
         ("kind", "i1"),
         ("sectors", "i1"),
-        ("conflicts", "i1"),
         ("level", "i1"),  # where it was served, a kind of cause
     ],
     align=True,
@@ -403,6 +408,7 @@ CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
     "lsu_ticks",
+    "barrier_ticks",
     "shared_ticks",
     "tag_pass_ticks",
     "tag_lookup_ticks",
@@ -419,7 +425,6 @@ DERIVED_NUMBERS = (
     "partial_sector_ticks",
     "fill_ticks",  # to evict a line that stores have filled in part
     "fetch_sectors",  # 1, 2 or 4, what a miss fetches
-    "atomic_ticks",
     "atomic_sector_ticks",
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
@@ -460,7 +465,16 @@ BATCH_NUMBERS = (
     "first_group",  # scoreboard entry of the first group of copies, -1 when no program has any
     "first_product",  # the same for groups of multiplications
 )
-CONSTANTS = ("n_classes", "n_ports", "n_kinds", "n_reasons", "n_barriers", "n_mbarriers", "n_open_rows", "n_tlb_hints")
+CONSTANTS = (
+    "n_classes",
+    "n_ports",
+    "n_kinds",
+    "n_reasons",
+    "n_barriers",
+    "n_mbarriers",
+    "n_open_rows",
+    "n_tlb_hints",
+)
 
 
 class Table(NamedTuple):
@@ -497,6 +511,7 @@ TABLES = {
     "port": Table(PORT, "n_ports"),  # by partition
     "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
     "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
+    "l1_queue": Table(WORD, "l1_queue_depth"),  # by partition: when the last accesses to global memory are served
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot

@@ -56,6 +56,7 @@ class Core(NamedTuple):
     port: np.ndarray  # (partitions, N_PORTS)
     queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
     queued: np.ndarray  # the same shape: what they are, as causes
+    l1_queue: np.ndarray  # int64 (partitions, depth): when the last accesses to global memory are served
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
@@ -250,6 +251,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
         queue=np.zeros((partitions, chip.queue_depth), np.int64),
         queued=np.zeros((partitions, chip.queue_depth), np.int64),
+        l1_queue=np.zeros((partitions, chip.l1_queue_depth), np.int64),
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
@@ -356,6 +358,7 @@ def machine_record(
     numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
+        "barrier_ticks": round(chip.barrier_lsu_cycles * TICKS),
         "shared_ticks": round(chip.shared_cycles * TICKS),
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
@@ -372,7 +375,6 @@ def machine_record(
         "partial_sector_ticks": round(chip.l2_partial_sector_cycles * TICKS),
         "fill_ticks": round(chip.l2_fill_cycles * TICKS),
         "fetch_sectors": chip.l2_fetch_nbytes // SECTOR_NBYTES,
-        "atomic_ticks": max(1, round(chip.atomic_cycles * TICKS)),
         "atomic_sector_ticks": max(1, round(chip.atomic_sector_cycles * TICKS)),
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),

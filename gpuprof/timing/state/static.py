@@ -12,7 +12,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.fields import LATENCIES
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, PT, RZ, Instruction, decode, reads, writes
 from gpuprof.isa.families.tensor import GROUPS, NBITS, Form, form_of
-from gpuprof.isa.kinds import BLOCK_BARRIERS, KINDS, kinds_of
+from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS, KINDS, kinds_of
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, check_latencies
 from gpuprof.isa.program import basic_block_starts
@@ -78,9 +78,9 @@ BY_SPACE = BULK_OPERATIONS | kinds_of(
 KIND_OF_THE_OTHERS = {
     **dict.fromkeys(
         (
-            "compute", "special", "hint", "branch", "branch_indirect", "call", "call_indirect", "return", "breakpoint",
-            "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read", "vote", "match",
-            "elect", "warp_reduction", "matrix",
+            "compute", "special", "hint", "meet", "branch", "branch_indirect", "call", "call_indirect", "return",
+            "breakpoint", "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read",
+            "vote", "match", "elect", "warp_reduction", "matrix",
         ),
         PLAIN,
     ),
@@ -142,8 +142,11 @@ CLASS_OF_LATENCY = {
 }  # fmt: skip
 assert CLASS_OF_LATENCY.keys() == {*LATENCIES, *NO_LATENCY}
 check_latencies(CLASS_OF_LATENCY)
+CONTROL = kinds_of("branch", "branch_indirect", "call", "call_indirect", "return", "exit", "meet")
 MATRIX_ACCESSES = kinds_of("matrix_load", "matrix_store")
 PIPE_OF_ROW = {"tex": "lsu"}
+# Conversions, special functions and special registers pass the queue of the memory-input-output unit, too.
+THROTTLE_OF_PIPE = {"lsu": "mio_throttle", "xu": "mio_throttle", "tex": "tex_throttle"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
 GROUP_UNITS = frozenset(unit for unit, *_ in GROUPS)  # what wgmma multiplies faster than mma.sync
@@ -261,6 +264,12 @@ def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
+def atomic_cycles(op: Opcode, chip: Chip) -> float:
+    """Cycles of an L2 slice for each lane of several on one word: sums of floats take longer."""
+    is_float = op.kind in ATOMICS and op.types[0].startswith(("f", "bf"))
+    return chip.atomic_float_cycles if is_float else chip.atomic_cycles
+
+
 def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
     row["kind"] = FENCE if op.kind == "fence" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
@@ -273,6 +282,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["slots_apart"] = slots_apart(op)
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else _latency(op, chip)
     row["atomic_passes"] = chip.cas_passes if op.number in COMPARE_AND_SWAPS else 1
+    row["atomic_lane_ticks"] = max(1, round(atomic_cycles(op, chip) * TICKS))
     row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.kind in ("load", "store") else 1
     row["least_passes"] = int(op.types[0]) if op.kind in MATRIX_ACCESSES else row["width"]
     row["lane_nbytes"] = (
@@ -284,6 +294,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["bypass_kind"] = kind_of(op, row["port"])
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
+    row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
+    row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
     row["constant_line"] = instruction.imm // 64 if instruction.reads_constant_bank else -1
@@ -336,9 +348,9 @@ def _port(op: Opcode) -> int:
 
 
 def _throttle(op: Opcode) -> int:
-    if op.pipe == "lsu":
-        return INDEX["lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"]
-    return INDEX["tex_throttle" if op.pipe == "tex" else "math_pipe_throttle"]
+    if op.pipe == "lsu" and op.space in ("global", "local", "generic"):
+        return INDEX["lg_throttle"]
+    return INDEX[THROTTLE_OF_PIPE.get(op.pipe, "math_pipe_throttle")]
 
 
 def _port_ticks(op: Opcode, chip: Chip) -> int:

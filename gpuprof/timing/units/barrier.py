@@ -1,6 +1,7 @@
 """Block barriers, counted in warps.
 
-A barrier opens when as many warps have arrived as it asks for, or all that still live. It opens `barrier_cycles` after
+A warp's arrival takes its turn in the load/store unit, behind the accesses to memory that issued before it. A barrier
+opens when as many warps have arrived as it asks for, or all that still live. It opens `barrier_cycles` after
 the last arrival, and not before the round that begins with the first arrival is over (`rounds`). A block in which every
 live warp waits is released, whatever the warps wait at: the trace says that the program got past there. A warp that
 arrives in two halves looks like that.
@@ -13,21 +14,33 @@ import numpy as np
 from gpuprof.compiled.options import cold
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, NEVER
+from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, KIND, NEVER, TICK_BITS, TICKS
 from gpuprof.timing.state.rounds import MOST_WARPS
-from gpuprof.timing.state.tables import access_of, arrived_at, begun_at, block_at, grid_at, round_at, warp_at
-from gpuprof.timing.units.blame import latecomer, seen_by
+from gpuprof.timing.state.tables import (
+    access_of,
+    arrived_at,
+    begun_at,
+    block_at,
+    grid_at,
+    part_at,
+    round_at,
+    sm_at,
+    warp_at,
+)
+from gpuprof.timing.units.blame import itself, latecomer, seen_by
 from gpuprof.timing.units.mbarrier import let_go
 from gpuprof.timing.units.scoreboard import hold, sleep
 
 BARRIER = INDEX["barrier"]
+QUEUED = KIND["queued"]
 ANY = -1
 
 
 @cold
 def arrive(machine, warp, barrier, threads, waits, cycle):
-    """`warp` arrives in `cycle`, and waits there unless `waits` is 0."""
+    """`warp` issues its arrival in `cycle`, and waits there unless `waits` is 0."""
     w = warp_at(machine, warp)
+    cycle = take_turn(machine, warp, cycle)
     block = block_at(machine, w.block_slot)
     cause = latecomer(machine, warp)
     # At the next barrier the warp is judged by its stalls from here on.
@@ -52,6 +65,16 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
         open_barrier(machine, w.block_slot, barrier, ready, cause)
     elif block.waiting >= block.live:
         open_all(machine, w.block_slot, cycle, cause)
+
+
+@cold
+def take_turn(machine, warp, cycle):
+    """The cycle in which the SM's load/store unit takes an arrival that issued in `cycle`."""
+    sm = sm_at(machine, part_at(machine, warp_at(machine, warp).partition).sm)
+    tick = max(cycle << TICK_BITS, sm.lsu_tick)
+    sm.lsu_tick = tick + machine.barrier_ticks
+    sm.lsu_occupant = itself(machine, warp, QUEUED)
+    return (tick + TICKS - 1) >> TICK_BITS
 
 
 @cold

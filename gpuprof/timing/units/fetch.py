@@ -65,7 +65,7 @@ def missed(found):
 @cold
 def constant_line(machine, sm, grid, line, cycle):
     """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant
-    segments.
+    segments. Behind the cache stands a larger one of blocks of four lines.
     """
     place = line % machine.constant_lines
     # Grids of a batch have parameters of their own at the same offsets.

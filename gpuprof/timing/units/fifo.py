@@ -63,7 +63,6 @@ def store(machine, sm, cycle):
         WRITE,
         nobody(machine),
         -1,
-        0,
     )
     # A compact record fills a part of its sector, and the L2 keeps track of the words that are written.
     if machine.record_sectors == 1:

@@ -2,10 +2,21 @@
 request per line.
 """
 
+import numpy as np
+
 from gpuprof.compiled.options import cold, hot
 from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
-from gpuprof.timing.state.layout import COPY_WAYS, MERGE, QUANTUM, READ, SECTOR_NUMBER_NBYTES, TOKEN
+from gpuprof.timing.state.layout import (
+    ATOMIC_REQUEST,
+    COPY_WAYS,
+    MERGE,
+    QUANTUM,
+    READ,
+    SECTOR_NBYTES,
+    SECTOR_NUMBER_NBYTES,
+    TOKEN,
+)
 from gpuprof.timing.state.tables import (
     l1_line_at,
     l1_tag_at,
@@ -26,7 +37,7 @@ L1, PENDING = INDEX["l1"], INDEX["pending"]
 
 
 @cold
-def request(machine, sm, arrival, line, sectors, kind, target, place, conflicts):
+def request(machine, sm, arrival, line, sectors, kind, target, place):
     """Notes a request for the L2; it is served when the quantum ends. Returns its number."""
     index = machine.n_requests
     r = request_at(machine, index)
@@ -39,7 +50,6 @@ def request(machine, sm, arrival, line, sectors, kind, target, place, conflicts)
     r.place = place
     r.sm = sm
     r.grid = machine.grid
-    r.conflicts = conflicts
     r.missing = 0
     machine.n_requests = index + 1
     if kind != MERGE:
@@ -110,15 +120,27 @@ def words_mask(machine, first, end):
 
 
 @cold
-def send(machine, warp, inst, first, count, start, kind, target, conflicts, cause):
+def send(machine, warp, inst, record, first, count, start, kind, target, cause):
     """Passes a store or an atomic to the L2, line by line. `cause`: the store, as the cause of a later wait for it."""
     sm = part_at(machine, warp_at(machine, warp).partition).sm
     end = first + count * SECTOR_NUMBER_NBYTES
     while first < end:
         line, mask, missing, first = words_mask(machine, first, end)
-        r = request_at(machine, request(machine, sm, start, line, mask, kind, target, inst.atomic_passes, conflicts))
+        place = atomic_ticks(machine, inst, record, n_sectors(mask), count) if kind == ATOMIC_REQUEST else -1
+        r = request_at(machine, request(machine, sm, start, line, mask, kind, target, place))
         r.missing = missing
         r.slot = cause
+
+
+@cold
+def atomic_ticks(machine, inst, record, sectors, count):
+    """Ticks of a slice's atomic unit for `sectors` of one line, of the access's `count`. A pass of the unit takes a
+    sector, with as many lanes as a sector has words for; lanes on one word take turns (docs/model.md, L2).
+    """
+    # The trace does not say which lines have how many of the lanes: here each sector has its share.
+    nbytes = np.int64(record.lanes) * inst.lane_nbytes * sectors
+    passes = max(sectors * machine.atomic_sector_ticks, nbytes * machine.atomic_sector_ticks // (SECTOR_NBYTES * count))
+    return max(passes, np.int64(record.conflicts) * inst.atomic_lane_ticks) * inst.atomic_passes
 
 
 @cold
@@ -135,7 +157,7 @@ def load(machine, warp, inst, first, count, start, done, group, conflict):
         line, mask, first = line_mask(machine, first, end)
         if inst.bypass_l1:
             sm_at(machine, sm).l1_misses += n_sectors(mask)
-            request(machine, sm, start, line, mask, READ, index, -1, 0)
+            request(machine, sm, start, line, mask, READ, index, -1)
         else:
             arrives = look_up(machine, sm, line, mask, start, index)
             if arrives > 0 and arrives >= done:
@@ -185,14 +207,14 @@ def look_up(machine, sm, line, mask, start, index):
     if entry.pending & mask:
         # The line was asked for in this quantum, and its cycle is known when the requests are served.
         if entry.pending_until >= TOKEN:
-            request(machine, sm, request_at(machine, entry.request).arrival, line, 0, MERGE, index, entry.request, 0)
+            request(machine, sm, request_at(machine, entry.request).arrival, line, 0, MERGE, index, entry.request)
         else:
             arrives = entry.pending_until
     missing = mask & ~entry.valid
     presence_at(machine, machine.grid, sm).l1_hits += n_sectors(mask & entry.valid)
     if missing:
         s.l1_misses += n_sectors(missing)
-        entry.request = request(machine, sm, start, line, missing, READ, index, place, 0)
+        entry.request = request(machine, sm, start, line, missing, READ, index, place)
         # Valid at once, so that later loads do not ask again. `pending` makes them wait for the data.
         entry.valid |= missing
         entry.pending |= missing

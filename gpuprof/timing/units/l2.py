@@ -118,9 +118,7 @@ def reach_slice(machine, request):
     tick = max(tick, slice_tick_at(machine, number).value)
     ticks = n * machine.slice_ticks
     if request.kind == ATOMIC_REQUEST:
-        # Lanes on one word take turns. The rates were measured on a B300 and are used for all chips (docs/model.md,
-        # L2).
-        ticks = max(n * machine.atomic_sector_ticks, request.conflicts * machine.atomic_ticks) * request.place
+        ticks = request.place
     elif request.missing:
         ticks = partial_ticks(machine, n, request.missing)
     slice_tick_at(machine, number).value = tick + ticks

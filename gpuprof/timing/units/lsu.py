@@ -2,7 +2,8 @@
 
 All is reserved at issue: the address unit takes one instruction in `address_cycles`, the load/store unit is busy for as
 long as the access takes wavefronts through its banks or lines through its tags. An entry of the queue is taken until
-shortly after that.
+shortly after the instruction is served, that of an access to global memory until shortly after the address unit has
+passed it to a deeper queue in front of the L1.
 """
 
 import numpy as np
@@ -43,6 +44,7 @@ from gpuprof.timing.state.tables import (
     block_at,
     grid_at,
     inst_at,
+    l1_queue_at,
     load_at,
     part_at,
     port_at,
@@ -56,6 +58,7 @@ from gpuprof.timing.state.tables import (
 )
 from gpuprof.timing.units.barrier import open_all
 from gpuprof.timing.units.blame import itself, latecomer, seen_by
+from gpuprof.timing.units.cache import n_sectors
 from gpuprof.timing.units.copies import add_to_group, open_group
 from gpuprof.timing.units.fetch import constant_line
 from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
@@ -73,24 +76,53 @@ LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those
 def enter(machine, warp, cycle, ticks, conflict):
     """`warp` issues an instruction at `cycle` that keeps the load/store unit for `ticks`; returns the cycle in which it
     is served. `conflict` is CONFLICT when it takes longer than it need."""
+    address = max(cycle, part_at(machine, warp_at(machine, warp).partition).address_free)
+    start = pass_on(machine, warp, address, ticks, conflict)
+    leave_queue(machine, warp, cycle, start, conflict)
+    return start
+
+
+@cold
+def enter_l1(machine, warp, cycle, ticks, conflict):
+    """The same for an access to global memory. It leaves the partition's queue once the address unit has passed it to
+    the L1's, which may have to make room.
+    """
     partition = warp_at(machine, warp).partition
     part = part_at(machine, partition)
+    place = l1_queue_at(machine, partition, part.passed % machine.l1_queue_depth)
+    address = max(cycle, part.address_free, place.value)
+    start = pass_on(machine, warp, address, ticks, conflict)
+    place.value = start
+    part.passed += 1
+    leave_queue(machine, warp, cycle, address, conflict)
+    return start
+
+
+@hot
+def pass_on(machine, warp, address, ticks, conflict):
+    """The address unit takes an instruction at `address`; returns the cycle in which the load/store unit serves it."""
+    part = part_at(machine, warp_at(machine, warp).partition)
     sm = sm_at(machine, part.sm)
-    address = max(cycle, part.address_free)
     part.address_free = address + machine.address_cycles
     tick = max(address << TICK_BITS, sm.lsu_tick)
     machine.lsu_behind = sm.lsu_occupant if sm.lsu_tick > address << TICK_BITS else 0
     sm.lsu_occupant = itself(machine, warp, QUEUED) | conflict
     sm.lsu_tick = tick + ticks
-    start = (tick + TICKS - 1) >> TICK_BITS
-    queue_at(machine, partition, part.queued % machine.queue_depth).value = start + machine.queue_hold_cycles
+    return (tick + TICKS - 1) >> TICK_BITS
+
+
+@hot
+def leave_queue(machine, warp, cycle, left, conflict):
+    """The instruction that `warp` issues in `cycle` leaves the partition's queue shortly after `left`."""
+    partition = warp_at(machine, warp).partition
+    part = part_at(machine, partition)
+    queue_at(machine, partition, part.queued % machine.queue_depth).value = left + machine.queue_hold_cycles
     queued_at(machine, partition, part.queued % machine.queue_depth).value = itself(machine, warp, QUEUE) | conflict
     part.queued += 1
     port = port_at(machine, partition, PORT_LSU)
     # The queue is a ring: the entry that comes next is the oldest, and must have been left.
     port.free = max(cycle + 1, queue_at(machine, partition, part.queued % machine.queue_depth).value)
     port.busy += port.free - cycle - 1
-    return start
 
 
 @cold
@@ -231,7 +263,8 @@ def bulk(machine, warp, inst, record, first, cycle):
         target = -1 - warp
     while first < end and machine.n_bulk < BULK_ROOM:
         line, mask, first = line_mask(machine, first, end)
-        index = request(machine, sm, start, line, mask, kind, target, 1 if kind == ATOMIC_REQUEST else -1, 0)
+        place = n_sectors(mask) * machine.atomic_sector_ticks if kind == ATOMIC_REQUEST else -1
+        index = request(machine, sm, start, line, mask, kind, target, place)
         if target < 0:
             request_at(machine, index).slot = STORED | w.pc
         machine.n_bulk += 1
@@ -268,7 +301,7 @@ def global_memory(machine, warp, inst, record, first, cycle):
         grid_at(machine, machine.grid).shared_wavefronts += np.int64(record.conflicts)
     # Each 4 bytes of a lane take lsu_ticks at least: some chips' L1 delivers 64 bytes a cycle.
     conflict = CONFLICT * scattered(inst, record)
-    start = enter(machine, warp, cycle, max(inst.width * machine.lsu_ticks, max(passes * TICKS, tags)), conflict)
+    start = enter_l1(machine, warp, cycle, max(inst.width * machine.lsu_ticks, max(passes * TICKS, tags)), conflict)
     here = conflict | w.pc
     if inst.operation == LOAD:
         done = start + inst.latency + (np.int64(record.wavefronts) - 1) * machine.l1_wavefront_cycles
@@ -291,12 +324,12 @@ def global_memory(machine, warp, inst, record, first, cycle):
         load_at(machine, index).group = -1
         load_at(machine, index).level = 0
         machine.n_loads += 1
-        send(machine, warp, inst, first, n, start, ATOMIC_REQUEST, index, np.int64(record.conflicts), 0)
+        send(machine, warp, inst, record, first, n, start, ATOMIC_REQUEST, index, 0)
         write_results(machine, warp, inst, TOKEN + index, ATOMIC_UNIT | here)
     else:
         w.stores_quantum = machine.quantum_number
         kind = ATOMIC_REQUEST if inst.operation == REDUCTION else WRITE
-        send(machine, warp, inst, first, n, start, kind, -1 - warp, np.int64(record.conflicts), STORED | here)
+        send(machine, warp, inst, record, first, n, start, kind, -1 - warp, STORED | here)
 
 
 @hot

@@ -53,7 +53,7 @@ from gpuprof.timing.units.ledger import busy_cycles
 
 MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
-SELF, BRANCH, CONSTANT_MISS = KIND["self"], KIND["branch"], KIND["constant_miss"]
+SELF, BRANCH, CONSTANT_MISS, PIPE = (KIND[name] for name in ("self", "branch", "constant_miss", "pipe"))
 
 
 @cold
@@ -167,6 +167,23 @@ def register_waits(machine, warp, inst):
         guard_waits(machine, warp, board_at(machine, warp, inst.guard).value, maker_at(machine, warp, inst.guard).value)
     if inst.kind == COPY_WAIT:
         group_waits(machine, warp, inst.newest)
+
+
+@hot
+def gap_waits(machine, warp, inst):
+    """What the instruction that the warp issued before makes any next one wait for."""
+    w = warp_at(machine, warp)
+    last = w.before
+    if last < 0:
+        return
+    before = inst_at(machine, last)
+    if before.gap > 1:
+        raise_until(machine, warp, CLASS_WAIT, w.last + before.gap, BRANCH | last)
+    # ptxas counts on the address unit: a memory instruction behind another waits for its time there.
+    if before.port == PORT_LSU and slot_port(inst, inst.slots) == PORT_LSU:
+        raise_until(machine, warp, CLASS_WAIT, w.last + machine.address_cycles, PIPE | last)
+    if before.meets:
+        raise_until(machine, warp, CLASS_BRANCH, w.last + before.meets, BRANCH | last)
 
 
 @hot
@@ -293,12 +310,13 @@ def next_instruction(machine, warp, earliest):
     w.slots_left = inst.slots
     for c in range(N_CLASSES):
         until_at(machine, warp, c).value = 0
+    w.before = last
     register_waits(machine, warp, inst)
+    gap_waits(machine, warp, inst)
     asked = w.last + 1
     if jumped:
         asked = w.last + machine.branch_cycles
-        until_at(machine, warp, CLASS_BRANCH).value = asked
-        cause_at(machine, warp, CLASS_BRANCH).value = BRANCH | last
+        raise_until(machine, warp, CLASS_BRANCH, asked, BRANCH | last)
     # A warp fetches a line once, for all instructions that it runs there in a row.
     if inst.line != w.line:
         w.line = inst.line

@@ -34,7 +34,7 @@ from gpuprof.timing.state.tables import (
 from gpuprof.timing.units.barrier import open_all
 from gpuprof.timing.units.copies import settle_copy
 from gpuprof.timing.units.mbarrier import end_phases
-from gpuprof.timing.units.scoreboard import register_waits, sleep
+from gpuprof.timing.units.scoreboard import gap_waits, register_waits, sleep
 
 COPY = KIND["copy"]
 DRAIN = INDEX["drain"]
@@ -109,6 +109,7 @@ def unblock(machine, warp):
         for c in range(CLASS_CONSTANT):
             until_at(machine, warp, c).value = 0
         register_waits(machine, warp, inst)
+        gap_waits(machine, warp, inst)
         w.ready = w.last + 1
         for c in range(N_CLASSES):
             w.ready = max(w.ready, until_at(machine, warp, c).value)

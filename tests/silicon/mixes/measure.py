@@ -18,7 +18,7 @@ from gpuprof.records.schema import STALL_MASK
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.build import BuildOptions
 from gpuprof.timing.sampling.configuration import Sampling
-from tests.silicon.mixes.cards import part_of_card
+from tests.silicon.cards import card
 from tests.silicon.mixes.cases import N_ROWS, PER_ROW, Case
 from tests.support.running import run_file
 
@@ -57,7 +57,7 @@ def reports() -> dict[str, dict[str, str]]:
 def measure(case: Case, compiler: str = "clang") -> Mix:
     """Runs the case's launch with cold caches."""
     report = reports()[case.id]
-    chip = part_of_card(report["gpu"], float(report["clock_mhz"]), case.parts)
+    chip = card(report["card"], float(report["clock_mhz"]), case.parts)
     with tempfile.TemporaryDirectory() as folder:
         _write_sparse_matrix(Path(folder))
         recording = Path(folder) / "mix.gprec"

@@ -1,0 +1,171 @@
+"""Bits of 32-bit registers that are known: always zero, or always one."""
+
+from gpuprof.assemble.ir.body import Inst
+from gpuprof.isa.modifiers import FIELDS
+from gpuprof.isa.opcodes import by_number
+from gpuprof.isa.special import SPECIAL_INDEX
+
+_ALL = 0xFFFFFFFF
+_DEEPEST = 16  # definitions looked through
+
+
+class Bits:
+    """Masks of the bits that are zero and of those that are one."""
+
+    __slots__ = ("ones", "zeros")
+
+    def __init__(self, zeros: int, ones: int):
+        self.zeros, self.ones = zeros & _ALL, ones & _ALL
+
+    @property
+    def most(self) -> int:
+        """The greatest unsigned number that it can be."""
+        return ~self.zeros & _ALL
+
+    @property
+    def n_low_zeros(self) -> int:
+        """Zero bits at the low end, up to 32."""
+        return _n_trailing_ones(self.zeros)
+
+    @property
+    def n_low_known(self) -> int:
+        """Known bits at the low end, up to 32."""
+        return _n_trailing_ones(self.zeros | self.ones)
+
+
+def _n_trailing_ones(mask: int) -> int:
+    lowest = ~mask & _ALL
+    return (lowest & -lowest).bit_length() - 1 if lowest else 32
+
+
+def of_number(value: int) -> Bits:
+    return Bits(~value, value)
+
+
+UNKNOWN = Bits(0, 0)
+
+
+class KnownBits:
+    """`single`: the definitions of registers that are written once. Each register is looked at once, so that a body's
+    cost is linear; what stands behind too many definitions is not known.
+    """
+
+    def __init__(self, single: dict[int, Inst]):
+        self.single = single
+        self.found: dict[int, Bits] = {}
+
+    def of(self, register: int | None, depth: int = _DEEPEST) -> Bits:
+        if register is None:
+            return of_number(0)
+        if register in self.found:
+            return self.found[register]
+        inst = self.single.get(register)
+        # Of registers that nobody sets, one may be made from itself.
+        self.found[register] = UNKNOWN
+        rule = _RULES.get(inst.op.number) if inst is not None else None
+        if rule and inst.guard is None and not inst.symbol and not inst.negated and depth:
+            self.found[register] = rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
+        return self.found[register]
+
+    def of_source(self, inst: Inst, slot: str, depth: int = _DEEPEST) -> Bits:
+        if inst.slot == slot:
+            return UNKNOWN if inst.const else of_number(inst.imm)
+        return self.of(getattr(inst, slot), depth)
+
+
+def _low_zeros(n: int) -> Bits:
+    return Bits((1 << min(n, 32)) - 1, 0)
+
+
+def _up_to(most: int) -> Bits:
+    """What is known of a number that is not greater than this."""
+    return Bits(~((1 << most.bit_length()) - 1), 0)
+
+
+def _both(one: Bits, other: Bits) -> Bits:
+    return Bits(one.zeros | other.zeros, one.ones | other.ones)
+
+
+def _sum(*parts: Bits) -> Bits:
+    """Low bits are known as far as all parts' are, and zero as far as all parts' are."""
+    known = (1 << min(part.n_low_known for part in parts)) - 1
+    number = sum(part.ones & known for part in parts)
+    low = _both(Bits(~number & known, number & known), _low_zeros(min(part.n_low_zeros for part in parts)))
+    most = sum(part.most for part in parts)
+    return low if most > _ALL else _both(low, _up_to(most))
+
+
+def _product(one: Bits, other: Bits) -> Bits:
+    most = one.most * other.most
+    low = _low_zeros(one.n_low_zeros + other.n_low_zeros)
+    return low if most > _ALL else _both(low, _up_to(most))
+
+
+def _left(value: Bits, n: int) -> Bits:
+    return of_number(0) if n > 31 else Bits(value.zeros << n | (1 << n) - 1, value.ones << n)
+
+
+def _shift_left(inst: Inst, of) -> Bits:
+    if inst.slot != "b" or inst.const:
+        return _low_zeros(of("a").n_low_zeros)
+    return _left(of("a"), inst.imm)
+
+
+def _shift_right(inst: Inst, of) -> Bits:
+    if inst.slot != "b" or inst.const:
+        return _up_to(of("a").most)
+    value, n = of("a"), min(inst.imm, 32)
+    return Bits(value.zeros >> n | ~(_ALL >> n), value.ones >> n)
+
+
+def _logic(inst: Inst, of) -> Bits:
+    """LOP3: a bit is known if the table has one answer for all that its sources may be there."""
+    table, sources = FIELDS["lut"].get(inst.mods), [of(slot) for slot in "abc"]
+    may_be_one = may_be_zero = 0
+    for index in range(8):
+        possible = _ALL
+        for place, bits in enumerate(sources):
+            possible &= ~bits.zeros if index >> 2 - place & 1 else ~bits.ones
+        if table >> index & 1:
+            may_be_one |= possible
+        else:
+            may_be_zero |= possible
+    return Bits(~may_be_one, ~may_be_zero)
+
+
+def _and(one: Bits, other: Bits) -> Bits:
+    return Bits(one.zeros | other.zeros, one.ones & other.ones)
+
+
+def _or(one: Bits, other: Bits) -> Bits:
+    return Bits(one.zeros & other.zeros, one.ones | other.ones)
+
+
+def _xor(one: Bits, other: Bits) -> Bits:
+    return Bits(one.zeros & other.zeros | one.ones & other.ones, one.zeros & other.ones | one.ones & other.zeros)
+
+
+# No block has more threads.
+_MOST = {SPECIAL_INDEX[name]: most for name, most in (("tid.x", 1023), ("tid.y", 1023), ("tid.z", 63), ("laneid", 31))}
+
+
+def _special(inst: Inst, of) -> Bits:
+    return _up_to(_MOST.get(inst.imm, _ALL))
+
+
+_RULES = by_number({
+    "S2R": _special,
+    "MOV": lambda inst, of: of("a"),
+    "IADD": lambda inst, of: _sum(of("a"), of("b")),
+    "IADD3": lambda inst, of: _sum(of("a"), of("b"), of("c")),
+    "ISUB": lambda inst, of: _low_zeros(min(of("a").n_low_zeros, of("b").n_low_zeros)),
+    "AND": lambda inst, of: _and(of("a"), of("b")),
+    "OR": lambda inst, of: _or(of("a"), of("b")),
+    "XOR": lambda inst, of: _xor(of("a"), of("b")),
+    "LOP3": _logic,
+    "IMUL": lambda inst, of: _product(of("a"), of("b")),
+    "IMAD": lambda inst, of: _sum(_product(of("a"), of("b")), of("c")),
+    "SHL": _shift_left,
+    "SHR.U32": _shift_right,
+    "LEA": lambda inst, of: _sum(_left(of("a"), FIELDS["by"].get(inst.mods)), of("b")),
+})  # fmt: skip
