@@ -37,7 +37,8 @@ SHORT_POINTERS = "--nvptx-short-ptr"
 # instructions without the counter's own, one of an unknown number by 4 at most. (By more, nvcc unrolls short loops of
 # thousands of turns; LLVM has no such bound for known numbers alone.) Instructions that unrolling makes constants are
 # counted as such for up to 500 turns. nvcc works out the number of turns of `for (i = begin; i < end; i += 32)`, with a
-# maximum, two sums and a shift; LLVM does where it takes no more than this budget; a division, as for a step of blockDim.x, takes more.
+# maximum, two sums and a shift; LLVM does where it takes no more than this budget. A division, as for a step of
+# blockDim.x, takes more.
 UNROLLING = (
     "--unroll-partial-threshold=202",
     "--unroll-max-count=4",
