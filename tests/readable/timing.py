@@ -18,7 +18,7 @@ from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.expansion import chain_cycles, on_architecture, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, on_chip, slots_apart
 from gpuprof.timing.state.machine import l1_sets, l2_sets
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.blame import Blame, Cause, Level
@@ -218,7 +218,7 @@ class Gpu:
         record_nbytes=32,
     ):
         self.chip = chip
-        self.instructions = [on_architecture(decode(row), chip.arch) for row in code]
+        self.instructions = [on_chip(decode(row), chip) for row in code]
         self.load_base = load_base
         self.starts = [*basic_block_starts(code).tolist(), len(code)]
         self.parts = self.parts_of_multiplications()
@@ -560,7 +560,7 @@ class Gpu:
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
         if last >= 0:
-            warp.waits += self.gap_waits(warp, last, before)
+            warp.waits += self.gap_waits(last, before)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -576,14 +576,12 @@ class Gpu:
                 Pending(self.constant(sm, warp, instruction.imm // 64, asked, "operands"), "imc_miss", cause=cause)
             )
 
-    def gap_waits(self, warp, last, issued):
+    def gap_waits(self, last, issued):
         """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
         chip, op = self.chip, self.instructions[last].op
         found = []
         if op.semantics in CONTROL or op.name == "BSYNC":
             found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
-        if pipe_of(op) == self.port_name(warp) == "lsu":
-            found.append(Pending(issued + chip.address_cycles, cause=Cause("pipe", last)))
         if op.name == "BSYNC":
             found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
         return found
@@ -1219,7 +1217,8 @@ class Gpu:
 
     def dram(self, line, n, time, masked=False):
         chip = self.chip
-        channel = hashed(line) // 2 % chip.dram_channels
+        near = line * 128 // chip.dram_interleave_nbytes  # lines of one channel
+        channel = (near * 0x9E3779B1 >> 16 & 0xFFFF) % chip.dram_channels
         time = max(time, self.channels[channel])
         sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
         self.channels[channel] = time + n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)

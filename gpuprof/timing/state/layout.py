@@ -432,6 +432,7 @@ DERIVED_NUMBERS = (
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
     "dram_mask_ticks",  # of a line written with masks, more
+    "dram_interleave_bits",  # of a line's number, that do not select its channel
     "dram_row_span",  # lines of which each channel has one row
     "dram_row_cycle_ticks",
     "dram_hit_ticks",  # load to use, of a row that is open

@@ -380,6 +380,7 @@ def machine_record(
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
         "dram_mask_ticks": round(chip.dram_masked_line_sectors * sector_ticks(dram_nbytes_per_cycle)),
+        "dram_interleave_bits": page_bits(chip.dram_interleave_nbytes),
         "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
         "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
         "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),

@@ -21,7 +21,7 @@ from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
 from gpuprof.timing.state.bypass import kind_of
-from gpuprof.timing.state.expansion import chain_cycles, on_architecture, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, on_chip, slots_apart
 from gpuprof.timing.state.layout import (
     CLASS_LONG,
     CLASS_SHORT,
@@ -174,7 +174,7 @@ class StaticProgram(NamedTuple):
 
 def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
     """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`."""
-    decoded = [on_architecture(decode(row), chip.arch) for row in code]
+    decoded = [on_chip(decode(row), chip) for row in code]
     numbers = _scoreboard_numbers(decoded)
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
