@@ -50,7 +50,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
         bodies = {body.name: body for body in lower_functions(tree, layout)}
     literals: dict[int, int] = {}
     for body in counted(list(bodies.values()), "optimizing", "functions"):
-        body.literals = literals
+        body.literals, body.constants_nbytes = literals, layout.constants_nbytes
         cfg.build(body)
         optimize(body, contracts=not tree.is_debug)
     return _Linker(module, tree, layout, bodies, literals, max_registers).program()

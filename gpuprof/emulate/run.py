@@ -16,7 +16,7 @@ from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, Read
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.tally import Tally
 from gpuprof.emulate.log.trace import REST, Order, TraceLog, TracePiece
-from gpuprof.isa.special import LAUNCH_WORDS_AT, LITERALS_AT
+from gpuprof.isa.special import CONSTANTS_AT, LAUNCH_WORDS_AT, LITERALS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench/emulate.py): 16 K is a fifth slower, 64 K no faster
 FIRST_CHUNK_LANES = 4 * 1024  # until it is known how much trace a block makes
@@ -176,11 +176,13 @@ def emulate(
 
 
 def constant_bank(launch: Launch) -> bytes:
-    """The bank that constant operands read: the parameter block, the extents of the launch behind it, and the program's
-    literals.
+    """The bank that constant operands read: the parameter block, the extents of the launch behind it, the program's
+    literals and its variables in constant memory.
     """
     words = launch.params.ljust(LAUNCH_WORDS_AT, b"\0") + struct.pack("<6I", *launch.block, *launch.grid)
-    return words.ljust(LITERALS_AT, b"\0") + launch.module.program.literals
+    bank = words.ljust(LITERALS_AT, b"\0") + launch.module.program.literals
+    variables = launch.module.const_segment
+    return bank.ljust(CONSTANTS_AT, b"\0") + variables if variables else bank
 
 
 def whole_clusters(n_blocks: int, cluster: int) -> int:

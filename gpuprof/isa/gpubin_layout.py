@@ -42,8 +42,9 @@ import numpy as np
 
 MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program together: they take no room in the file
 
-# 1: first version. 2: initial addresses of variables. 3: clusters. 4: literals.
-GPUBIN_VERSION = 4
+# 1: first version. 2: initial addresses of variables. 3: clusters. 4: literals. 5: constant operands
+# that read the variables in constant memory.
+GPUBIN_VERSION = 5
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1

@@ -34,6 +34,10 @@ LAUNCH_WORDS = {
 # them a bank of their own, c[2]. Here they lie half way round that cache from the first parameters.
 LITERALS_AT = 0x8000 + 48 * 64
 
+# The variables in constant memory, as constant operands read them: behind all literals that there may be. ptxas gives
+# them a bank of their own, c[3]. Here they lie a quarter round that cache from the first parameters.
+CONSTANTS_AT = 0x20000 + 8 * 64
+
 # The variable whose address %envreg1 and %envreg2 hold, where a module has it.
 GRID_WORKSPACE = "gpuprof_grid_workspace"
 # The number of the system call that launches a grid: what it means to timing, too.

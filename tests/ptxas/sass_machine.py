@@ -233,6 +233,8 @@ class _Machine:
             data = self.banks[int(found[1], 16)]
             offset = int(found[2], 16)
             return (U64 if wide else U32)(int.from_bytes(data[offset : offset + (8 if wide else 4)], "little"))
+        if found := re.match(r"c\[0x(\w+)\]\[(U?R\w+)(?:\+(-?0x\w+))?\]$", name):
+            return self._indexed_constant(int(found[1], 16), found[2], int(found[3] or "0", 16), idx, wide)
         if name.startswith("0x"):
             value = int(name, 16) * (-1 if text.startswith("-") else 1)
             return (U64 if wide else U32)(value & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF))
@@ -246,6 +248,14 @@ class _Machine:
             )
             return np.array([float(text)], F64).view(U64)[0] if wide else np.array([float(text)], F32).view(U32)[0]
         raise Unknown(f"operand {text}")
+
+    def _indexed_constant(self, bank: int, register: str, offset: int, idx, wide: bool):
+        """Words of a constant bank at a register's address and an offset."""
+        nbytes = 8 if wide else 4
+        data = np.frombuffer(self.banks[bank] + bytes(nbytes), np.uint8)
+        at = self.regs[_register_row(register), idx].astype(I32).astype(I64) + offset
+        assert at.min() >= 0 and at.max() < len(self.banks[bank]), f"{self.kernel.name}: constant address outside"
+        return data[at[:, None] + np.arange(nbytes)].copy().view(U64 if wide else U32)[:, 0]
 
     def integer(self, text: str, idx, wide: bool = False):
         value = self.bits(text, idx, "i", wide)
@@ -445,12 +455,15 @@ _CONTROL = {"BRA": _jump, "CALL": _jump, "EXIT": _leave, "BSSY": _begin_meeting,
 # -----------------------------------------------------------------------------------------------
 
 
+IN_ORDER = ("S2R", "F2F")  # instructions whose words mean something by their order
+
+
 def execute(m: _Machine, inst: Code, idx):
     name, *words = inst.op.split(".")
     action = _ACTIONS.get(name) or _ACTIONS.get(name.removeprefix("U"))
     if action is None:
         raise Unknown(f"{m.kernel.name}: {inst}")
-    action(m, set(words) if name != "S2R" else words, list(inst.operands), idx)
+    action(m, words if name in IN_ORDER else set(words), list(inst.operands), idx)
 
 
 def _leading_predicates(operands: list[str]) -> list[str]:
@@ -584,6 +597,8 @@ def _float_setp(wide):
         unordered = np.isnan(a) | np.isnan(b)
         if "NAN" in words:
             holds = unordered
+        elif larger := {"MAX", "MIN"} & words:  # whether the first of the two is it
+            holds = np.isnan(b) | (np.greater_equal if "MAX" in larger else np.less_equal)(a, b)
         else:
             word = next(w for w in words if w.removesuffix("U") in _COMPARE)
             holds = _COMPARE[word.removesuffix("U")](a, b)
@@ -755,6 +770,27 @@ def _int_to_float(m, words, o, idx):
         m.write(o[0], idx, x.astype(F64), True)
     else:
         m.write(o[0], idx, _rounded(x.astype(np.longdouble), words))
+
+
+def _float_to_float(m, words, o, idx):
+    """F2F.TO.FROM between float32 and float64."""
+    if words[:2] == ["F64", "F32"]:
+        m.write(o[0], idx, np.asarray(m.number(o[1], idx)).astype(F64) + np.zeros(len(idx)), True)
+    else:
+        m.write(o[0], idx, _rounded(np.asarray(m.number(o[1], idx, True)).astype(np.longdouble), words))
+
+
+def _predicates_to_register(m, words, o, idx):
+    mask = int(o[3], 16)
+    packed = sum((m.preds[row, idx].astype(U32) << U32(row) for row in range(7)), np.zeros(len(idx), U32))
+    m.write(o[0], idx, packed & U32(mask) | m.integer(o[2], idx) & U32(~mask & 0xFFFFFFFF))
+
+
+def _register_to_predicates(m, words, o, idx):
+    value, mask = m.integer(o[1], idx), int(o[2], 16)
+    for row in range(7):
+        if mask >> row & 1:
+            m.preds[row, idx] = (value >> U32(row) & U32(1)).astype(bool)
 
 
 def _float_to_int(m, words, o, idx):
@@ -941,7 +977,8 @@ _ACTIONS = {
     "FSETP": _float_setp(False),
     "DSETP": _float_setp(True), "SEL": _select, "FSEL": _fsel,
     "IMNMX": _imnmx, "FMNMX": _fmnmx, "SHF": _shf, "PRMT": _prmt, "MUFU": _mufu, "FCHK": _check_division,
-    "I2F": _int_to_float,
+    "I2F": _int_to_float, "F2F": _float_to_float, "P2R": _predicates_to_register, "R2P": _register_to_predicates,
+    "R2UR": _move,
     "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special,
     "S2UR": _special, "CS2R": _special,
     "SHFL": _shuffle, "VOTE": _vote, "FLO": _flo, "NOP": lambda *_: None, "YIELD": lambda *_: None,

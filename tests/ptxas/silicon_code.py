@@ -160,7 +160,7 @@ def main(arguments: list[str]) -> None:
                 continue
             try:
                 row = measure(source, kernel, requests)
-            except Unknown as unknown:
+            except (Unknown, AssertionError) as unknown:
                 print(f"{source:22} {kernel:50} not run: {unknown}", flush=True)
                 continue
             rows.append(row)

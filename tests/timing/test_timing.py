@@ -350,6 +350,22 @@ def test_the_next_line_of_the_constant_cache_comes_from_the_cache_behind_it(chip
     assert [rows(timing)[k]["imc_miss"] for k in range(4)] == [cold, miss, miss, cold]
 
 
+def test_constant_loads_wait_for_no_shared_memory(chip):
+    """A store of 32 passes keeps the load/store unit. Constants have a unit of their own, one word a cycle: those of
+    the second load wait for the three of the first."""
+    code = [
+        make("STS.32", a=1, b=0),
+        make("LDC.32", dst=2, a=8),
+        make("LDC.32", dst=3, a=8),
+        ffma(4, 2),
+        make("EXIT"),
+    ]
+    words = [access((), wavefronts=32), access(range(3)), access(range(3))]
+    timing, _ = run(chip, code, [warp([0], words)])
+    cold = chip.constant_cold_cycles + chip.latency["constant"] + 2
+    assert rows(timing)[1:4] == [{"selected": 1}, {"selected": 1}, {"selected": 1, "short_scoreboard": cold - 2}]
+
+
 def test_cycles_of_a_launch_have_what_it_takes_beside_its_blocks(chip):
     timing, _ = run(chip, [make("EXIT")], [warp([0])])
     assert timing.cycles == timing.end_cycle - timing.start_cycle + chip.grid_overhead_cycles

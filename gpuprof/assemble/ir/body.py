@@ -172,6 +172,7 @@ class Body:
     rolled: set[str] = field(default_factory=set)  # labels of loops that stay as they are: `.pragma "nounroll"`
     keeps_loops: bool = False  # all of them do
     literals: dict[int, int] = field(default_factory=dict)  # the program's, by value: offset in the constant bank
+    constants_nbytes: int = 0  # of the program's variables in constant memory
 
     def register(self, file: str) -> int:
         self.files.append(file)

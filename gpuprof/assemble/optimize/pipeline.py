@@ -4,6 +4,7 @@ from gpuprof.assemble.ir.body import Body
 from gpuprof.assemble.ir.defs import remove_dead
 from gpuprof.assemble.optimize.channels import narrow_fetches
 from gpuprof.assemble.optimize.combine import combine
+from gpuprof.assemble.optimize.constants import read_constants_from_bank
 from gpuprof.assemble.optimize.convergence import add_meetings
 from gpuprof.assemble.optimize.entry import begin_kernel
 from gpuprof.assemble.optimize.fold import (
@@ -33,8 +34,9 @@ PASSES = (
     turn_exits,
     *_SIMPLIFY, *_SIMPLIFY, propagate_copies, propagate_negations, fold_float_negations, remove_dead, unroll_whole,
     widen_shifts, remove_dead, join_halves, fuse_multiply_add, remove_dead, combine, remove_dead, free_wide_multiplies,
-    fold_parameters, fold_offsets, *_SIMPLIFY,
-    remove_dead, guard_exits, convert_branches, unroll_loops, sink_moves, sink_constants, join_shared_loads,
+    read_constants_from_bank, fold_parameters, fold_offsets, *_SIMPLIFY,
+    remove_dead, guard_exits, convert_branches, unroll_loops, read_constants_from_bank, fold_parameters,
+    sink_moves, sink_constants, join_shared_loads,
     share_groups, remove_dead,
     turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
 )  # fmt: skip

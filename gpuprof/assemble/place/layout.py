@@ -38,6 +38,7 @@ class Layout:
         self.functions = {f.name: f for f in module.functions}
         self.variables = {v.name: v for v in module.variables}
         self.const_offsets: dict[str, int] = {}
+        self.constants_nbytes = 0  # of all variables in constant memory
         self.param_offsets: dict[str, dict[str, int]] = {
             f.name: _param_offsets(f) for f in module.functions if f.is_kernel
         }
@@ -71,6 +72,7 @@ class Layout:
                 offset = align_up(offset, variable.align)
                 self.const_offsets[variable.name] = offset
                 offset += variable.nbytes
+        self.constants_nbytes = offset
 
     def _place_shared(self):
         module_shared = {name: v for name, v in self.variables.items() if v.space == "shared"}

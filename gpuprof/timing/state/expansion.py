@@ -111,6 +111,17 @@ def generation_of(arch: str) -> int:
     return int(digits) if arch.startswith("sm_") and digits.isdigit() and int(digits) >= OLDEST else AS_MEASURED_FOR
 
 
+def on_chip(instruction: Instruction, chip: Chip) -> Instruction:
+    """The instruction with its row as `chip` has it: as its architecture does, but a conversion from or to a 64-bit
+    type also needs the fp64 unit. Where that one is narrower than the transcendental one, it takes its time there
+    (CUDA C++ Programming Guide, arithmetic throughput: 16 of them per cycle and SM, but 2 on 7.5, 8.6 and 8.9).
+    """
+    found = on_architecture(instruction, chip.arch)
+    wide = found.op.latency == "conversion" and any(each.endswith("64") for each in found.op.types)
+    narrow = chip.lanes["fp64"] < chip.lanes["xu"]
+    return found._replace(op=found.op._replace(pipe="fp64")) if wide and narrow else found
+
+
 def on_architecture(instruction: Instruction, arch: str) -> Instruction:
     """The instruction with its row as `arch` has it."""
     op = _row_on_architecture(instruction.op.number, arch)

@@ -21,7 +21,7 @@ from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
 from gpuprof.timing.state.bypass import kind_of
-from gpuprof.timing.state.expansion import chain_cycles, on_architecture, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, on_chip, slots_apart
 from gpuprof.timing.state.layout import (
     CLASS_LONG,
     CLASS_SHORT,
@@ -174,7 +174,7 @@ class StaticProgram(NamedTuple):
 
 def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
     """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`."""
-    decoded = [on_architecture(decode(row), chip.arch) for row in code]
+    decoded = [on_chip(decode(row), chip) for row in code]
     numbers = _scoreboard_numbers(decoded)
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
@@ -293,6 +293,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["result_class"] = CLASS_SHORT if shared_fp64 and op.latency == "fp64" else CLASS_OF_LATENCY[op.latency]
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
+    # Constant loads have a unit of their own, and no queue that is known (docs/model.md, Constant cache).
+    row["port"] = PORT_INDEX["none"] if row["kind"] == CONSTANT else row["port"]
     row["port_ticks"] = _port_ticks(op, chip)
     # One unit that the partitions share stands behind a queue, as textures do, and a scoreboard tells of its results.
     row["throttle"] = INDEX["tex_throttle"] if shared_fp64 else _throttle(op)

@@ -322,7 +322,7 @@ def next_instruction(machine, warp, earliest):
         cause_at(machine, warp, CLASS_FETCH).value = missed(found) | w.pc
     if inst.constant_line >= 0:
         until_at(machine, warp, CLASS_CONSTANT).value = constant_line(
-            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, asked
+            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, asked, 0
         )
         cause_at(machine, warp, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
     wait_for_dependencies(machine, warp, earliest)
