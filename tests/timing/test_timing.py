@@ -317,6 +317,18 @@ def test_first_use_of_a_constant_misses(chip):
     assert "imc_miss" not in rows(timing)[1]
 
 
+def test_doubles_on_a_unit_that_partitions_share(tmp_path):
+    """Half a lane a partition: an instruction takes 64 cycles. The second waits for the queue, its reader for the
+    scoreboard: it issues 48 cycles behind it.
+    """
+    path = tmp_path / "narrow.toml"
+    path.write_text('inherits = "t4"\nsms = 1\n')
+    code = [make("DADD", dst=0, a=20, b=21), make("DADD", dst=1, a=20, b=21), make("DADD", dst=2, a=1, b=21)]
+    timing, _ = run(load_chip(path), [*code, make("EXIT")], [warp([0])])
+    assert rows(timing)[1] == {"selected": 1, "tex_throttle": 63}
+    assert rows(timing)[2] == {"selected": 1, "short_scoreboard": 47, "tex_throttle": 16}
+
+
 def test_what_a_branch_and_a_meeting_point_hold_up(chip):
     """Four cycles behind a branch that is not taken and a guarded exit; behind the place where lanes meet as long, and
     until the chip's number is over.
