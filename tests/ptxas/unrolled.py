@@ -57,14 +57,11 @@ def ended(end: str, turn: str = TURN) -> str:
     return f"mov.u32 %r3, %r1;\nLOOP: {turn}\n{end}\nEND:"
 
 
-def beside_another_way(loop: str) -> str:
-    """A loop in one of two ways, so that the text jumps over code."""
-    return (
-        f"setp.gt.s32 %p7, %r2, 0; @%p7 bra ONE; bra.uni OTHER; ONE: {loop} bra BEHIND; "
-        "OTHER: neg.f32 %f0, %f0; BEHIND:"
-    )
-
-
+SPLIT = {  # how a function goes two ways; `ORDERED` is the order that ptxas itself gives the blocks
+    "ORDERED": "setp.gt.s32 %p7, %r2, 0; @%p7 bra SECOND; {} bra BEHIND; SECOND: {} BEHIND:",
+    "OTHER": "setp.gt.s32 %p7, %r2, 0; @%p7 bra FIRST; bra.uni SECOND; FIRST: {} bra BEHIND; SECOND: {} BEHIND:",
+}
+NEGATED = "neg.f32 %f0, %f0;"
 OUT = "add.s32 %r3, %r3, 1; setp.{} %p1, %r3, %r0; @%p1 bra END; bra LOOP;"
 MUL = "mul.rn.f32 %f0, %f0, %f1;"
 LONG_SKIP = f"setp.gt.f32 %p4, %f1, 0f00000000; @%p4 bra OVER; {MUL * 15} OVER:"
@@ -93,11 +90,19 @@ LOOPS = {
     "branch out, jump back": ended("add.s32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, %r0; @%p1 bra END; bra LOOP;"),
     "branch out, jump back, an if around": "setp.gt.s32 %p7, %r2, 0; @%p7 bra ONE; bra.uni BEHIND; ONE: "
         + ended(OUT.format("ge.s32")) + "BEHIND:",
-    "branch out, jump back, beside another way": beside_another_way(ended(OUT.format("ge.s32"))),
-    "branch out where equal, jump back, beside another way": beside_another_way(ended(OUT.format("eq.s32"))),
-    "branch out, jump back, unsigned, beside another way": beside_another_way(ended(OUT.format("ge.u32"))),
-    "negated branch, beside another way": beside_another_way(
-        ended("add.s32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, %r0; @!%p1 bra LOOP;")),
+    "branch out, jump back, blocks in order": SPLIT["ORDERED"].format(NEGATED, ended(OUT.format("ge.s32"))),
+    "branch out, jump back, behind blocks in order": SPLIT["ORDERED"].format(NEGATED, NEGATED)
+        + ended(OUT.format("ge.s32")),
+    "branch out far, jump back": SPLIT["ORDERED"].format(ended(OUT.format("ge.s32")), NEGATED),
+    "branch out, jump back, blocks in another order": SPLIT["OTHER"].format(ended(OUT.format("ge.s32")), NEGATED),
+    "branch out where equal, jump back, blocks in another order": SPLIT["OTHER"].format(
+        ended(OUT.format("eq.s32")), NEGATED),
+    "branch out, jump back, second of blocks in another order": SPLIT["OTHER"].format(
+        NEGATED, ended(OUT.format("eq.s32"))),
+    "branch out, jump back, behind blocks in another order": SPLIT["OTHER"].format(NEGATED, NEGATED)
+        + ended(OUT.format("ge.s32")),
+    "negated branch, blocks in another order": SPLIT["OTHER"].format(
+        ended("add.s32 %r3, %r3, 1; setp.ge.s32 %p1, %r3, %r0; @!%p1 bra LOOP;"), NEGATED),
     "test before the count": ended("setp.lt.s32 %p1, %r3, %r0; add.s32 %r3, %r3, 1; @%p1 bra LOOP;"),
     "count at the start": ended("setp.lt.s32 %p1, %r3, %r0; @%p1 bra LOOP;", "add.s32 %r3, %r3, 1;" + TURN),
     "doubled": ended("shl.b32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r0; @%p1 bra LOOP;"),
@@ -153,6 +158,8 @@ LOOPS = {
 # Where ours differs, and why.
 KNOWN = {
     "15 loads, the pointer moved by each": "ours counts the slots of each sum, ptxas has made one of them before",
+    "branch out far, jump back": "ptxas copies one turn more before code that another way leads to",
+    "branch out, jump back, second of blocks in another order": "the same",
     "ne, unsigned": "ptxas has a turn before the four as with other unsigned numbers; ours, which falls back to the "
     "loop as it was, needs none",
 }

@@ -149,7 +149,8 @@ class Multiprocessor:
         self.slots_free = {}  # block slot -> cycle it was freed
         self.blocks = 0
         self.lsu = Fraction(0)
-        self.lsu_occupant = None
+        self.lsu_occupant = self.constant_occupant = None
+        self.constant_free = 0
         self.link = self.cluster_port = Fraction(0)
         self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
@@ -385,6 +386,8 @@ class Gpu:
 
     def port_name(self, warp):
         op = self.instructions[warp.pc].op
+        if op.space in ("const", "param"):
+            return "none"
         if op.semantics == "mma_group" or (warp.slots_left > 1 and pipe_of(op) == "lsu"):
             return "none"
         if (op.slots - warp.slots_left) % slots_apart(op):
@@ -557,7 +560,7 @@ class Gpu:
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
         if last >= 0:
-            warp.waits += self.gap_waits(warp, last, before)
+            warp.waits += self.gap_waits(last, before)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -569,16 +572,16 @@ class Gpu:
             warp.waits.append(Pending(ready, "no_instructions", cause=Cause(missed, warp.pc)))
         if instruction.reads_constant_bank:
             cause = Cause("constant_miss", warp.pc)
-            warp.waits.append(Pending(self.constant(sm, warp, instruction.imm // 64, asked), "imc_miss", cause=cause))
+            warp.waits.append(
+                Pending(self.constant(sm, warp, instruction.imm // 64, asked, "operands"), "imc_miss", cause=cause)
+            )
 
-    def gap_waits(self, warp, last, issued):
+    def gap_waits(self, last, issued):
         """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
         chip, op = self.chip, self.instructions[last].op
         found = []
         if op.semantics in CONTROL or op.name == "BSYNC":
             found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
-        if pipe_of(op) == self.port_name(warp) == "lsu":
-            found.append(Pending(issued + chip.address_cycles, cause=Cause("pipe", last)))
         if op.name == "BSYNC":
             found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
         return found
@@ -666,9 +669,9 @@ class Gpu:
         partition.l0[place] = (line, max(t, there) + self.chip.l0i_miss_cycles, "l1i_miss" if there > t else "l0_miss")
         return partition.l0[place][1:]
 
-    def constant(self, sm, warp, line, t):
+    def constant(self, sm, warp, line, t, of):
         """Each grid has constants of its own."""
-        place, whose = line % self.chip.constant_lines, (self.grid_of(warp), line)
+        place, whose = (of, line % self.chip.constant_lines), (self.grid_of(warp), line)
         if sm.constants.get(place, (-1, 0))[0] != whose:
             sm.constants[place] = (whose, self.constant_l15(sm, warp, line, t))
         return sm.constants[place][1]
@@ -676,7 +679,7 @@ class Gpu:
     def constant_l15(self, sm, warp, line, t):
         """What the constant cache lacks comes from the one behind it, or from the L2."""
         line = 64 * line // self.chip.constant_l15_line_nbytes
-        place, whose = line % self.chip.constant_l15_lines, (self.grid_of(warp), line)
+        place, whose = (line ^ line >> 5) % self.chip.constant_l15_lines, (self.grid_of(warp), line)
         if sm.constants_l15.get(place, (-1, 0))[0] != whose:
             sm.constants_l15[place] = (whose, t + self.chip.constant_cold_cycles)
         return max(t + self.chip.constant_miss_cycles, sm.constants_l15[place][1])
@@ -932,8 +935,10 @@ class Gpu:
                 self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
         elif op.space in ("const", "param"):
             n = max(1, n_sectors)
-            start = self.enter(sm, partition, warp, t, Fraction(n))
-            ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start) for sector in sectors)])
+            start = max(t, sm.constant_free)
+            self.behind = sm.constant_occupant if start > t else None
+            sm.constant_free, sm.constant_occupant = start + n, Cause("queued", warp.pc, False, warp)
+            ready = max([start, *(self.constant(sm, warp, 1024 + (sector >> 1), start, "loads") for sector in sectors)])
             kind = "constant_miss" if ready > start else "constant"
             self.write_served(warp, instruction, t, start, ready + latency + n - 1, kind)
         else:
@@ -1212,7 +1217,8 @@ class Gpu:
 
     def dram(self, line, n, time, masked=False):
         chip = self.chip
-        channel = hashed(line) // 2 % chip.dram_channels
+        near = line * 128 // chip.dram_interleave_nbytes  # lines of one channel
+        channel = (near * 0x9E3779B1 >> 16 & 0xFFFF) % chip.dram_channels
         time = max(time, self.channels[channel])
         sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
         self.channels[channel] = time + n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)

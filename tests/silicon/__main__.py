@@ -11,7 +11,10 @@ from gpuprof.fidelity.kernels import Row
 from tests.silicon.cases import all_cases
 from tests.silicon.measure import COMPILERS, Job, measure
 from tests.silicon.reasons import with_reasons
+from tests.silicon.refit import chosen, report, sensitivities
+from tests.silicon.run import modelled
 from tests.silicon.show import line, summary
+from tests.silicon.whole import pairs
 from tests.silicon.write import PAGE, merged, store, with_tables
 
 BOTH = "both"
@@ -27,9 +30,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help="store the rows")
     parser.add_argument("--page", action="store_true", help="run nothing, write docs/fidelity.md from what is stored")
+    parser.add_argument("--whole", action="store_true", help="three launches on a part of the chip and whole")
+    parser.add_argument("--refit", type=int, metavar="N", help="fit the constants to N rows of each family and card")
     asked = parser.parse_args()
     if asked.page:
         PAGE.write_text(with_tables(PAGE.read_text()))
+        return
+    if asked.whole:
+        for scaled, whole in pairs():
+            part, all_of = (modelled(case, "clang").cycles for case in (scaled, whole))
+            print(f"{scaled.id:<46} {part:>12.0f} {all_of:>12.0f} {part / all_of:6.3f}", flush=True)
         return
     jobs = [
         Job(name, case, compiler)
@@ -41,6 +51,10 @@ def main() -> None:
         and asked.family in ("", case.family)
         and asked.case in case.id
     ]
+    if asked.refit:
+        cases = chosen([job.case for job in jobs], asked.refit)
+        print("\n".join(report(sensitivities(cases, jobs[0].compiler, asked.jobs))))
+        return
     rows: list[Row] = []
     for found in measure(jobs, asked.jobs):
         print(line(found.row, found.seconds), flush=True)

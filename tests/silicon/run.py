@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuprof.chips import Chip
+from gpuprof.device.api import Device
 from gpuprof.device.launching.text import kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
 from gpuprof.fidelity.likeness import Use, kind, totals
@@ -13,6 +15,7 @@ from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.build import BuildOptions, build
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import LaunchResult, Observer, Settings
+from gpuprof.timing.state.result import LaunchTiming
 from tests.silicon.cards import card
 from tests.silicon.case import Case, Run
 from tests.silicon.published import by_id
@@ -40,7 +43,7 @@ def modelled(case: Case, compiler: str) -> Modelled:
     not compile or run.
     """
     results = [launches(case, run, compiler) for run in case.runs]
-    cycles = published_size(case, [run_cycles(case, found) for found in results])
+    cycles = published_size(case, [run_cycles(case, [result.timing for result in found]) for found in results])
     last = results[-1][-1]
     dram_nbytes = last.timing.dram_read_nbytes + last.timing.dram_write_nbytes
     return Modelled(cycles, kind(totals(uses(last), dram_nbytes)))
@@ -69,24 +72,31 @@ def uses(result: LaunchResult) -> Iterator[Use]:
             yield Use(TABLE[number], *map(int, counts))
 
 
-def run_cycles(case: Case, found: list[LaunchResult]) -> int:
+def run_cycles(case: Case, timings: list[LaunchTiming]) -> int:
     """Cycles of the last launch; with `period` from the end of the launch before to its end."""
-    timings = [result.timing for result in found]
     return timings[-1].end_cycle - timings[-2].end_cycle if case.period else timings[-1].cycles
 
 
 def launches(case: Case, run: Run, compiler: str) -> list[LaunchResult]:
     """What each launch of a run gave."""
-    chip = card(case.card, by_id()[case.id].clock_mhz, case.parts)
-    requests = [parse_launch(text) for text in run.launches]
     results = Results()
-    device = open_device(Settings(chip=chip, observer=results))
+    carry_out(open_device(Settings(chip=chip_of_case(case), observer=results)), case, run, compiler)
+    return results.launches
+
+
+def chip_of_case(case: Case) -> Chip:
+    """The part of the card that the case runs on, at the clock of the published run."""
+    return card(case.card, by_id()[case.id].clock_mhz, case.parts)
+
+
+def carry_out(device: Device, case: Case, run: Run, compiler: str) -> None:
+    """Makes a run's launches on a device."""
+    requests = [parse_launch(text) for text in run.launches]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{Path(case.file).stem}.gpubin"
-        path.write_bytes(image(case.file, tuple(kernel_names(requests)), chip.arch, compiler))
+        path.write_bytes(image(case.file, tuple(kernel_names(requests)), device.chip.arch, compiler))
         module = device.load(path)
     run_requests(device, module, requests, folder=KERNELS)
-    return results.launches
 
 
 @cache

@@ -168,7 +168,8 @@ def test_own_slots_jumps_fences_and_the_drain(chip):
     found = blamed(chip, [make("DDIV", dst=3, a=3, b=4), EXIT], [warp([0])])
     assert all(cause == ("slot", 0, 0) for cause in found[0, "wait"])
     found = blamed(chip, [make("BRA", imm=16), EXIT, make("MEMBAR", mods=pack(scope="cta")), EXIT], [warp([0, 2])])
-    assert found[2, "branch_resolving"] == {("branch", 0, 0): (chip.branch_cycles - 1, 1)}
+    assert found[2, "wait"] == {("branch", 0, 0): (chip.control_cycles - 1, 1)}
+    assert found[2, "branch_resolving"] == {("branch", 0, 0): (chip.branch_cycles - chip.control_cycles, 1)}
     assert found[2, "membar"] == {("self", 2, 0): (chip.membar_cycles - 1, 1)}
     found = blamed(chip, [store, store, EXIT], [warp([0], [access(range(4)), access(range(9, 17))])])
     assert list(found[2, "drain"]) == [("store", 1, CONFLICT)]

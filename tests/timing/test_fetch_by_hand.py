@@ -65,9 +65,10 @@ def test_what_another_partition_brought_is_in_the_l1(tmp_path):
     late = warp([0, 2])  # jumps to the second line
     timing, _ = run(chip, code, [warp([0, 1, 2]), late], warps_per_block=2)
     # Both come to line 0 in 100 and have it in 320. The one that jumps there asks for line 1 in 326 and has it in 546;
-    # of its six cycles' jump, five stand for the fetch, too. The other runs through line 0 until 327 and comes to line
-    # 1 in 328: the L1 has it from 526 on, its own L0 in 546.
-    assert waits(timing) == {0: 2 * 220, LINE: (546 - 321) + (546 - 328)}
+    # of its six cycles' jump, five stand for the fetch, too, and the first four of these are those of any branch. The
+    # other goes on 5 cycles behind the branch, runs through line 0 until 331 and comes to line 1 in 332: the L1 has it
+    # from 526 on, its own L0 in 546.
+    assert waits(timing) == {0: 2 * 220, LINE: (546 - 325) + (546 - 332)}
 
 
 def order_of_issue(chip, code, warps):
@@ -102,30 +103,44 @@ def test_four_warps_of_a_partition_as_published(tmp_path):
 def test_a_full_queue_throttles_texture_fetches(tmp_path):
     """Of eight passes each: four texture units, 32 lanes of a texel.
 
-    The queue holds five, which issue back to back from 102 on. The load/store unit serves entry k in 102 + 8k, and the
-    entry leaves 8 cycles later: in 110 the sixth issues, in 118 the seventh, in 126 the eighth. They wait from the
-    cycle after the issue before: 3, 7 and 7 cycles.
+    The queue holds five, which issue back to back from 102 on. The address unit passes entry k to the L1's queue in 102
+    + 4k, and the entry leaves 8 cycles later: in 110 the sixth issues, in 114 the seventh, in 118 the eighth. They wait
+    from the cycle after the issue before: 3 cycles each.
     """
     chip = chip_of(tmp_path, l0i_miss_cycles=1, l1i_miss_cycles=1)
     n = 8
     code = [*(make("TEX.1D", dst=4 * k, a=40, b=42) for k in range(n)), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4), wavefronts=8)] * n)])
-    assert waits(timing, "tex_throttle") == {5: 110 - 107, 6: 118 - 111, 7: 126 - 119}
+    assert waits(timing, "tex_throttle") == {5: 110 - 107, 6: 114 - 111, 7: 118 - 115}
     assert not waits(timing, "lg_throttle") and not waits(timing, "mio_throttle")
 
 
-def test_a_full_queue_throttles_two_warps(tmp_path):
-    """Seven loads each of eight passes, by two warps of one partition. Warp 1, the younger, issues five from 102 to
-    106; the queue is full.
+def test_a_full_queue_of_the_l1_throttles(tmp_path):
+    """Loads of eight passes, served in 102 + 8k, and a queue of two in front of the L1.
 
-    Places get free in 110, 118, 126, ... as above. Warp 1 takes those of 110 and 118, being greedy, and ends in 119;
-    warp 0 the seven from 126 on. In 102 to
-    106, 110 and 118 warp 0 is not selected; in 107 to 109, 111 to 117 and 119 to 125 the queue is full, and then for
-    seven cycles before each of its loads.
+    The address unit passes entries 0 to 4 on in 102, 106, 110, 114 and 118; entry 5 waits there until entry 3 is served
+    in 126, entry 6 until 134. Entries leave the partition's queue 8 cycles later: the sixth to the tenth load issue in
+    110, 114, ..., 126, the eleventh in 134, the twelfth in 142.
+    """
+    chip = chip_of(tmp_path, l0i_miss_cycles=1, l1i_miss_cycles=1, l1_queue_depth=2)
+    n = 12
+    code = [*(make("LDG.32", dst=k, a=20, mods=1 << 6) for k in range(n)), make("EXIT")]
+    timing, _ = run(chip, code, [warp([0], [access(range(4), wavefronts=8)] * n)])
+    assert waits(timing, "lg_throttle") == {5: 3, 6: 3, 7: 3, 8: 3, 9: 3, 10: 7, 11: 7}
+
+
+def test_a_full_queue_throttles_two_warps(tmp_path):
+    """Seven loads each, by two warps of one partition. Warp 1, the younger, issues five from 102 to 106; the queue is
+    full.
+
+    Places get free in 110, 114, 118, ... as above. Warp 1 takes those of 110 and 114, being greedy, and ends in 115;
+    warp 0 the seven from 118 on. In 102 to
+    106, 110 and 114 warp 0 is not selected; in 107 to 109, 111 to 113 and 115 to 117 the queue is full, and then for
+    three cycles before each of its loads.
     """
     chip = chip_of(tmp_path, partitions=1, warp_slots=16, l0i_miss_cycles=1, l1i_miss_cycles=1, l2_far_cycles=206)
     n = 7
     code = [*(make("LDG.32", dst=k, a=20, mods=1 << 6) for k in range(n)), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4), wavefronts=8)] * n)] * 2, warps_per_block=2)
-    assert waits(timing, "lg_throttle") == {0: 3 + 7 + 7, 1: 7, 2: 7, 3: 7, 4: 7, 5: 7 + 3, 6: 7 + 7}
+    assert waits(timing, "lg_throttle") == {0: 3 + 3 + 3, 1: 3, 2: 3, 3: 3, 4: 3, 5: 3 + 3, 6: 3 + 3}
     assert waits(timing, "not_selected") == {0: 5 + 1 + 1}

@@ -8,6 +8,7 @@ from gpuprof.chips import load_chip
 from gpuprof.timing.state.layout import TICKS
 from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.units.cache import fold_bits
+from gpuprof.timing.units.dram import channel_of
 from tests.support.timing_support import COUNTED, access, make, run, warp
 from tests.timing.test_timing import A64, ffma, rows
 
@@ -26,11 +27,11 @@ def chip(tmp_path_factory):
 
 
 def place(line):
-    """(channel, bank, row) of a line: neighbouring pairs of lines lie in neighbouring channels, which have a row of 320
-    lines each.
+    """(channel, bank, row) of a line: 16 neighbouring lines lie in one channel, and each channel has a row of any 320
+    lines.
     """
     row = line // (CHANNELS * LINES_OF_ROW)
-    return fold_bits.py_func(line) // 2 % CHANNELS, fold_bits.py_func(row) % BANKS, row
+    return channel_of.py_func(line >> 4) % CHANNELS, fold_bits.py_func(row) % BANKS, row
 
 
 def line_with(wanted, start=1):

@@ -208,16 +208,17 @@ def test_barrier_holds_the_early_warp_at_the_barrier(chip):
     late = warp([0, 1, 2, 3], [access(())])
     timing, _ = run(chip, code, [early, late], warps_per_block=2)
     bar = rows(timing)[3]
-    # Warp 0 jumps at 102, arrives 6 cycles later at 108. Warp 1: load at 103, FFMA at 126, BAR at 127; both go on 5
-    # cycles later.
-    assert bar == {"selected": 2, "branch_resolving": 5, "barrier": (132 - 109) + (132 - 128)}
+    # Warp 0 jumps at 102, arrives 6 cycles later at 108. Warp 1: the jump it does not take at 102, 5 cycles later the
+    # load at 107, FFMA at 130, BAR at 131; both go on 5 cycles later. Of a jump's wait 4 cycles are any branch's.
+    assert bar == {"selected": 2, "wait": 4, "branch_resolving": 1, "barrier": (136 - 109) + (136 - 132)}
 
 
 def test_a_warp_that_leaves_opens_the_barrier(chip):
     code = [make("BRA", guard=0, imm=16), make("BAR.SYNC"), make("EXIT")]
     timing, _ = run(chip, code, [warp([0, 1, 2]), warp([0, 2])], warps_per_block=2)
-    # Warp 0 arrives at 103; warp 1 jumps at 102, exits at 108 and is gone at 109; 5 cycles later the barrier opens.
-    assert rows(timing)[1] == {"selected": 1, "barrier": 114 - 104}
+    # Warp 0 arrives at 107, behind the branch that it does not take at 102; warp 1 jumps at 102, exits at 108 and is
+    # gone at 109; 5 cycles later the barrier opens.
+    assert rows(timing)[1] == {"selected": 1, "wait": 4, "barrier": 114 - 108}
 
 
 ROUNDS = {
@@ -254,9 +255,9 @@ def test_a_late_warp_opens_a_barrier_soon(chip):
     """
     code = [make("BRA", imm=16 * 8, guard=0), *[ffma(0, 0)] * 8, make("BAR.SYNC"), make("EXIT")]
     timing, _ = run(chip, code, [warp([0, 1, 2, 3]), warp([0, 2, 3])], warps_per_block=2)
-    # Warp 1 jumps at 102 and arrives at 108. Warp 0 issues its multiplications from 103 to 131 and arrives at 132; both
-    # go on at 137.
-    assert rows(timing)[9]["barrier"] == (137 - 109) + (137 - 133)
+    # Warp 1 jumps at 102 and arrives at 108. Warp 0 issues its multiplications from 107 to 135 and arrives at 136; both
+    # go on at 141.
+    assert rows(timing)[9]["barrier"] == (141 - 109) + (141 - 137)
 
 
 def test_a_nanosleep_takes_the_time_it_names(chip):
@@ -310,6 +311,23 @@ def test_first_use_of_a_constant_misses(chip):
     assert "imc_miss" not in rows(timing)[1]
 
 
+def test_what_a_branch_and_a_meeting_point_hold_up(chip):
+    """Four cycles behind a branch that is not taken and a guarded exit; behind the place where lanes meet as long, and
+    until the chip's number is over.
+    """
+    code = [
+        make("BRA", guard=0, imm=16 * 3),
+        make("EXIT", guard=0),
+        make("BSYNC"),
+        ffma(0, 0),
+        make("EXIT"),
+    ]
+    timing, _ = run(chip, code, [warp([0, 1, 2])])
+    assert rows(timing)[1] == {"selected": 1, "wait": 4}
+    assert rows(timing)[2] == {"selected": 1, "wait": 4}
+    assert rows(timing)[3] == {"selected": 1, "wait": 4, "branch_resolving": chip.meet_cycles - 5}
+
+
 def test_the_next_line_of_the_constant_cache_comes_from_the_cache_behind_it(chip):
     """Its lines are 256 bytes long: bytes 8, 64, 128 and 256 are in four lines of one and in two of the other."""
     code = [make("FADD", dst=imm // 32, a=1, imm=imm, slot="b", const=True) for imm in (8, 64, 128, 256)] + [
@@ -318,6 +336,22 @@ def test_the_next_line_of_the_constant_cache_comes_from_the_cache_behind_it(chip
     timing, _ = run(chip, code, [warp([0])])
     cold, miss = chip.constant_cold_cycles, chip.constant_miss_cycles
     assert [rows(timing)[k]["imc_miss"] for k in range(4)] == [cold, miss, miss, cold]
+
+
+def test_constant_loads_wait_for_no_shared_memory(chip):
+    """A store of 32 passes keeps the load/store unit. Constants have a unit of their own, one word a cycle: those of
+    the second load wait for the three of the first."""
+    code = [
+        make("STS.32", a=1, b=0),
+        make("LDC.32", dst=2, a=8),
+        make("LDC.32", dst=3, a=8),
+        ffma(4, 2),
+        make("EXIT"),
+    ]
+    words = [access((), wavefronts=32), access(range(3)), access(range(3))]
+    timing, _ = run(chip, code, [warp([0], words)])
+    cold = chip.constant_cold_cycles + chip.latency["constant"] + 2
+    assert rows(timing)[1:4] == [{"selected": 1}, {"selected": 1}, {"selected": 1, "short_scoreboard": cold - 2}]
 
 
 def test_cycles_of_a_launch_have_what_it_takes_beside_its_blocks(chip):

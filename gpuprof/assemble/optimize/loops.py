@@ -39,52 +39,55 @@ _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "
 
 
 def turn_exits(body: Body) -> None:
-    """`@p bra OUT; bra LOOP; OUT:` at the end of a loop becomes a jump back on the opposite of p, in functions whose
-    text jumps over code.
+    """`@p bra OUT; bra LOOP` at the end of a loop becomes `@!p bra LOOP`, with the opposite comparison, where ptxas
+    does so; what ends like this elsewhere is no loop to it (tests/ptxas/unrolled.csv).
 
-    ptxas puts the blocks of such functions into an order of its own, and does so then. In all others a loop that ends
-    like this is none to it (tests/ptxas/unrolled.csv).
+    It does where OUT does not follow, and in functions whose blocks it puts into another order.
     """
-    if not _jumps_over_code(body.blocks):
-        return
     readers = use_counts(body)
     blocks = body.blocks
     index_of = {block.label: index for index, block in enumerate(blocks) if block.label}
+    ordered = _are_in_order(blocks)
     gone: set[int] = set()
     for index in range(len(blocks) - 2):
         out, way = (each.insts[-1] if each.insts else None for each in blocks[index : index + 2])
+        behind = blocks[index + 2]
         if (
-            _goes_to(out, blocks[index + 2].label) and out.guard is not None and not out.negated
+            out is not None and out.op.kind == "branch" and out.guard is not None and not out.negated
             and len(blocks[index + 1].insts) == 1 and blocks[index + 1].predecessors == [index]
             and way.op.kind == "branch" and way.guard is None and index_of[way.target] <= index
+            and index_of[out.target] > index
+            and not (ordered and out.target == behind.label and not _only_jumps(behind))
             and readers[out.guard] == 1 and (test := _comparison(blocks[index].insts, out.guard)) is not None
         ):  # fmt: skip
             name = _CMP.names[_CMP.get(test.mods)]
             test.mods = test.mods & ~_CMP.put((1 << _CMP.width) - 1) | _CMP.put(_CMP.value(_OPPOSITE[name]))
-            out.target = way.target
-            gone.add(index + 1)
-    if gone:
-        body.blocks = [block for index, block in enumerate(blocks) if index not in gone]
-        cfg.connect(body)
+            out.target, way.target = way.target, out.target
+            if way.target == behind.label:
+                gone.add(index + 1)
+    body.blocks = [block for index, block in enumerate(blocks) if index not in gone]
+    cfg.connect(body)
 
 
-def _goes_to(inst: Inst | None, label: str) -> bool:
-    return inst is not None and inst.op.kind == "branch" and bool(label) and inst.target == label
+def _only_jumps(block: Block) -> bool:
+    return len(block.insts) == 1 and block.insts[0].op.kind == "branch" and block.insts[0].guard is None
 
 
-def _jumps_over_code(blocks: list[Block]) -> bool:
-    """Whether an unconditional branch leads forward past other blocks. Behind `@p bra NEXT` it is only the other way
-    of that branch.
-    """
-    index_of = {block.label: index for index, block in enumerate(blocks) if block.label}
-    for index, block in enumerate(blocks[:-1]):
-        last = block.insts[-1] if block.insts else None
-        if last is None or last.op.kind != "branch" or last.guard is not None or index_of[last.target] <= index + 1:
-            continue
-        before = blocks[index - 1].insts[-1] if index and blocks[index - 1].insts else None
-        if len(block.insts) > 1 or not _goes_to(before, blocks[index + 1].label):
-            return True
-    return False
+def _are_in_order(blocks: list[Block]) -> bool:
+    """Whether the blocks stand in reverse postorder, where targets of branches are visited before what follows."""
+    order: list[int] = []
+    seen = {0}
+    stack = [(0, iter(blocks[0].successors))]
+    while stack:
+        index, successors = stack[-1]
+        successor = next((each for each in successors if each not in seen), None)
+        if successor is None:
+            order.append(index)
+            stack.pop()
+        else:
+            seen.add(successor)
+            stack.append((successor, iter(blocks[successor].successors)))
+    return order == list(range(len(blocks)))[::-1]
 
 
 def _comparison(insts: list[Inst], predicate: int) -> Inst | None:

@@ -20,7 +20,7 @@ STACK_POINTER = 1
 LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127}  # words; predicates
 ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536
 _LATE_PIPES = ("lsu", "tex", "xu")
-_MOMENT = 6  # instructions; fitted to ptxas 13.0: tests/assemble/test_registers.py
+_MOMENT = 7  # instructions; fitted to ptxas 13.0: tests/assemble/test_registers.py
 _WIDEST_ALIGNMENT = 4  # words: the widest access reads four, and so does the widest operand of a tensor instruction
 
 
@@ -79,7 +79,7 @@ def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
     units = _Units(body, segments)
     units.coalesce()
     order = units.in_order()
-    tight = _fewest(body, units, order)
+    tight, order = _fewest(body, units, order)
     free = ALWAYS_FREE - RESERVED_WORDS
     if tight.words >= min(free, limit):
         return tight
@@ -87,19 +87,18 @@ def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
     return spread if spread.words <= min(free, limit) else tight
 
 
-def _fewest(body: Body, units: "_Units", order: list[Unit]) -> Allocation:
-    """The first allocation of `_ORDERS` that takes the fewest words."""
-    found: list[Allocation] = []
+def _fewest(body: Body, units: "_Units", order: list[Unit]) -> tuple[Allocation, list[Unit]]:
+    """The first allocation of `_ORDERS` that takes the fewest words, with the order of its units."""
+    found: list[tuple[Allocation, list[Unit]]] = []
     for key in _ORDERS:
+        ordered = sorted(order, key=lambda u, k=key: (u.fixed is None, k(u)))
         try:
-            found.append(_place(body, units, sorted(order, key=lambda u, k=key: (u.fixed is None, k(u))), None))
+            found.append((_place(body, units, ordered, None), ordered))
         except OutOfRegisters as error:
             failed = error
-        if found and found[-1].words <= ALWAYS_FREE - RESERVED_WORDS:
-            break
     if not found:
         raise failed
-    return min(found, key=lambda allocation: allocation.words)
+    return min(found, key=lambda each: each[0].words)
 
 
 def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | None") -> Allocation:
@@ -159,7 +158,7 @@ class _Spread:
                 for register in words:
                     unit = id(units.unit.get(register))
                     self.wants_odd[unit] = self.wants_odd.get(unit, 0) + 1
-            elif len(words) > 1:
+            elif len(set(words)) > 2:
                 together = [units.unit[r] for r in dict.fromkeys(words) if r in units.unit]
                 for unit in together:
                     self.partners.setdefault(id(unit), []).extend(other for other in together if other is not unit)

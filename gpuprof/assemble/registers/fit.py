@@ -13,6 +13,7 @@ MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 OCCUPANCY_STEPS = (ALWAYS_FREE, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
 _ROOM = 8  # registers for loads that wait, where not all are free; fitted to ptxas 13.0
 _TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, when the allocation takes more than that
+_MOST_SHARED = 16  # registers that values may find among the dead words of groups, which the schedule counts as live
 
 
 def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
@@ -31,6 +32,8 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
 def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
     schedule = Schedule(body)
+    if schedule.fewest > limit + _MOST_SHARED:
+        return None
     budget = limit if is_wanted else min(limit, _step(schedule.fewest))
     found: list[tuple[Allocation, list[list[Inst]]]] = []
     for tighter in _TIGHTER:

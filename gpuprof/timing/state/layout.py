@@ -195,6 +195,8 @@ SM = np.dtype(
         ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
         ("lsu_tick", "i8"),
         ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
+        ("constant_free", "i8"),  # from when on its unit for constant loads takes the next one
+        ("constant_occupant", "i8"),  # cause: what took that unit last
         ("noc_tick", "i8"),
         ("cluster_tick", "i8"),  # of its port to the shared memory of others
         ("l1_use", "i8"),
@@ -407,6 +409,7 @@ COUNTERS = (
 CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
 DERIVED_NUMBERS = (
     "warps_per_partition",
+    "constant_places",  # lines of both constant caches of an SM
     "lsu_ticks",
     "barrier_ticks",
     "shared_ticks",
@@ -429,6 +432,7 @@ DERIVED_NUMBERS = (
     "atomic_extra_cycles",  # of an atomic over a load
     "dram_ticks",
     "dram_mask_ticks",  # of a line written with masks, more
+    "dram_interleave_bits",  # of a line's number, that do not select its channel
     "dram_row_span",  # lines of which each channel has one row
     "dram_row_cycle_ticks",
     "dram_hit_ticks",  # load to use, of a row that is open
@@ -528,8 +532,8 @@ TABLES = {
     "l0_ready": Table(WORD, "l0i_lines"),
     "l1i_tag": Table(WORD, "l1i_lines"),  # by SM
     "l1i_ready": Table(WORD, "l1i_lines"),
-    "constant_tag": Table(WORD, "constant_lines"),  # by SM
-    "constant_ready": Table(WORD, "constant_lines"),
+    "constant_tag": Table(WORD, "constant_places"),  # by SM: of operands, then of loads
+    "constant_ready": Table(WORD, "constant_places"),
     "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
     "constant_l15_ready": Table(WORD, "constant_l15_lines"),
     "l1_tag": Table(WORD),

@@ -77,7 +77,7 @@ class Fetch(NamedTuple):
     l0_ready: np.ndarray
     l1i_tag: np.ndarray  # int64 (SMs, lines)
     l1i_ready: np.ndarray
-    constant_tag: np.ndarray  # int64 (SMs, lines)
+    constant_tag: np.ndarray  # int64 (SMs, lines of operands and of loads)
     constant_ready: np.ndarray
     constant_l15_tag: np.ndarray  # int64 (SMs, lines)
     constant_l15_ready: np.ndarray
@@ -171,7 +171,7 @@ def power_on(chip: Chip) -> Machine:
     fetch = Fetch(
         *(np.full((partitions, chip.l0i_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.l1i_lines), fill, np.int64) for fill in (-1, 0)),
-        *(np.full((chip.sms, chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
+        *(np.full((chip.sms, 2 * chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
     )
     return Machine(
@@ -357,6 +357,7 @@ def machine_record(
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
     numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
+        "constant_places": 2 * chip.constant_lines,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
         "barrier_ticks": round(chip.barrier_lsu_cycles * TICKS),
         "shared_ticks": round(chip.shared_cycles * TICKS),
@@ -379,6 +380,7 @@ def machine_record(
         "atomic_extra_cycles": max(0, chip.latency["atomic"] - chip.l2_near_cycles),
         "dram_ticks": sector_ticks(dram_nbytes_per_cycle),
         "dram_mask_ticks": round(chip.dram_masked_line_sectors * sector_ticks(dram_nbytes_per_cycle)),
+        "dram_interleave_bits": page_bits(chip.dram_interleave_nbytes),
         "dram_row_span": chip.dram_channels * max(1, chip.dram_row_nbytes // LINE_NBYTES),
         "dram_row_cycle_ticks": ns_ticks(chip, chip.dram_row_cycle_ns),
         "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),

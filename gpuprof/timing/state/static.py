@@ -292,6 +292,8 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["result_class"] = CLASS_OF_LATENCY[op.latency]
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
+    # Constant loads have a unit of their own, and no queue that is known (docs/model.md, Constant cache).
+    row["port"] = PORT_INDEX["none"] if row["kind"] == CONSTANT else row["port"]
     row["port_ticks"] = _port_ticks(op, chip)
     row["throttle"] = _throttle(op)
     row["gap"] = chip.control_cycles if op.kind in CONTROL else 1

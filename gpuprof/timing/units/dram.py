@@ -11,14 +11,24 @@ from gpuprof.timing.state.layout import OPEN_ROWS, TICK_BITS
 from gpuprof.timing.state.tables import channel_tick_at, dram_row_at, grid_at
 from gpuprof.timing.units.cache import fold_bits
 
+SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
+
 
 @hot
 def transfer(machine, line, ticks, tick):
     """Takes a line's channel for some ticks, and its bank; returns the tick in which the data reaches the asking SM."""
-    channel = fold_bits(line) // 2 % machine.dram_channels
+    channel = channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels
     tick = max(tick, channel_tick_at(machine, channel).value)
     channel_tick_at(machine, channel).value = tick + ticks
     return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
+
+
+@hot
+def channel_of(number):
+    """A number that selects the channel of the neighbouring lines with this number. It scatters: some channels get more
+    of a stream's lines at a time than others, as with the unknown hashes of chips.
+    """
+    return number * SCATTER >> 16 & 0xFFFF
 
 
 @hot

@@ -63,11 +63,11 @@ def missed(found):
 
 
 @cold
-def constant_line(machine, sm, grid, line, cycle):
-    """The cycle from which a 64-byte line of a grid is in the SM's constant cache. Lines count through both constant
-    segments. Behind the cache stands a larger one of blocks of four lines.
+def constant_line(machine, sm, grid, line, cycle, is_load):
+    """The cycle from which a 64-byte line of a grid is in the constant cache of the SM: of loads if `is_load`, else of
+    operands. Lines count through both constant segments.
     """
-    place = line % machine.constant_lines
+    place = line % machine.constant_lines + is_load * machine.constant_lines
     # Grids of a batch have parameters of their own at the same offsets.
     tag = np.int64(grid) << 32 | line
     if constant_tag_at(machine, sm, place).value != tag:
@@ -82,7 +82,8 @@ def constant_l15_line(machine, sm, grid, line, cycle):
     longer, or from the L2. As fetch, it does not compete with data.
     """
     line = line * LINE_NBYTES // machine.constant_l15_line_nbytes
-    place = line % machine.constant_l15_lines
+    # The segments begin at multiples of its size, so without the hash they would take each other's places.
+    place = (line ^ line >> 5) % machine.constant_l15_lines
     tag = np.int64(grid) << 32 | line
     if constant_l15_tag_at(machine, sm, place).value != tag:
         constant_l15_tag_at(machine, sm, place).value = tag

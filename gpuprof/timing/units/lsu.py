@@ -273,15 +273,20 @@ def bulk(machine, warp, inst, record, first, cycle):
 
 @hot
 def constant(machine, warp, inst, record, first, cycle):
-    """Different constants take turns. Parameters have no sectors: the launch brings them along, first use misses."""
+    """Different constants take turns, in a unit of the SM that only loads constants. Parameters have no sectors: the
+    launch brings them along, first use misses.
+    """
     w = warp_at(machine, warp)
-    # Different words of one constant load take turns.
     n = max(1, np.int64(record.n_sectors))
-    start = enter(machine, warp, cycle, n * TICKS, 0)
+    s = sm_at(machine, part_at(machine, w.partition).sm)
+    start = max(cycle, s.constant_free)
+    machine.lsu_behind = s.constant_occupant if start > cycle else 0
+    s.constant_free = start + n
+    s.constant_occupant = itself(machine, warp, QUEUED)
     ready = start
     for k in range(np.int64(record.n_sectors)):
         line = LINES_OF_PARAMETERS + (word_at(first, k).value >> 1)
-        ready = max(ready, constant_line(machine, part_at(machine, w.partition).sm, w.grid, line, start))
+        ready = max(ready, constant_line(machine, part_at(machine, w.partition).sm, w.grid, line, start, 1))
     cause = (CONSTANT_MISS if ready > start else IN_CACHE) | w.pc
     write_served(machine, warp, inst, cycle, start, ready + inst.latency + n - 1, cause)
 

@@ -53,7 +53,7 @@ from gpuprof.timing.units.ledger import busy_cycles
 
 MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
-SELF, BRANCH, CONSTANT_MISS, PIPE = (KIND[name] for name in ("self", "branch", "constant_miss", "pipe"))
+SELF, BRANCH, CONSTANT_MISS = KIND["self"], KIND["branch"], KIND["constant_miss"]
 
 
 @cold
@@ -170,7 +170,7 @@ def register_waits(machine, warp, inst):
 
 
 @hot
-def gap_waits(machine, warp, inst):
+def gap_waits(machine, warp):
     """What the instruction that the warp issued before makes any next one wait for."""
     w = warp_at(machine, warp)
     last = w.before
@@ -179,9 +179,6 @@ def gap_waits(machine, warp, inst):
     before = inst_at(machine, last)
     if before.gap > 1:
         raise_until(machine, warp, CLASS_WAIT, w.last + before.gap, BRANCH | last)
-    # ptxas counts on the address unit: a memory instruction behind another waits for its time there.
-    if before.port == PORT_LSU and slot_port(inst, inst.slots) == PORT_LSU:
-        raise_until(machine, warp, CLASS_WAIT, w.last + machine.address_cycles, PIPE | last)
     if before.meets:
         raise_until(machine, warp, CLASS_BRANCH, w.last + before.meets, BRANCH | last)
 
@@ -312,7 +309,7 @@ def next_instruction(machine, warp, earliest):
         until_at(machine, warp, c).value = 0
     w.before = last
     register_waits(machine, warp, inst)
-    gap_waits(machine, warp, inst)
+    gap_waits(machine, warp)
     asked = w.last + 1
     if jumped:
         asked = w.last + machine.branch_cycles
@@ -325,7 +322,7 @@ def next_instruction(machine, warp, earliest):
         cause_at(machine, warp, CLASS_FETCH).value = missed(found) | w.pc
     if inst.constant_line >= 0:
         until_at(machine, warp, CLASS_CONSTANT).value = constant_line(
-            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, asked
+            machine, part_at(machine, w.partition).sm, w.grid, inst.constant_line, asked, 0
         )
         cause_at(machine, warp, CLASS_CONSTANT).value = CONSTANT_MISS | w.pc
     wait_for_dependencies(machine, warp, earliest)

@@ -50,18 +50,18 @@ def _product(kernel: str, grid: str, block: str, rest: str, n: int = 1024) -> st
     return f"{kernel}<<<{grid}, {block}>>>(a: f32[{n * n}]=ones, b: f32[{n * n}]=ones, c: f32[{n * n}], {rest})"
 
 
-_TILED = _product("product_buffered", "(4, 1)", "(16, 16)", "128, 1024, 256")
+_TILED = _product("product_buffered", "(8, 2)", "(16, 16)", "256, 1024, 256")
 _GRID = "<<<(73, 73), (32, 32)>>>"
 _SCALED, _FLAT = "1024, 0.5, 3.0", "1024, 1024, 1024, 0.5, 3.0"
 _MODULATED = f"modulated{_GRID}(a: f32[4672], b: f32[4672], c: f32[4672], 125.7, 314.2, u32(2336), 500.0)"
 
 CASES = (
     Case("AshunFei_gemm_v1_alter_0", "products.cu",
-         _product("product_registers", "(4, 1)", "(16, 16)", "128, 1024, 256"), 17),
-    Case("AshunFei_gemm_v7_alter_0", "products.cu", _TILED, 17),
-    Case("AshunFei_gemm_v8_alter_0", "products.cu", _TILED, 17),
+         _product("product_registers", "(8, 2)", "(16, 16)", "256, 1024, 256"), 4),
+    Case("AshunFei_gemm_v7_alter_0", "products.cu", _TILED, 4),
+    Case("AshunFei_gemm_v8_alter_0", "products.cu", _TILED, 4),
     Case("AshunFei_test1_0", "streams.cu",
-         "copy_pairs<<<(64, 4), (16, 8)>>>(c: f32[131072], a: f32[131072]=ones, null, 1024, 1024, 1024)", 17),
+         "copy_pairs<<<(64, 16), (16, 8)>>>(c: f32[262144], a: f32[262144]=ones, null, 1024, 1024, 1024)", 4),
     Case("LakshyaS_global_mem_coalesce_0", "products.cu", _product("product_flat", "(8, 1)", "1024", _FLAT), 11),
     Case("LakshyaS_global_mem_coalesce_1", "products.cu", _product("product_flat", "(8, 1)", "1024", _FLAT), 11),
     Case("LakshyaS_naive_0", "products.cu", _product("product_scaled", "(8, 1)", "(32, 32)", _SCALED), 11),

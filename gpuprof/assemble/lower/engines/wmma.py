@@ -215,6 +215,13 @@ def store_register(lowering, access: Access, register: list[Element], value) -> 
         lowering.emit(f"ST{letter}.U16", b=part, **slots_of(lowering, access, element))
 
 
+def store_pairs(lowering, access: Access, pairs: list[tuple[list[Element], list[Element]]], values: list) -> None:
+    """Two words that follow each other go in one store, as with ptxas: PTX has the rows of a tile aligned."""
+    for (low, _), words in zip(pairs, zip(values[::2], values[1::2], strict=True), strict=True):
+        value = lowering.reg(join(lowering, list(words), 32), "D")
+        lowering.emit(f"ST{LETTER_OF_SPACE[access.space]}.64", b=value, **slots_of(lowering, access, low[0]))
+
+
 def registers_in_ptx(role: str, type_name: str, natural: int) -> int:
     return REGISTERS_OF_F16 if type_name == "f16" and role != "c" else natural
 
@@ -295,8 +302,13 @@ def _store(lowering):
         layout,
         space,
     )
-    for source, register in zip(sources, registers, strict=True):
-        store_register(lowering, access, register, lowering.src(source, "b64" if nbits == 64 else "b32"))
+    values = [lowering.src(source, "b64" if nbits == 64 else "b32") for source in sources]
+    pairs = list(zip(registers[::2], registers[1::2], strict=True))
+    if nbits == 32 and all(is_one_word(access, [*low, *high]) for low, high in pairs):
+        store_pairs(lowering, access, pairs, values)
+        return
+    for value, register in zip(values, registers, strict=True):
+        store_register(lowering, access, register, value)
 
 
 # -- mma -------------------------------------------------------------------------------------------

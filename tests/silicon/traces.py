@@ -1,0 +1,64 @@
+"""A case's launches, emulated once and timed on many chips: what happens never depends on when."""
+
+from typing import NamedTuple
+
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device
+from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.run import emulate
+from gpuprof.run.session import MAX_WARP_INSTRUCTIONS, Session
+from gpuprof.run.settings import Settings
+from gpuprof.run.settling import NO_LIMIT_CYCLES
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import power_on
+from gpuprof.timing.state.result import LaunchTiming
+from tests.silicon.case import Case, Run
+from tests.silicon.run import carry_out
+
+
+class Traced(NamedTuple):
+    """A launch and its whole trace."""
+
+    launch: cmd.Launch
+    pieces: tuple[TracePiece, ...]
+
+
+class Tracer(Session):
+    """Emulates launches and times none."""
+
+    def __init__(self, chip: Chip):
+        super().__init__(Settings(chip=chip), chip)
+        self.traced: list[Traced] = []
+
+    def _launch(self, launch: cmd.Launch) -> None:
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        launch.module.refresh_constants(self.memory)
+        pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=MAX_WARP_INSTRUCTIONS, counters=counters)
+        self.traced.append(Traced(launch, tuple(pieces)))
+        self.n_launches += 1
+
+
+def traces(case: Case, run: Run, compiler: str, chip: Chip) -> list[Traced]:
+    """The launches of a run. `chip` says only how many blocks that wait for each other are emulated at a time."""
+    tracer = Tracer(chip)
+    carry_out(Device(tracer, chip), case, run, compiler)
+    return tracer.traced
+
+
+def timings(traced: list[Traced], chip: Chip) -> list[LaunchTiming]:
+    """Of launches one after another on a chip with cold caches."""
+    machine = power_on(chip)
+    return [
+        simulate_batch(
+            machine,
+            [Grid(launch, iter(pieces), launch_cycles=chip.launch_cycles)],
+            Sampling(),
+            lambda samples: None,
+            NO_LIMIT_CYCLES,
+        )[0]
+        for launch, pieces in traced
+    ]
