@@ -382,7 +382,8 @@ class Gpu:
             return form.products / (
                 self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share)
             )
-        return 32 / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
+        passes = 2 if op.name in ("FADD2", "FMUL2", "FFMA2") else 1
+        return 32 * passes / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
     def port_name(self, warp):
         op = self.instructions[warp.pc].op

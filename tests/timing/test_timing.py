@@ -61,6 +61,12 @@ def test_a_sixteen_lane_pipe_takes_an_instruction_every_two_cycles(chip):
     assert rows(timing)[1:3] == [{"selected": 1, "math_pipe_throttle": 1}] * 2
 
 
+def test_two_operations_side_by_side_take_the_pipe_twice(chip):
+    pair = make("FFMA2", dst=0, a=4, b=20, c=22)
+    timing, _ = run(chip, [pair, ffma(2, 6), make("EXIT")], [warp([0])])
+    assert rows(timing)[1] == {"selected": 1, "math_pipe_throttle": 3}
+
+
 def test_two_warps_of_a_partition_share_its_pipe(chip):
     """A block of five warps: 0 and 4 are in partition 0. The younger goes first when both are ready; then they take
     turns.

@@ -362,4 +362,9 @@ def _port_ticks(op: Opcode, chip: Chip) -> int:
         share = chip.mma_share if not form.wgmma and form.unit in GROUP_UNITS else 1
         return round(TICKS * form.products / (chip.tensor[form.unit] * share))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
-    return round(TICKS * chip.warp_lanes / lanes) if lanes else 0
+    return round(TICKS * chip.warp_lanes * _passes(op) / lanes) if lanes else 0
+
+
+def _passes(op: Opcode) -> int:
+    """How often an instruction takes its pipe: two single-precision operations side by side take it twice."""
+    return 2 if "f32x2" in op.types else 1
