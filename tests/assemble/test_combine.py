@@ -104,3 +104,11 @@ def test_both_halves_of_a_product(sign, order):
         a, b = ((v ^ 0x80000000) - 0x80000000 if sign == "s32" else v for v in (x, y))
         high, low = np.frombuffer(out, np.uint32)[4:6].tolist()
         assert (high, low) == (a * b >> 32 & 0xFFFFFFFF, a * b & 0xFFFFFFFF)
+
+
+def test_a_widened_product_is_computed_in_every_sum_with_it():
+    """A 64-bit sum takes two slots, this product one. ptxas 13.0 does so for any number of readers."""
+    sums = "".join(f"ld.global.u64 %rd2, [%rd0+{8 * k}]; add.s64 %rd3, %rd2, %rd1; st.global.u64 [%rd0+{8 * k}], %rd3;"
+                   for k in range(9))  # fmt: skip
+    found = middle("ld.param.u64 %rd0, [p0]; ld.global.u32 %r0, [%rd0+128]; mul.wide.s32 %rd1, %r0, 8;" + sums)
+    assert found == ["IMAD.WIDE.S32"] * 9

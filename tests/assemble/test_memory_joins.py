@@ -69,6 +69,24 @@ def test_what_may_lie_anywhere_stays_apart(address):
     words(program, 16)
 
 
+LOOP = """\
+    mov.u32 %s7, 0; mov.u32 %s8, 0;
+LOOP:
+    add.u32 %r4, %r5, %s8; LOADS SUM
+    add.u32 %s8, %s8, STEP; setp.lt.u32 %p1, %s8, %r0; @%p1 bra LOOP;
+"""
+
+
+@pytest.mark.parametrize("step, wide", [(16, True), (48, True), (4, False)])
+def test_what_a_loop_adds_a_multiple_to_stays_aligned(step, wide):
+    row = ROW.replace("add.u32 %r4, %r1, %r5;", "add.u32 %r5, %r1, %r5;")
+    loop = LOOP.replace("LOADS", FOUR).replace("SUM", SUM).replace("STEP", str(step))
+    text = START + row + loop.replace("LOOP:", 'LOOP: .pragma "nounroll";') + END
+    found = names(assemble_text(kernel_text(text)))
+    assert ("LDS.V4.32" in found) == wide
+    assert ("LDS.32" in found) != wide
+
+
 def test_a_store_between_them_keeps_loads_apart():
     loads = FOUR.replace("ld.shared.u32 %s2", "st.shared.u32 [%r3], 77; ld.shared.u32 %s2")
     program = assemble_text(kernel_text(START + ROW + loads + SUM + END))

@@ -32,6 +32,16 @@ def single_definitions(body: Body) -> dict[int, Inst]:
     return found
 
 
+def definitions(body: Body) -> dict[int, list[Inst]]:
+    """The instructions that write each register, but for those that the calling convention fills."""
+    found: dict[int, list[Inst]] = {}
+    for inst in body.instructions():
+        for register in inst.writes():
+            if register not in body.fixed:
+                found.setdefault(register, []).append(inst)
+    return found
+
+
 def use_counts(body: Body) -> Counter[int]:
     read: list[int] = []
     for block in body.blocks:

@@ -1,5 +1,7 @@
 """Bits of 32-bit registers that are known: always zero, or always one."""
 
+from collections.abc import Sequence
+
 from gpuprof.assemble.ir.body import Inst
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import by_number
@@ -7,6 +9,7 @@ from gpuprof.isa.special import SPECIAL_INDEX
 
 _ALL = 0xFFFFFFFF
 _DEEPEST = 16  # definitions looked through
+_LOW = (4, 3)  # bits that decide on wide accesses of shared memory
 
 
 class Bits:
@@ -46,26 +49,51 @@ UNKNOWN = Bits(0, 0)
 
 
 class KnownBits:
-    """`single`: the definitions of registers that are written once. Each register is looked at once, so that a body's
-    cost is linear; what stands behind too many definitions is not known.
+    """`definitions`: the instructions that write each register. Each register is looked at once, so that a body's cost
+    is linear; what stands behind too many definitions is not known.
     """
 
-    def __init__(self, single: dict[int, Inst]):
-        self.single = single
-        self.found: dict[int, Bits] = {}
+    def __init__(self, definitions: dict[int, list[Inst]], assumed: dict[int, Bits] | None = None):
+        """`assumed`: what is to hold of some registers; of others that are written often, nothing is known then."""
+        self.definitions = definitions
+        self.assumes = assumed is not None
+        self.found: dict[int, Bits] = dict(assumed or {})
 
     def of(self, register: int | None, depth: int = _DEEPEST) -> Bits:
         if register is None:
             return of_number(0)
         if register in self.found:
             return self.found[register]
-        inst = self.single.get(register)
-        # Of registers that nobody sets, one may be made from itself.
+        # A register may be made from itself.
         self.found[register] = UNKNOWN
-        rule = _RULES.get(inst.op.number) if inst is not None else None
-        if rule and inst.guard is None and not inst.symbol and not inst.negated and depth:
-            self.found[register] = rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
+        insts = self.definitions.get(register, ())
+        if len(insts) == 1:
+            self.found[register] = self._made_by(insts[0], depth)
+        elif depth and not self.assumes:
+            self.found[register] = self._low_of_all(register, insts)
         return self.found[register]
+
+    def _made_by(self, inst: Inst, depth: int) -> Bits:
+        rule = _RULES.get(inst.op.number)
+        if rule is None or inst.symbol or inst.negated or not depth:
+            return UNKNOWN
+        return rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
+
+    def _low_of_all(self, register: int, insts: Sequence[Inst]) -> Bits:
+        """The low bits of what a loop adds a multiple of 8 or 16 to: they are those of its start, if all other
+        writers leave them when they are so.
+        """
+        for n in _LOW:
+            start = next((bits for inst in insts if (bits := self._made_by(inst, _DEEPEST - 1)).n_low_known >= n), None)
+            if start is None:
+                continue
+            mask = (1 << n) - 1
+            assumed = Bits(start.zeros & mask, start.ones & mask)
+            trial = KnownBits(self.definitions, {register: assumed})
+            made = [trial._made_by(inst, _DEEPEST - 1) for inst in insts]
+            if all(bits.n_low_known >= n and bits.ones & mask == assumed.ones for bits in made):
+                return assumed
+        return UNKNOWN
 
     def of_source(self, inst: Inst, slot: str, depth: int = _DEEPEST) -> Bits:
         if inst.slot == slot:

@@ -10,7 +10,7 @@ passes the ends of the numbers.
 from collections import Counter
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
-from gpuprof.assemble.ir.defs import single_definitions
+from gpuprof.assemble.ir.defs import definitions, single_definitions
 from gpuprof.assemble.ir.known_bits import KnownBits
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import by_number
@@ -29,7 +29,7 @@ def share_addresses(body: Body) -> None:
     if not any(_is_addressed(inst) for inst in body.instructions()):
         return
     single = single_definitions(body)
-    bits = KnownBits(single)
+    bits = KnownBits(definitions(body))
     outside: dict[int, Form] = {}
     for block in body.blocks:
         if sum(_is_addressed(inst) for inst in block.insts) > 1:

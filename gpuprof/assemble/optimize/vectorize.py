@@ -3,7 +3,7 @@ assembler does.
 """
 
 from gpuprof.assemble.ir.body import Block, Body, Inst
-from gpuprof.assemble.ir.defs import single_definitions
+from gpuprof.assemble.ir.defs import definitions, single_definitions
 from gpuprof.assemble.ir.known_bits import KnownBits
 from gpuprof.assemble.ir.memory_order import conflict, is_access, is_fence, is_write
 from gpuprof.isa.modifiers import FIELDS
@@ -20,7 +20,7 @@ def join_shared_loads(body: Body) -> None:
         if sum(inst.op is _NARROW for inst in block.insts) > 1:
             if single is None:
                 single = single_definitions(body)
-                bits = KnownBits(single)
+                bits = KnownBits(definitions(body))
             _join_in(block, single, bits)
 
 
