@@ -10,17 +10,18 @@ NARROW_LOADS = (
     "clang's code reads shared memory a word at a time, and takes so many registers that one block fits an SM"
 )
 WARM = "what was in the caches is not published: the card has what the model fetches from DRAM"
-CLOCK = "its clock is not published, and its time is as long as that of half the clock that is taken"
 SHORT = "a launch of a few microseconds, whose published time has more than the kernel in it"
 
 REASONS: tuple[tuple[str, str], ...] = (
     ("sib-*-k2", FEW_LOADS),
     ("leimao-3090-V01", FEW_LOADS),
+    ("rtx3080-nv-mat_mat_mul-279", FEW_LOADS),
+    ("rtx3080-nv-mat_mat_mul-28[01]", FEW_LOADS),
+    ("wz-3090-k1-*", FEW_LOADS),
+    ("wz-3090-k2-1024", "unknown: beside its group, whose tuned kernels are too fast"),
     ("leimao-3090-V04*", NARROW_LOADS),
     ("leimao-3090-V05*", NARROW_LOADS),
     ("leimao-3090-V06vec", NARROW_LOADS),
-    ("rep-4090-readSegmentUnroll-*", CLOCK),
-    ("rep-4090-simple?OA-*", CLOCK),
     ("rtx3080-nv-array_add-252", SHORT),
     ("v100-liu-sgemv*", SHORT),
     ("v100-liu-reduce0", "clang makes a mask of the remainder tid % (2 * s), which nvcc does not see"),
