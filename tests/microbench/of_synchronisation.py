@@ -39,11 +39,8 @@ def waves(chip: str) -> float:
     return (many - few) / 8
 
 
-# The series is of a GB202. 32 warps at 0.475 a cycle are of a V100 (Zhang et al. 2020, recalled).
-BARRIERS = (
-    *((n, on("G", b200=cycles)) for n, cycles in ((1, 5), (2, 7), (4, 11), (8, 14), (16, 15.3))),
-    (32, on("G", b200=15.3, v100=(67.4, "R"))),
-)
+# The series is of a GB202, and other generations' reductions have slower arrivals.
+BARRIERS = tuple((n, on("G", b200=cycles)) for n, cycles in ((1, 5), (2, 7), (4, 11), (8, 14), (16, 15.3), (32, 15.3)))
 
 FIGURES = [
     *(

@@ -803,6 +803,7 @@ def _float_to_int(m, words, o, idx):
     whole = how(np.where(np.isnan(x), 0, x))
     inside = np.clip(whole, float(low), np.nextafter(float(high) + 1, 0)).astype(kind)
     result = np.where(whole >= float(high), kind(high), inside)
+    result = result if result.dtype.itemsize >= 4 else result.astype(I32)
     m.write(o[0], idx, result, kind in (U64, I64))
 
 

@@ -382,7 +382,8 @@ class Gpu:
             return form.products / (
                 self.chip.tensor[form.unit] * (1 if form.wgmma or form.unit in ("f64", "s4") else self.chip.mma_share)
             )
-        return 32 / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
+        passes = 2 if op.name in ("FADD2", "FMUL2", "FFMA2") else 1
+        return 32 * passes / Fraction(self.chip.lanes["imad" if op.latency in ("imad", "imad_hi") else name])
 
     def port_name(self, warp):
         op = self.instructions[warp.pc].op
@@ -394,7 +395,13 @@ class Gpu:
             return "none"
         return pipe_of(op)
 
+    def shares_fp64(self, op):
+        """Less than a lane a partition is a unit for all of them, behind a queue."""
+        return op.pipe == "fp64" and self.chip.lanes["fp64"] < 1
+
     def throttle(self, op):
+        if self.shares_fp64(op):
+            return "tex_throttle"
         if op.pipe == "lsu":
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
         return {"tex": "tex_throttle", "xu": "mio_throttle"}.get(op.pipe, "math_pipe_throttle")
@@ -445,7 +452,8 @@ class Gpu:
             start = self.enter(sm, partition, warp, t, Fraction(1))
             self.write_served(warp, instruction, t, start, start + chip.latency.get(op.latency, 1), "unit")
         else:
-            kind = "unit" if op.latency in (*LONG, *SHORT) else "result"
+            scored = op.latency in (*LONG, *SHORT) or (op.latency == "fp64" and self.shares_fp64(op))
+            kind = "unit" if scored else "result"
             self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
             self.arrive(sm, warp, instruction, t)
@@ -481,7 +489,8 @@ class Gpu:
 
     def write(self, warp, instruction, result, cause):
         op = instruction.op
-        reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if op.latency in SHORT else "wait"
+        short = op.latency in SHORT or (op.latency == "fp64" and self.shares_fp64(op))
+        reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if short else "wait"
         if not isinstance(result, Pending):
             result = Pending(result)
         result.reason, result.pipe, result.cause = reason, maker_of(op), cause

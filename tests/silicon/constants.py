@@ -8,9 +8,11 @@ from gpuprof.chips import Chip, altered
 
 
 class Constant(NamedTuple):
-    """The number `field` of every chip is multiplied by one factor, from `low` to `high`; `why` that far."""
+    """Numbers of every chip, `fields` with a space between, are multiplied by one factor, from `low` to `high`; `why`
+    that far.
+    """
 
-    field: str
+    fields: str
     low: float
     high: float
     why: str
@@ -19,7 +21,8 @@ class Constant(NamedTuple):
 CONSTANTS = (
     Constant("dram_cycles", 0.95, 1.15,
         "chases through DRAM on one card differ so much between tools: 545 to 577 on A100; under load they are longer"),
-    Constant("l2_near_cycles", 0.9, 1.2, "chases through the L2: 200 to 212 on A100, 250 to 274 on GA102 and AD102"),
+    Constant("l2_near_cycles l2_far_cycles", 0.9, 1.1,
+        "chases through the L2: 200 to 212 on A100, 250 to 274 on GA102 and AD102"),
     Constant("l2_slice_nbytes_per_cycle", 0.67, 1.33, "between 32 and 64 bytes on A100, the width of a slice"),
     Constant("dram_gbytes_per_s", 0.95, 1.05, "streams reach 86 to 93 % of the peak, by tool and mix"),
     Constant("l1_mshrs", 0.5, 2.0, "no published number: Little's law on streams of few blocks bounds it"),
@@ -34,6 +37,8 @@ CONSTANTS = (
 
 def with_factor(chip: Chip, constant: Constant, factor: float) -> Chip:
     """The chip with one constant times a factor. Numbers that are whole stay whole."""
-    value = getattr(chip, constant.field) * factor
-    whole = isinstance(getattr(chip, constant.field), int)
-    return altered(chip, {constant.field: round(value) if whole else value}, f"{constant.field} times {factor:g}")
+    changes = {}
+    for field in constant.fields.split():
+        value = getattr(chip, field)
+        changes[field] = round(value * factor) if isinstance(value, int) else value * factor
+    return altered(chip, changes, f"{constant.fields} times {factor:g}")

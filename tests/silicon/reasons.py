@@ -5,7 +5,35 @@ from fnmatch import fnmatch
 
 from gpuprof.fidelity.kernels import HIGH, LOW, Row, ratios
 
-REASONS: tuple[tuple[str, str], ...] = ()
+FEW_LOADS = "its loads take turns in three registers, so few are in flight: ptxas gives each a register of its own"
+NARROW_LOADS = (
+    "clang's code reads shared memory a word at a time, and takes so many registers that one block fits an SM"
+)
+WARM = "what was in the caches is not published: the card has what the model fetches from DRAM"
+CLOCK = "its clock is not published, and its time is as long as that of half the clock that is taken"
+SHORT = "a launch of a few microseconds, whose published time has more than the kernel in it"
+
+REASONS: tuple[tuple[str, str], ...] = (
+    ("sib-*-k2", FEW_LOADS),
+    ("leimao-3090-V01", FEW_LOADS),
+    ("leimao-3090-V04*", NARROW_LOADS),
+    ("leimao-3090-V05*", NARROW_LOADS),
+    ("leimao-3090-V06vec", NARROW_LOADS),
+    ("rep-4090-readSegmentUnroll-*", CLOCK),
+    ("rep-4090-simple?OA-*", CLOCK),
+    ("rtx3080-nv-array_add-252", SHORT),
+    ("v100-liu-sgemv*", SHORT),
+    ("v100-liu-reduce0", "clang makes a mask of the remainder tid % (2 * s), which nvcc does not see"),
+    ("fau-a40-fma*-float-*", "the card runs these loops of float FMA at half its rate, and nobody knows why"),
+    ("fau-a*-stream-*", "within the L2, launched again and again: the gap between launches is not the model's"),
+    ("a100-ayush-tr-14421bf", WARM),
+    ("a100-olcf-column_sums", "few warps an SM: misses in flight of one SM, and the latency of DRAM under load"),
+    ("a100-80-random", "unknown: sectors at random over 256 MB take twice the model's time"),
+    ("bh-3090-pnpoly-*", "divisions of floats: our code takes fewer instructions than ptxas'"),
+    ("a100-*red*", "sums of floats by atomics to one address"),
+    ("rtx3080-nv-histogram-*", "atomics of lanes with equal addresses, in shared memory and at the L2"),
+    ("bh-*-conv-*", "tiles in local arrays, which our code keeps in memory or in more registers than ptxas' does"),
+)
 
 
 def with_reasons(rows: Sequence[Row]) -> list[Row]:

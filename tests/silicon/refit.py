@@ -125,7 +125,7 @@ def report(found: Sequence[Sensitivity]) -> list[str]:
     lines = [f"{len(found)} rows; error {_percent(error(found, as_it_is))}, fitted {_percent(error(found, factors))}"]
     for constant, factor in zip(CONSTANTS, factors, strict=True):
         span = f"{constant.low:g} to {constant.high:g}"
-        lines.append(f"{constant.field:<28} times {factor:5.3f} of {span:<14} {constant.why}")
+        lines.append(f"{constant.fields:<30} times {factor:5.3f} of {span:<14} {constant.why}")
     for what, key in (("family", lambda each: each.family), ("card", lambda each: each.card)):
         found_by = left_out(found, key)
         for name, (before, after) in found_by.items():

@@ -39,4 +39,4 @@ def test_lanes_per_cycle_and_sm(tmp_path, kernel, chip, lanes):
     launches = [f"{kernel}<{pairs}><<<1, 1024>>>(f64[1024])" for pairs in (FEW, MANY) * 2]
     _, results = run_source(tmp_path, SOURCE, *launches, chip_name=chip)
     *_, few, many = (result.timing.cycles for result in results.launches)
-    assert 2 * 1024 * (MANY - FEW) / (many - few) == pytest.approx(lanes, rel=0.03)
+    assert 2 * 1024 * (MANY - FEW) / (many - few) == pytest.approx(lanes, rel=0.07)

@@ -61,6 +61,12 @@ def test_a_sixteen_lane_pipe_takes_an_instruction_every_two_cycles(chip):
     assert rows(timing)[1:3] == [{"selected": 1, "math_pipe_throttle": 1}] * 2
 
 
+def test_two_operations_side_by_side_take_the_pipe_twice(chip):
+    pair = make("FFMA2", dst=0, a=4, b=20, c=22)
+    timing, _ = run(chip, [pair, ffma(2, 6), make("EXIT")], [warp([0])])
+    assert rows(timing)[1] == {"selected": 1, "math_pipe_throttle": 3}
+
+
 def test_two_warps_of_a_partition_share_its_pipe(chip):
     """A block of five warps: 0 and 4 are in partition 0. The younger goes first when both are ready; then they take
     turns.
@@ -311,6 +317,18 @@ def test_first_use_of_a_constant_misses(chip):
     assert "imc_miss" not in rows(timing)[1]
 
 
+def test_doubles_on_a_unit_that_partitions_share(tmp_path):
+    """Half a lane a partition: an instruction takes 64 cycles. The second waits for the queue, its reader for the
+    scoreboard: it issues 48 cycles behind it.
+    """
+    path = tmp_path / "narrow.toml"
+    path.write_text('inherits = "t4"\nsms = 1\n')
+    code = [make("DADD", dst=0, a=20, b=21), make("DADD", dst=1, a=20, b=21), make("DADD", dst=2, a=1, b=21)]
+    timing, _ = run(load_chip(path), [*code, make("EXIT")], [warp([0])])
+    assert rows(timing)[1] == {"selected": 1, "tex_throttle": 63}
+    assert rows(timing)[2] == {"selected": 1, "short_scoreboard": 47, "tex_throttle": 16}
+
+
 def test_what_a_branch_and_a_meeting_point_hold_up(chip):
     """Four cycles behind a branch that is not taken and a guarded exit; behind the place where lanes meet as long, and
     until the chip's number is over.
@@ -363,8 +381,8 @@ def test_lanes_on_one_address_take_turns_at_the_l2(chip):
     code = [make("ATOMG.ADD.U32", dst=0, a=1, b=2, mods=A64), ffma(1, 0), make("EXIT")]
     one, _ = run(chip, code, [warp([0], [access([0], conflicts=1)])])
     all_32, _ = run(chip, code, [warp([0], [access([0], conflicts=32)])])
-    # 32 cycles of the atomic unit, and 2.4 for the sector when nobody competes.
-    assert rows(all_32)[1]["long_scoreboard"] - rows(one)[1]["long_scoreboard"] == 32 - 2
+    # 32 cycles of the atomic unit; where nobody competes, four passes of 2.4 for the 128 bytes of 32 lanes.
+    assert rows(all_32)[1]["long_scoreboard"] - rows(one)[1]["long_scoreboard"] == 32 - 9
 
 
 def test_blocks_spread_over_sms_first_and_follow_when_a_slot_is_free(chip):

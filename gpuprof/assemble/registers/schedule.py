@@ -128,6 +128,12 @@ class _Ordering:
             if len(places) == 1 and not graph.stays[value]:
                 self.change[self.fallback[places[0]]] -= graph.words[value]
 
+        # Words that loads which are not issued yet take, by place.
+        self.loads = np.array([self._load_words(index) for index in self.fallback], np.int64)
+
+    def _load_words(self, index: int) -> int:
+        return self.takes[index] if LATENCY[self.graph.region[index].op.number] >= _LONG_CYCLES else 0
+
     def order(self) -> list[int]:
         graph, start = self.graph, self.start
         ready = [index for index, waiting in enumerate(self.waiting) if not waiting]
@@ -159,7 +165,8 @@ class _Ordering:
         if len(ready) == 1:
             return ready[0]
         following = self.fallback[self.first]
-        reach: dict[int, int] = {}  # words -> the first place that has no room for them
+        reach: dict[int, tuple[int, int]] = {}  # words -> the first places that have no room for them
+        nearer = None  # words of the loads before each place that are not issued yet
         best, best_key = following, None
         start, height, place = self.start, self.height, self.place
         last = self.first + _WINDOW
@@ -175,6 +182,12 @@ class _Ordering:
                 freely, at_most = reach[needs]
                 if place[index] > freely and place[index] > min(at_most, self.first + self.ahead[index]):
                     continue
+                if LATENCY[op] >= _LONG_CYCLES:
+                    if nearer is None:
+                        nearer = np.cumsum(self.loads[self.first : last + 1]) + self.words
+                    # A load that is needed earlier may have to wait for its address, but not for a register.
+                    if nearer[place[index] - self.first] > self.budget:
+                        continue
             begin = start[index] if start[index] > now else now
             if change > 0 and LATENCY[op] < _LONG_CYCLES and finish - height[index] > begin:
                 begin = finish - height[index]
@@ -203,6 +216,7 @@ class _Ordering:
             if len(left) == 1 and not graph.stays[value]:
                 self.change[self.fallback[left[0]]] -= graph.words[value]
         along[place] = np.iinfo(np.int64).min // 2  # no longer a place of the rest
+        self.loads[place] = 0
         self.issued[index] = True
         while self.first < len(self.fallback) and self.issued[self.fallback[self.first]]:
             self.first += 1

@@ -289,13 +289,15 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
         op.nbytes if op.space in ("global", "local", "generic") and op.kind not in MATRIX_ACCESSES else 0
     )
     row["latency"] += chip.copy_cycles if op.kind == "copy" else 0
-    row["result_class"] = CLASS_OF_LATENCY[op.latency]
+    shared_fp64 = op.pipe == "fp64" and chip.lanes["fp64"] < 1
+    row["result_class"] = CLASS_SHORT if shared_fp64 and op.latency == "fp64" else CLASS_OF_LATENCY[op.latency]
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
     # Constant loads have a unit of their own, and no queue that is known (docs/model.md, Constant cache).
     row["port"] = PORT_INDEX["none"] if row["kind"] == CONSTANT else row["port"]
     row["port_ticks"] = _port_ticks(op, chip)
-    row["throttle"] = _throttle(op)
+    # One unit that the partitions share stands behind a queue, as textures do, and a scoreboard tells of its results.
+    row["throttle"] = INDEX["tex_throttle"] if shared_fp64 else _throttle(op)
     row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
     row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
@@ -362,4 +364,9 @@ def _port_ticks(op: Opcode, chip: Chip) -> int:
         share = chip.mma_share if not form.wgmma and form.unit in GROUP_UNITS else 1
         return round(TICKS * form.products / (chip.tensor[form.unit] * share))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
-    return round(TICKS * chip.warp_lanes / lanes) if lanes else 0
+    return round(TICKS * chip.warp_lanes * _passes(op) / lanes) if lanes else 0
+
+
+def _passes(op: Opcode) -> int:
+    """How often an instruction takes its pipe: two single-precision operations side by side take it twice."""
+    return 2 if "f32x2" in op.types else 1

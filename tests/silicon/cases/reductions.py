@@ -57,7 +57,7 @@ def rtx4090(id: str, kernel: str, blocks: int, each: int = 1, shared: str = "") 
     return Case(
         f"rep-4090-smemReduceInteger-{id}",
         "reductions",
-        "rtx4090",
+        "rtx4090-slow",
         "reductions.cu",
         growing(launch, few, 3 * few),
         8,

@@ -68,7 +68,7 @@ def grey(number: int, size: int) -> Case:
 
 def rtx4090(id: str, launch: str) -> Case:
     """Under ncu; an eighth of the chip with an eighth of the blocks."""
-    return Case(f"rep-4090-{id}", "streams", "rtx4090", "streams.cu", once(launch), 8)
+    return Case(f"rep-4090-{id}", "streams", "rtx4090-slow", "streams.cu", once(launch), 8)
 
 
 def offset(place: int, times: int, offset: int) -> Case:

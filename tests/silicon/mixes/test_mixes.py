@@ -23,9 +23,9 @@ def test_the_distance_is_half_the_sum_of_the_differences():
     mix = Mix(published, model, 1234)
     assert mix.distance == pytest.approx(0.2)
     assert not mix.same_largest
-    assert (
-        line("a launch", mix).split()
-        == ["a", "launch", "0.200", "other", "wait/barrier", "1234", "cycles", "wait", "50.0->30.0", "barrier", "30.0->40.0", "drain", "0.0->10.0", "selected", "20.0->20.0", "not_selected", "0.0->0.0", "long_scoreboard", "0.0->0.0"]
+    assert " ".join(line("a launch", mix).split()) == (
+        "a launch 0.200 other wait/barrier 1234 cycles wait 50.0->30.0 barrier 30.0->40.0 drain 0.0->10.0 "
+        "selected 20.0->20.0 not_selected 0.0->0.0 long_scoreboard 0.0->0.0"
     )
 
 
