@@ -118,15 +118,21 @@ def accesses_of(instructions: Sequence[Instruction]) -> Accesses:
 
 
 def same_array(instruction: Instruction, others: Sequence[Instruction]) -> list[Instruction]:
-    """The instructions, this one too, that access bytes which this one accesses as well."""
-    own = [pattern for pattern in instruction.patterns if pattern.mask]
-    first, end = min(pattern.first for pattern in own), max(pattern.end for pattern in own)
-    return [
-        other
-        for other in others
-        if other.access_nbytes
-        and any(pattern.mask and pattern.first < end and first < pattern.end for pattern in other.patterns)
-    ]
+    """The instructions, this one too, that access bytes which this one accesses, or another of them does: the copies
+    of an unrolled loop take an array in parts.
+    """
+    found, reached = [], [instruction]
+    while len(found) < len(reached):
+        found = reached
+        taken = [pattern for each in found for pattern in each.patterns if pattern.mask]
+        first, end = min(pattern.first for pattern in taken), max(pattern.end for pattern in taken)
+        reached = [
+            other
+            for other in others
+            if other.access_nbytes
+            and any(pattern.mask and pattern.first < end and first < pattern.end for pattern in other.patterns)
+        ]
+    return found
 
 
 def is_regular(instruction: Instruction) -> bool:
