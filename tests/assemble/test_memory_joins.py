@@ -93,6 +93,18 @@ def test_a_store_between_them_keeps_loads_apart():
     assert sorted(name for name in names(program) if name.startswith("LDS")) == ["LDS.V2.32", "LDS.V2.32"]
 
 
+@pytest.mark.parametrize("first, loads", [(0, ["LDS.32"] * 4), (1, ["LDS.32"] * 2 + ["LDS.V2.32"])])
+def test_a_word_is_not_loaded_before_it_is_stored(first, loads):
+    """Each store goes to the word that the next load reads, and no load of another word may bring it up over that."""
+    words_of = [f"[%r4+{4 * k}]" for k in range(4)]
+    pairs = "".join(f"st.shared.u32 {word}, {k + 2}; ld.shared.u32 %s{k}, {word};" for k, word in enumerate(words_of))
+    if first:  # the second word is stored before both
+        pairs = f"st.shared.u32 {words_of[1]}, 3;" + pairs.replace(f"st.shared.u32 {words_of[1]}, 3;", "")
+    program = assemble_text(kernel_text(START + ROW + pairs + SUM + END))
+    assert sorted(name for name in names(program) if name.startswith("LDS")) == loads
+    assert words(program) == [2 + 30 + 400 + 5000] * 32
+
+
 def test_a_move_that_only_the_end_of_a_loop_needs_is_made_there():
     """r7 is the count at a break, or the limit; no turn has a move."""
     body = """

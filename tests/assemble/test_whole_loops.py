@@ -108,6 +108,14 @@ def accesses(body: str) -> list[tuple[str, int]]:
 ROW = "and.b32 %r21, %r1, 7; shl.b32 %r22, %r21, 7; mov.u32 %r23, shared;"
 
 
+def test_lanes_still_leave_between_a_written_out_loop_and_what_follows():
+    """The blocks around `@%p5 exit;` stay apart, though one follows the other."""
+    text = kernel(counting(LOAD, bound="3") + "setp.gt.u32 %p5, %r1, 20; @%p5 exit;")
+    out = np.frombuffer(run(text, TURNS)[2], np.uint32)[1023::1024]
+    assert opcodes(text).count("IMAD") == 2 + opcodes(rolled(text)).count("IMAD")
+    assert np.nonzero(out)[0].tolist() == list(range(21))
+
+
 def test_words_of_a_row_are_loaded_four_at_a_time():
     """(row * 32 + k) * 4, as compilers write it: the offsets of eight turns are 0, 4, to 28."""
     turn = (

@@ -26,8 +26,11 @@ def join(body: Body) -> None:
     joined: list[Block] = []
     for index, block in enumerate(body.blocks):
         before = joined[-1] if joined else None
-        if before is not None and block.predecessors == [index - 1] and body.blocks[index - 1].successors == [index]:
-            if before.insts and before.insts[-1].op.kind in JUMPS:
+        if (
+            before is not None and block.predecessors == [index - 1]
+            and body.blocks[index - 1].successors == [index] and not _may_leave(before)
+        ):  # fmt: skip
+            if before.insts and before.insts[-1].op.kind == "branch":
                 before.insts.pop()
             before.insts += block.insts
         else:
@@ -35,6 +38,11 @@ def join(body: Body) -> None:
     if len(joined) < len(body.blocks):
         body.blocks = joined
         connect(body)
+
+
+def _may_leave(block: Block) -> bool:
+    """Whether it ends with a guarded exit, return or trap: where those lanes go is no edge."""
+    return bool(block.insts) and block.insts[-1].op.kind in JUMPS - {"branch"}
 
 
 def _split(body: Body) -> None:

@@ -2,6 +2,8 @@
 assembler does.
 """
 
+from bisect import bisect
+
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.assemble.ir.defs import definitions, single_definitions
 from gpuprof.assemble.ir.known_bits import KnownBits
@@ -21,32 +23,80 @@ def join_shared_loads(body: Body) -> None:
             if single is None:
                 single = single_definitions(body)
                 bits = KnownBits(definitions(body))
-            _join_in(block, single, bits)
+            _Joined(block, single, bits).join()
 
 
-def _join_in(block: Block, single: dict[int, Inst], bits: KnownBits) -> None:
-    # by base register: (offset, load), since the last write that may touch them
-    open_loads: dict[int | None, list[tuple[int, Inst]]] = {}
-    first: dict[int, Inst] = {}  # id of a load that comes first in its group -> what takes its place
-    gone: set[int] = set()
-    read: set[int] = set()  # registers read so far: a load of one cannot move up past that
-    for inst in block.insts:
-        if is_fence(inst) or (is_access(inst) and is_write(inst)):
-            # A wide load reads all words where the first narrow one stood, so no write to them may lie between.
-            for base in [
-                b for b, loads in open_loads.items() if is_fence(inst) or any(conflict(load, inst) for _, load in loads)
-            ]:
-                _close(base, open_loads.pop(base), bits, first, gone)
-        read.update(inst.reads())
-        if _is_plain(inst) and inst.dst in single and inst.dst not in read:
-            open_loads.setdefault(inst.a, []).append(((inst.imm ^ 0x80000000) - 0x80000000, inst))
-        for register in inst.writes():
-            if register in open_loads:
-                _close(register, open_loads.pop(register), bits, first, gone)
-    for base, loads in open_loads.items():
-        _close(base, loads, bits, first, gone)
-    if gone:
-        block.insts = [first.get(id(inst), inst) for inst in block.insts if id(inst) not in gone]
+class _Joined:
+    """The loads of a block. A wide load reads all words where the first narrow one stood, so no write to any of them
+    may lie between.
+    """
+
+    def __init__(self, block: Block, single: dict[int, Inst], bits: KnownBits):
+        self.block, self.single, self.bits = block, single, bits
+        # by base register: (place, load), since the last write that may touch one of them
+        self.open: dict[int | None, list[tuple[int, Inst]]] = {}
+        self.writes: list[int] = []  # their places
+        self.first: dict[int, Inst] = {}  # place of a load that comes first in its group -> what takes its place
+        self.gone: set[int] = set()  # places
+
+    def join(self) -> None:
+        insts = self.block.insts
+        read: set[int] = set()  # registers read so far: a load of one cannot move up past that
+        for place, inst in enumerate(insts):
+            if is_fence(inst):
+                self._close(list(self.open))
+            elif is_access(inst) and is_write(inst):
+                self._close([b for b, loads in self.open.items() if any(conflict(load, inst) for _, load in loads)])
+                self.writes.append(place)
+            read.update(inst.reads())
+            if _is_plain(inst) and inst.dst in self.single and inst.dst not in read:
+                self.open.setdefault(inst.a, []).append((place, inst))
+            self._close([register for register in inst.writes() if register in self.open])
+        self._close(list(self.open))
+        if self.gone:
+            self.block.insts = [self.first.get(n, inst) for n, inst in enumerate(insts) if n not in self.gone]
+
+    def _close(self, bases: list[int | None]) -> None:
+        """Groups of four, then of two, among loads from one base."""
+        for base in bases:
+            known = self.bits.of(base)
+            # of two that load the same, the first
+            by_offset = {_offset(load): (place, load) for place, load in reversed(self.open.pop(base))}
+            for count in (4, 2):
+                size = count * _WORD
+                if 1 << known.n_low_known < size:
+                    continue
+                for offset in sorted(by_offset):
+                    group = [by_offset.get(offset + _WORD * k) for k in range(count)]
+                    if (known.ones + offset) % size or None in group or not self._may_join(group):
+                        continue
+                    self._replace(group)
+                    for k in range(count):
+                        del by_offset[offset + _WORD * k]
+
+    def _may_join(self, group: list[tuple[int, Inst]]) -> bool:
+        if len({load.mods for _, load in group}) > 1:
+            return False
+        lead = bisect(self.writes, min(place for place, _ in group))
+        return not any(
+            conflict(load, self.block.insts[write])
+            for place, load in group
+            for write in self.writes[lead : bisect(self.writes, place)]
+        )
+
+    def _replace(self, group: list[tuple[int, Inst]]) -> None:
+        loads = [load for _, load in group]
+        place, lead = min(group, key=lambda each: each[0])
+        wide = Inst(
+            _WIDE[len(group)], dst=tuple(load.dst for load in loads), a=lead.a, imm=loads[0].imm, mods=lead.mods
+        )
+        wide.line, wide.location = lead.line, lead.location
+        self.first[place] = wide
+        self.gone.update(other for other, _ in group if other != place)
+
+
+def _offset(load: Inst) -> int:
+    return (load.imm ^ 0x80000000) - 0x80000000
 
 
 def _is_plain(inst: Inst) -> bool:
@@ -57,29 +107,3 @@ def _is_plain(inst: Inst) -> bool:
         and not inst.outgoing
         and not FIELDS["sem"].get(inst.mods)
     )
-
-
-def _close(
-    base: int | None, loads: list[tuple[int, Inst]], bits: KnownBits, first: dict[int, Inst], gone: set[int]
-) -> None:
-    """Groups of four, then of two, among loads from one base."""
-    known = bits.of(base)
-    order = {id(inst): index for index, (_, inst) in enumerate(loads)}
-    by_offset = dict(reversed(loads))  # of two that load the same, the first
-    for count in (4, 2):
-        size = count * _WORD
-        if 1 << known.n_low_known < size:
-            continue
-        for offset in sorted(by_offset):
-            group = [by_offset.get(offset + _WORD * k) for k in range(count)]
-            if (known.ones + offset) % size or None in group or len({inst.mods for inst in group}) > 1:
-                continue
-            lead = min(group, key=lambda inst: order[id(inst)])
-            wide = Inst(
-                _WIDE[count], dst=tuple(inst.dst for inst in group), a=base, imm=offset & 0xFFFFFFFF, mods=lead.mods
-            )
-            wide.line, wide.location = lead.line, lead.location
-            first[id(lead)] = wide
-            gone.update(id(inst) for inst in group if inst is not lead)
-            for k in range(count):
-                del by_offset[offset + _WORD * k]
