@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from gpuprof.isa.kinds import ATOMICS, kinds_of
+from gpuprof.isa.operations import multiplies_and_adds
 from gpuprof.isa.row import Opcode
 
 SECTOR_NBYTES = 32
@@ -44,7 +45,6 @@ class Totals(NamedTuple):
     dram_nbytes: int
 
 
-FUSED = frozenset(("ffma",))
 # Spaces whose accesses the counters of sectors, or of wavefronts, count.
 GLOBAL, SHARED = frozenset(("global", "generic")), frozenset(("shared",))
 
@@ -58,7 +58,7 @@ def totals(uses: Iterable[Use], dram_nbytes: int) -> Totals:
 
     return Totals(
         sum(use.op.slots * use.executed for use in uses),
-        executed(lambda op: op.semantics in FUSED),
+        executed(multiplies_and_adds),
         executed(lambda op: op.space in GLOBAL and op.kind not in ATOMICS),
         executed(lambda op: op.space in SHARED and op.kind not in ATOMICS),
         executed(lambda op: op.kind in ATOMICS),
@@ -98,7 +98,7 @@ KINDS = (
 
 def kind(found: Totals) -> str:
     """The first kind whose rule holds."""
-    return next(each.name for each in KINDS if each.holds(found))
+    return next(rule.name for rule in KINDS if rule.holds(found))
 
 
 # Parts of the chip that no measured kernel uses, by the kinds of their instructions.

@@ -82,6 +82,11 @@ def operations_of(op: Opcode) -> Operations:
     return Operations("int", INTEGERS[op.semantics])
 
 
+def multiplies_and_adds(op: Opcode) -> bool:
+    """Whether it is a fused multiply-add of floats."""
+    return op.semantics == "ffma"
+
+
 def _elements(type_name: str) -> tuple[str, int]:
     """ "f16x2" as ("f16", 2)."""
     return (type_name.removesuffix("x2"), 2) if type_name.endswith("x2") else (type_name, 1)

@@ -22,15 +22,19 @@ SPIN = """\
 .version 8.0
 .target sm_80
 .address_size 64
+.global .u32 last;
 // LAUNCH: spin<<<108, 256>>>()
 .visible .entry spin()
 {
     .reg .pred %p;
     .reg .b32 %r<3>;
     mov.u32 %r1, 0;
-L:  add.u32 %r1, %r1, 1;
+    mov.u32 %r2, %tid.x;
+L:  mad.lo.u32 %r2, %r2, %r2, %r1;
+    add.u32 %r1, %r1, 1;
     setp.lt.u32 %p, %r1, TIMES;
     @%p bra L;
+    st.global.u32 [last], %r2;
     ret;
 }
 """

@@ -6,11 +6,11 @@ import pytest
 from gpuprof.records.reader import read_recording
 from tests.support.command import gpuprof, masked, write_files
 
-# One thread goes from word to word, 4 KB apart: 32 and 128 steps, first through lines that nobody has read, then
-# through the same lines again, which are in the L2.
+# One thread goes from word to word, 48 KB apart, each in another row of the DRAM: 32 and 128 steps, first through lines
+# that nobody has read, then through the same lines again, which are in the L2.
 CHASE = """\
-// LAUNCH: chase<<<1, 1>>>(a: i32[131072]=steps.npy, y: i32[1], 32)
-// LAUNCH: chase<<<1, 1>>>(b: i32[131072]=steps.npy, y, 128)
+// LAUNCH: chase<<<1, 1>>>(a: i32[1572864]=steps.npy, y: i32[1], 32)
+// LAUNCH: chase<<<1, 1>>>(b: i32[1572864]=steps.npy, y, 128)
 // LAUNCH: chase<<<1, 1>>>(a, y, 32)
 // LAUNCH: chase<<<1, 1>>>(b, y, 128)
 __global__ void chase(const int *next, int *out, int turns)
@@ -32,7 +32,7 @@ gpu.load("chase.cu").chase[1, 1](gpu.device_array(4096, "i4"), gpu.device_array(
 
 @pytest.fixture
 def folder(tmp_path):
-    np.save(tmp_path / "steps.npy", np.roll(np.arange(131072, dtype=np.int32), -1024))
+    np.save(tmp_path / "steps.npy", np.roll(np.arange(1572864, dtype=np.int32), -12288))
     return write_files(tmp_path, {"chase.cu": CHASE, "script.py": SCRIPT})
 
 
@@ -48,12 +48,12 @@ def cycles_per_step(folder, *flags: str) -> tuple[float, float]:
 
 def test_at_another_clock_the_drams_nanoseconds_and_the_l2s_cycles_stay(folder):
     """An A100's load from the DRAM takes 148 cycles more than one from the far half of the L2: 105 ns at 1410 MHz, and
-    105 ns are 74 cycles at 705 MHz.
+    105 ns are 118 cycles at 1128 MHz.
     """
     dram, l2 = cycles_per_step(folder)
-    slow_dram, slow_l2 = cycles_per_step(folder, "--param", "clock_mhz=705")
+    slow_dram, slow_l2 = cycles_per_step(folder, "--param", "clock_mhz=1128")
     assert slow_l2 == l2
-    assert dram - slow_dram == pytest.approx(148 - 74, abs=0.5)
+    assert dram - slow_dram == pytest.approx(148 - 118.4, abs=0.5)
 
 
 def test_the_recording_the_report_and_a_replay_name_the_changed_chip(folder):

@@ -136,7 +136,8 @@ DIFFERENCE = "  %{} = fsub contract float %3, %0"
 STORE = "  store float %3, ptr %{}, align 4"
 
 
-# What `nvcc -ptx` has: fma where the product has one use, or up to four sums and no other; else mul.
+# What `nvcc -ptx` has: fma where the product has one use, or up to four sums and no other; else mul. A product in no
+# sum keeps its flag: nvcc has mul for it, and LLVM has mul.rn for one without the flag.
 @pytest.mark.parametrize(
     "uses, fuses",
     [
@@ -148,9 +149,10 @@ STORE = "  store float %3, ptr %{}, align 4"
         ([SUM, DIFFERENCE], False),
         ([DIFFERENCE, DIFFERENCE], False),
         ([SUM, STORE], False),
+        ([STORE, STORE], True),
     ],
 )
-def test_products_that_are_fused_into_sums(uses, fuses):
+def test_products_that_may_be_fused_into_sums(uses, fuses):
     text = "\n".join(use.format(number) for number, use in enumerate(uses, 4))
     before = PRODUCT.replace("USES", text).replace("FLAG", "contract ")
     assert keep_shared_products(before) == PRODUCT.replace("USES", text).replace("FLAG", "contract " if fuses else "")

@@ -176,7 +176,7 @@ def test_blocks_have_their_linear_index_wherever_their_cluster_stands(tmp_path, 
     chip = load_chip("h200")
 
     def plain(gpu, launch):
-        launch("one_spins", n=200, grid=(2, 4, 2), cluster=(2, 2, 2))
+        launch("one_spins", n=600, grid=(2, 4, 2), cluster=(2, 2, 2))
 
     def only(gpu, launch):
         with gpu.sampler.only(block=0 + 2 * 1 + 2 * 4 * 1):

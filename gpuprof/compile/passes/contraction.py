@@ -27,16 +27,19 @@ def _kept(function: str) -> str:
     products = {name for _, name, _ in _PRODUCT.findall(function)}
     uses: Counter[str] = Counter()
     sums: Counter[str] = Counter()
+    differences: Counter[str] = Counter()
     for line in function.split("\n") if products else ():
         read = _DEFINED.sub("", line)
         for name in _REGISTER.findall(read):
             if name in products:
                 uses[name] += 1
                 sums[name] += read.startswith("fadd ")
+                differences[name] += read.startswith("fsub ")
 
     def keep(match: re.Match) -> str:
         n_uses, n_sums = uses[match[2]], sums[match[2]]
         may_fuse = n_uses == 1 or n_uses == n_sums <= MOST_SUMS
-        return match[0] if may_fuse else match[1] + match[3].replace("contract ", "")
+        in_none = n_sums == differences[match[2]] == 0  # it is `mul`, as with nvcc; without the flag, `mul.rn`
+        return match[0] if may_fuse or in_none else match[1] + match[3].replace("contract ", "")
 
     return _PRODUCT.sub(keep, function)
