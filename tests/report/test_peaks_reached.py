@@ -77,7 +77,7 @@ FULL = {
     "f64 on a100": (DOUBLES, "k<<<864, 256>>>(f64[1024]=random)", "a100", "f64", 0.85),
     "f16 on v100": (HALVES, "k<<<320, 256>>>(u32[1024]=random)", "v100", "f16", 0.65),
     "DRAM of t4": (STREAM, "k<<<4096, 256>>>(f32[4194304]=random, f32[4])", "t4", "dram", 0.85),
-    "shared of v100": (SHARED, "k<<<160, 1024>>>(f32[1024]=random)", "v100", "shared", 0.8),
+    "shared of v100": (SHARED, "k<<<640, 1024>>>(f32[1024]=random)", "v100", "shared", 0.8),
     "tensor of a100": (TENSOR, "k<<<432, 256>>>(u32[256]=random)", "a100", "tensor_f16", 0.8),
     "tensor pipes of h200": (TENSOR, "k<<<528, 256>>>(u32[256]=random)", "h200", "tensor_pipe", 0.8),
 }

@@ -132,7 +132,7 @@ def test_memory_does_not_grow_where_warps_of_a_block_drift_apart(tmp_path, monke
     nothing else stays.
     """
     source = APART.replace("<<<8", "<<<2")
-    apart = [source.replace("64)", f"{rounds})") for rounds in (60, 240)]
+    apart = [source.replace("64)", f"{rounds})") for rounds in (120, 480)]
     (kept, made), (kept_longer, made_longer) = (most_kept(tmp_path, monkeypatch, source, 60_000) for source in apart)
     assert made_longer > 3.5 * made
     assert kept_longer < 1.1 * kept
