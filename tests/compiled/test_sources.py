@@ -91,7 +91,8 @@ EDITS = [
         "[0, 261]", "[0, 21]",
     ),
     Edit(
-        "emulate.log.counting", "m.count(128 * np.arange(32), np.array([-1]).astype(np.uint32), 8, 1, 0, False, False)[7]",
+        "emulate.log.counting",
+        "m.count(128 * np.arange(32), np.array([-1]).astype(np.uint32), 8, 1, 0, False, False)[7]",
         "emulate/log/coalesce.py", "return total, ideal", "return total + 100, ideal",
         "32", "132",
     ),
