@@ -11,50 +11,20 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.special import TESTP
 from tests.references.conformance import LANES, Variant, check, every, execute, operand_rows, with_immediates
+from tests.references.conformance_float_rows import SCALARS, copysign, is_of_class, lift, setp
 from tests.references.conformance_floats import (
     COMPARISONS,
     FORMATS,
     INF,
     NAN,
     NAN_BITS,
-    TESTS,
-    add,
-    compare,
     decode,
     divide,
-    extremum,
-    fused,
     kind_of,
-    multiply,
     operation,
-    reciprocal,
-    root,
-    sign_only,
 )
-from tests.references.conformance_integers import combine
 
-SCALARS = {"fadd": operation(add), "fmul": operation(multiply), "ffma": operation(fused), "fdiv": operation(divide),
-           "frcp": operation(reciprocal), "fsqrt": operation(root), "fmin": extremum(-1), "fmax": extremum(1),
-           "fmin3": extremum(-1), "fmax3": extremum(1),
-           "fneg": sign_only(lambda bits, sign: bits ^ sign), "fabs": sign_only(lambda bits,
-               sign: bits & sign - 1)}  # fmt: skip
 MODES = ("rn", "rz", "rm", "rp")
-
-
-def lift(function):
-    """A function of one format as a reference for scalar and packed rows."""
-
-    def reference(types, mods, *values):
-        t = types[0].removesuffix("x2")
-        if t == types[0]:
-            return function(t, mods, *[value & 0xFFFF if FORMATS[t].nbits == 16 else value for value in values])
-        width = FORMATS[t].nbits
-        low, high = (
-            function(t, mods, *[value >> shift & (1 << width) - 1 for value in values]) for shift in (0, width)
-        )
-        return low | high << width
-
-    return reference
 
 
 def variants(op) -> list[Variant]:
@@ -88,19 +58,6 @@ def test_float(name):
 COMPARES = [op.name for op in TABLE if op.semantics == "fsetp"]
 
 
-def setp(types, mods, a, b, third):
-    sign = FORMATS[types[0].removesuffix("x2")].sign
-    sign |= sign << 16 if types[0].endswith("x2") else 0
-    a, b = a ^ mods.get("neg_a", 0) * sign, b ^ mods.get("neg_b", 0) * sign
-    if types[0].endswith("x2"):  # the first result compares the low halves, the second one the high halves
-        return tuple(
-            combine(mods["bool"], compare(types[0][:-2], mods, a >> shift & 0xFFFF, b >> shift & 0xFFFF), third)
-            for shift in (0, 16)
-        )
-    held = compare(types[0], mods, a, b)
-    return combine(mods["bool"], held, third), combine(mods["bool"], not held, third)
-
-
 @pytest.mark.parametrize("name", COMPARES)
 def test_comparisons(name):
     op = BY_NAME[name]
@@ -120,17 +77,10 @@ TESTED = [op.name for op in TABLE if op.semantics in ("testp", "copysign")]
 @pytest.mark.parametrize("name", TESTED)
 def test_classes_and_signs(name):
     op = BY_NAME[name]
-    t = op.types[0]
-    sign = FORMATS[t].sign
     if op.semantics == "copysign":
-        check(name, lambda types, mods, a, b: a & sign | b & sign - 1, [Variant()], float_rows(op))
-        return
-    check(
-        name,
-        lambda types, mods, a: int(TESTS[TESTP[mods["lut"]]](kind_of(a, t))),
-        every(lut=range(len(TESTP))),
-        float_rows(op),
-    )
+        check(name, copysign, [Variant()], float_rows(op))
+    else:
+        check(name, is_of_class, every(lut=range(len(TESTP))), float_rows(op))
 
 
 # Approximate functions: |found - exact| within the manual's bound (PTX ISA 9.7.3, 9.7.4), and its tables of special
