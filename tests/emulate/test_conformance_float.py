@@ -10,15 +10,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.special import TESTP
+from tests.references.approximate import inverse, inverse_root, logarithm, safe, sine, square_root, to_float
 from tests.references.conformance import LANES, Variant, check, every, execute, operand_rows, with_immediates
 from tests.references.conformance_float_rows import SCALARS, copysign, is_of_class, lift, setp
 from tests.references.conformance_floats import (
     COMPARISONS,
     FORMATS,
-    INF,
-    NAN,
     NAN_BITS,
-    decode,
     divide,
     kind_of,
     operation,
@@ -107,38 +105,6 @@ def lg2_bound(x, exact):
     return 2.0**-22 if 0.5 < x < 2 else abs(exact) * 2.0**-22
 
 
-def safe(function):
-    """inf where a double overflows."""
-
-    def compute(x):
-        try:
-            return function(x)
-        except OverflowError:
-            return math.inf
-
-    return compute
-
-
-def inverse(x: float) -> float:
-    return 1 / x if x else math.copysign(math.inf, x)
-
-
-def sine(function):
-    return lambda x: math.nan if math.isinf(x) else function(x)
-
-
-def logarithm(x: float) -> float:
-    return -math.inf if x == 0 else math.nan if x < 0 else math.log2(x)
-
-
-def square_root(x: float) -> float:
-    return x if x == 0 else math.nan if x < 0 else math.sqrt(x)
-
-
-def inverse_root(x: float) -> float:
-    return math.copysign(math.inf, x) if x == 0 else math.nan if x < 0 else 1 / math.sqrt(x)
-
-
 APPROXIMATE = {
     # opcode: (function, bound)
     "MUFU.RCP": (inverse, ulps(1)), "MUFU.SQRT": (square_root, relative(-23)),
@@ -153,13 +119,6 @@ APPROXIMATE = {
     "MUFU.RSQRT64H": (inverse_root, relative(-20)),
 }  # fmt: skip
 PACKED = ("MUFU.EX2.F16X2", "MUFU.TANH.F16X2", "MUFU.EX2.BF16X2", "MUFU.TANH.BF16X2")
-
-
-def to_float(bits: int, t: str) -> float:
-    number = decode(bits, t)
-    value = {INF: math.inf, NAN: math.nan}.get(number.magnitude)
-    value = float(number.magnitude) if value is None else value
-    return -value if number.negative else value
 
 
 def approximate_rows(op) -> dict[str, np.ndarray]:

@@ -1,0 +1,117 @@
+"""A launch by the emulator and, on the same memory, one thread after the other; and how the two differ."""
+
+import struct
+from collections import Counter
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.device.commands import Launch
+from gpuprof.device.memory import AddressSpace
+from gpuprof.device.module import load
+from gpuprof.emulate.log.counters import LaunchCounters
+from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.run import emulate
+from gpuprof.isa.opcodes import TABLE
+from gpuprof.isa.program import Program, basic_block_starts
+from tests.one_thread.events import Event
+from tests.one_thread.launch import Done, run_launch
+
+CHIP = SimpleNamespace(sms=4, name="test", warp_slots=64)
+WARP = 32
+PerThread = list[list[list[int]]]  # by block and thread
+
+
+class Emulated(NamedTuple):
+    arena: bytes
+    pieces: list[TracePiece]
+    counters: LaunchCounters
+
+
+def prepared(program: Program, arrays: list[np.ndarray], grid=(1, 1, 1), block=(32, 1, 1), dynamic_shared_nbytes=0):
+    """The launch of the program's last function, which is a kernel with the arrays as its first parameters; parameters
+    behind these are zero.
+    """
+    memory = AddressSpace()
+    module = load(program, memory)
+    kernel = program.functions[-1]
+    assert kernel.is_kernel
+    addresses = []
+    for array in arrays:
+        addresses.append(memory.allocate(array.nbytes, "array").address)
+        memory.write(addresses[-1], array)
+    nbytes = max((param.offset + param.nbytes for param in kernel.params), default=0)
+    params = struct.pack(f"<{len(addresses)}Q", *addresses).ljust(nbytes, b"\0")
+    return Launch(0, module, kernel, grid, block, dynamic_shared_nbytes, params, 0, kernel.name), memory
+
+
+def emulated(launch: Launch, memory: AddressSpace) -> Emulated:
+    """Changes `memory`."""
+    counters = LaunchCounters.zeros(len(launch.module.code))
+    pieces = list(emulate(launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters))
+    return Emulated(memory.arena.tobytes(), pieces, counters)
+
+
+def differences(launch: Launch, memory: AddressSpace) -> list[str]:
+    """What the emulator does otherwise than the threads one by one; nothing where they agree."""
+    alone = run_launch(launch, memory)
+    together = emulated(launch, memory)
+    return [
+        *memory_differences(alone, together),
+        *count_differences(launch, alone, together),
+        *path_differences(launch, alone, together),
+    ]
+
+
+def memory_differences(alone: Done, together: Emulated) -> list[str]:
+    one, other = np.frombuffer(alone.arena, np.uint8), np.frombuffer(together.arena, np.uint8)
+    at = np.flatnonzero(one != other)
+    return [f"{len(at)} bytes of memory differ, at {at[:8].tolist()}"] if len(at) else []
+
+
+def count_differences(launch: Launch, alone: Done, together: Emulated) -> list[str]:
+    """How often threads came by each instruction, and how often the guard held."""
+    events = [event for block in alone.events for thread in block for event in thread]
+    came, held = Counter(event.row for event in events), Counter(event.row for event in events if event.held)
+    counters = together.counters
+    return [
+        f"row {row}, {TABLE[launch.module.code['opcode'][row]].name}: {given} threads {verb}, not {wanted[row]}"
+        for wanted, column, verb in (
+            (came, counters.thread_inst_executed, "come by"),
+            (held, counters.thread_inst_executed_pred_on, "execute it"),
+        )
+        for row, given in enumerate(column.tolist())
+        if given != wanted[row]
+    ]
+
+
+def path_differences(launch: Launch, alone: Done, together: Emulated) -> list[str]:
+    """The basic blocks of each thread, in order."""
+    starts = {row: block for block, row in enumerate(basic_block_starts(launch.module.code).tolist())}
+    found = []
+    paths = blocks_of_threads(launch, together.pieces)
+    for block, threads in enumerate(alone.events):
+        for thread, events in enumerate(threads):
+            wanted = path(events, starts)
+            if paths[block][thread] != wanted:
+                found.append(f"thread {thread} of block {block} runs blocks {paths[block][thread]}, not {wanted}")
+    return found
+
+
+def path(events: list[Event], starts: dict[int, int]) -> list[int]:
+    return [starts[event.row] for event in events if event.row in starts]
+
+
+def blocks_of_threads(launch: Launch, pieces: list[TracePiece]) -> PerThread:
+    """The trace of the warps, as the basic blocks of each thread."""
+    found: PerThread = [[[] for _ in range(launch.threads_per_block)] for _ in range(launch.n_blocks)]
+    for piece in sorted(pieces, key=lambda piece: piece.number):
+        for warp in range(len(piece.step_start) - 1):
+            block, number = divmod(warp, piece.warps_per_block)
+            threads = found[piece.first_block + block][WARP * number : WARP * (number + 1)]
+            for step in piece.steps[piece.step_start[warp] : piece.step_start[warp + 1]].tolist():
+                for lane, blocks in enumerate(threads):
+                    if step[1] >> lane & 1:
+                        blocks.append(step[0])
+    return found
