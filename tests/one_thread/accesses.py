@@ -3,7 +3,7 @@
 from tests.one_thread.decoded import Decoded
 from tests.one_thread.events import Access
 from tests.one_thread.memory import READ_ONLY, Memory, placed
-from tests.one_thread.values import NEGATIVE_NAN
+from tests.one_thread.values import first_nan_of
 from tests.references.atomic import apply
 from tests.references.conformance_floats import ANY_NAN
 from tests.references.conformance_integers import MASK32, MASK64, signed
@@ -58,8 +58,10 @@ def atomic(inst: Decoded, operands: list[int], memory: Memory, own: Own) -> Effe
         new = given if operation == "exch" else other if old == given else old
     else:
         is_global = access.space == "global"
-        new = [apply(operation, t, is_global, *each) for each in zip(old, given, other, strict=True)]
-        new = [NEGATIVE_NAN if value is ANY_NAN else value for value in new]
+        new = []
+        for each in zip(old, given, other, strict=True):
+            value = apply(operation, t, is_global, *each)
+            new.append(first_nan_of(each[:2], t) if value is ANY_NAN else value)
     put(memory, own, access, b"".join(value.to_bytes(nbytes, "little") for value in new))
     return tuple(old) if op.dst else (), access
 
