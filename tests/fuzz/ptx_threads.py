@@ -61,9 +61,12 @@ WITH_OTHERS = _by_stem(form for form in _IN_MEMORY if _WITH_OTHERS.search(form) 
 
 _SIGNATURE = "(.param .b32 out) {name} (.param .b64 a0, .param .b64 a1, .param .b32 a2)"
 _REGISTERS = (
-    " ".join(f".reg .{KINDS[kind]} %{kind}<{count}>;" for kind, count in COUNTS.items())
-    + "\n    .reg .b64 %g, %s, %c, %l, %home, %common, %cells, %to, %to2;\n    .reg .b32 %tid, %zero, %one, %two, %all, %t, %sink, "
-    "%mask, %n<4>; .reg .b16 %byte; .reg .pred %again;\n    .local .align 32 .b8 lvar[64];\n"
+    " ".join(f".reg .{KINDS[kind]} %{kind}<{n}>;" for kind, n in COUNTS.items())
+    + """
+    .reg .b64 %g, %s, %c, %l, %home, %common, %cells, %to, %to2; .reg .b16 %byte; .reg .pred %again;
+    .reg .b32 %tid, %zero, %one, %two, %all, %t, %sink, %mask, %n<4>;
+    .local .align 32 .b8 lvar[64];
+"""
 )
 _CONSTANTS = "    mov.u64 %c, cvar; mov.u64 %l, lvar; mov.u32 %zero, 0; mov.u32 %one, 1; mov.u32 %two, 2; "
 _CONSTANTS += "mov.b32 %all, -1;\n    add.u64 %g, %home, " + str(HOME_NBYTES - OWN_NBYTES + 128) + ";\n"

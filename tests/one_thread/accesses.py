@@ -3,10 +3,11 @@
 from tests.one_thread.decoded import Decoded
 from tests.one_thread.events import Access
 from tests.one_thread.memory import READ_ONLY, Memory, placed
-from tests.one_thread.values import first_nan_of
 from tests.references.atomic import apply
 from tests.references.conformance_floats import ANY_NAN
 from tests.references.conformance_integers import MASK32, MASK64, signed
+
+SUM_OF_NAN = 0x7FF8 << 48  # docs/ptx.md, Numbers: of f64 in memory, so that the order of atomics does not show
 
 Own = dict[str, bytearray]
 Effect = tuple[tuple[int, ...], Access]
@@ -58,10 +59,8 @@ def atomic(inst: Decoded, operands: list[int], memory: Memory, own: Own) -> Effe
         new = given if operation == "exch" else other if old == given else old
     else:
         is_global = access.space == "global"
-        new = []
-        for each in zip(old, given, other, strict=True):
-            value = apply(operation, t, is_global, *each)
-            new.append(first_nan_of(each[:2], t) if value is ANY_NAN else value)
+        new = [apply(operation, t, is_global, *each) for each in zip(old, given, other, strict=True)]
+        new = [SUM_OF_NAN if value is ANY_NAN else value for value in new]
     put(memory, own, access, b"".join(value.to_bytes(nbytes, "little") for value in new))
     return tuple(old) if op.dst else (), access
 

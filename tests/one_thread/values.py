@@ -13,7 +13,7 @@ from tests.references.conformance_floats import ANY_NAN, FORMATS, NAN_BITS, deco
 from tests.references.conformance_integers import REFERENCES
 from tests.references.conformance_video import reference_of
 
-SIGN, INFINITY, QUIET = 1 << 63, 0x7FF0 << 48, 1 << 51  # of f64
+INFINITY, QUIET, NEGATIVE_NAN = 0x7FF0 << 48, 1 << 51, 0xFFF8 << 48  # of f64
 
 
 def approximate(function):
@@ -75,20 +75,16 @@ def computed(inst: Decoded, operands: list[int]) -> tuple[int, ...]:
 
 
 def first_nan(inst: Decoded, operands: list[int]) -> int:
-    """The NaN of a row: subtractions add the negated operand, also where that is a NaN."""
-    t = inst.types[-1]
-    signs = (FORMATS[t].sign if inst.mods.get(f"neg_{slot}") else 0 for slot in "abc")
-    return first_nan_of([bits ^ sign for bits, sign in zip(operands, signs, strict=False)], t)
-
-
-def first_nan_of(numbers: list[int], t: str) -> int:
     """docs/ptx.md: an f64 result is the first NaN among the operands, made quiet; without one the negative NaN.
 
-    One that a conversion widens keeps its sign and fraction, as it does where ptxas 13.0 has constant operands.
+    A subtraction adds the negated operand, also where that is a NaN, and a NaN that a conversion widens keeps its sign
+    and fraction: ptxas 13.0 does both with constant operands.
     """
+    t = inst.types[-1]
     form = FORMATS[t]
-    for bits in numbers:
+    for slot, bits in zip("abc", operands, strict=False):
         if bits & form.sign - 1 > form.infinity:
+            is_negative = bool(bits & form.sign) ^ bool(inst.mods.get(f"neg_{slot}"))
             fraction = (bits & (1 << form.fraction) - 1) << 52 - form.fraction
-            return (bits & form.sign and SIGN) | INFINITY | QUIET | fraction
-    return SIGN | INFINITY | QUIET
+            return is_negative << 63 | INFINITY | QUIET | fraction
+    return NEGATIVE_NAN
