@@ -30,18 +30,15 @@ class Emulated(NamedTuple):
 
 
 def prepared(program: Program, arrays: list[np.ndarray], grid=(1, 1, 1), block=(32, 1, 1), dynamic_shared_nbytes=0):
-    """The launch of the program's last function, which is a kernel with the arrays as its first parameters; parameters
-    behind these are zero.
-    """
+    """A launch of the program's one kernel, with the arrays as its first parameters; what is behind these is zero."""
     memory = AddressSpace()
     module = load(program, memory)
-    kernel = program.functions[-1]
-    assert kernel.is_kernel
+    (kernel,) = [function for function in program.functions if function.is_kernel]
     addresses = []
     for array in arrays:
         addresses.append(memory.allocate(array.nbytes, "array").address)
         memory.write(addresses[-1], array)
-    nbytes = max((param.offset + param.nbytes for param in kernel.params), default=0)
+    nbytes = max([0, *(param.offset + param.nbytes for param in kernel.params)])
     params = struct.pack(f"<{len(addresses)}Q", *addresses).ljust(nbytes, b"\0")
     return Launch(0, module, kernel, grid, block, dynamic_shared_nbytes, params, 0, kernel.name), memory
 

@@ -1,0 +1,72 @@
+"""Random kernels by the emulator and one thread after the other. GPUPROF_FUZZ=1 (`make fuzz`) tries many more."""
+
+import os
+
+import pytest
+
+from gpuprof.isa.opcodes import TABLE
+from tests.fuzz.ptx_threads import THREADS, ThreadMix
+from tests.one_thread import values
+from tests.one_thread.beside import differences, emulated, prepared
+from tests.support.ptx_support import assemble_text
+
+N_FUZZ = 4000
+LENGTHS = (10, 20, 40)  # statements of a kernel
+REGISTERS = (255, 64)  # so that some spill
+
+
+def prepared_mix(seed: int):
+    mix = ThreadMix(seed, LENGTHS[seed % len(LENGTHS)])
+    program = assemble_text(mix.text(), max_registers=REGISTERS[seed % len(REGISTERS)])
+    return prepared(program, mix.arrays(), grid=(mix.n_blocks, 1, 1), block=(THREADS, 1, 1))
+
+
+def check(seed: int) -> None:
+    assert differences(*prepared_mix(seed)) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_random_kernel(seed):
+    check(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("hundred", range(1, 3))
+def test_hundreds_of_random_kernels(hundred):
+    for seed in range(100 * hundred, 100 * hundred + 100):
+        check(seed)
+
+
+@pytest.mark.skipif("GPUPROF_FUZZ" not in os.environ, reason="make fuzz runs it")
+def test_fuzz_random_kernels():
+    for seed in range(1000, 1000 + N_FUZZ):
+        check(seed)
+
+
+@pytest.mark.long
+def test_the_kernels_have_what_they_are_for():
+    """All kinds of going, meeting and remembering stand in a few of them."""
+    wanted = (
+        *("atomic", "barrier", "barrier_vote", "branch", "call", "call_indirect", "copy", "exit"),
+        *("load", "match", "reduction", "return", "shuffle", "store", "vote", "warp_reduction"),
+    )
+    executed = set()
+    for seed in range(16):
+        launch, memory = prepared_mix(seed)
+        counts = emulated(launch, memory).counters.inst_executed
+        executed |= {TABLE[number].kind for number in launch.module.code["opcode"][counts > 0].tolist()}
+    assert [kind for kind in wanted if kind not in executed] == []
+
+
+def test_a_difference_is_seen(monkeypatch):
+    """An addition that is wrong for one operand changes memory; a comparison, the way of threads."""
+    launch, memory = prepared_mix(1)
+    monkeypatch.setitem(values.FUNCTIONS, "add", lambda types, mods, a, b: a | b)
+    (said, *_) = differences(launch, memory)
+    assert "bytes of memory differ" in said
+    monkeypatch.undo()
+    launch, memory = prepared_mix(1)
+    monkeypatch.setitem(values.FUNCTIONS, "setp", lambda types, mods, a, b, third: (0, 1))
+    said = differences(launch, memory)
+    assert any("threads come by" in line for line in said)
+    assert any("runs blocks" in line for line in said)
