@@ -61,7 +61,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
     "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
-    "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", REST),
+    "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
 }
 
