@@ -18,8 +18,6 @@ from gpuprof.emulate.textures import surface, texture  # fmt: skip
 from gpuprof.emulate.together import barriers, cluster, control, mbarrier, services, warp
 from gpuprof.emulate.together.control import End, build_fall
 from gpuprof.emulate.together.rendezvous import Members, members_of_block
-from gpuprof.emulate.watch.listener import Wanted
-from gpuprof.emulate.watch.wrap import WatchedBlocks
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of
 from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
@@ -100,7 +98,6 @@ class CompiledModule:
         self.env = Env(self.graph, Pool(), load_base, const_base)
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
-        self._watched: dict[Wanted, WatchedBlocks] = {}
         asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
         self.uses_system_shared = any(
             name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist())
@@ -117,13 +114,6 @@ class CompiledModule:
             done.add(entry)
             found = self._add_function(entry, functions)
             entries.extend(found)
-
-    def watched(self, wanted: Wanted) -> WatchedBlocks:
-        """The blocks so far, watched."""
-        if wanted not in self._watched:
-            self._watched[wanted] = WatchedBlocks(self.blocks, self.graph, self.env, wanted)
-        self._watched[wanted].prepare()
-        return self._watched[wanted]
 
     def _add_function(self, entry: int, functions) -> list[int]:
         """Builds a function's blocks; gives the entries of those it calls. With indirect jumps, that is any function

@@ -17,6 +17,7 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.tally import Tally
 from gpuprof.emulate.log.trace import REST, Order, TraceLog, TracePiece
 from gpuprof.emulate.watch.listener import Listener
+from gpuprof.emulate.watched_blocks import watched_blocks
 from gpuprof.emulate.watched_chunk import WatchedChunk
 from gpuprof.isa.special import CONSTANTS_AT, LAUNCH_WORDS_AT, LITERALS_AT
 
@@ -55,7 +56,7 @@ class Run:
         self.takes_turns = self.waits or any(block.takes for block in self.module.blocks.values())
         self.listener = listener
         # Before the pool of constants is read: what is watched may add to it.
-        self.watched = self.module.watched(listener.wanted) if listener else None
+        self.watched = watched_blocks(self.module, listener.wanted) if listener else None
         self.chunk_type = WatchedChunk if listener else Chunk
         self.constants = self.module.env.pool.rows(constant_bank(launch))
         function = launch.function
@@ -174,7 +175,8 @@ def emulate(
 
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
     when the iterator ends. `max_cycles` bounds the instructions a warp may execute; a chunk rests when it has made
-    about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch. Raises KernelFault; `counters` then hold what ran before it.
+    about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch.
+    Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_cycles, counters, listener)
     emulation = Emulation(run, segment_nbytes)

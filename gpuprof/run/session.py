@@ -283,9 +283,7 @@ class Session:
     ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
         limit = self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
-        run = partial(
-            emulate, launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders
-        )
+        run = partial(emulate, launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders)
         yield from trace.watched(run) if trace else run()
 
     def _settle(self) -> list[LaunchTiming]:

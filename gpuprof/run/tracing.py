@@ -1,6 +1,6 @@
 """Trace generators of a session: which launches they watch, and what they get to know of each.
 
-    Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
+Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
 from collections.abc import Callable, Iterator
@@ -22,16 +22,15 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
+from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
 from gpuprof.trace.tables import Results
 
-WHERE = ("launch", "kernel", "stream", "task", "skip", "count")  # keys of the filter that say something of launches
-
 
 @dataclass(frozen=True, eq=False)
 class Attached:
-    """A generator, and the launches that it watches: text of a sampling filter with the keys WHERE."""
+    """A generator, and the launches that it watches: text of a sampling filter with the keys LAUNCH_KEYS."""
 
     generator: TraceGenerator
     where: str = ""
@@ -126,9 +125,11 @@ class Tracers:
 def launches_of(where: str) -> Filter:
     """The filter of a text like "kernel=^saxpy launch=0-3". Raises UsageError for keys that say nothing of launches."""
     found = filter_of_text(where)
-    allowed = Filter(**{name: getattr(found, name) for name in WHERE})
+    allowed = Filter(**{name: getattr(found, name) for name in LAUNCH_KEYS})
     if allowed != found:
-        raise UsageError(f"{where!r} says more than which launches are watched; the keys for that are {', '.join(WHERE)}")
+        raise UsageError(
+            f"{where!r} says more than which launches are watched; the keys for that are {', '.join(LAUNCH_KEYS)}"
+        )
     return found
 
 
@@ -193,4 +194,3 @@ def text_of(command: cmd.Command) -> str:
         elif isinstance(value, int | str | tuple):
             told.append(f"{name}={value}")
     return f"{type(command).__name__}({', '.join(told)})"
-

@@ -29,7 +29,8 @@ class WarpEvent(NamedTuple):
 class Access(NamedTuple):
     """An access of the event's n warps to one state space. `masks` uint32 (n,): lanes that take part; `addresses` int64
     (n, 32): bytes from the start of the block's shared memory or of the thread's local memory, addresses of global
-    memory; they mean nothing for other lanes. `sizes` int64 (n, 32): bytes of each lane, None where all access `nbytes`.
+    memory; they mean nothing for other lanes. `sizes` int64 (n, 32): bytes of each lane, None where all access
+    `nbytes`.
     """
 
     space: str
@@ -154,8 +155,8 @@ class TraceEvent:
 
     @property
     def ranges(self) -> tuple:
-        """In `post_event`: the memory that bulk copies, textures, surfaces and matrix descriptors touch. Each has space,
-        operation, and arrays of k elements: `warps`, rows of the event, `lanes`, `addresses` and `nbytes`.
+        """In `post_event`: the memory that bulk copies, textures, surfaces and matrix descriptors touch. Each has
+        space, operation, and arrays of k elements: `warps`, rows of the event, `lanes`, `addresses` and `nbytes`.
         """
         return tuple(self._executed.ranges)
 

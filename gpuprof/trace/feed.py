@@ -80,4 +80,6 @@ def _call(generator: TraceGenerator, call: Callable[[Any], None], argument: Any)
     except Exception as error:
         own = error.__traceback__.tb_next  # from the generator's own first line on
         text = "".join(traceback.format_exception(type(error), error, own))
-        raise GeneratorError(f"trace generator {name_of(type(generator))}: {type(error).__name__}: {error}", text) from None
+        raise GeneratorError(
+            f"trace generator {name_of(type(generator))}: {type(error).__name__}: {error}", text
+        ) from None

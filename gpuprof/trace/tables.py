@@ -46,7 +46,9 @@ class Table(NamedTuple):
             raise UsageError(f"table {self.name!r}: its columns need different names, and none may be called launch")
         for column in self.columns:
             if column.type not in TYPES:
-                raise UsageError(f"table {self.name!r}: column {column.name} has type {column.type!r}; one of {', '.join(TYPES)}")
+                raise UsageError(
+                    f"table {self.name!r}: column {column.name} has type {column.type!r}; one of {', '.join(TYPES)}"
+                )
 
     def row(self, values: Sequence[object]) -> tuple:
         """A row, with numpy's numbers as Python's. Raises UsageError for one that does not fit the columns."""
@@ -88,7 +90,9 @@ class Finding(NamedTuple):
         for name, value in plain._asdict().items():
             is_text = isinstance(getattr(NOTHING, name), str)
             if not (isinstance(value, str) if is_text else _is_integer(value) and value >= -1):
-                raise UsageError(f"a finding with {name} {value!r}: expected {'a text' if is_text else 'an integer from -1 on'}")
+                raise UsageError(
+                    f"a finding with {name} {value!r}: expected {'a text' if is_text else 'an integer from -1 on'}"
+                )
         return plain
 
 

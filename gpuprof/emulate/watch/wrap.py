@@ -1,9 +1,5 @@
 """Basic blocks that tell a listener: their instructions do what they did, and say so before and after."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from gpuprof.emulate.core.graph import BasicBlock, Graph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operation import Env, Op, read_predicate
 from gpuprof.emulate.watch.accesses import accesses_reader
@@ -12,9 +8,6 @@ from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.emulate.watch.operands import results_of, sources_of
 from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.opcodes import ends_block
-
-if TYPE_CHECKING:
-    from gpuprof.emulate.blocks import Block
 
 
 def site_of(inst: Instruction, at: int, env: Env) -> Site:
@@ -45,36 +38,3 @@ def watched(op: Op, site: Site, wanted: Wanted) -> Op:
             chunk.listener.after(executed)
 
     return told
-
-
-class WatchedBlocks:
-    """The blocks of a module (blocks.Block) with what is wanted watched, each made when it is first asked for. `sites`:
-    of the watched instructions, by number.
-    """
-
-    def __init__(self, blocks: Mapping[int, "Block"], graph: Graph, env: Env, wanted: Wanted):
-        self._plain, self._graph, self._env, self._wanted = blocks, graph, env, wanted
-        self._blocks: dict[int, Block] = {}
-        self.sites: dict[int, Site] = {}
-
-    def prepare(self) -> None:
-        """Makes all that the module has by now: that adds to the pool of constants."""
-        for index in self._plain:
-            if index not in self._blocks:
-                self._blocks[index] = self._watched(self._plain[index], self._graph.block(index))
-
-    def __getitem__(self, index: int) -> "Block":
-        return self._blocks[index]
-
-    def _watched(self, block: "Block", code: BasicBlock) -> "Block":
-        ops, end = list(block.ops), block.end
-        for k, inst in enumerate(code.instructions):
-            at = block.first + k
-            if at not in self._wanted.before:
-                continue
-            self.sites[at] = site = site_of(inst, at, self._env)
-            if k < len(ops):
-                ops[k] = watched(ops[k], site, self._wanted)
-            else:
-                end = watched(end, site, self._wanted)
-        return block._replace(ops=tuple(ops), end=end)
