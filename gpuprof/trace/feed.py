@@ -10,8 +10,6 @@ from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
 from gpuprof.trace.kernel import Instruction, Kernel
 from gpuprof.trace.tables import Results
 
-Call = Callable[[TraceEvent], None]
-
 
 class Feed:
     """The generators of one launch. `before`, `after`, `operands_after`, `blocks`: numbers of the instructions and
@@ -69,14 +67,14 @@ class Feed:
     def finish(self) -> list[tuple[TraceGenerator, Results]]:
         """What each of the generators found."""
         for generator in self.generators:
-            _call(generator, lambda _, finish=generator.finish: finish(), None)
+            _call(generator, generator.finish)
         return [(generator, generator.end_launch(self.kernel.launch)) for generator in self.generators]
 
 
-def _call(generator: TraceGenerator, call: Callable[[Any], None], argument: Any) -> None:
+def _call(generator: TraceGenerator, call: Callable[..., None], *arguments: Any) -> None:
     """Raises GeneratorError for whatever the generator raises: it is somebody else's code."""
     try:
-        call(argument)
+        call(*arguments)
     except Exception as error:
         own = error.__traceback__.tb_next  # from the generator's own first line on
         text = "".join(traceback.format_exception(type(error), error, own))
