@@ -45,7 +45,8 @@ def tables_of(recording: Recording) -> list[tuple[Table, list[TraceKey]]]:
     """
     found: dict[tuple[str, str], tuple[Table, list[TraceKey]]] = {}
     used: set[str] = set()
-    for key, trace in sorted(recording.traces.items()):
+    for key in sorted(recording.traces, key=lambda key: (key.generator, key.table, key.launch)):
+        trace = recording.traces[key]
         columns = tuple(Column(*(each[name] for name in Column._fields)) for each in trace.fields["columns"])
         declared = Table("", key.generator, key.table, trace.fields["text"], columns)
         if (key.generator, key.table) not in found:

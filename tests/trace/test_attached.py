@@ -21,9 +21,16 @@ __global__ void beyond(int *x) { x[threadIdx.x] = 1; x[1 << 28] = 1; }
 """
 
 
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """Compiled once: the second time it is in the cache."""
+    path = tmp_path_factory.mktemp("traces") / "k.cu"
+    path.write_text(SOURCE)
+    return path
+
+
 @pytest.fixture
-def gpu(tmp_path):
-    (tmp_path / "k.cu").write_text(SOURCE)
+def gpu():
     return open_device(Settings())
 
 
@@ -49,9 +56,9 @@ class Stores(TraceGenerator):
         self.add_row("bytes", self.kernel.name, self.nbytes)
 
 
-def test_with_a_block(gpu, tmp_path):
+def test_with_a_block(gpu, source):
     """Lanes past the end leave by a branch."""
-    mod = gpu.load(tmp_path / "k.cu")
+    mod = gpu.load(source)
     x = gpu.to_device(np.ones(100, np.float32))
     with gpu.trace(Stores()) as stores:
         mod.scale[2, 64](x, 100, 3.0)
@@ -60,9 +67,9 @@ def test_with_a_block(gpu, tmp_path):
     assert x.copy_to_host().tolist() == [6.0] * 100
 
 
-def test_attached_in_mid_stream_and_removed(gpu, tmp_path):
+def test_attached_in_mid_stream_and_removed(gpu, source):
     """Removing it waits for what is in flight."""
-    mod = gpu.load(tmp_path / "k.cu")
+    mod = gpu.load(source)
     x, stream, stores = gpu.to_device(np.zeros(32, np.int32)), gpu.stream(), Stores()
     mod.add[1, 32, stream](x, 1)
     gpu.add_trace_generator(stores)
@@ -88,8 +95,8 @@ def test_attached_in_mid_stream_and_removed(gpu, tmp_path):
         ("task=inner", [2]),
     ],
 )
-def test_filters_of_launches(gpu, tmp_path, where, launches):
-    mod = gpu.load(tmp_path / "k.cu")
+def test_filters_of_launches(gpu, source, where, launches):
+    mod = gpu.load(source)
     x, y, stores = gpu.to_device(np.zeros(32, np.float32)), gpu.to_device(np.zeros(32, np.int32)), Stores()
     gpu.add_trace_generator(stores, where)
     mod.scale[1, 32](x, 32, 1.0)
@@ -114,8 +121,8 @@ def test_twice_and_never_attached(gpu):
         gpu.remove_trace_generator(stores)
 
 
-def test_several_see_the_same(gpu, tmp_path):
-    mod = gpu.load(tmp_path / "k.cu")
+def test_several_see_the_same(gpu, source):
+    mod = gpu.load(source)
     x = gpu.to_device(np.zeros(32, np.int32))
     with gpu.trace(Stores()) as one, gpu.trace(Stores()) as other:
         mod.add[1, 32](x, 1)
@@ -142,8 +149,8 @@ class Breaks(TraceGenerator):
 
 
 @pytest.mark.parametrize("call", ["initialize", "event", "finish"])
-def test_an_exception_ends_the_run_with_its_traceback(gpu, tmp_path, call):
-    mod = gpu.load(tmp_path / "k.cu")
+def test_an_exception_ends_the_run_with_its_traceback(gpu, source, call):
+    mod = gpu.load(source)
     x = gpu.to_device(np.zeros(32, np.int32))
     mod.add[1, 32](x, 1)
     breaks = Breaks()
@@ -160,9 +167,9 @@ def test_an_exception_ends_the_run_with_its_traceback(gpu, tmp_path, call):
     assert x.copy_to_host()[0] >= 6
 
 
-def test_a_fault_leaves_what_was_found(gpu, tmp_path):
+def test_a_fault_leaves_what_was_found(gpu, source):
     """The store before the one that faults is complete, and of the other the event came, too."""
-    mod = gpu.load(tmp_path / "k.cu")
+    mod = gpu.load(source)
     x, stores = gpu.to_device(np.zeros(32, np.int32)), Stores()
     gpu.add_trace_generator(stores)
     with pytest.raises(KernelFault, match="out of bounds"):
@@ -181,8 +188,8 @@ class Kernels(TraceGenerator):
         self.kernels.append(kernel)
 
 
-def test_what_initialize_gets(gpu, tmp_path):
-    mod = gpu.load(tmp_path / "k.cu")
+def test_what_initialize_gets(gpu, source):
+    mod = gpu.load(source)
     gpu.add_trace_generator(notes := Kernels())
     x = gpu.device_array(100, np.float32, name="x")
     mod.scale[(2, 1), 64](x, 100, 1.5)
@@ -208,8 +215,8 @@ class Finds(TraceGenerator):
         self.find("thing", "warning", "look here", pc=np.int64(16), count=3)
 
 
-def test_findings(gpu, tmp_path):
-    mod = gpu.load(tmp_path / "k.cu")
+def test_findings(gpu, source):
+    mod = gpu.load(source)
     with gpu.trace(Finds()) as finds:
         mod.add[1, 32](gpu.to_device(np.zeros(32, np.int32)), 1)
     assert finds.results == [Results(0, {}, [Finding("thing", "warning", "look here", pc=16, count=3)])]

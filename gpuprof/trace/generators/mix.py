@@ -7,11 +7,11 @@ from gpuprof.trace.tables import Column, Table
 
 OPCODES = Table(
     "opcodes",
-    "instructions of the kernel by opcode",
+    "instructions of the module by opcode",
     (
         Column("opcode", "text", "", "name of the instruction"),
         Column("unit", "text", "", "functional unit that executes it"),
-        Column("static", "integer", "instructions", "instructions of the module's code that have run or may run"),
+        Column("static", "integer", "instructions", "instructions of the module's code"),
         Column("warps", "integer", "executions", "executions by warps"),
         Column("threads", "integer", "executions", "executions by active threads"),
     ),
