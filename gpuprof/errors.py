@@ -31,6 +31,15 @@ class ScriptError(GpuprofError):
         self.diagnostics = diagnostics
 
 
+class GeneratorError(GpuprofError):
+    """A trace generator raised an exception. `diagnostics` is its traceback, as Python prints it."""
+
+    def __init__(self, message: str, diagnostics: str):
+        super().__init__(message)
+        self.diagnostics = diagnostics
+        self.add_note(diagnostics.rstrip("\n"))  # Python's own traceback shows it, where a script runs by itself
+
+
 class PtxError(GpuprofError):
     """PTX that cannot be parsed or is not valid; carries the place.
 

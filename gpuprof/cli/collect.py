@@ -28,6 +28,7 @@ from gpuprof.cli.recording import (
     recording_flags,
     recording_options,
     say_results,
+    trace_settings,
 )
 from gpuprof.run.build import SOURCES, BuildOptions
 
@@ -96,6 +97,7 @@ def command(
     params: tuple[str, ...],
     passes: int | None,
     load_base: int | str | None,
+    traces: tuple[str, ...],
     save_stream: bool,
     wanted,
     output: Path | None,
@@ -155,11 +157,12 @@ def command(
                 chip_name,
                 sampling,
                 sample_blocks,
-                [*recording_flags(params, passes, load_base), *comparing_flags(wanted)],
+                [*recording_flags(params, passes, load_base, traces), *comparing_flags(wanted)],
                 options,
                 script_args,
             ),
             **load_settings(load_base),
+            **trace_settings(traces),
         )
         recorder = record_passes(output, settings, run, passes or 1)
     say_results(terminal, results)

@@ -131,6 +131,20 @@ def instructions() -> Table:
     ]
 
 
+def traces() -> Table:
+    """The trace generators: built in, and of installed packages."""
+    from gpuprof.trace.find import all_names, find
+    from gpuprof.trace.generator import options_of, text_of
+
+    found = [(name, find(name)) for name in all_names()]
+    options = [
+        ", ".join(f"{name}={option.default} ({option.meaning})" for name, option in options_of(each).items())
+        for _, each in found
+    ]
+    rows = [(name, text_of(each), told) for (name, each), told in zip(found, options, strict=True)]
+    return ("name", "text", "options"), rows
+
+
 KINDS: dict[str, Callable[[], Table]] = {
     "chips": chips,
     "stalls": stalls,
@@ -139,6 +153,7 @@ KINDS: dict[str, Callable[[], Table]] = {
     "metrics": metrics,
     "samples": samples,
     "instructions": instructions,
+    "traces": traces,
 }
 
 
@@ -159,6 +174,7 @@ def command(kind, names, verbose, vocabulary, format_):
     metrics       exact numbers of a launch; see `gpuprof check --fail-on`
     samples       kernels to try
     instructions  PTX ISA 9.0: supported instructions, and refused forms
+    traces        trace generators for `gpuprof collect --trace`, and their options
     """
     if (names or verbose) and kind != "chips":
         raise UsageError(f"--verbose and names belong to `list chips`; leave them out of `list {kind}`")

@@ -12,7 +12,7 @@ import click
 from gpuprof.base.interrupts import Ended
 from gpuprof.base.streams import fill_closed_streams
 from gpuprof.base.wording import suggestion
-from gpuprof.errors import CompileError, GpuprofError, ScriptError, UsageError
+from gpuprof.errors import CompileError, GeneratorError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
 COMMANDS = {
@@ -100,7 +100,7 @@ def _complain(error: GpuprofError) -> int:
 def _print_error(error: GpuprofError) -> None:
     from gpuprof.isa.printing.printable import printable
 
-    if isinstance(error, CompileError | ScriptError) and error.diagnostics:
+    if isinstance(error, CompileError | GeneratorError | ScriptError) and error.diagnostics:
         click.echo(printable(error.diagnostics.rstrip("\n"), keep="\n\t"), err=True)
     click.echo(f"gpuprof: {printable(str(error), keep=chr(10))}", err=True)
 

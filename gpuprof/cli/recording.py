@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from gpuprof.base.wording import base_name
+
 RANDOM = "random"
 WITH_COUNTERS = "wide+counters"
 RECORDS = ("wide", "compact", WITH_COUNTERS)
@@ -50,20 +52,50 @@ _FLAGS = (
 )
 
 
+TRACE_FLAG = click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    metavar="NAME[:K=V,...]",
+    help="Let a trace generator watch: a name of `gpuprof list traces`, or FILE.py:CLASS. Repeatable.",
+)
+
+
 def recording_options(command: Callable) -> Callable:
-    """Gives a command --param, --passes and --load-base, as its arguments `params`, `passes` and `load_base`: the last
-    two None where they are not given.
+    """Gives a command --param, --passes, --load-base and --trace, as its arguments `params`, `passes`, `load_base` and
+    `traces`: the second and third None where they are not given.
     """
-    for flag in reversed(_FLAGS):
+    for flag in reversed((*_FLAGS, TRACE_FLAG)):
         command = flag(command)
     return command
 
 
-def recording_flags(params: Sequence[str], passes: int | None, load_base: int | str | None) -> list[str]:
-    """The flags as words of a command line."""
+def recording_flags(
+    params: Sequence[str], passes: int | None, load_base: int | str | None, traces: Sequence[str]
+) -> list[str]:
+    """The flags as words of a command line, without folders of this machine."""
     words = [word for text in params for word in ("--param", text)]
     words += ["--passes", str(passes)] if passes else []
-    return words if load_base is None else [*words, "--load-base", load_base if load_base == RANDOM else hex(load_base)]
+    if load_base is not None:
+        words += ["--load-base", load_base if load_base == RANDOM else hex(load_base)]
+    return words + [word for text in traces for word in ("--trace", without_folder(text))]
+
+
+def without_folder(text: str) -> str:
+    """What --trace says, the file without its folders."""
+    file, found, rest = text.partition(".py:")
+    return f"{base_name(file)}{found}{rest}" if found else text
+
+
+def trace_settings(traces: Sequence[str]) -> dict:
+    """The session.Settings that --trace makes. Raises UsageError for a generator that there is not."""
+    if not traces:
+        return {}
+    from gpuprof.run.tracing import Attached
+    from gpuprof.trace.find import make, parse_spec
+
+    specs = [parse_spec(text) for text in traces]
+    return {"traces": tuple(Attached(make(spec), spec.where) for spec in specs)}
 
 
 def form_and_registers(record: str, registers: dict) -> tuple[str, dict]:

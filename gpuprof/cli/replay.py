@@ -20,6 +20,7 @@ from gpuprof.cli.recording import (
     recording_flags,
     recording_options,
     say_results,
+    trace_settings,
 )
 
 
@@ -58,6 +59,7 @@ def command(
     params: tuple[str, ...],
     passes: int | None,
     load_base: int | str | None,
+    traces: tuple[str, ...],
     output: Path | None,
     force: bool,
 ):
@@ -89,7 +91,7 @@ def command(
             record, {"counters": ""} | registers if record in ("wide", "compact") else registers
         )
     registers = _completed(registers)
-    others = recording_flags(params, passes, load_base)
+    others = recording_flags(params, passes, load_base, traces)
     passes = passes or passes_of(stream.meta["sampling"])
     with Terminal(display) as terminal:
         settings = Settings(
@@ -103,6 +105,7 @@ def command(
             observer=terminal,
             command=_command_text(file, chip_name, given, record, max_cycles, others),
             **load_settings(load_base),
+            **trace_settings(traces),
         )
         _notice_model(terminal, stream)
         fixed = frozenset(registers)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.schema import DDL
+from gpuprof.correlate.traces import wrong_tables
 from gpuprof.isa.gpubin_layout import MAX_INLINE_DEPTH
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
@@ -37,6 +38,8 @@ RANGES = {
     "complete": FLAG,
     "buffer_full": FLAG,
     "other_warp": FLAG,
+    "other_pc": (0, PC_END),
+    "place": (0, 1000),
     "other_launch": FLAG,
     "conflict": FLAG,
     "pc": (0, PC_END),
@@ -105,6 +108,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_metrics(database)
     yield from in_names(database)
     yield from in_patterns(database)
+    yield from map(Wrong, wrong_tables(database))
 
 
 def in_values(database: sqlite3.Connection, table: Table) -> Iterator[Wrong]:

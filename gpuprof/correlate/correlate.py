@@ -21,6 +21,7 @@ from gpuprof.correlate.program_tables import (
 )
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.traces import fill_traces, finding_rows
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.stalls import N_REASONS, REASONS
@@ -140,6 +141,8 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         insert(database, "bank_patterns", pattern_rows(recording, number, launch.bank_patterns))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
     insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
+    fill_traces(database, recording)
+    insert(database, "findings", finding_rows(recording))
     insert(database, "meta", sorted(meta_items(recording, database).items()))
 
 

@@ -1,10 +1,11 @@
 """The database, NAME.gpudb: SQLite, made for people's own queries. The comments stay in the schema SQLite stores.
 
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
-losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory.
+losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
+and findings of trace generators.
 """
 
-VERSION = 3
+VERSION = 4
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -101,6 +102,38 @@ CREATE TABLE results (         -- arrays that were compared with what they shoul
     wanted TEXT NOT NULL,      -- the value it should have
     absolute_error TEXT NOT NULL, -- the largest of the elements that differ
     relative_error TEXT NOT NULL  -- the largest of the elements that differ
+);
+CREATE TABLE trace_tables (    -- of trace generators: for each there is a table of its own, of launch and its columns
+    trace INTEGER PRIMARY KEY, -- by generator and name
+    table_name TEXT NOT NULL,  -- trace_GENERATOR_NAME
+    generator TEXT NOT NULL,   -- its name
+    name TEXT NOT NULL,        -- of the table, as the generator calls it
+    text TEXT NOT NULL         -- what it holds
+);
+CREATE TABLE trace_columns (   -- of the tables in trace_tables
+    trace INTEGER NOT NULL REFERENCES trace_tables, -- the table
+    place INTEGER NOT NULL,    -- 0, 1, ... after launch
+    name TEXT NOT NULL,        -- of the column; pc and what ends in _pc are code addresses
+    type TEXT NOT NULL,        -- integer, real or text
+    unit TEXT NOT NULL,        -- '' = none
+    text TEXT NOT NULL,        -- what it means
+    PRIMARY KEY (trace, place)
+) WITHOUT ROWID;
+CREATE TABLE findings (        -- of trace generators: what a person should look at
+    finding INTEGER PRIMARY KEY, -- in the order found
+    launch INTEGER NOT NULL REFERENCES launches, -- found in
+    generator TEXT NOT NULL,   -- its name
+    kind TEXT NOT NULL,        -- name of all findings of its sort
+    severity TEXT NOT NULL,    -- error, warning or note
+    text TEXT NOT NULL,        -- what was found
+    pc INTEGER,                -- of the instruction
+    other_pc INTEGER,          -- of a second instruction
+    block INTEGER,             -- linear index in the grid
+    warp INTEGER,              -- number in the block
+    thread INTEGER,            -- linear index in the block
+    address INTEGER,           -- of memory
+    allocation TEXT NOT NULL,  -- name of what holds the address, '' = none
+    count INTEGER NOT NULL     -- how often it happened
 );
 CREATE TABLE stall_reasons (
     reason INTEGER PRIMARY KEY,-- bit number in a record's stall word

@@ -58,6 +58,12 @@ class Executor(Protocol):
         asked.
         """
 
+    def add_trace_generator(self, generator: Any, where: str = "") -> None:
+        """A gpuprof.trace.TraceGenerator watches launches from now on."""
+
+    def remove_trace_generator(self, generator: Any) -> None:
+        """It watches no more; what was asked before is done."""
+
     def finish(self) -> None:
         """No command follows: waits for all that was asked."""
 
@@ -155,6 +161,25 @@ class Device:
             yield
         finally:
             self.submit(cmd.TaskEnd(name))
+
+    def add_trace_generator(self, generator: Any, where: str = "") -> None:
+        """Lets a gpuprof.trace.TraceGenerator watch the launches from now on. `where` names some of them, as sampling
+        filters do: "kernel=^saxpy", "launch=0-3", "stream=1", "task=layer", "skip=2", "count=1".
+        """
+        self.executor.add_trace_generator(generator, where)
+
+    def remove_trace_generator(self, generator: Any) -> None:
+        """Waits for everything asked so far; the generator watches no more."""
+        self.executor.remove_trace_generator(generator)
+
+    @contextmanager
+    def trace(self, generator: Any, where: str = "") -> Iterator[Any]:
+        """`with gpu.trace(MyGenerator()) as found:` watches the launches inside."""
+        self.add_trace_generator(generator, where)
+        try:
+            yield generator
+        finally:
+            self.remove_trace_generator(generator)
 
     def launch(
         self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str

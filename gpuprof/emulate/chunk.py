@@ -24,6 +24,7 @@ from gpuprof.emulate.together.barriers import Barriers
 from gpuprof.emulate.together.cluster import ClusterBarrier
 from gpuprof.emulate.together.mbarrier import Mbarriers
 from gpuprof.emulate.together.rendezvous import lanes_outside, waiting_lanes
+from gpuprof.emulate.watch.ranges import Ranges
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times,
@@ -311,6 +312,9 @@ class Chunk:
     def count_access(self, site, space, totals) -> None:
         name = next(name for name, known in self.spaces.items() if known is space)
         self.tally.access(site.at, name, totals)
+
+    def touches(self, at: int, ranges: Ranges) -> None:
+        """Instruction `at` touches ranges of memory that its registers alone do not say. Nobody watches."""
 
     def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:
         """Counts where the lanes are to each other, in the space whose banks it matters for."""

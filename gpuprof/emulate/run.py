@@ -16,6 +16,9 @@ from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, Read
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.tally import Tally
 from gpuprof.emulate.log.trace import REST, Order, TraceLog, TracePiece
+from gpuprof.emulate.watch.listener import Listener
+from gpuprof.emulate.watched_blocks import watched_blocks
+from gpuprof.emulate.watched_chunk import WatchedChunk
 from gpuprof.isa.special import CONSTANTS_AT, LAUNCH_WORDS_AT, LITERALS_AT
 
 CHUNK_LANES = 32 * 1024  # measured (tests/bench/emulate.py): 16 K is a fifth slower, 64 K no faster
@@ -31,7 +34,15 @@ STACK_NBYTES = 256 << 10  # local memory of a thread whose need the assembler co
 class Run:
     """The state that all chunks of a launch share."""
 
-    def __init__(self, launch: Launch, memory: AddressSpace, chip, max_cycles: int, counters: LaunchCounters):
+    def __init__(
+        self,
+        launch: Launch,
+        memory: AddressSpace,
+        chip,
+        max_cycles: int,
+        counters: LaunchCounters,
+        listener: Listener | None,
+    ):
         self.launch = launch
         self.memory = memory
         self.chip = chip
@@ -43,6 +54,10 @@ class Run:
         # Blocks that may wait for each other have to run together, or the first would wait for ever.
         self.waits = any(block.spins for block in self.module.blocks.values())
         self.takes_turns = self.waits or any(block.takes for block in self.module.blocks.values())
+        self.listener = listener
+        # Before the pool of constants is read: what is watched may add to it.
+        self.watched = watched_blocks(self.module, listener.wanted) if listener else None
+        self.chunk_type = WatchedChunk if listener else Chunk
         self.constants = self.module.env.pool.rows(constant_bank(launch))
         function = launch.function
         self.register_counts = (function.r_count, function.d_count, function.p_count)
@@ -130,7 +145,7 @@ class Emulation:
 
     def _begin(self, segment_nbytes: int) -> Resting:
         run = self.run
-        chunk = Chunk(
+        chunk = run.chunk_type(
             run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block)
         )
         self.size = run.next_chunk()
@@ -153,15 +168,17 @@ def emulate(
     counters: LaunchCounters,
     orders: Iterable[Order] | None = None,
     segment_nbytes: int = SEGMENT_NBYTES,
+    listener: Listener | None = None,
 ) -> Iterator[TracePiece]:
     """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its
     end, one after the other.
 
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
     when the iterator ends. `max_cycles` bounds the instructions a warp may execute; a chunk rests when it has made
-    about `segment_nbytes` of trace. Raises KernelFault; `counters` then hold what ran before it.
+    about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch.
+    Raises KernelFault; `counters` then hold what ran before it.
     """
-    run = Run(launch, memory, chip, max_cycles, counters)
+    run = Run(launch, memory, chip, max_cycles, counters, listener)
     emulation = Emulation(run, segment_nbytes)
     try:
         for wanted in (Order(REST),) if orders is None else orders:

@@ -174,6 +174,21 @@ def _is_plain(value) -> bool:
     return type(value) in (str, bool, float) or (type(value) is int and -MAX_COUNT <= value <= MAX_COUNT)
 
 
+COLUMN_KEYS = ("name", "text", "type", "unit")
+
+
+def _is_column(value) -> bool:
+    return (
+        isinstance(value, dict)
+        and tuple(sorted(value)) == COLUMN_KEYS
+        and all(isinstance(text, str) for text in value.values())
+    )
+
+
+def _is_row(value) -> bool:
+    return isinstance(value, list) and all(type(item) is not bool and _is_plain(item) for item in value)
+
+
 HOLDS = {
     "text": lambda value: isinstance(value, str),
     "count": is_count,
@@ -181,6 +196,8 @@ HOLDS = {
     "flag": lambda value: isinstance(value, bool),
     "dim3": lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_count, value)),
     "map": lambda value: isinstance(value, dict) and all(map(_is_plain, value.values())),
+    "columns": lambda value: isinstance(value, list) and all(map(_is_column, value)),
+    "rows": lambda value: isinstance(value, list) and all(map(_is_row, value)),
 }
 
 

@@ -94,6 +94,13 @@ class _Run:
         # One pass may have been compared and another not; what both found is written once.
         for result in dict.fromkeys(result for index in self.run.indexes for result in index.results):
             self.writer.result(result._replace(launch=self.relocation.number(result.launch)))
+        # Passes compute the same, and one of them may have been watched.
+        traces = {key: trace for index in reversed(self.run.indexes) for key, trace in index.traces.items()}
+        for key, trace in sorted(traces.items(), key=lambda item: item[0].launch):
+            fields = trace.fields | {"launch": self.relocation.number(key.launch)}
+            self.writer.trace_table(fields, self.relocation.plain_rows(trace.fields["columns"], trace.rows))
+        for finding in next((index.findings for index in self.run.indexes if index.findings), ()):
+            self.writer.finding(self.relocation.finding(finding))
 
     def _module(self, type_: bytes, number: int) -> None:
         if number not in self.relocation.shared:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,22 @@ class Launch:
     losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
 
 
+class TraceKey(NamedTuple):
+    launch: int
+    generator: str
+    table: str
+
+
+@dataclass
+class Trace:
+    """What a trace generator put into one of its tables in one launch. `fields`: schema.TRACE_FIELDS, but for the
+    rows.
+    """
+
+    fields: dict[str, Any]
+    rows: list[list] = field(default_factory=list)
+
+
 @dataclass
 class Recording:
     """A whole recording. `damage` says what is wrong and where when the file could only be read up to some byte."""
@@ -76,6 +92,8 @@ class Recording:
     sources: dict[str, str] = field(default_factory=dict)
     launches: dict[int, Launch] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
+    traces: dict[TraceKey, Trace] = field(default_factory=dict)
+    findings: list[dict[str, Any]] = field(default_factory=list)  # schema.FINDING_FIELDS
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -236,6 +254,23 @@ class Builder:
         self._begun(fields["launch"])
         self.recording.results.append(Result(**fields))
 
+    def _trace(self, chunk: Chunk, fields: dict) -> None:
+        self._begun(fields["launch"])
+        rows = fields.pop("rows")
+        key = TraceKey(fields["launch"], fields["generator"], fields["table"])
+        trace = self.recording.traces.setdefault(key, Trace(fields))
+        if trace.fields != fields:
+            raise self._contradiction(f"two tables {key.table} of trace generator {key.generator} in one launch")
+        kinds = [KIND_OF_VALUE.get(column["type"], ()) for column in fields["columns"]]
+        for row in rows:
+            if len(row) != len(kinds) or not all(map(isinstance, row, kinds)):
+                raise self._contradiction(f"a row in table {key.table} of {key.generator} that its columns do not fit")
+        trace.rows += rows
+
+    def _finding(self, chunk: Chunk, fields: dict) -> None:
+        self._begun(fields["launch"])
+        self.recording.findings.append(fields)
+
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)
 
@@ -253,6 +288,7 @@ class Builder:
         return FileFormatError(f"{self.recording.path}: contradicts itself: it has {what}")
 
 
+KIND_OF_VALUE: dict[str, tuple[type, ...]] = {"integer": (int,), "real": (int, float), "text": (str,)}
 ATTRIBUTES = {
     b"SMPC": "samples",
     b"SMPW": "samples",
@@ -285,6 +321,8 @@ ADDERS = {
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,
+    b"TRAC": Builder._trace,
+    b"FIND": Builder._finding,
     b"MARK": Builder._mark,
     b"ENDF": Builder._end,
 }

@@ -61,6 +61,22 @@ class Relocation:
                 rows[name] += np.uint32(self.first_launch)
         return rows
 
+    def plain_rows(self, columns: list[dict[str, str]], rows: list[list]) -> list[list]:
+        """Rows of a trace generator's table."""
+        places = [place for place, column in enumerate(columns) if is_code_address(column["name"])]
+        moved = [list(row) for row in rows]
+        for row in moved:
+            for place in places:
+                row[place] = self._moved_one(row[place])
+        return moved
+
+    def finding(self, finding: dict[str, Any]) -> dict[str, Any]:
+        pcs = {name: self._moved_one(finding[name]) for name in ("pc", "other_pc")}
+        return finding | {"launch": self.number(finding["launch"])} | pcs
+
+    def _moved_one(self, pc: int) -> int:
+        return int(self._moved(np.array([pc], np.int64))[0])
+
     def _moved(self, pc: np.ndarray) -> np.ndarray:
         """Addresses that are in no module stay."""
         if not len(self._starts):
@@ -68,6 +84,11 @@ class Relocation:
         at = np.maximum(np.searchsorted(self._starts, pc, side="right") - 1, 0)
         inside = (pc >= self._starts[at]) & (pc < self._ends[at])
         return np.where(inside, pc + self._shifts[at], pc)
+
+
+def is_code_address(column: str) -> bool:
+    """Whether a column of a trace generator's table holds code addresses, by its name."""
+    return column == "pc" or column.endswith("_pc")
 
 
 class Room:

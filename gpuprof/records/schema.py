@@ -12,8 +12,8 @@ All numbers are little-endian. A payload is one of three kinds:
 * bytes: u32 id, raw bytes.
 
 Long data comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG
-chunks of one id, SRCF chunks of one path. A reader skips an unknown chunk type and refuses a file
-of a newer version.
+chunks of one id, SRCF chunks of one path, TRAC chunks of one launch, generator and table. A reader
+skips an unknown chunk type and refuses a file of a newer version.
 
 A recording is complete only when the file ends in an ENDF chunk. A killed run leaves its chunks
 under the file's own name, and perhaps a part of one more; after a full disk there is no such part.
@@ -26,7 +26,7 @@ is cut into blocks of 2^18 bytes, and each distinct block is there once. The com
 the zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
-3 results, and patterns of shared memory.
+3 results, and patterns of shared memory; 4 tables and findings of trace generators.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 3
+VERSION = 4
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -218,6 +218,8 @@ FIELD_TYPES = {
     "flag": "true or false",
     "dim3": "a list of three counts",
     "map": "an object of numbers and strings",
+    "columns": "a list of objects of the strings name, type, unit and text; type is integer, real or text",
+    "rows": "a list of lists, each with a number or a string for each column",
 }
 
 
@@ -306,6 +308,30 @@ RESULT_FIELDS = (
     Field("wanted", "text", "the value it should have"),
     Field("absolute_error", "text", "the largest of the elements that differ"),
     Field("relative_error", "text", "the largest of the elements that differ"),
+)
+# What trace generators found (gpuprof.trace.tables). A column pc, and one whose name ends in _pc, has code addresses.
+TRACE_FIELDS = (
+    Field("launch", "count", "index of the launch"),
+    Field("generator", "text", "name of the trace generator"),
+    Field("table", "text", "name of its table"),
+    Field("text", "text", "what the table holds"),
+    Field("columns", "columns", "its columns"),
+    Field("rows", "rows", "its rows, or the next of them"),
+)
+FINDING_FIELDS = (
+    Field("launch", "count", "index of the launch"),
+    Field("generator", "text", "name of the trace generator"),
+    Field("kind", "text", "name of all findings of its sort"),
+    Field("severity", "text", "error, warning or note"),
+    Field("text", "text", "what was found"),
+    Field("pc", "integer", "code address, -1 none"),
+    Field("other_pc", "integer", "a second code address, -1 none"),
+    Field("block", "integer", "linear index of the block in the grid, -1 none"),
+    Field("warp", "integer", "number of the warp in the block, -1 none"),
+    Field("thread", "integer", "linear index of the thread in the block, -1 none"),
+    Field("address", "integer", "in memory, -1 none"),
+    Field("allocation", "text", "name of what holds the address, or an empty string"),
+    Field("count", "integer", "how often it happened"),
 )
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
@@ -403,6 +429,8 @@ CHUNKS = (
         "a launch's result, compared with what it should be; after the last launch",
         RESULT_FIELDS,
     ),
+    Chunk(b"TRAC", "json", None, "rows of a trace generator's table, of one launch", TRACE_FIELDS),
+    Chunk(b"FIND", "json", None, "a finding of a trace generator", FINDING_FIELDS),
     Chunk(
         b"MARK",
         "json",

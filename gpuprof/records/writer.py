@@ -1,6 +1,6 @@
 """Writes NAME.gprec, a whole chunk at a time, so that what is on disk can be read whenever the writer stops."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -219,6 +219,17 @@ class RecordWriter:
         """What a comparison of a launch's result found."""
         self._json(b"RSLT", result._asdict())
 
+    def trace_table(self, fields: dict[str, Any], rows: Sequence[Sequence[int | float | str]]) -> None:
+        """Rows of a trace generator's table. `fields`: those of `schema.TRACE_FIELDS` but for the rows. A table without
+        rows is written, too: it says that nothing was found.
+        """
+        for piece in row_pieces(rows):
+            self._json(b"TRAC", fields | {"rows": piece})
+
+    def finding(self, fields: dict[str, Any]) -> None:
+        """FIND: see `schema.FINDING_FIELDS`."""
+        self._json(b"FIND", fields)
+
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""
         self._json(b"MARK", {"text": text, "cycle": cycle} | ({} if launch is None else {"launch": launch}))
@@ -305,6 +316,23 @@ def pieces(rows: np.ndarray) -> Iterator[np.ndarray]:
     """The rows, a chunk's worth at a time."""
     step = rows_per_chunk(rows.dtype)
     return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+NUMBER_NBYTES = 24  # of a number in JSON, more than almost all take
+
+
+def row_pieces(rows: Sequence[Sequence[int | float | str]]) -> Iterator[list[list]]:
+    """Rows of plain values, about PIECE_NBYTES of them at a time; one piece without rows where there are none."""
+    piece: list[list] = []
+    nbytes = 0
+    for row in rows:
+        piece.append(list(row))
+        nbytes += sum(len(value) if isinstance(value, str) else NUMBER_NBYTES for value in row)
+        if nbytes >= PIECE_NBYTES:
+            yield piece
+            piece, nbytes = [], 0
+    if piece or not rows:
+        yield piece
 
 
 def put_samples(room: np.ndarray, rows: np.ndarray) -> None:

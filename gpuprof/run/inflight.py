@@ -19,6 +19,7 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.ahead import Orders, ahead
+from gpuprof.run.tracing import LaunchTrace
 from gpuprof.run.watching import emulating
 from gpuprof.timing.sampling.filter import Filter
 
@@ -170,7 +171,7 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 class Begun(NamedTuple):
     """A launch that is counted and recorded, and how it goes on: its emulation, which fills the counters, the samples
-    that are wanted of it, and the priority that its stream had when it was asked for.
+    that are wanted of it, the priority that its stream had when it was asked for, and who watches it.
     """
 
     launch: cmd.Launch
@@ -178,6 +179,7 @@ class Begun(NamedTuple):
     emulate: Emulate
     filter: Filter
     priority: int
+    trace: LaunchTrace | None = None
 
 
 @dataclass(eq=False)
@@ -194,6 +196,7 @@ class Flight:
     after: tuple[int, ...]
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
+    trace: LaunchTrace | None = None
 
 
 @dataclass
@@ -258,6 +261,7 @@ class InFlight:
                 tuple(sorted(after)),
                 after_signal,
                 launched_by,
+                begun.trace,
             )
         )
 

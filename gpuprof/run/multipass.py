@@ -47,7 +47,9 @@ def record(
         return recorder
     n_launches, save_stream, stream = recorder.n_launches, settings.save_stream, read_stream(output)
     # The kernels' output and durations are known from the first pass.
-    settings = replace(settings, chip=chip_of(stream), chip_changes={}, save_stream=False, observer=Observer())
+    settings = replace(
+        settings, chip=chip_of(stream), chip_changes={}, save_stream=False, observer=Observer(), traces=()
+    )
     with _temporary(output, passes) as paths, stage("", "passes", passes, each="pass") as under_way:
         for number, path in enumerate(paths, 1):
             under_way.done = number

@@ -11,6 +11,7 @@ There is one Session per `gpuprof collect`, or per Device of a script that runs 
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +39,13 @@ from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
+from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
 from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.trace.generator import TraceGenerator
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
@@ -71,6 +74,9 @@ class Session:
         self.load_map = _load_map(settings, chip)
         self.tasks: list[str] = []  # that are open, outermost first
         self.n_launches = 0
+        self.tracers = Tracers(chip, self.memory)
+        for attached in settings.traces:
+            self.tracers.attach(attached)
         self.priorities: dict[int, int] = {}  # of streams
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
@@ -123,7 +129,17 @@ class Session:
         return self.stream.through(command, self._carry_out) if self.stream else self._carry_out(command)
 
     def _carry_out(self, command: cmd.Command):
+        self.tracers.note(command)
         return self._handlers[type(command)](command)
+
+    def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
+        """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""
+        self.tracers.attach(Attached(generator, where))
+
+    def remove_trace_generator(self, generator: TraceGenerator) -> None:
+        """Launches from now on are not watched by it. Those before have their results when this returns."""
+        self._settle()
+        self.tracers.detach(generator)
 
     def finish(self) -> None:
         """No command follows."""
@@ -258,12 +274,17 @@ class Session:
             self.recorder.launch_begin(
                 launch_fields(launch, self.modules.index(launch.module), task, parent, priority) | own
             )
-        return Begun(launch, counters, lambda orders: self._emulation(launch, counters, orders), filter, priority)
+        trace = self.tracers.watch(launch, task)
+        emulation = partial(self._emulation, launch, counters, trace)
+        return Begun(launch, counters, emulation, filter, priority, trace)
 
-    def _emulation(self, launch: cmd.Launch, counters: LaunchCounters, orders: Iterable[Order]) -> Iterator[TracePiece]:
+    def _emulation(
+        self, launch: cmd.Launch, counters: LaunchCounters, trace: LaunchTrace | None, orders: Iterable[Order]
+    ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
         limit = self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
-        yield from emulate(launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders)
+        run = partial(emulate, launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders)
+        yield from trace.watched(run) if trace else run()
 
     def _settle(self) -> list[LaunchTiming]:
         return self.settling.settle(self.sampling)

@@ -10,6 +10,7 @@ from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
+from gpuprof.run.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.result import LaunchTiming
 
@@ -52,6 +53,7 @@ class Settings:
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
+    traces: tuple[Attached, ...] = ()  # generators that watch from the start
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

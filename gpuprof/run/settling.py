@@ -22,6 +22,7 @@ from gpuprof.run.chunks import record_end, record_samples
 from gpuprof.run.disturbance import copy_of, simulate_twice
 from gpuprof.run.inflight import Flight, InFlight
 from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.run.trace_records import record_traces
 from gpuprof.run.watching import under_way
 from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
@@ -84,6 +85,8 @@ class Settler:
             # a script may catch a fault and go on
             if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):
                 for flight in flights:
+                    if flight.trace:
+                        record_traces(self.recorder, flight.trace)
                     self.recorder.mark(str(error) or "interrupted", flight.launch.index)
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
@@ -149,6 +152,8 @@ class Settler:
         self.observer.output("".join(flight.counters.output))
         if self.recorder:
             record_end(self.recorder, flight.launch, timing, flight.counters)
+            if flight.trace:
+                record_traces(self.recorder, flight.trace)
         self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
 
 

@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "isa": "errors",
     "chips": "errors base",
     "fidelity": "errors chips isa",
+    "trace": "errors base isa",
     "compile": "errors base",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
@@ -48,10 +49,10 @@ MAY_IMPORT = {
     "report": READS_DATABASES,
     "export": READS_DATABASES,
     "check": READS_DATABASES,
-    "run": f"{GROUND} compiled compile assemble device emulate timing records saved",
+    "run": f"{GROUND} trace compiled compile assemble device emulate timing records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
-    "cli": f"{GROUND} compile assemble device timing records saved correlate report export check run sweep",
+    "cli": f"{GROUND} compile assemble device timing records saved correlate report export check trace run sweep",
 }
 OUTSIDE = {"": "base device run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 # (room, module) beside the table.
@@ -61,7 +62,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
     "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
-    "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", REST),
+    "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
 }
 

@@ -1,0 +1,180 @@
+"""What trace generators found, in a database: a table of each of their tables, with the columns that they declare.
+
+`trace_tables` and `trace_columns` say which there are. Names are checked before they become SQL: a recording, or a
+database, may come from anybody.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gpuprof.errors import FileFormatError
+from gpuprof.records.reader import Recording, TraceKey
+
+IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,39}")
+TABLE_NAME = re.compile(r"trace_[a-z0-9_]{3,100}")
+SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT"}
+SEVERITIES = ("error", "warning", "note")
+PREFIX = "trace_"
+
+
+class Column(NamedTuple):
+    name: str
+    type: str  # a key of SQL_TYPES
+    unit: str
+    text: str
+
+
+class Table(NamedTuple):
+    """`name`: of the SQL table, whose columns are the launch and `columns`."""
+
+    name: str
+    generator: str
+    table: str
+    text: str
+    columns: tuple[Column, ...]
+
+
+# From a recording.
+
+
+def tables_of(recording: Recording) -> list[tuple[Table, list[TraceKey]]]:
+    """The tables by generator and name, each with its keys in the recording, by launch. Raises FileFormatError for a
+    name that is none, and for a table that differs between launches.
+    """
+    found: dict[tuple[str, str], tuple[Table, list[TraceKey]]] = {}
+    used: set[str] = set()
+    for key in sorted(recording.traces, key=lambda key: (key.generator, key.table, key.launch)):
+        trace = recording.traces[key]
+        columns = tuple(Column(*(each[name] for name in Column._fields)) for each in trace.fields["columns"])
+        declared = Table("", key.generator, key.table, trace.fields["text"], columns)
+        if (key.generator, key.table) not in found:
+            check_names(recording, declared)
+            name = _free(f"{PREFIX}{key.generator}_{key.table}", used)
+            found[key.generator, key.table] = declared._replace(name=name), []
+        table, keys = found[key.generator, key.table]
+        if table._replace(name="") != declared:
+            raise FileFormatError(
+                f"{recording.path}: table {key.table} of trace generator {key.generator} has other columns in launch "
+                f"{key.launch}"
+            )
+        keys.append(key)
+    return list(found.values())
+
+
+def _free(name: str, used: set[str]) -> str:
+    number, free = 1, name
+    while free in used:
+        number += 1
+        free = f"{name}_{number}"
+    used.add(free)
+    return free
+
+
+def check_names(recording: Recording, table: Table) -> None:
+    names = [column.name for column in table.columns]
+    for name in (table.generator, table.table, *names):
+        if not IDENTIFIER.fullmatch(name):
+            raise FileFormatError(f"{recording.path}: {name[:40]!r} is no name of a trace generator, table or column")
+    if not names or len(set(names)) < len(names) or "launch" in names:
+        raise FileFormatError(
+            f"{recording.path}: the columns of trace table {table.table} do not have names of their own"
+        )
+    for column in table.columns:
+        if column.type not in SQL_TYPES:
+            raise FileFormatError(
+                f"{recording.path}: trace table {table.table} has a column of type {column.type[:40]!r}"
+            )
+
+
+def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
+    """Makes the tables, and fills them."""
+    for number, (table, keys) in enumerate(tables_of(recording)):
+        database.execute(
+            "INSERT INTO trace_tables VALUES (?, ?, ?, ?, ?)",
+            (number, table.name, table.generator, table.table, table.text),
+        )
+        database.executemany(
+            "INSERT INTO trace_columns VALUES (?, ?, ?, ?, ?, ?)",
+            [(number, place, *column) for place, column in enumerate(table.columns)],
+        )
+        database.execute(definition(table))
+        marks = ", ".join("?" * (1 + len(table.columns)))
+        for key in keys:
+            rows = recording.traces[key].rows
+            database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", ((key.launch, *row) for row in rows))
+
+
+def definition(table: Table) -> str:
+    columns = "".join(f', "{column.name}" {SQL_TYPES[column.type]} NOT NULL' for column in table.columns)
+    return f"CREATE TABLE {table.name} (launch INTEGER NOT NULL REFERENCES launches{columns})"
+
+
+FINDING_COLUMNS = (
+    *("launch", "generator", "kind", "severity", "text", "pc", "other_pc", "block", "warp", "thread", "address"),
+    *("allocation", "count"),
+)
+NONE = -1  # in a recording; NULL in the database
+MAY_BE_NONE = ("pc", "other_pc", "block", "warp", "thread", "address")
+
+
+def finding_rows(recording: Recording) -> Iterator[tuple]:
+    """Rows of `findings`. Raises FileFormatError for a severity that is none."""
+    for number, finding in enumerate(recording.findings):
+        if finding["severity"] not in SEVERITIES:
+            raise FileFormatError(f"{recording.path}: a finding of severity {finding['severity'][:40]!r}")
+        yield (
+            number,
+            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in FINDING_COLUMNS),
+        )
+
+
+# From a database.
+
+
+def read_tables(database: sqlite3.Connection) -> list[Table]:
+    columns: dict[int, list[Column]] = {}
+    for number, *column in database.execute(
+        "SELECT trace, name, type, unit, text FROM trace_columns ORDER BY trace, place"
+    ):
+        columns.setdefault(number, []).append(Column(*column))
+    return [
+        Table(*row, tuple(columns.get(number, ())))
+        for number, *row in database.execute(
+            "SELECT trace, table_name, generator, name, text FROM trace_tables ORDER BY trace"
+        )
+    ]
+
+
+def read_rows(database: sqlite3.Connection, table: Table) -> Iterator[Sequence[object]]:
+    """(launch, *values) in the order they were written."""
+    names = "".join(f', "{column.name}"' for column in table.columns)
+    return database.execute(f"SELECT launch{names} FROM {table.name} ORDER BY rowid")
+
+
+def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with the traces of a database: names that are none, tables that are missing, values of another
+    type.
+    """
+    for table in read_tables(database):
+        names = [column.name for column in table.columns]
+        bad = [name for name in names if not IDENTIFIER.fullmatch(name)]
+        if bad or not TABLE_NAME.fullmatch(table.name) or any(each.type not in SQL_TYPES for each in table.columns):
+            yield f"trace_tables has a table {table.name[:40]!r} whose names or types are none"
+            continue
+        have = database.execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table.name,)
+        ).fetchone()
+        if have is None or have[0] != definition(table):
+            yield f"{table.name} is missing, or has other columns than trace_columns says"
+            continue
+        rules = " AND ".join(f'typeof("{each.name}") IN ({_STORED[each.type]})' for each in table.columns)
+        (n_wrong,) = database.execute(
+            f"SELECT COUNT(*) FROM {table.name} WHERE NOT ({rules} AND launch IN (SELECT launch FROM launches))"
+        ).fetchone()
+        if n_wrong:
+            yield f"{table.name} has {n_wrong:,} rows whose values are not of their columns' types"
+
+
+_STORED = {"integer": "'integer'", "real": "'real'", "text": "'text'"}

@@ -1,0 +1,14 @@
+"""Lets others watch what a launch executes. Nothing here changes what happens.
+
+    listener   who watches: the protocol
+    accesses   the addresses of memory instructions, from their registers
+    operands   the values that an instruction reads and writes
+    executed   one instruction at one time, as a listener gets it
+    ranges     what bulk copies, textures and matrices in shared memory touch, noted while they run
+    wrap       blocks whose instructions tell a listener
+
+A launch without a listener runs the blocks of `blocks.py` and a plain `Chunk`: no code of this room runs.
+
+Order: a lane's events come in the order of the program. Between warps it is the order of the emulation, which the same
+launch on the same chip always has. An instruction that several warps execute at a time is one event.
+"""

@@ -1,0 +1,125 @@
+"""What a listener gets of one instruction, or of one run of a basic block. Nothing in it is worked out before somebody
+asks.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.core.lanes import Lanes, pack_masks
+from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
+from gpuprof.emulate.watch.operands import Place, Value, values_at
+from gpuprof.emulate.watch.ranges import Ranges
+
+
+class Site(NamedTuple):
+    """The facts of an instruction that are known before it runs."""
+
+    at: int
+    guard: Callable[[Lanes], np.ndarray] | None
+    accesses: Reader | None
+    sources: tuple[Place, ...]
+    results: tuple[Place, ...]
+
+
+class OfWarps:
+    """`warps` int64 (n,): the warps that do something at one time, by their numbers in the chunk; `masks` uint32 (n,):
+    their active lanes, never 0; `depth` of calls.
+    """
+
+    __slots__ = ("chunk", "depth", "masks", "warps")
+
+    def __init__(self, lanes: Lanes):
+        self.chunk, self.warps, self.masks, self.depth = lanes.chunk, lanes.step_warps, lanes.step_masks, lanes.depth
+
+    @property
+    def grid_blocks(self) -> np.ndarray:
+        """int64 (n,): the linear index in the grid of each warp's block."""
+        chunk = self.chunk
+        return chunk.launch.grid_blocks(chunk.first_block + self.warps // chunk.warps_per_block)
+
+    @property
+    def warps_of_block(self) -> np.ndarray:
+        """int64 (n,): the number of each warp in its block."""
+        return self.warps % self.chunk.warps_per_block
+
+
+class BlockRun(OfWarps):
+    """A run of basic block `block`."""
+
+    __slots__ = ("block",)
+    accesses, operands, results, ranges = (), (), (), ()
+
+    def __init__(self, block: int, lanes: Lanes):
+        super().__init__(lanes)
+        self.block = block
+
+    @property
+    def held(self) -> np.ndarray:
+        """A block has no guard."""
+        return self.masks
+
+
+class Executed(OfWarps):
+    """Instruction `at`, executed by n warps.
+
+    What is read of registers must be read before the instruction has run (`keep`), but for the results.
+    """
+
+    __slots__ = ("_accesses", "_held", "_keep", "_lanes", "_operands", "at", "ranges", "site")
+
+    def __init__(self, site: Site, lanes: Lanes):
+        super().__init__(lanes)
+        self.at, self.site, self._lanes = site.at, site, lanes
+        self._keep = None if len(self.warps) == len(lanes.warps) else np.flatnonzero(lanes.masks)
+        self._held: np.ndarray | None = None
+        self._accesses: tuple[Access, ...] | None = None
+        self._operands: tuple[Value, ...] | None = None
+        self.ranges: list[Ranges] = []  # complete once it has run
+
+    @property
+    def held(self) -> np.ndarray:
+        """uint32 (n,): active lanes whose guard holds."""
+        if self._held is None:
+            guard = self.site.guard
+            self._held = self.masks
+            if guard is not None:
+                row = np.broadcast_to(guard(self._lanes), self._lanes.n)
+                held = pack_masks(row) & self._lanes.masks
+                self._held = held if self._keep is None else held[self._keep]
+        return self._held
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        if self._accesses is None:
+            self._accesses = ()
+            if self.site.accesses is not None:
+                lanes, held = self._lanes, self.held
+                if self._keep is None:
+                    self._accesses = self.site.accesses(lanes, held)
+                else:
+                    everyone = np.zeros(len(lanes.warps), np.uint32)
+                    everyone[self._keep] = held
+                    found = self.site.accesses(lanes, everyone)
+                    self._accesses = tuple(of_warps(access, self._keep) for access in found)
+        return self._accesses
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """What it reads, the guard left out."""
+        if self._operands is None:
+            self._operands = values_at(self._lanes, self.site.sources, self._keep)
+        return self._operands
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """What it has written."""
+        return values_at(self._lanes, self.site.results, self._keep)
+
+    def keep(self, with_operands: bool) -> None:
+        """Works out what is read of registers, in memory of its own: the instruction may write them."""
+        self._held = self.held.copy()
+        self._accesses = tuple(access._replace(addresses=access.addresses.copy()) for access in self.accesses)
+        if with_operands:
+            self._operands = tuple(value._replace(bits=value.bits.copy()) for value in self.operands)

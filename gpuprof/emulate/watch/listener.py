@@ -1,0 +1,31 @@
+"""Who watches a launch, seen from the emulator."""
+
+from typing import NamedTuple, Protocol
+
+from gpuprof.emulate.watch.executed import BlockRun, Executed
+
+
+class Wanted(NamedTuple):
+    """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
+    after, and those whose operands are asked for then; numbers of basic blocks whose runs are told.
+    """
+
+    before: frozenset[int]
+    after: frozenset[int] = frozenset()
+    operands_after: frozenset[int] = frozenset()
+    blocks: frozenset[int] = frozenset()
+
+
+class Listener(Protocol):
+    wanted: Wanted
+
+    def block(self, run: BlockRun) -> None:
+        """Warps run a basic block: before its first instruction, or, of lanes that wait for others in its midst, after
+        its last one.
+        """
+
+    def before(self, executed: Executed) -> None:
+        """Warps execute an instruction: nothing of it has happened yet."""
+
+    def after(self, executed: Executed) -> None:
+        """It has happened. Of an instruction that waits, the lanes have been asked to wait."""

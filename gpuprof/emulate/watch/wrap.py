@@ -1,0 +1,40 @@
+"""Basic blocks that tell a listener: their instructions do what they did, and say so before and after."""
+
+from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.core.operation import Env, Op, read_predicate
+from gpuprof.emulate.watch.accesses import accesses_reader
+from gpuprof.emulate.watch.executed import Executed, Site
+from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.emulate.watch.operands import results_of, sources_of
+from gpuprof.isa.encoding import PT, Instruction
+from gpuprof.isa.opcodes import ends_block
+
+
+def site_of(inst: Instruction, at: int, env: Env) -> Site:
+    """Adds what it reads to the pool of constants."""
+    guard = None if inst.guard == PT else read_predicate(inst.guard, env)
+    # A block that ends hands its lanes on: where their registers are then is not known here.
+    results = () if ends_block(inst.op) else results_of(inst)
+    return Site(at, guard, accesses_reader(inst, env), sources_of(inst, env), results)
+
+
+def keep(executed: Executed, wanted: Wanted) -> None:
+    """What is asked for after the instruction has run."""
+    if executed.at in wanted.after:
+        executed.keep(executed.at in wanted.operands_after)
+
+
+def watched(op: Op, site: Site, wanted: Wanted) -> Op:
+    """`op`, or the end of a block, which tells the chunk's listener."""
+    told_after = site.at in wanted.after
+
+    def told(lanes: Lanes) -> None:
+        chunk = lanes.chunk
+        chunk.executing = executed = Executed(site, lanes)
+        keep(executed, wanted)
+        chunk.listener.before(executed)
+        op(lanes)
+        if told_after:
+            chunk.listener.after(executed)
+
+    return told

@@ -1,0 +1,54 @@
+"""A module's basic blocks as somebody wants to watch them, made once for all launches that are watched alike."""
+
+from weakref import WeakKeyDictionary
+
+from gpuprof.emulate.blocks import Block, CompiledModule
+from gpuprof.emulate.core.graph import BasicBlock
+from gpuprof.emulate.watch.executed import Site
+from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.emulate.watch.wrap import site_of, watched
+
+
+class WatchedBlocks:
+    """The blocks of a module (blocks.Block) with what is wanted watched, each made when it is first asked for. `sites`:
+    of the watched instructions, by number.
+    """
+
+    def __init__(self, module: CompiledModule, wanted: Wanted):
+        self._plain, self._graph, self._env, self._wanted = module.blocks, module.graph, module.env, wanted
+        self._blocks: dict[int, Block] = {}
+        self.sites: dict[int, Site] = {}
+
+    def prepare(self) -> None:
+        """Makes all that the module has by now: that adds to the pool of constants."""
+        for index in self._plain:
+            if index not in self._blocks:
+                self._blocks[index] = self._watched(self._plain[index], self._graph.block(index))
+
+    def __getitem__(self, index: int) -> Block:
+        return self._blocks[index]
+
+    def _watched(self, block: Block, code: BasicBlock) -> Block:
+        ops, end = list(block.ops), block.end
+        for k, inst in enumerate(code.instructions):
+            at = block.first + k
+            if at not in self._wanted.before:
+                continue
+            self.sites[at] = site = site_of(inst, at, self._env)
+            if k < len(ops):
+                ops[k] = watched(ops[k], site, self._wanted)
+            else:
+                end = watched(end, site, self._wanted)
+        return block._replace(ops=tuple(ops), end=end)
+
+
+_made: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def watched_blocks(module: CompiledModule, wanted: Wanted) -> WatchedBlocks:
+    """All blocks that the module has by now, watched."""
+    made = _made.setdefault(module, {})
+    if wanted not in made:
+        made[wanted] = WatchedBlocks(module, wanted)
+    made[wanted].prepare()
+    return made[wanted]

@@ -1,0 +1,51 @@
+"""A chunk whose launch somebody watches."""
+
+from gpuprof.emulate.blocks import Block
+from gpuprof.emulate.chunk import Chunk
+from gpuprof.emulate.core.crowd import Key
+from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.meeting import Meetings, Pause, fetch
+from gpuprof.emulate.watch.executed import BlockRun, Executed
+from gpuprof.emulate.watch.ranges import Ranges
+from gpuprof.emulate.watch.wrap import keep
+
+
+class WatchedChunk(Chunk):
+    """`executing`: the watched instruction that runs, or ran last."""
+
+    def __init__(self, run, first_block: int, n_blocks: int):
+        super().__init__(run, first_block, n_blocks)
+        self.listener, self.watched = run.listener, run.watched
+        self.meetings = WatchedMeetings(self)
+        self.executing: Executed | None = None
+
+    def block_at(self, key: Key) -> Block:
+        return self.watched[self.block_of_rank[key[1]]]
+
+    def count_step(self, block: Block, lanes: Lanes) -> None:
+        super().count_step(block, lanes)
+        if block.index in self.listener.wanted.blocks:
+            self.listener.block(BlockRun(block.index, lanes))
+
+    def touches(self, at: int, ranges: Ranges) -> None:
+        if self.executing is not None and self.executing.at == at:
+            self.executing.ranges.append(ranges)
+
+
+class WatchedMeetings(Meetings):
+    """Lanes that do one operation together at several places: each place is told of as an instruction of its own."""
+
+    def operate_apart(self, kind: tuple, parts: list[Pause]) -> None:
+        told = [self._before(pause) for pause in parts if pause.site.at in self.chunk.watched.sites]
+        super().operate_apart(kind, parts)
+        for executed, pause in told:
+            fetch(pause.lanes, pause.block)
+            if executed.at in self.chunk.listener.wanted.after:
+                self.chunk.listener.after(executed)
+
+    def _before(self, pause: Pause) -> tuple[Executed, Pause]:
+        fetch(pause.lanes, pause.block)
+        executed = Executed(self.chunk.watched.sites[pause.site.at], pause.lanes)
+        keep(executed, self.chunk.listener.wanted)
+        self.chunk.listener.before(executed)
+        return executed, pause

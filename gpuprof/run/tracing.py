@@ -1,0 +1,196 @@
+"""Trace generators of a session: which launches they watch, and what they get to know of each.
+
+Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.memory import AddressSpace
+from gpuprof.device.module import LoadedModule
+from gpuprof.emulate.blocks import compiled
+from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.errors import KernelFault, UsageError
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.isa.program import Param
+from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
+from gpuprof.trace.feed import Feed
+from gpuprof.trace.find import LAUNCH_KEYS
+from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
+from gpuprof.trace.tables import Results
+
+
+@dataclass(frozen=True, eq=False)
+class Attached:
+    """A generator, and the launches that it watches: text of a sampling filter with the keys LAUNCH_KEYS."""
+
+    generator: TraceGenerator
+    where: str = ""
+
+
+class LaunchTrace:
+    """The generators that watch one launch: the Listener of its emulation."""
+
+    def __init__(self, feed: Feed):
+        self.feed = feed
+        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks)
+        self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
+        self.results: list[tuple[TraceGenerator, Results]] = []
+
+    def watched(self, run: Callable[..., Iterator[TracePiece]]) -> Iterator[TracePiece]:
+        """An emulation with all that the generators do. A fault of the kernel leaves what they found until then."""
+        self.feed.initialize()
+        try:
+            yield from run(listener=self)
+        except KernelFault:
+            self.results = self.feed.finish()
+            raise
+        self.results = self.feed.finish()
+
+
+class Tracers:
+    """The generators attached to one session, in the order they were."""
+
+    def __init__(self, chip: Chip, memory: AddressSpace):
+        self._chip, self._memory = chip, memory
+        self._attached: list[tuple[TraceGenerator, Chooser]] = []
+        self._commands: list[str] | None = None  # since the first was attached
+
+    def attach(self, attached: Attached) -> None:
+        """Raises UsageError for a generator that is there already, or a filter that says more than which launches."""
+        if any(there is attached.generator for there, _ in self._attached):
+            raise UsageError("this trace generator is attached already; remove it first, or make another one")
+        self._attached.append((attached.generator, Chooser(launches_of(attached.where))))
+        self._commands = [] if self._commands is None else self._commands
+
+    def detach(self, generator: TraceGenerator) -> None:
+        """Raises UsageError for one that is not attached."""
+        rest = [(there, chooser) for there, chooser in self._attached if there is not generator]
+        if len(rest) == len(self._attached):
+            raise UsageError("this trace generator is not attached")
+        self._attached = rest
+
+    def note(self, command: cmd.Command) -> None:
+        """Something is asked of the GPU."""
+        if self._commands is not None:
+            self._commands.append(text_of(command))
+
+    def watch(self, launch: cmd.Launch, task: str) -> LaunchTrace | None:
+        """None when nobody wants to see the launch."""
+        function = launch.function
+        names = (function.display, function.name)
+        wanting = [
+            generator
+            for generator, chooser in self._attached
+            if chooser.choose(launch.index, names, launch.stream, task) is not NOTHING
+        ]
+        return LaunchTrace(Feed(self._kernel(launch, task), wanting)) if wanting else None
+
+    def _kernel(self, launch: cmd.Launch, task: str) -> Kernel:
+        module, function = launch.module, launch.function
+        allocations = tuple(Allocation(each.address, each.nbytes, each.name) for each in self._memory.allocations)
+        kernel = Kernel(
+            launch.index,
+            function.display,
+            function.name,
+            launch.name,
+            task,
+            launch.stream,
+            launch.grid,
+            launch.block,
+            launch.cluster,
+            launch.shared_nbytes,
+            function,
+            code_of(module),
+            (),
+            tuple(
+                Variable(each.name, each.space, module.global_symbols[each.name], each.nbytes)
+                for each in module.program.variables
+            ),
+            allocations,
+            tuple(self._commands or ()),
+            self._chip.describe(),
+        )
+        return replace(kernel, parameters=tuple(map(partial(argument, launch, kernel), function.params)))
+
+
+def launches_of(where: str) -> Filter:
+    """The filter of a text like "kernel=^saxpy launch=0-3". Raises UsageError for keys that say nothing of launches."""
+    found = filter_of_text(where)
+    allowed = Filter(**{name: getattr(found, name) for name in LAUNCH_KEYS})
+    if allowed != found:
+        raise UsageError(
+            f"{where!r} says more than which launches are watched; the keys for that are {', '.join(LAUNCH_KEYS)}"
+        )
+    return found
+
+
+def argument(launch: cmd.Launch, kernel: Kernel, param: Param) -> Parameter:
+    value = launch.params[param.offset : param.offset + param.nbytes]
+    number: int | float | None = None
+    if param.type in ("f32", "f64"):
+        number = float(np.frombuffer(value, f"<f{param.nbytes}")[0])
+    elif param.type != "b8" and param.nbytes <= 8:
+        number = int.from_bytes(value, "little", signed=param.type.startswith("s"))
+    found = kernel.allocation_at(number) if isinstance(number, int) and param.nbytes == 8 else None
+    return Parameter(param.name, param.type, value, number, found.name if found else "")
+
+
+_codes: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def code_of(module: LoadedModule) -> Code:
+    """The code of a loaded module, as generators see it; made once."""
+    if module not in _codes:
+        _codes[module] = _code(module)
+    return _codes[module]
+
+
+def _code(module: LoadedModule) -> Code:
+    program, graph = module.program, compiled(module).graph
+    owner = {at: function.display for function in program.functions
+             for at in range(function.first, function.first + function.count)}  # fmt: skip
+    blocks = []
+    for index in range(len(graph.starts)):
+        plain = graph.block(index)
+        instructions = tuple(
+            Instruction(
+                at,
+                module.load_base + INSTRUCTION_NBYTES * at,
+                encoded,
+                owner.get(at, ""),
+                index,
+                int(program.ptx_lines[at]),
+                program.locations[at],
+            )
+            for at, encoded in enumerate(plain.instructions, plain.first)
+        )
+        blocks.append(BasicBlock(index, instructions, tuple(graph.successors(index)), tuple(graph.callees(index))))
+    return Code(
+        program.name,
+        module.load_base,
+        program.ptx,
+        dict(program.sources),
+        program.functions,
+        tuple(instruction for block in blocks for instruction in block.instructions),
+        tuple(blocks),
+    )
+
+
+def text_of(command: cmd.Command) -> str:
+    """A command as a line: its name and its plain numbers and names."""
+    told = []
+    for name, value in vars(command).items():
+        if isinstance(value, bytes):
+            told.append(f"{name}={len(value)} bytes")
+        elif isinstance(value, int | str | tuple):
+            told.append(f"{name}={value}")
+    return f"{type(command).__name__}({', '.join(told)})"

@@ -1,0 +1,37 @@
+"""Watching what a launch executes: trace generators, their events, tables and findings.
+
+    tables      what a generator finds: tables with declared columns, and findings
+    kernel      what `initialize` gets: the program as it will run, the launch, memory
+    event       what `event` and `post_event` get: the warps that execute one instruction at one time
+    generator   TraceGenerator, the class to derive from, and its options
+    feed        hands the emulator's events to the generators of a launch that want them
+    find        generators by name: built in, of an installed package, of a file
+    generators  those that come with gpuprof, one a file
+
+    kernel, events ─> generator ─> rows of tables, findings
+
+A generator changes neither the kernel nor the application: what it gets is read-only and valid until its call returns.
+docs/traces.md has the interface.
+"""
+
+NAMES = {
+    "TraceGenerator": "generator",
+    "Option": "generator",
+    "TraceEvent": "event",
+    "WarpEvent": "event",
+    "Table": "tables",
+    "Column": "tables",
+    "Finding": "tables",
+    "Kernel": "kernel",
+}
+
+__all__ = tuple(NAMES)
+
+
+def __getattr__(name: str):
+    """The interface, looked up when it is first asked for: importing the room brings nothing along."""
+    if name in NAMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,201 @@
+"""What a generator's `event` and `post_event` get. Arrays are read-only and valid until the call returns."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuprof.trace.kernel import BasicBlock, Instruction, Kernel
+
+WARP = 32
+
+
+class WarpEvent(NamedTuple):
+    """One warp's part of an event, in plain numbers. Masks have lane l in bit l."""
+
+    block: int  # linear index in the grid
+    warp: int  # in the block
+    active: int  # lanes that execute the instruction
+    true: int  # of these, lanes whose guard holds
+    lanes: tuple[int, ...]  # numbers of the lanes in `true`
+    addresses: tuple[int, ...]  # of the first access, one for each lane that takes part in it; else empty
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """Linear index in the block of each of `lanes`."""
+        return tuple(WARP * self.warp + lane for lane in self.lanes)
+
+
+class Access(NamedTuple):
+    """An access of the event's n warps to one state space. `masks` uint32 (n,): lanes that take part; `addresses` int64
+    (n, 32): bytes from the start of the block's shared memory or of the thread's local memory, addresses of global
+    memory; they mean nothing for other lanes. `sizes` int64 (n, 32): bytes of each lane, None where all access
+    `nbytes`.
+    """
+
+    space: str
+    operation: str  # load, store, atomic, reduction
+    nbytes: int
+    masks: np.ndarray
+    addresses: np.ndarray
+    sizes: np.ndarray | None
+
+    @property
+    def active(self) -> np.ndarray:
+        """bool (n, 32): the lanes in `masks`."""
+        return _unpacked(self.masks)
+
+
+class TraceEvent:
+    """The warps that execute one instruction at one time, n of them; or, for a generator with `blocks`, one basic
+    block.
+
+    `instruction`: the one, or the block's first. All arrays have a row for each warp.
+    """
+
+    __slots__ = ("_executed", "basic_block", "instruction", "kernel")
+
+    def __init__(self, kernel: Kernel, instruction: Instruction, basic_block: BasicBlock, executed: Any):
+        """`executed`: the emulator's Executed or BlockRun."""
+        self.kernel, self.instruction, self.basic_block, self._executed = kernel, instruction, basic_block, executed
+
+    @property
+    def pc(self) -> int:
+        return self.instruction.pc
+
+    @property
+    def n_warps(self) -> int:
+        return len(self._executed.masks)
+
+    @property
+    def n_active(self) -> int:
+        """Lanes of all warps that are active."""
+        return int(np.bitwise_count(self._executed.masks).sum())
+
+    @property
+    def n_true(self) -> int:
+        """Lanes of all warps that are active and whose guard holds."""
+        return int(np.bitwise_count(self._executed.held).sum())
+
+    @property
+    def depth(self) -> int:
+        """Of calls, 0 in the kernel itself."""
+        return self._executed.depth
+
+    @property
+    def block(self) -> np.ndarray:
+        """int64 (n,): the linear index in the grid of each warp's block."""
+        return _read_only(self._executed.grid_blocks)
+
+    @property
+    def warp(self) -> np.ndarray:
+        """int64 (n,): the number of each warp in its block."""
+        return _read_only(self._executed.warps_of_block)
+
+    @property
+    def active_masks(self) -> np.ndarray:
+        """uint32 (n,): lanes that execute the instruction, never 0."""
+        return _read_only(self._executed.masks)
+
+    @property
+    def active(self) -> np.ndarray:
+        """bool (n, 32)."""
+        return _unpacked(self._executed.masks)
+
+    @property
+    def true_masks(self) -> np.ndarray:
+        """uint32 (n,): active lanes whose guard holds: those that the instruction does something for."""
+        return _read_only(self._executed.held)
+
+    @property
+    def true(self) -> np.ndarray:
+        """bool (n, 32)."""
+        return _unpacked(self._executed.held)
+
+    @property
+    def taken_masks(self) -> np.ndarray:
+        """uint32 (n,): of a branch, call, return or exit, the lanes that take it."""
+        return self.true_masks
+
+    @property
+    def fall_through_masks(self) -> np.ndarray:
+        """uint32 (n,): of a branch, call, return or exit, the lanes that go on behind it."""
+        return _read_only(self._executed.masks & ~self._executed.held)
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """What it accesses, one for each state space. Generic addresses are told apart; an asynchronous copy is a load
+        and a store. Empty for what `ranges` tells.
+        """
+        return tuple(
+            Access(
+                access.space,
+                access.operation,
+                access.nbytes,
+                _read_only(access.masks),
+                _read_only(access.addresses),
+                None if access.sizes is None else _read_only(access.sizes),
+            )
+            for access in self._executed.accesses
+        )
+
+    @property
+    def space(self) -> str:
+        return self.instruction.space
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a lane accesses."""
+        return self.instruction.nbytes
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """int64 (n, 32): of the first access. Raises IndexError for an instruction that has none."""
+        return self.accesses[0].addresses
+
+    @property
+    def ranges(self) -> tuple:
+        """In `post_event`: the memory that bulk copies, textures, surfaces and matrix descriptors touch. Each has
+        space, operation, and arrays of k elements: `warps`, rows of the event, `lanes`, `addresses` and `nbytes`.
+        """
+        return tuple(self._executed.ranges)
+
+    @property
+    def operands(self) -> tuple:
+        """What the instruction reads, the guard left out: each with `slot` (a, b, c, e), `name` of the register ("" for
+        a constant) and `bits`, uint32, uint64 or bool (n, 32). In `post_event` only of a generator with `values`.
+        """
+        return tuple(value._replace(bits=_read_only(value.bits)) for value in self._executed.operands)
+
+    @property
+    def results(self) -> tuple:
+        """In `post_event`: what it has written, as `operands`. Empty for what ends a basic block."""
+        return tuple(value._replace(bits=_read_only(value.bits)) for value in self._executed.results)
+
+    def warps(self) -> Iterator[WarpEvent]:
+        """The same, one warp at a time."""
+        executed = self._executed
+        first = executed.accesses[0] if self.instruction.operation and executed.accesses else None
+        rows = zip(executed.grid_blocks.tolist(), executed.warps_of_block.tolist(), executed.masks.tolist(),
+                   executed.held.tolist(), strict=True)  # fmt: skip
+        for row, (block, warp, active, true) in enumerate(rows):
+            addresses = ()
+            if first is not None:
+                mask, of_lanes = int(first.masks[row]), first.addresses[row].tolist()
+                addresses = tuple(of_lanes[lane] for lane in _lanes(mask))
+            yield WarpEvent(block, warp, active, true, _lanes(true), addresses)
+
+
+def _lanes(mask: int) -> tuple[int, ...]:
+    return tuple(lane for lane in range(WARP) if mask >> lane & 1)
+
+
+def _unpacked(masks: np.ndarray) -> np.ndarray:
+    bits = np.unpackbits(np.ascontiguousarray(masks).view(np.uint8), bitorder="little").view(np.bool_)
+    return _read_only(bits.reshape(-1, WARP))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view

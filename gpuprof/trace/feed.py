@@ -1,0 +1,83 @@
+"""Hands what the emulator tells of a launch to the generators that want it."""
+
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gpuprof.errors import GeneratorError
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
+from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.tables import Results
+
+
+class Feed:
+    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`: numbers of the instructions and
+    basic blocks that some of them want to hear of, as the emulator's Wanted has them.
+    """
+
+    def __init__(self, kernel: Kernel, generators: Sequence[TraceGenerator]):
+        self.kernel, self.generators = kernel, tuple(generators)
+        self._before: dict[int, list[TraceGenerator]] = {}
+        self._after: dict[int, list[TraceGenerator]] = {}
+        self._of_blocks = [each for each in self.generators if each.blocks and overrides(each, "event")]
+        operands: set[int] = set()
+        for generator in self.generators:
+            if generator.blocks:
+                continue
+            numbers = list(wanted(generator, kernel.instructions))
+            for call, table in (("event", self._before), ("post_event", self._after)):
+                if overrides(generator, call):
+                    for number in numbers:
+                        table.setdefault(number, []).append(generator)
+            if generator.values and overrides(generator, "post_event"):
+                operands.update(numbers)
+        self.before = frozenset(self._before) | frozenset(self._after)
+        self.after, self.operands_after = frozenset(self._after), frozenset(operands)
+        self.blocks = frozenset(range(len(kernel.basic_blocks))) if self._of_blocks else frozenset()
+
+    # What the emulator tells.
+
+    def tell_block(self, run: Any) -> None:
+        block = self.kernel.basic_blocks[run.block]
+        event = TraceEvent(self.kernel, block.instructions[0], block, run)
+        for generator in self._of_blocks:
+            _call(generator, generator.event, event)
+
+    def tell_before(self, executed: Any) -> None:
+        self._tell(self._before, "event", executed)
+
+    def tell_after(self, executed: Any) -> None:
+        self._tell(self._after, "post_event", executed)
+
+    def _tell(self, table: dict[int, list[TraceGenerator]], call: str, executed: Any) -> None:
+        if executed.at in table:
+            instruction: Instruction = self.kernel.instructions[executed.at]
+            block = self.kernel.basic_blocks[instruction.basic_block]
+            event = TraceEvent(self.kernel, instruction, block, executed)
+            for generator in table[executed.at]:
+                _call(generator, getattr(generator, call), event)
+
+    # The launch.
+
+    def initialize(self) -> None:
+        for generator in self.generators:
+            _call(generator, generator.initialize, self.kernel)
+
+    def finish(self) -> list[tuple[TraceGenerator, Results]]:
+        """What each of the generators found."""
+        for generator in self.generators:
+            _call(generator, generator.finish)
+        return [(generator, generator.end_launch(self.kernel.launch)) for generator in self.generators]
+
+
+def _call(generator: TraceGenerator, call: Callable[..., None], *arguments: Any) -> None:
+    """Raises GeneratorError for whatever the generator raises: it is somebody else's code."""
+    try:
+        call(*arguments)
+    except Exception as error:
+        own = error.__traceback__.tb_next  # from the generator's own first line on
+        text = "".join(traceback.format_exception(type(error), error, own))
+        raise GeneratorError(
+            f"trace generator {name_of(type(generator))}: {type(error).__name__}: {error}", text
+        ) from None

@@ -1,0 +1,121 @@
+"""Trace generators by name: built in, of an installed package, or `file.py:Class`; and what --trace says of one."""
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuprof.base.wording import suggestion
+from gpuprof.errors import UsageError
+from gpuprof.trace.generator import TraceGenerator
+
+GROUP = "gpuprof.trace_generators"  # of entry points
+# Name -> file in generators/ and class there. Nothing of them is imported before one is asked for.
+BUILT_IN = {
+    "mix": ("mix", "InstructionMix"),
+    "addresses": ("addresses", "Addresses"),
+}
+LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "skip", "count")  # say which launches are watched
+
+
+class Spec(NamedTuple):
+    """What --trace says: NAME or FILE.py:CLASS, options as texts, and the launches, as a sampling filter's text."""
+
+    name: str
+    options: Mapping[str, str]
+    where: str
+
+
+def parse_spec(text: str) -> Spec:
+    """NAME[:key=value,...]; a piece without "=" goes on with the value before it. Raises UsageError."""
+    name, pieces = _split(text)
+    given: dict[str, str] = {}
+    last = ""
+    for piece in pieces.split(",") if pieces else ():
+        key, equals, value = piece.partition("=")
+        if equals:
+            if key in given:
+                raise UsageError(f"--trace {text!r}: {key} is given twice")
+            given[key], last = value, key
+        elif last:
+            given[last] += f",{piece}"
+        else:
+            raise UsageError(f"--trace {text!r}: expected KEY=VALUE after the name, not {piece!r}")
+    where = " ".join(f"{key}={given.pop(key)}" for key in LAUNCH_KEYS if key in given)
+    return Spec(name, given, where)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The name and what follows its colon. In FILE.py:CLASS the first colon belongs to the name."""
+    if ".py:" in text:
+        file, rest = text.split(".py:", 1)
+        name, _, pieces = rest.partition(":")
+        return f"{file}.py:{name}", pieces
+    name, _, pieces = text.partition(":")
+    return name, pieces
+
+
+def find(name: str) -> type[TraceGenerator]:
+    """The class of this name. Raises UsageError when there is none."""
+    if ".py:" in name:
+        return _of_file(*name.rsplit(":", 1))
+    if name in BUILT_IN:
+        file, class_name = BUILT_IN[name]
+        return getattr(import_module(f"gpuprof.trace.generators.{file}"), class_name)
+    installed = installed_generators()
+    if name in installed:
+        return _of_package(installed[name])
+    known = (*BUILT_IN, *installed)
+    near = suggestion(name, known) or f"there are {', '.join(known)}, and FILE.py:CLASS"
+    raise UsageError(f"no trace generator {name!r}; {near}")
+
+
+def make(spec: Spec) -> TraceGenerator:
+    """Raises UsageError for an unknown name or option, or a wrong value."""
+    return find(spec.name)(**spec.options)
+
+
+def installed_generators() -> dict[str, EntryPoint]:
+    """Of installed packages, by name; those that come with gpuprof go first."""
+    found = {each.name: each for each in sorted(entry_points(group=GROUP), key=lambda each: each.name)}
+    return {name: each for name, each in found.items() if name not in BUILT_IN}
+
+
+def all_names() -> tuple[str, ...]:
+    return (*BUILT_IN, *installed_generators())
+
+
+def _of_package(entry: EntryPoint) -> type[TraceGenerator]:
+    try:
+        found = entry.load()
+    except Exception as error:  # whatever a package raises when it is imported
+        raise UsageError(f"trace generator {entry.name!r} of {entry.value}: {type(error).__name__}: {error}") from None
+    return _checked(found, f"{entry.value}, the trace generator {entry.name!r},")
+
+
+def _of_file(file: str, class_name: str) -> type[TraceGenerator]:
+    path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(f"gpuprof_trace_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)  # as Python does for a script: it may import its neighbours
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's file raises
+        raise UsageError(f"{path}: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.remove(folder)
+    if not hasattr(module, class_name):
+        raise UsageError(f"{path}: it has no class {class_name!r}")
+    return _checked(getattr(module, class_name), f"{path}:{class_name}")
+
+
+def _checked(found: object, what: str) -> type[TraceGenerator]:
+    if not (isinstance(found, type) and issubclass(found, TraceGenerator)):
+        raise UsageError(f"{what} is no subclass of gpuprof.trace.TraceGenerator")
+    return found

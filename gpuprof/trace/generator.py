@@ -1,0 +1,163 @@
+"""TraceGenerator: derive from it, say what is wanted, take events, add rows and findings."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+from gpuprof.base.wording import suggestion
+from gpuprof.errors import UsageError
+from gpuprof.isa.kinds import KINDS
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.tables import IDENTIFIER, Finding, Gathering, Results, Table
+
+
+class Option:
+    """A number or text that users may set: `ways = Option(4, "lines of a set")`. Its type is the default's."""
+
+    def __init__(self, default: int | float | str | bool, meaning: str):
+        self.default, self.meaning, self.name = default, meaning, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        return self if instance is None else self.default
+
+    def value(self, given: Any) -> Any:
+        """A value of the option's type, from one or from its text. Raises UsageError for another."""
+        kind = type(self.default)
+        if kind is bool:
+            words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+            if str(given).lower() in words:
+                return words[str(given).lower()]
+        else:
+            try:
+                return kind(given)
+            except ValueError:
+                pass
+        raise UsageError(f"option {self.name} is {given!r}: expected a {_NAMES[kind]}")
+
+
+_NAMES = {int: "whole number", float: "number", str: "text", bool: "yes or no"}
+
+
+class TraceGenerator:
+    """Watches launches. The first sentence of a generator's docstring says what it finds.
+
+    Class attributes say what it wants; nothing is built for what nobody wants. An instruction is wanted when it meets
+    all of `kinds` (of isa.kinds), `opcodes` (names, with * and ?) and `spaces` (state spaces) that are not empty.
+
+    * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
+    * `values`: operands are there in `post_event`, too.
+
+    A generator may be used for many launches, one after the other.
+    """
+
+    name: ClassVar[str] = ""  # of the generator; empty: the class's, in small letters
+    kinds: ClassVar[tuple[str, ...]] = ()
+    opcodes: ClassVar[tuple[str, ...]] = ()
+    spaces: ClassVar[tuple[str, ...]] = ()
+    blocks: ClassVar[bool] = False
+    values: ClassVar[bool] = False
+    tables: ClassVar[tuple[Table, ...]] = ()
+
+    def __init__(self, **options: Any):
+        """Raises UsageError for an option that it does not have, or a wrong value."""
+        known = options_of(type(self))
+        for name, given in options.items():
+            if name not in known:
+                near = suggestion(name, known) or f"its options are: {', '.join(known) or 'none'}"
+                raise UsageError(f"{name_of(type(self))} has no option {name!r}; {near}")
+            setattr(self, name, known[name].value(given))
+        check(type(self))
+        self.results: list[Results] = []  # of the launches so far
+        self._gathering = Gathering(self.tables)
+
+    # The four calls, in the order of a launch. A generator overrides those that it needs.
+
+    def initialize(self, kernel: Kernel) -> None:
+        """A launch begins. What can be said of the program without running it can be said here."""
+
+    def event(self, event: TraceEvent) -> None:
+        """Warps are about to execute an instruction: addresses are known, results are not."""
+
+    def post_event(self, event: TraceEvent) -> None:
+        """They have executed it."""
+
+    def finish(self) -> None:
+        """The launch has ended, or a fault has ended it."""
+
+    # What it says.
+
+    def add_rows(self, table: str, rows) -> None:
+        """Rows of a declared table: values in the order of its columns."""
+        self._gathering.add(table, rows)
+
+    def add_row(self, table: str, *values: object) -> None:
+        self._gathering.add(table, [values])
+
+    def find(self, kind: str, severity: str, text: str, **where: Any) -> None:
+        """A finding; `where`: the fields of tables.Finding."""
+        self._gathering.find(Finding(kind, severity, text, **where))
+
+    def end_launch(self, launch: int) -> Results:
+        """Everything that it said of a launch. Called when `finish` has returned."""
+        self.results.append(self._gathering.take(launch))
+        return self.results[-1]
+
+
+def name_of(generator: type[TraceGenerator]) -> str:
+    return generator.name or generator.__name__.lower()
+
+
+def text_of(generator: type[TraceGenerator]) -> str:
+    """The first sentence of its docstring."""
+    text = " ".join((generator.__doc__ or "").split())
+    return text.split(". ")[0].rstrip(".")
+
+
+def options_of(generator: type[TraceGenerator]) -> dict[str, Option]:
+    found = {name: value for base in reversed(generator.__mro__) for name, value in vars(base).items()}
+    return {name: value for name, value in found.items() if isinstance(value, Option)}
+
+
+def check(generator: type[TraceGenerator]) -> None:
+    """Raises UsageError for a class that says what cannot be."""
+    name = name_of(generator)
+    if not IDENTIFIER.fullmatch(name):
+        raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
+    for kind in generator.kinds:
+        if kind not in KINDS:
+            raise UsageError(f"trace generator {name}: {kind!r} is no kind of instruction; {suggestion(kind, KINDS)}")
+    for table in generator.tables:
+        table.check()
+
+
+def overrides(generator: TraceGenerator, call: str) -> bool:
+    return getattr(type(generator), call) is not getattr(TraceGenerator, call)
+
+
+def wanted(generator: TraceGenerator, instructions: tuple[Instruction, ...]) -> Iterator[int]:
+    """Numbers of the instructions that the generator wants."""
+    kinds, opcodes, spaces = generator.kinds, generator.opcodes, generator.spaces
+    for instruction in instructions:
+        if kinds and instruction.kind not in kinds:
+            continue
+        if spaces and not _touches(instruction, spaces):
+            continue
+        if opcodes and not any(fnmatchcase(instruction.opcode, pattern) for pattern in opcodes):
+            continue
+        yield instruction.number
+
+
+GENERIC = ("global", "shared", "local", "param")  # where a generic address may lead
+
+
+def _touches(instruction: Instruction, spaces: tuple[str, ...]) -> bool:
+    space = instruction.space
+    if space == "generic":
+        return any(each in spaces for each in (*GENERIC, "generic"))
+    if space == "global" and instruction.operation == "copy":
+        return "global" in spaces or "shared" in spaces
+    return space in spaces

@@ -1,0 +1,195 @@
+"""What a generator's `initialize` gets: the program as the emulator will run it, the launch, and memory."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from gpuprof.isa.encoding import PT, Instruction as Encoded
+from gpuprof.isa.kinds import KINDS
+from gpuprof.isa.operations import Operations, operations_of
+from gpuprof.isa.printing.text import disassemble
+from gpuprof.isa.program import Function, Location
+from gpuprof.isa.row import Opcode
+
+Extent = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Instruction:
+    """An instruction of a loaded module: number `number` of its code, at code address `pc`."""
+
+    number: int
+    pc: int
+    encoded: Encoded
+    function: str  # as written in the source
+    basic_block: int  # index in Kernel.basic_blocks
+    ptx_line: int  # 0: unknown
+    location: Location | None  # of the innermost frame
+
+    @property
+    def op(self) -> Opcode:
+        """Its row of the instruction table: kind, space, types, pipe and so on."""
+        return self.encoded.op
+
+    @property
+    def opcode(self) -> str:
+        return self.encoded.op.name
+
+    @property
+    def kind(self) -> str:
+        """A key of isa.kinds.KINDS."""
+        return self.encoded.op.kind
+
+    @property
+    def operation(self) -> str:
+        """What it does to memory: load, store, atomic, reduction, copy, prefetch, or ""."""
+        return KINDS[self.encoded.op.kind].operation
+
+    @property
+    def space(self) -> str:
+        """The state space that it accesses; "" for none."""
+        return self.encoded.op.space if self.operation else ""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a lane accesses."""
+        return self.encoded.op.nbytes
+
+    @property
+    def is_guarded(self) -> bool:
+        return self.encoded.guard != PT
+
+    @cached_property
+    def operations(self) -> Operations:
+        """Arithmetic operations that a thread does in it, and their precision."""
+        return operations_of(self.encoded.op)
+
+    @cached_property
+    def text(self) -> str:
+        """As `gpuprof disasm` shows it."""
+        return disassemble(self.encoded, self.pc)
+
+    @property
+    def line(self) -> int:
+        """Of the source file; 0: unknown."""
+        return self.location.line if self.location else 0
+
+    @property
+    def file(self) -> str:
+        return self.location.file if self.location else ""
+
+    @property
+    def frames(self) -> Iterator[Location]:
+        """Its source position and the call sites that it was inlined at, innermost first."""
+        location = self.location
+        while location is not None:
+            yield location
+            location = location.inlined_at
+
+
+class BasicBlock(NamedTuple):
+    """Instructions that always run together. `successors`: blocks of the same function that may follow; `callees`:
+    those that it calls.
+    """
+
+    index: int
+    instructions: tuple[Instruction, ...]
+    successors: tuple[int, ...]
+    callees: tuple[int, ...]
+
+
+class Parameter(NamedTuple):
+    """A kernel's argument. `value`: its bytes; `number`: as an unsigned integer, or as a float; None for a struct.
+    `allocation`: what it points to, "" for nothing known.
+    """
+
+    name: str
+    type: str  # of PTX, without the dot
+    value: bytes
+    number: int | float | None
+    allocation: str
+
+
+class Variable(NamedTuple):
+    name: str
+    space: str  # "global" or "const"
+    address: int  # in global memory
+    nbytes: int
+
+
+class Allocation(NamedTuple):
+    address: int
+    nbytes: int
+    name: str
+
+    def holds(self, address: int) -> bool:
+        return self.address <= address < self.address + self.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A loaded module's code: what all of its launches share."""
+
+    name: str
+    load_base: int
+    ptx: str
+    sources: Mapping[str, str]  # path -> text
+    functions: tuple[Function, ...]
+    instructions: tuple[Instruction, ...]
+    basic_blocks: tuple[BasicBlock, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A launch that is about to run. Nothing in it can be changed."""
+
+    launch: int  # index, from 0
+    name: str  # as written in the source
+    symbol: str
+    text: str  # the launch as written
+    task: str
+    stream: int
+    grid: Extent
+    block: Extent
+    cluster: Extent
+    shared_nbytes: int  # of a block, static and dynamic
+    function: Function
+    code: Code
+    parameters: tuple[Parameter, ...]
+    variables: tuple[Variable, ...]
+    allocations: tuple[Allocation, ...]  # ascending
+    commands: tuple[str, ...]  # that the host has asked for since a generator was first attached
+    chip: Mapping[str, object]  # its numbers, by the names of `gpuprof list chips --verbose`
+
+    @property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """Of the whole module, by number."""
+        return self.code.instructions
+
+    @property
+    def basic_blocks(self) -> tuple[BasicBlock, ...]:
+        return self.code.basic_blocks
+
+    @property
+    def n_blocks(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads_per_block(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps_per_block(self) -> int:
+        return -(-self.threads_per_block // 32)
+
+    @property
+    def first_block(self) -> BasicBlock:
+        """Where its threads begin."""
+        return self.basic_blocks[self.instructions[self.function.first].basic_block]
+
+    def allocation_at(self, address: int) -> Allocation | None:
+        """What holds an address of global memory."""
+        index = bisect_right(self.allocations, address, key=lambda allocation: allocation.address) - 1
+        return self.allocations[index] if index >= 0 and self.allocations[index].holds(address) else None

@@ -1,0 +1,134 @@
+"""What generators find: rows of tables whose columns are declared, and findings."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from gpuprof.errors import UsageError
+
+IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,39}")
+MOST = (1 << 63) - 1  # of an integer: what a database holds
+SEVERITIES = ("error", "warning", "note")
+
+
+def _is_integer(value: object) -> bool:
+    return type(value) is int and -MOST - 1 <= value <= MOST
+
+
+TYPES: dict[str, Callable[[object], bool]] = {
+    "integer": _is_integer,
+    "real": lambda value: type(value) in (int, float) and abs(value) < float("inf"),
+    "text": lambda value: isinstance(value, str),
+}
+
+
+class Column(NamedTuple):
+    """`type`: a key of TYPES. A column `pc` has code addresses: pages show their lines."""
+
+    name: str
+    type: str
+    unit: str  # "" for what has none: names, numbers of things
+    meaning: str
+
+
+class Table(NamedTuple):
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+
+    def check(self) -> None:
+        """Raises UsageError for a name that is no identifier, a column twice, a type that is none."""
+        names = [column.name for column in self.columns]
+        for name in (self.name, *names):
+            if not IDENTIFIER.fullmatch(name):
+                raise UsageError(f"table {self.name!r}: {name!r} is no name: use a-z, 0-9 and _, 40 characters at most")
+        if len(set(names)) < len(names) or "launch" in names or not names:
+            raise UsageError(f"table {self.name!r}: its columns need different names, and none may be called launch")
+        for column in self.columns:
+            if column.type not in TYPES:
+                raise UsageError(
+                    f"table {self.name!r}: column {column.name} has type {column.type!r}; one of {', '.join(TYPES)}"
+                )
+
+    def row(self, values: Sequence[object]) -> tuple:
+        """A row, with numpy's numbers as Python's. Raises UsageError for one that does not fit the columns."""
+        plain = tuple(value.item() if hasattr(value, "item") else value for value in values)
+        if len(plain) != len(self.columns):
+            raise UsageError(f"table {self.name!r} has {len(self.columns)} columns, and a row of {len(plain)} values")
+        for column, value in zip(self.columns, plain, strict=True):
+            if not TYPES[column.type](value):
+                raise UsageError(f"table {self.name!r}: column {column.name} is of type {column.type}, not {value!r}")
+        return plain
+
+
+class Finding(NamedTuple):
+    """Something that a person should look at. `kind`: a name for all findings of its sort; `severity`: one of
+    SEVERITIES; -1 and "" stand for what it does not say. `pc` and `other_pc` are code addresses; `block` is the linear
+    index in the grid, `warp` the number in the block, `thread` the linear index in the block, `address` one of memory,
+    `allocation` the name of what holds it; `count`: how often it happened.
+    """
+
+    kind: str
+    severity: str
+    text: str
+    pc: int = -1
+    other_pc: int = -1
+    block: int = -1
+    warp: int = -1
+    thread: int = -1
+    address: int = -1
+    allocation: str = ""
+    count: int = 1
+
+    def checked(self) -> "Finding":
+        """With numpy's numbers as Python's. Raises UsageError for a field that cannot be kept."""
+        plain = Finding(*(value.item() if hasattr(value, "item") else value for value in self))
+        if not IDENTIFIER.fullmatch(plain.kind):
+            raise UsageError(f"a finding of kind {plain.kind!r}: use a-z, 0-9 and _, 40 characters at most")
+        if plain.severity not in SEVERITIES:
+            raise UsageError(f"a finding of severity {plain.severity!r}; one of {', '.join(SEVERITIES)}")
+        for name, value in plain._asdict().items():
+            is_text = isinstance(getattr(NOTHING, name), str)
+            if not (isinstance(value, str) if is_text else _is_integer(value) and value >= -1):
+                raise UsageError(
+                    f"a finding with {name} {value!r}: expected {'a text' if is_text else 'an integer from -1 on'}"
+                )
+        return plain
+
+
+NOTHING = Finding("", "", "")
+
+
+class Results(NamedTuple):
+    """What one generator found in one launch: rows by table, and findings, in the order given."""
+
+    launch: int
+    tables: dict[str, list[tuple]]
+    findings: list[Finding]
+
+
+class Gathering:
+    """Rows and findings as they come."""
+
+    def __init__(self, tables: Iterable[Table]):
+        self._tables = {table.name: table for table in tables}
+        self.clear()
+
+    def clear(self) -> None:
+        self._rows: dict[str, list[tuple]] = {name: [] for name in self._tables}
+        self._findings: list[Finding] = []
+
+    def add(self, table: str, rows: Iterable[Sequence[object]]) -> None:
+        if table not in self._tables:
+            raise UsageError(f"no table {table!r}; declared are {', '.join(self._tables) or 'none'}")
+        row = self._tables[table].row
+        self._rows[table] += [row(values) for values in rows]
+
+    def find(self, finding: Finding) -> None:
+        self._findings.append(finding.checked())
+
+    def take(self, launch: int) -> Results:
+        """All since the last time."""
+        found = Results(launch, self._rows, self._findings)
+        self.clear()
+        return found

@@ -1,0 +1,233 @@
+"""What generators found, in recordings and databases, through the program: collect, replay, merge, passes, packages."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gpuprof.records.encoding import encode_json
+from gpuprof.records.reader import TraceKey, read_recording
+from gpuprof.records.schema import BY_TYPE
+from gpuprof.records.writer import PIECE_NBYTES, row_pieces
+from tests.paths import ROOT
+from tests.support.command import gpuprof
+
+SOURCE = """\
+// LAUNCH: add<<<2, 48>>>(x: i32[96], 1)
+// LAUNCH: add<<<1, 32>>>(x, 2)
+__global__ void add(int *x, int step) { x[blockIdx.x * blockDim.x + threadIdx.x] += step; }
+"""
+MY = """\
+from gpuprof.trace import Column, Option, Table, TraceGenerator
+
+
+class Stores(TraceGenerator):
+    '''Counts the bytes that each block stores.'''
+
+    kinds = ("store",)
+    least = Option(1, "bytes that a block must store to be a finding")
+    tables = (
+        Table("bytes", "stored by block", (
+            Column("block", "integer", "", "linear index"),
+            Column("nbytes", "integer", "bytes", "stored"),
+            Column("share", "real", "", "of all"),
+            Column("pc", "integer", "", "of the store"),
+        )),
+    )
+
+    def initialize(self, kernel):
+        self.nbytes = {}
+
+    def event(self, event):
+        self.pc = event.pc
+        for warp in event.warps():
+            self.nbytes[warp.block] = self.nbytes.get(warp.block, 0) + event.nbytes * len(warp.addresses)
+
+    def finish(self):
+        total = sum(self.nbytes.values())
+        self.add_rows("bytes", [(block, n, n / total, self.pc) for block, n in self.nbytes.items()])
+        for block, n in self.nbytes.items():
+            if n >= self.least:
+                self.find("stores", "note", f"block {block} stores {n} bytes", pc=self.pc, block=block, count=n)
+
+
+class Breaks(TraceGenerator):
+    '''Raises in the second launch.'''
+
+    def initialize(self, kernel):
+        if kernel.launch == 1:
+            raise ValueError("I cannot")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "k.cu").write_text(SOURCE)
+    (tmp_path / "my.py").write_text(MY)
+    return tmp_path
+
+
+def rows(path: Path, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute(query).fetchall()
+
+
+def collect(folder: Path, *flags: str) -> None:
+    assert gpuprof(folder, "collect", "k.cu", *flags)[0] == 0
+
+
+def test_from_collect_to_the_database(folder):
+    collect(folder, "--trace", "my.py:Stores:least=192,launch=0", "--trace", "mix:skip=1")
+    recording = read_recording(folder / "k.gprec")
+    assert list(recording.traces) == [TraceKey(0, "stores", "bytes"), TraceKey(1, "mix", "opcodes")]
+    assert "--trace my.py:Stores:least=192,launch=0 --trace mix:skip=1" in recording.meta["command"]
+    assert gpuprof(folder, "correlate", "k.gprec")[0] == 0
+    path = folder / "k.gpudb"
+    assert rows(path, "SELECT * FROM trace_tables") == [
+        (0, "trace_mix_opcodes", "mix", "opcodes", "instructions of the module by opcode"),
+        (1, "trace_stores_bytes", "stores", "bytes", "stored by block"),
+    ]
+    assert rows(path, "SELECT name, type, unit, text FROM trace_columns WHERE trace = 1 ORDER BY place") == [
+        ("block", "integer", "", "linear index"),
+        ("nbytes", "integer", "bytes", "stored"),
+        ("share", "real", "", "of all"),
+        ("pc", "integer", "", "of the store"),
+    ]
+    ((pc,),) = rows(path, "SELECT pc FROM instructions WHERE operation = 'store'")
+    assert rows(path, "SELECT * FROM trace_stores_bytes") == [(0, 0, 192, 0.5, pc), (0, 1, 192, 0.5, pc)]
+    assert rows(path, "SELECT launch, warps, threads FROM trace_mix_opcodes WHERE opcode = 'STG.32'") == [(1, 1, 32)]
+    assert rows(path, "SELECT * FROM findings") == [
+        (n, 0, "stores", "stores", "note", f"block {n} stores 192 bytes", pc, None, n, None, None, None, "", 192)
+        for n in (0, 1)
+    ]
+
+
+def test_replay_equals_collect(folder):
+    flags = ("--trace", "my.py:Stores", "--trace", "mix", "--trace", "addresses")
+    collect(folder, "--save-stream", *flags)
+    assert gpuprof(folder, "replay", "k.gprec", *flags, "-o", "again.gprec")[0] == 0
+    first, again = (read_recording(folder / name) for name in ("k.gprec", "again.gprec"))
+    assert first.traces == again.traces and first.findings == again.findings
+    assert len(first.traces) == 6 and len(first.findings) == 3
+
+
+def test_samples_and_cycles_are_those_without(folder):
+    collect(folder)
+    collect(folder, "--trace", "mix", "--trace", "addresses", "-o", "traced.gprec")
+    plain, traced = (read_recording(folder / name) for name in ("k.gprec", "traced.gprec"))
+    for number, launch in plain.launches.items():
+        assert launch.end == traced.launches[number].end
+        assert launch.samples.tobytes() == traced.launches[number].samples.tobytes()
+        assert launch.ledger.tobytes() == traced.launches[number].ledger.tobytes()
+
+
+def test_two_passes_are_watched_once(folder):
+    collect(folder, "--trace", "my.py:Stores", "--passes", "2")
+    recording = read_recording(folder / "k.gprec")
+    assert [(key.launch, len(trace.rows)) for key, trace in recording.traces.items()] == [(0, 2), (1, 1)]
+    assert len(recording.findings) == 3
+
+
+def test_merged_recordings_move_launches_and_code(folder):
+    (folder / "other.cu").write_text(SOURCE.replace("add", "sum"))
+    for name in ("k", "other"):
+        assert gpuprof(folder, "collect", f"{name}.cu", "--trace", "my.py:Stores")[0] == 0
+    assert gpuprof(folder, "merge", "k.gprec", "other.gprec", "-o", "both.gprec")[0] == 0
+    recording = read_recording(folder / "both.gprec")
+    assert [key.launch for key in recording.traces] == [0, 1, 2, 3]
+    assert gpuprof(folder, "correlate", "both.gprec")[0] == 0
+    query = "SELECT launch, block, i.operation FROM {} LEFT JOIN instructions i USING (pc) ORDER BY launch, block"
+    expected = [(0, 0, "store"), (0, 1, "store"), (1, 0, "store"), (2, 0, "store"), (2, 1, "store"), (3, 0, "store")]
+    for table in ("trace_stores_bytes", "findings"):
+        assert rows(folder / "both.gpudb", query.format(table)) == expected
+
+
+def test_an_exception_keeps_the_launches_before(folder):
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "my.py:Breaks", "--trace", "mix")
+    assert code == 1
+    assert "ValueError: I cannot" in error and "in initialize" in error
+    assert "gpuprof: trace generator breaks: ValueError: I cannot; the part before can be read" in error
+    recording = read_recording(folder / "k.gprec")
+    assert recording.launches[0].end and not recording.complete
+    assert list(recording.traces) == [TraceKey(0, "mix", "opcodes")]
+
+
+def test_two_generators_of_one_name(folder):
+    collect(folder, "--trace", "mix", "--trace", "mix:launch=0")
+    names = [(key.generator, key.launch) for key in read_recording(folder / "k.gprec").traces]
+    assert names == [("mix", 0), ("mix_2", 0), ("mix", 1)]
+
+
+def test_list_traces(folder):
+    code, out, _ = gpuprof(folder, "list", "traces", "--format", "json")
+    found = {entry["name"]: entry for entry in json.loads(out)["traces"]}
+    assert found["addresses"]["options"].startswith("space=global (state space")
+    assert code == 0 and "mix" in found
+
+
+@pytest.mark.parametrize(
+    "flag, message",
+    [
+        ("adresses", "no trace generator 'adresses'; did you mean addresses"),
+        ("mix:size=3", "mix has no option 'size'; its options are: none"),
+        ("mix:kernel=(", "it is not a regular expression"),
+    ],
+)
+def test_wrong_flags(folder, flag, message):
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", flag)
+    assert code == 2 and message in error
+    assert not (folder / "k.gprec").exists()
+
+
+TABLE = {"launch": 0, "generator": "g", "table": "t", "text": "", "columns": [], "rows": []}
+COLUMN = {"name": "x", "type": "integer", "unit": "", "text": ""}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"columns": [{"name": "x"}]},
+        {"columns": [COLUMN | {"type": 3}]},
+        {"rows": [1]},
+        {"rows": [[None]]},
+        {"rows": [[True]]},
+    ],
+)
+def test_a_table_that_is_none(fields):
+    with pytest.raises(ValueError, match="which is not a list of"):
+        encode_json(BY_TYPE[b"TRAC"], TABLE | fields)
+
+
+def test_long_tables_come_in_pieces():
+    many = [[number, "x" * 1000] for number in range(1000)]
+    pieces = list(row_pieces(many))
+    assert [row for piece in pieces for row in piece] == many
+    assert all(sum(len(row[1]) + 24 for row in piece) < PIECE_NBYTES + 1100 for piece in pieces) and len(pieces) == 4
+    assert list(row_pieces([])) == [[]]
+
+
+def test_a_generator_of_an_installed_package(folder):
+    """Installed as an installer does it: the module, and its entry points in a .dist-info folder."""
+    site = folder / "site"
+    info = site / "my_traces-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "my_traces.py").write_text(MY)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-traces\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[gpuprof.trace_generators]\nstored = my_traces:Stores\n")
+    environment = os.environ | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpuprof", *arguments], cwd=folder, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "Counts the bytes that each block stores" in run("list", "traces")
+    run("collect", "k.cu", "--trace", "stored:least=500")
+    assert TraceKey(1, "stores", "bytes") in read_recording(folder / "k.gprec").traces
