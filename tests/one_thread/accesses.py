@@ -1,5 +1,6 @@
 """Loads, stores, atomics and copies of one thread: from an instruction and its operands to bytes in memory."""
 
+from gpuprof.isa.kinds import KINDS
 from tests.one_thread.decoded import Decoded
 from tests.one_thread.events import Access
 from tests.one_thread.memory import READ_ONLY, Memory, placed
@@ -10,13 +11,13 @@ from tests.references.conformance_integers import MASK32, MASK64, signed
 SUM_OF_NAN = 0x7FF8 << 48  # docs/ptx.md, Numbers: of f64 in memory, so that the order of atomics does not show
 
 Own = dict[str, bytearray]
-Effect = tuple[tuple[int, ...], Access]
+Effect = tuple[tuple[int, ...], tuple[Access, ...]]  # results, accesses
 
 
-def effective(inst: Decoded, address: int, nbytes: int) -> Access:
+def effective(inst: Decoded, address: int, nbytes: int, operation: str = "") -> Access:
     """The immediate is added to the register."""
     total = address + inst.inst.offset & (MASK64 if inst.is_wide else MASK32)
-    return placed(inst.op.space, total, nbytes)
+    return placed(inst.op.space, operation or KINDS[inst.op.kind].operation, total, nbytes)
 
 
 def element_nbytes(inst: Decoded) -> int:
@@ -30,14 +31,14 @@ def load(inst: Decoded, operands: list[int], memory: Memory, own: Own) -> Effect
     values = [int.from_bytes(data[at : at + nbytes], "little") for at in range(0, len(data), nbytes)]
     if inst.types[0].startswith("s"):
         values = [signed(value, 8 * nbytes) & MASK32 for value in values]
-    return tuple(values), access
+    return tuple(values), (access,)
 
 
 def store(inst: Decoded, operands: list[int], memory: Memory, own: Own) -> Effect:
     access, nbytes = effective(inst, operands[0], inst.op.nbytes), element_nbytes(inst)
     low = (1 << 8 * nbytes) - 1
     put(memory, own, access, b"".join((value & low).to_bytes(nbytes, "little") for value in operands[1:]))
-    return (), access
+    return (), (access,)
 
 
 def put(memory: Memory, own: Own, access: Access, data: bytes) -> None:
@@ -62,17 +63,18 @@ def atomic(inst: Decoded, operands: list[int], memory: Memory, own: Own) -> Effe
         new = [apply(operation, t, is_global, *each) for each in zip(old, given, other, strict=True)]
         new = [SUM_OF_NAN if value is ANY_NAN else value for value in new]
     put(memory, own, access, b"".join(value.to_bytes(nbytes, "little") for value in new))
-    return tuple(old) if op.dst else (), access
+    return tuple(old) if op.dst else (), (access,)
 
 
 def copy(inst: Decoded, operands: list[int], memory: Memory, own: Own) -> Effect:
     """cp.async copies at once (isa/__init__.py). With a third operand it takes so many bytes, and zeros follow."""
     nbytes = inst.op.nbytes
     taken = min(operands[2], nbytes) if inst.op.c else nbytes
-    access = effective(inst, operands[0], taken)
-    data = bytes(memory.bytes_at(own, access)) if taken else b""
-    put(memory, own, Access("shared", operands[1], nbytes), data.ljust(nbytes, b"\0"))
-    return (), access
+    source = effective(inst, operands[0], taken, "load")
+    target = Access("shared", "store", operands[1], nbytes)
+    data = bytes(memory.bytes_at(own, source)) if taken else b""
+    put(memory, own, target, data.ljust(nbytes, b"\0"))
+    return (), (source, target) if taken else (target,)
 
 
 EFFECTS = {"load": load, "store": store, "atomic": atomic, "reduction": atomic, "copy": copy}

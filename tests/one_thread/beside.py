@@ -1,12 +1,15 @@
 """A launch by the emulator and, on the same memory, one thread after the other; and how the two differ."""
 
 import struct
-from collections import Counter
-from types import SimpleNamespace
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from functools import partial
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.chips import load_chip
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
@@ -15,10 +18,13 @@ from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program, basic_block_starts
+from gpuprof.run.tracing import Attached, Tracers
+from gpuprof.trace.generator import TraceGenerator
 from tests.one_thread.events import Event
 from tests.one_thread.launch import Done, run_launch
+from tests.one_thread.watched import Everything, Runs, Told, expected
 
-CHIP = SimpleNamespace(sms=4, name="test", warp_slots=64)
+CHIP = load_chip("a100")
 WARP = 32
 PerThread = list[list[list[int]]]  # by block and thread
 
@@ -43,21 +49,36 @@ def prepared(program: Program, arrays: list[np.ndarray], grid=(1, 1, 1), block=(
     return Launch(0, module, kernel, grid, block, dynamic_shared_nbytes, params, 0, kernel.name), memory
 
 
-def emulated(launch: Launch, memory: AddressSpace) -> Emulated:
-    """Changes `memory`."""
+def emulated(launch: Launch, memory: AddressSpace, *generators: TraceGenerator) -> Emulated:
+    """`memory` stays as it was."""
+    before = memory.arena.copy()
     counters = LaunchCounters.zeros(len(launch.module.code))
-    pieces = list(emulate(launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters))
-    return Emulated(memory.arena.tobytes(), pieces, counters)
+    run = partial(emulate, launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters)
+    tracers = Tracers(CHIP, memory)
+    for generator in generators:
+        tracers.attach(Attached(generator))
+    watching = tracers.watch(launch, "")
+    pieces = list(watching.watched(run) if watching else run())
+    arena = memory.arena.tobytes()
+    memory.arena[:] = before
+    return Emulated(arena, pieces, counters)
 
 
-def differences(launch: Launch, memory: AddressSpace) -> list[str]:
-    """What the emulator does otherwise than the threads one by one; nothing where they agree."""
-    alone = run_launch(launch, memory)
-    together = emulated(launch, memory)
+def differences(launch: Launch, memory: AddressSpace, unordered: Collection[int] = ()) -> list[str]:
+    """What the emulator does otherwise than the threads one by one, or tells generators otherwise; nothing where they
+    agree. `unordered`: rows whose values depend on the order of the threads, so that only all of them together are
+    compared.
+    """
+    alone, together = run_launch(launch, memory), emulated(launch, memory)
+    everything, runs = Everything(), Runs()
+    watched = emulated(launch, memory, everything, runs)
     return [
         *memory_differences(alone, together),
         *count_differences(launch, alone, together),
-        *path_differences(launch, alone, together),
+        *path_differences(launch, alone, blocks_of_threads(launch, together.pieces)),
+        *path_differences(launch, alone, runs.threads),
+        *event_differences(launch, alone, everything, frozenset(unordered)),
+        *(["watching changes memory"] if watched.arena != together.arena else []),
     ]
 
 
@@ -83,17 +104,42 @@ def count_differences(launch: Launch, alone: Done, together: Emulated) -> list[s
     ]
 
 
-def path_differences(launch: Launch, alone: Done, together: Emulated) -> list[str]:
+def path_differences(launch: Launch, alone: Done, paths: PerThread) -> list[str]:
     """The basic blocks of each thread, in order."""
     starts = {row: block for block, row in enumerate(basic_block_starts(launch.module.code).tolist())}
     found = []
-    paths = blocks_of_threads(launch, together.pieces)
     for block, threads in enumerate(alone.events):
         for thread, events in enumerate(threads):
             wanted = path(events, starts)
             if paths[block][thread] != wanted:
                 found.append(f"thread {thread} of block {block} runs blocks {paths[block][thread]}, not {wanted}")
     return found
+
+
+def event_differences(launch: Launch, alone: Done, everything: Everything, unordered: frozenset[int]) -> list[str]:
+    """The first event of each thread that generators are told otherwise, and all values of rows without an order."""
+    ops = [TABLE[number] for number in launch.module.code["opcode"].tolist()]
+    found = []
+    values: dict[int, Counter] = defaultdict(Counter)  # row -> values that one side has more often
+    for block, threads in enumerate(alone.events):
+        for thread, events in enumerate(threads):
+            told = everything.threads[block][thread]
+            wanted = [expected(event, ops[event.row]) for event in events]
+            for one, sign in ((told, 1), (wanted, -1)):
+                for event in one:
+                    if event.row in unordered:
+                        values[event.row][event.operands, event.results] += sign
+            pairs = zip_longest(hidden(told, unordered), hidden(wanted, unordered))
+            first = next(((given, want) for given, want in pairs if given != want), None)
+            if first:
+                found.append(f"thread {thread} of block {block}: {first[0]}, not {first[1]}")
+    wrong = {row: left for row, counts in values.items() if (left := {v: n for v, n in counts.items() if n})}
+    return [*found, *(f"row {row}, {ops[row].name}: values {left}" for row, left in wrong.items())]
+
+
+def hidden(events: list[Told], unordered: frozenset[int]) -> list[Told]:
+    """Without the values that depend on the order of the threads."""
+    return [event._replace(operands=(), results=()) if event.row in unordered else event for event in events]
 
 
 def path(events: list[Event], starts: dict[int, int]) -> list[int]:

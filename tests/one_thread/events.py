@@ -7,13 +7,15 @@ class Access(NamedTuple):
     """Memory that one thread touches: `space` is never generic; `address` counts from the start of the space."""
 
     space: str
+    operation: str  # load, store, atomic, reduction
     address: int
     nbytes: int
 
 
 class Event(NamedTuple):
-    """`row` indexes the code. `operands` and `results` are registers' values, as unsigned numbers, in the order of the
-    slots (a, b, c, e; dst, c, e); both are empty where the guard did not hold, and so is `access`.
+    """`row` indexes the code. `operands` are the values of registers and constants, as unsigned numbers, in the order
+    of the slots a, b, c, e; `results` those that registers get, in the order dst, c, e. Where the guard did not hold,
+    these and `accesses` are empty.
     """
 
     row: int
@@ -22,4 +24,4 @@ class Event(NamedTuple):
     next_row: int  # -1: the thread exits
     operands: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
-    access: Access | None = None
+    accesses: tuple[Access, ...] = ()

@@ -25,7 +25,7 @@ class Memory:
 
     def bytes_at(self, own: dict[str, bytearray], access: Access) -> memoryview:
         """The bytes of an access, to read or to write. Raises IndexError outside of what there is, or misaligned."""
-        space, address, nbytes = access
+        space, _, address, nbytes = access
         if address % min(nbytes, 16):
             raise IndexError(f"misaligned: {access}")
         place = own.get(space)
@@ -40,14 +40,14 @@ class Memory:
         return memoryview(place)[address : address + nbytes]
 
 
-def placed(space: str, address: int, nbytes: int) -> Access:
+def placed(space: str, operation: str, address: int, nbytes: int) -> Access:
     """An access whose generic address is one of the space that the address lies in."""
     if space == "generic":
         for name, base in WINDOWS.items():
             if base <= address < base + WINDOW_NBYTES:
-                return Access(name, address - base, nbytes)
+                return Access(name, operation, address - base, nbytes)
         space = "global"
-    return Access(space, address, nbytes)
+    return Access(space, operation, address, nbytes)
 
 
 def constant_bank(launch: Launch) -> bytes:

@@ -40,14 +40,14 @@ def test_a_branch_and_a_guard():
     first, second, *_ = events_of(code)
     assert first == [
         Event(0, True, 0, 1, (), (0,)),
-        Event(1, True, 0, 2, (0, 1, 1), (1, 0)),
+        Event(1, True, 0, 2, (0, 1, 1), (1,)),
         Event(2, True, 0, 4),
         Event(4, True, 0, 5, (0, 4), (0,)),
         Event(5, True, 0, -1),
     ]
     assert second == [
         Event(0, True, 0, 1, (), (1,)),
-        Event(1, True, 0, 2, (1, 1, 1), (0, 1)),
+        Event(1, True, 0, 2, (1, 1, 1), (0,)),
         Event(2, False, 0, 3),
         Event(3, True, 0, 4, (1, 5), (6,)),
         Event(4, False, 0, 5),
@@ -72,9 +72,9 @@ def test_a_call_and_its_frame():
         Event(0, True, 0, 1, (9,), (9,)),
         Event(1, True, 0, 5),
         Event(5, True, 1, 6, (), (16,)),
-        Event(6, True, 1, 7, (16, 9), (), Access("local", 16, 4)),
+        Event(6, True, 1, 7, (16, 9), (), (Access("local", "store", 16, 4),)),
         Event(7, True, 1, 2),
-        Event(2, True, 0, 3, (0,), (9,), Access("local", 16, 4)),
+        Event(2, True, 0, 3, (0,), (9,), (Access("local", "load", 16, 4),)),
         Event(3, True, 0, -1),
     ]
 
@@ -97,9 +97,9 @@ def test_a_vector_load_and_an_atomic():
     assert differences(launch, memory) == []
     assert done.events[0][1][2:6] == [
         Event(2, True, 0, 3, (1, 8, base), (base + 8,)),
-        Event(3, True, 0, 4, (base + 8,), (30, 40), Access("global", base + 8, 8)),
+        Event(3, True, 0, 4, (base + 8,), (30, 40), (Access("global", "load", base + 8, 8),)),
         Event(4, True, 0, 5, (0, 0)),
-        Event(5, True, 0, 6, (base, 40), (30,), Access("global", base, 4)),
+        Event(5, True, 0, 6, (base, 40), (30,), (Access("global", "atomic", base, 4),)),
     ]
     assert done.events[0][0][5].results == (10,)
 

@@ -71,37 +71,42 @@ class Thread:
     def complete(self, results: tuple[int, ...]) -> None:
         """Others have come, and these are the results of what it waited for."""
         operands, self.waiting = self.waiting, None
-        self.finish(self.inst, operands, results, None, self.row + 1)
+        self.finish(self.inst, operands, results, (), self.row + 1)
 
-    def finish(self, inst: Decoded, operands, results: tuple[int, ...], access: Access | None, next_row: int) -> None:
+    def finish(
+        self, inst: Decoded, operands: list[int], results: tuple[int, ...], accesses: tuple[Access, ...], next_row: int
+    ) -> None:
         depth = len(self.calls)
-        self.write(inst.targets, results)
-        self.events.append(Event(self.row, True, depth, next_row, tuple(operands), results, access))
+        written = self.write(inst.targets, results)
+        self.events.append(Event(self.row, True, depth, next_row, tuple(operands), written, accesses))
         self.row = next_row
 
-    def write(self, targets: tuple[Place, ...], results: tuple[int, ...]) -> None:
-        left = list(results)
+    def write(self, targets: tuple[Place, ...], results: tuple[int, ...]) -> tuple[int, ...]:
+        """Those that go to registers."""
+        left, written = results, ()
         for _, file, index, count, *_ in targets:
             values, left = left[:count], left[count:]
             assert all(value >> NBITS[file] == 0 for value in values), (file, values)
             if index != (PT if file == "P" else RZ):
                 self.registers[file][index : index + count] = values
+                written += values
         assert not left
+        return written
 
     def carry_out(self, inst: Decoded, operands: list[int]) -> None:
         kind = inst.op.kind
         if kind in EFFECTS:
-            results, access = EFFECTS[kind](inst, operands, self.launched.memory, self.own)
-            self.finish(inst, operands, results, access, self.row + 1)
+            results, accesses = EFFECTS[kind](inst, operands, self.launched.memory, self.own)
+            self.finish(inst, operands, results, accesses, self.row + 1)
         elif kind in WITHOUT_EFFECT:
-            self.finish(inst, operands, (), None, self.row + 1)
+            self.finish(inst, operands, (), (), self.row + 1)
         elif kind in GOES:
             depth, row = len(self.calls), self.row
             next_row = GOES[kind](self, inst, operands)
             self.events.append(Event(row, True, depth, next_row, tuple(operands)))
             self.row = next_row
         else:
-            self.finish(inst, operands, self.results(inst, operands), None, self.row + 1)
+            self.finish(inst, operands, self.results(inst, operands), (), self.row + 1)
 
     def results(self, inst: Decoded, operands: list[int]) -> tuple[int, ...]:
         if inst.op.semantics == "special":
