@@ -2,7 +2,7 @@
 
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program, basic_block_starts
@@ -26,6 +26,7 @@ from tests.one_thread.watched import Everything, Runs, Told, expected
 
 CHIP = load_chip("a100")
 WARP = 32
+SEGMENT_NBYTES = 200  # of trace: short, so that a kernel has many segments
 PerThread = list[list[list[int]]]  # by block and thread
 
 
@@ -49,33 +50,60 @@ def prepared(program: Program, arrays: list[np.ndarray], grid=(1, 1, 1), block=(
     return Launch(0, module, kernel, grid, block, dynamic_shared_nbytes, params, 0, kernel.name), memory
 
 
-def emulated(launch: Launch, memory: AddressSpace, *generators: TraceGenerator) -> Emulated:
-    """`memory` stays as it was."""
+class InParts:
+    """Orders for short segments of trace, each of some of the warps, as the timing model gives them. `pieces`: what
+    came.
+    """
+
+    def __init__(self, seed: int):
+        self.random, self.pieces = np.random.default_rng(seed), []
+
+    def __iter__(self) -> Iterator[Order]:
+        n_pieces = -1
+        while n_pieces < len(self.pieces):  # an order for blocks that there are not brings none
+            n_pieces = len(self.pieces)
+            if not n_pieces or self.pieces[-1].final.all():
+                yield Order()
+            else:
+                last = self.pieces[-1]
+                warps = self.random.random(len(last.final)) < 0.5
+                yield Order(last.first_block, warps if (warps & ~last.final).any() else None)
+
+
+def emulated(launch: Launch, memory: AddressSpace, *generators: TraceGenerator, parts: int | None = None) -> Emulated:
+    """`memory` stays as it was. `parts`: the seed of orders for some warps at a time, None for all of them at once."""
     before = memory.arena.copy()
     counters = LaunchCounters.zeros(len(launch.module.code))
-    run = partial(emulate, launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters)
+    orders = None if parts is None else InParts(parts)
+    pieces = [] if orders is None else orders.pieces
+    how = {"orders": orders, "segment_nbytes": SEGMENT_NBYTES} if orders else {}
+    run = partial(emulate, launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters, **how)
     tracers = Tracers(CHIP, memory)
     for generator in generators:
         tracers.attach(Attached(generator))
     watching = tracers.watch(launch, "")
-    pieces = list(watching.watched(run) if watching else run())
+    for piece in watching.watched(run) if watching else run():
+        pieces.append(piece)  # before the next order is asked for
     arena = memory.arena.tobytes()
     memory.arena[:] = before
     return Emulated(arena, pieces, counters)
 
 
-def differences(launch: Launch, memory: AddressSpace, unordered: Collection[int] = ()) -> list[str]:
+def differences(
+    launch: Launch, memory: AddressSpace, unordered: Collection[int] = (), parts: int | None = None
+) -> list[str]:
     """What the emulator does otherwise than the threads one by one, or tells generators otherwise; nothing where they
     agree. `unordered`: rows whose values depend on the order of the threads, so that only all of them together are
-    compared.
+    compared. `parts`: as in `emulated`, of the emulation that generators watch.
     """
     alone, together = run_launch(launch, memory), emulated(launch, memory)
     everything, runs = Everything(), Runs()
-    watched = emulated(launch, memory, everything, runs)
+    watched = emulated(launch, memory, everything, runs, parts=parts)
     return [
         *memory_differences(alone, together),
         *count_differences(launch, alone, together),
         *path_differences(launch, alone, blocks_of_threads(launch, together.pieces)),
+        *path_differences(launch, alone, blocks_of_threads(launch, watched.pieces)),
         *path_differences(launch, alone, runs.threads),
         *event_differences(launch, alone, everything, frozenset(unordered)),
         *(["watching changes memory"] if watched.arena != together.arena else []),

@@ -34,7 +34,8 @@ def prepared_mix(seed: int):
 
 def check(seed: int) -> None:
     launch, memory = prepared_mix(seed)
-    assert differences(launch, memory, unordered(launch.module.program)) == [], f"seed {seed}"
+    parts = seed if seed % 2 else None
+    assert differences(launch, memory, unordered(launch.module.program), parts) == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from gpuprof.isa.opcodes import ends_block
 from gpuprof.isa.row import Opcode
 from gpuprof.trace.event import TraceEvent
@@ -29,11 +31,12 @@ class ByThread(TraceGenerator):
     def initialize(self, kernel: Kernel) -> None:
         self.threads = [[[] for _ in range(kernel.threads_per_block)] for _ in range(kernel.n_blocks)]
 
-    def lanes(self, event: TraceEvent):
-        """(row of the event, lane, list of the thread) of all active lanes."""
-        for row, (block, warp, active) in enumerate(zip(event.block, event.warp, event.active, strict=True)):
-            for lane in active.nonzero()[0].tolist():
-                yield row, lane, self.threads[block][WARP * warp + lane]
+    def of_lanes(self, event: TraceEvent) -> list[list]:
+        """The lists of all active lanes, warp by warp."""
+        rows, lanes = event.active.nonzero()
+        threads = self.threads
+        numbers = zip(event.block[rows].tolist(), (WARP * event.warp[rows] + lanes).tolist(), strict=True)
+        return [threads[block][thread] for block, thread in numbers]
 
 
 class Runs(ByThread):
@@ -42,7 +45,7 @@ class Runs(ByThread):
     blocks = True
 
     def event(self, event: TraceEvent) -> None:
-        for _, _, blocks in self.lanes(event):
+        for blocks in self.of_lanes(event):
             blocks.append(event.basic_block.index)
 
 
@@ -52,14 +55,13 @@ class Everything(ByThread):
     values = True
 
     def event(self, event: TraceEvent) -> None:
-        number, depth, true = event.instruction.number, event.depth, event.true.tolist()
-        operands = [value.bits.tolist() for value in event.operands]
-        accesses = [Columns(access) for access in event.accesses]
-        for row, lane, told in self.lanes(event):
-            if true[row][lane]:
-                values = tuple(int(bits[row][lane]) for bits in operands)
-                touched = tuple(access.of(row, lane) for access in accesses if access.active[row][lane])
-                told.append(Told(number, True, depth, values, (), touched))
+        number, depth, active = event.instruction.number, event.depth, event.active
+        accesses = lane_by_lane([accesses_of(access, active) for access in event.accesses], active)
+        lanes = zip(self.of_lanes(event), event.true[active].tolist(), values(event.operands, active), accesses,
+                    strict=True)  # fmt: skip
+        for told, true, operands, touched in lanes:
+            if true:
+                told.append(Told(number, True, depth, operands, (), tuple(filter(None, touched))))
             else:
                 told.append(Told(number, False, depth))
         self.check_masks(event)
@@ -68,34 +70,41 @@ class Everything(ByThread):
         """The same by warps, in plain numbers; and a branch sends each lane one way."""
         taken, passed = event.taken_masks, event.fall_through_masks
         assert ((taken | passed) == event.active_masks).all() and not (taken & passed).any()
-        for row, warp in enumerate(event.warps()):
-            assert (warp.block, warp.warp) == (event.block[row], event.warp[row])
-            assert (warp.active, warp.true) == (event.active_masks[row], event.true_masks[row])
-            assert warp.lanes == tuple(event.true[row].nonzero()[0])
+        columns = (event.block, event.warp, event.active_masks, event.true_masks)
+        wanted = list(zip(*(column.tolist() for column in columns), strict=True))
+        assert [warp[:4] for warp in event.warps()] == wanted
+        for warp in event.warps():
+            assert sum(1 << lane for lane in warp.lanes) == warp.true
 
     def post_event(self, event: TraceEvent) -> None:
         """What was read before has not changed since."""
-        operands = [value.bits.tolist() for value in event.operands]
-        results = [value.bits.tolist() for value in event.results]
-        for row, lane, told in self.lanes(event):
+        active, number = event.active, event.instruction.number
+        lanes = zip(self.of_lanes(event), values(event.operands, active), values(event.results, active), strict=True)
+        for told, operands, results in lanes:
             before = told[-1]
-            assert before.row == event.instruction.number
+            assert before.row == number
             if before.held:
-                assert before.operands == tuple(int(bits[row][lane]) for bits in operands)
-                told[-1] = before._replace(results=tuple(int(bits[row][lane]) for bits in results))
+                assert before.operands == operands
+                told[-1] = before._replace(results=results)
 
 
-class Columns:
-    """An access as lists, which single lanes are taken from."""
+def values(found: tuple, active: np.ndarray) -> list[tuple[int, ...]]:
+    """Of each active lane, those of all operands or results."""
+    return lane_by_lane([(value.bits[active] + np.uint8(0)).tolist() for value in found], active)
 
-    def __init__(self, access):
-        self.space, self.operation, self.nbytes = access.space, access.operation, access.nbytes
-        self.active, self.addresses = access.active.tolist(), access.addresses.tolist()
-        self.sizes = None if access.sizes is None else access.sizes.tolist()
 
-    def of(self, row: int, lane: int) -> Access:
-        nbytes = self.nbytes if self.sizes is None else self.sizes[row][lane]
-        return Access(self.space, self.operation, self.addresses[row][lane], nbytes)
+def lane_by_lane(columns: list[list], active: np.ndarray) -> list[tuple]:
+    return list(zip(*columns, strict=True)) if columns else [()] * int(active.sum())
+
+
+def accesses_of(access, active: np.ndarray) -> list[Access | None]:
+    """Of each active lane; None where it takes no part."""
+    sizes = np.full(active.shape, access.nbytes) if access.sizes is None else access.sizes
+    columns = (access.active[active].tolist(), access.addresses[active].tolist(), sizes[active].tolist())
+    return [
+        Access(access.space, access.operation, address, nbytes) if takes_part else None
+        for takes_part, address, nbytes in zip(*columns, strict=True)
+    ]
 
 
 def expected(event: Event, op: Opcode) -> Told:
