@@ -69,7 +69,7 @@ _SIGNATURE = "(.param .b32 out) {name} (.param .b64 a0, .param .b64 a1, .param .
 _REGISTERS = (
     " ".join(f".reg .{KINDS[kind]} %{kind}<{n}>;" for kind, n in COUNTS.items())
     + """
-    .reg .b64 %g, %s, %c, %l, %home, %common, %cells, %to, %to2; .reg .b16 %byte; .reg .pred %again;
+    .reg .b64 %g, %s, %c, %l, %home, %common, %cells, %to, %to2, %size; .reg .b16 %byte; .reg .pred %again;
     .reg .b32 %tid, %zero, %one, %two, %all, %t, %sink, %mask, %n<4>;
     .local .align 32 .b8 lvar[64];
 """
@@ -96,7 +96,13 @@ _COUNTERS = (
     "atom.{space}.inc.u32 %sink, [{cell}], 11;",
     "atom.{space}.dec.u32 %sink, [{cell}], 5;",
 )
+_GENERIC = (
+    "st.b32 [%to+8], %r3;", "ld.b32 %r2, [%to+8];", "ld.v2.b64 {%d2, %d3}, [%to+16];",
+    "st.v4.b32 [%to+16], {%r2, %r3, %r4, %r5};",
+    "atom.add.u32 %r2, [%to+4], %r3;", "red.max.s32 [%to], %r3;", "ld.s8 %r2, [%to+3];", "st.u16 [%to+2], %h3;",
+)  # fmt: skip
 _AMONG = (
+    "bar.warp.sync %mask;",
     "shfl.sync.bfly.b32 %r2, %r3, 1, 31, %mask;",
     "shfl.sync.up.b32 %r2|%p1, %r3, 3, 0, %mask;",
     "vote.sync.any.pred %p1, %p2, %mask;",
@@ -106,6 +112,7 @@ _AMONG = (
     "redux.sync.min.u32 %r2, %r3, %mask;",
 )
 _BOTH = (
+    "bar.warp.sync -1;",
     "shfl.sync.idx.b32 %r2, %r3, 9, 31, -1;",
     "shfl.sync.down.b32 %r2, %r3, 2, 31, -1;",
     "vote.sync.ballot.b32 %r2, %p2, -1;",
@@ -186,14 +193,51 @@ class _Body(Mix):
             yield 0.18, self.warp_operation
             yield 0.20, self.on_both_sides
             yield 0.22, self.on_one_side
+            yield 0.235, self.hand_over
+        yield 0.26, self.generic
+        yield 0.275, self.stack
         if self.is_kernel:
-            yield 0.225, self.exit
+            yield 0.28, self.exit
 
     def guarded(self, form: str) -> str:
         return f"@{self.random.choice(('', '!'))}{self.register('p')} {form}"
 
     def exit(self, depth: int):
-        self.lines.append(self.guarded("exit;"))
+        """Some of the lanes, but not the first of a warp: a barrier for two warps needs both."""
+        predicate = self.register("p")
+        self.lines.append(f"and.b32 %t, %tid, 31; setp.ne.and.u32 %again, %t, 0, {predicate}; @%again exit;")
+
+    def generic(self, depth: int):
+        """Lanes of one instruction find global, shared and local memory."""
+        first, second = self.register("p"), self.register("p")
+        self.lines.append("mov.u64 %to, %g;")
+        self.lines.append(f"@{first} cvta.shared.u64 %to, %s; @!{second} cvta.local.u64 %to, %l;")
+        for form in self.random.sample(_GENERIC, 2):
+            self.lines.append(self.renamed(form))
+
+    def stack(self, depth: int):
+        """Local memory that is taken, and mostly given back; functions that are called stand above it."""
+        nbytes = self.random.choice(("%size", "24", "64"))
+        self.lines.append(f"and.b32 %t, {self.register('r')}, 63; cvt.u64.u32 %size, %t; stacksave.u64 %to2;")
+        self.lines.append(f"alloca.u64 %to, {nbytes}, {self.random.choice((8, 16, 64))};")
+        if nbytes != "%size":
+            self.lines.append(
+                f"st.local.b64 [%to+8], {self.register('d')}; ld.local.b64 {self.register('d')}, [%to+8];"
+            )
+        if self.functions:
+            self.call(depth)
+        if self.random.random() < 0.7:
+            self.lines.append("stackrestore.u64 %to2;")
+
+    def hand_over(self, depth: int):
+        """The first warp writes, arrives at a barrier and goes on; the second one waits there and reads."""
+        second, end, number = self.label(), self.label(), self.random.randrange(1, 16)
+        self.lines += [
+            f"setp.ge.u32 %again, %tid, 32; @%again bra {second};",
+            f"st.shared.b32 [%s+96], {self.register('r')}; bar.arrive {number}, 64; bra {end};",
+            f"{second}: bar.sync {number}, 64; ld.shared.b32 {self.register('r')}, [%s+-{32 * OWN_NBYTES - 96}];",
+            f"{end}: bar.sync 0;",
+        ]
 
     def atomic(self, depth: int):
         space = self.random.choice(("global", "shared"))

@@ -30,8 +30,9 @@ class Thread:
         self.special, self.lane = special, lane
         self.registers = {"R": [0] * 256, "D": [0] * 256, "P": [0] * 127 + [1]}
         self.row = launched.first
-        self.calls: list[tuple[int, int]] = []  # where to return to, the caller's frame
+        self.calls: list[tuple[int, int, int]] = []  # where to return to, the caller's base and top
         self.base = 0  # of the function's frame in local memory
+        self.top = 0  # behind what was taken above the frame
         self.has_exited = False
         self.waiting: list[int] | None = None
         self.events: list[Event] = []
@@ -114,11 +115,29 @@ class Thread:
             return (self.base if name == "localbase" else self.special[name],)
         if inst.op.semantics == "shuffle_valid":
             return (self.is_in_range(inst, operands),)
+        if inst.op.semantics in STACK:
+            return STACK[inst.op.semantics](self, inst, operands)
         return computed(inst, operands)
 
     def is_in_range(self, inst: Decoded, operands: list[int]) -> int:
         """The predicate of a shuffle: whether there is a lane to read. It needs none of the others."""
         return int(shuffled(inst.mods["shfl"], self.lane, *shuffle_operands(inst, operands))[1])
+
+    # The stack: mods of these instructions, and of calls, are the bytes of the function's frame.
+
+    def stack_top(self, inst: Decoded) -> int:
+        return max(self.top, self.base + inst.inst.mods)
+
+    def take_stack(self, inst: Decoded, operands: list[int]) -> tuple[int, ...]:
+        """The stack grows by a multiple of 16 bytes, from an address of the alignment in imm on."""
+        align = inst.inst.imm
+        address = -(-self.stack_top(inst) // align) * align
+        self.top = address + -(-operands[0] // 16) * 16
+        return (address,)
+
+    def set_stack_back(self, inst: Decoded, operands: list[int]) -> tuple[int, ...]:
+        self.top = operands[0]
+        return ()
 
     # Where it goes: each gives the row of the next instruction.
 
@@ -130,17 +149,15 @@ class Thread:
 
     def call(self, inst: Decoded, operands: list[int]) -> int:
         target = self.branch_indirect(inst, operands) if operands else self.branch(inst, operands)
-        frame_nbytes = inst.inst.mods
-        self.calls.append((self.row + 1, frame_nbytes))
-        self.base += frame_nbytes
+        self.calls.append((self.row + 1, self.base, self.top))
+        self.base = self.top = self.stack_top(inst)
         return target
 
     def leave(self, inst: Decoded, operands: list[int]) -> int:
         """A kernel that returns ends its thread."""
         if not self.calls:
             return self.exit(inst, operands)
-        row, frame_nbytes = self.calls.pop()
-        self.base -= frame_nbytes
+        row, self.base, self.top = self.calls.pop()
         return row
 
     def exit(self, inst: Decoded, operands: list[int]) -> int:
@@ -148,6 +165,11 @@ class Thread:
         return -1
 
 
+STACK = {
+    "alloca": Thread.take_stack,
+    "stack_save": lambda thread, inst, operands: (thread.stack_top(inst),),
+    "stack_restore": Thread.set_stack_back,
+}
 GOES = {
     "branch": Thread.branch,
     "branch_indirect": Thread.branch_indirect,
