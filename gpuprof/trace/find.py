@@ -28,6 +28,12 @@ BUILT_IN = {
     "live_registers": ("counts.live_registers", "LiveRegisters"),
     "widths": ("counts.widths", "Widths"),
     "addresses": ("addresses", "Addresses"),
+    "reuse": ("memory.reuse", "Reuse"),
+    "cache": ("memory.cache", "Cache"),
+    "instruction_cache": ("memory.cache", "InstructionCache"),
+    "traffic": ("memory.traffic", "Traffic"),
+    "sharing": ("memory.sharing", "Sharing"),
+    "watch": ("memory.watch", "Watch"),
     "intensity": ("bounds.intensity", "Intensity"),
     "graph": ("bounds.graph", "Graph"),
 }
