@@ -157,6 +157,11 @@ def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
     """What is wrong with the traces of a database: names that are none, tables that are missing, values of another
     type.
     """
+    marks = ", ".join("?" * len(SEVERITIES))
+    for finding, severity in database.execute(
+        f"SELECT finding, severity FROM findings WHERE severity NOT IN ({marks}) LIMIT 1", SEVERITIES
+    ):
+        yield f"findings.severity is {severity[:40]!r} at finding {finding}; expected one of {', '.join(SEVERITIES)}"
     for table in read_tables(database):
         names = [column.name for column in table.columns]
         bad = [name for name in names if not IDENTIFIER.fullmatch(name)]
@@ -169,12 +174,13 @@ def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
         if have is None or have[0] != definition(table):
             yield f"{table.name} is missing, or has other columns than trace_columns says"
             continue
-        rules = " AND ".join(f'typeof("{each.name}") IN ({_STORED[each.type]})' for each in table.columns)
-        (n_wrong,) = database.execute(
-            f"SELECT COUNT(*) FROM {table.name} WHERE NOT ({rules} AND launch IN (SELECT launch FROM launches))"
-        ).fetchone()
+        yield from _wrong_values(database, table)
+
+
+def _wrong_values(database: sqlite3.Connection, table: Table) -> Iterator[str]:
+    rules = {column.name: f"typeof(\"{column.name}\") = '{column.type}'" for column in table.columns}
+    rules["launch"] = "typeof(launch) = 'integer' AND launch IN (SELECT launch FROM launches)"
+    for name, rule in rules.items():
+        (n_wrong,) = database.execute(f"SELECT COUNT(*) FROM {table.name} WHERE NOT COALESCE({rule}, 0)").fetchone()
         if n_wrong:
-            yield f"{table.name} has {n_wrong:,} rows whose values are not of their columns' types"
-
-
-_STORED = {"integer": "'integer'", "real": "'real'", "text": "'text'"}
+            yield f"{table.name}.{name} is of another type than trace_columns says in {n_wrong:,} rows"

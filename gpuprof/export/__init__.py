@@ -18,4 +18,6 @@ class Entry(NamedTuple):
 
 FORMATS = {
     "folded": Entry("folded stacks, for flamegraph.pl, inferno and speedscope", ".folded", "folded"),
+    "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "cfg_dot"),
+    "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "cfg_svg"),
 }

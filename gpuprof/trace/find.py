@@ -16,7 +16,26 @@ GROUP = "gpuprof.trace_generators"  # of entry points
 # Name -> file in generators/ and class there. Nothing of them is imported before one is asked for.
 BUILT_IN = {
     "mix": ("mix", "InstructionMix"),
+    "activity": ("counts.activity", "Activity"),
+    "block_counts": ("counts.block_counts", "BlockCounts"),
+    "branches": ("counts.branches", "Branches"),
+    "convergence": ("counts.convergence", "Convergence"),
+    "dimensions": ("counts.dimensions", "Dimensions"),
+    "machine": ("counts.machine", "Machine"),
+    "balance": ("counts.balance", "Balance"),
+    "bytes_balance": ("counts.balance", "BytesBalance"),
+    "parallelism": ("counts.parallelism", "Parallelism"),
+    "live_registers": ("counts.live_registers", "LiveRegisters"),
+    "widths": ("counts.widths", "Widths"),
     "addresses": ("addresses", "Addresses"),
+    "reuse": ("memory.reuse", "Reuse"),
+    "cache": ("memory.cache", "Cache"),
+    "instruction_cache": ("memory.cache", "InstructionCache"),
+    "traffic": ("memory.traffic", "Traffic"),
+    "sharing": ("memory.sharing", "Sharing"),
+    "watch": ("memory.watch", "Watch"),
+    "intensity": ("bounds.intensity", "Intensity"),
+    "graph": ("bounds.graph", "Graph"),
 }
 LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "skip", "count")  # say which launches are watched
 

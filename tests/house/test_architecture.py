@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "isa": "errors",
     "chips": "errors base",
     "fidelity": "errors chips isa",
-    "trace": "errors base isa",
+    "trace": "errors base compiled isa",
     "compile": "errors base",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",

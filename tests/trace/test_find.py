@@ -14,8 +14,13 @@ from tests.paths import DOCS, ROOT
 
 def test_every_file_with_a_generator_is_in_the_table():
     folder = ROOT / "gpuprof/trace/generators"
-    files = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
-    assert sorted(file for file, _ in BUILT_IN.values()) == files
+    named = re.compile(r'^    name = "(\w+)"$', re.MULTILINE)
+    found = {
+        (".".join(path.relative_to(folder).with_suffix("").parts), name)
+        for path in folder.rglob("*.py")
+        for name in named.findall(path.read_text())
+    }
+    assert {(file, name) for name, (file, _) in BUILT_IN.items()} == found
     assert gpuprof.trace.generators.__doc__
 
 

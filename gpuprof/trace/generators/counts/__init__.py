@@ -1,0 +1,1 @@
+"""Trace generators that count what is executed."""

@@ -1,0 +1,60 @@
+"""How many registers are live along what is executed."""
+
+from collections import Counter
+
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.generators.counts.liveness import live_words
+from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.tables import Column, Table
+
+LIVE = Table(
+    "live",
+    "instructions by the number of live registers before them",
+    (
+        Column("registers", "integer", "registers", "32-bit words that hold a value which may still be read"),
+        Column("static", "integer", "instructions", "of basic blocks that have run"),
+        Column("warps", "integer", "instructions", "executed by warps"),
+    ),
+)
+POINTS = Table(
+    "sync_points",
+    "synchronisation points that have run, in the order of addresses",
+    (
+        Column("pc", "integer", "", "code address of the instruction"),
+        Column("kind", "text", "", "what it waits for"),
+        Column("registers", "integer", "registers", "live there: what a context switch would have to save"),
+        Column("warps", "integer", "executions", "by warps"),
+    ),
+)
+SYNCHRONISES = frozenset(
+    ("barrier", "barrier_arrive", "barrier_vote", "cluster_barrier", "warp_sync", "fence", "mbarrier_wait",
+     "copy_wait", "bulk_wait", "bulk_wait_read", "matrix_wait", "grid_wait")
+)  # fmt: skip
+
+
+class LiveRegisters(TraceGenerator):
+    """Counts live registers along the executed instructions, and at barriers and other synchronisation points."""
+
+    name = "live_registers"
+    blocks = True
+    tables = (LIVE, POINTS)
+
+    def initialize(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.live = [len(words) for words in live_words(kernel.code)]
+        self.runs: Counter[int] = Counter()  # by basic block, of warps
+
+    def event(self, event: TraceEvent) -> None:
+        self.runs[event.basic_block.index] += event.n_warps
+
+    def finish(self) -> None:
+        static, executed = Counter(), Counter()
+        for index, warps in sorted(self.runs.items()):
+            for instruction in self.kernel.basic_blocks[index].instructions:
+                registers = self.live[instruction.number]
+                static[registers] += 1
+                executed[registers] += warps
+                if instruction.kind in SYNCHRONISES:
+                    self.add_row("sync_points", instruction.pc, instruction.kind, registers, warps)
+        self.add_rows("live", [(registers, static[registers], executed[registers]) for registers in sorted(static)])

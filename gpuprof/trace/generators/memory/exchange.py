@@ -1,0 +1,44 @@
+"""Follows words through shared memory. Compiled by Numba, when it is first needed."""
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+
+NOBODY = -1
+WORD_SHIFT = 2
+
+
+@kept
+def take(addresses, masks, nbytes, blocks, warps, store, thread, number, loads, stores, found):
+    """An access of instruction `number` by n warps: counts what it loads in `found` (row store + 1; words that the same
+    thread stored, another of the warp, one of another warp), then notes what it stores.
+
+    addresses int64 (n, 32): bytes of a block's shared memory, others are left out; masks uint32 (n,); blocks, warps
+    int64 (n,); store, thread int32 (blocks, words).
+    """
+    n_blocks, n_words = store.shape
+    for row in range(len(masks)):
+        block = blocks[row]
+        if block >= n_blocks:
+            continue
+        # A lane's load comes before any lane's store: the warp executes them together.
+        for does_store in range(2):
+            if (does_store and not stores) or (not does_store and not loads):
+                continue
+            for lane in range(32):
+                if not masks[row] >> np.uint32(lane) & np.uint32(1):
+                    continue
+                me = 32 * warps[row] + lane
+                low = addresses[row, lane] >> WORD_SHIFT
+                high = (addresses[row, lane] + nbytes - 1) >> WORD_SHIFT
+                for word in range(low, high + 1):
+                    if word >= n_words:
+                        continue
+                    if does_store:
+                        store[block, word], thread[block, word] = number, me
+                    elif store[block, word] < 0:
+                        found[0, 0] += 1
+                    else:
+                        who = thread[block, word]
+                        kind = 0 if who == me else 1 if who >> 5 == warps[row] else 2
+                        found[store[block, word] + 1, kind] += 1

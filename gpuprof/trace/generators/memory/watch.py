@@ -1,0 +1,98 @@
+"""Watched addresses, with a callback."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.errors import UsageError
+from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.generator import Option, TraceGenerator
+from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.tables import Column, Table
+
+
+class Touch(NamedTuple):
+    """An access of one thread to the watched bytes. `block`: linear index in the grid; `thread`: in the block."""
+
+    instruction: Instruction
+    operation: str
+    block: int
+    thread: int
+    address: int
+    nbytes: int
+
+
+TOUCHES = Table(
+    "touches",
+    "accesses to the watched bytes, in the order they were executed",
+    (
+        Column("pc", "integer", "", "code address of the instruction"),
+        Column("operation", "text", "", "load, store, atomic or reduction"),
+        Column("block", "integer", "", "linear index of the thread's block in the grid"),
+        Column("thread", "integer", "", "linear index of the thread in its block"),
+        Column("address", "integer", "", "first byte that it accesses"),
+        Column("nbytes", "integer", "bytes", "that it accesses"),
+    ),
+)
+
+
+class Watch(TraceGenerator):
+    """Lists the accesses to watched bytes of global memory: of an allocation, or from an address on.
+
+    A class that derives from it may do more with each one: `touched` is called before the access.
+    """
+
+    name = "watch"
+    kinds = ("load", "store", "atomic", "reduction", "copy")
+    spaces = ("global",)
+    tables = (TOUCHES,)
+    allocation = Option("", "name of the allocation whose bytes are watched")
+    address = Option(0, "first watched byte; with an allocation, from its start on")
+    nbytes = Option(0, "watched bytes; 0: to the end of the allocation")
+    most = Option(100_000, "rows at most, in a launch")
+
+    def initialize(self, kernel: Kernel) -> None:
+        self.ranges = list(self._ranges(kernel))
+        self.rows: list[tuple] = []
+
+    def _ranges(self, kernel: Kernel):
+        if not self.allocation:
+            if not self.address:
+                raise UsageError("nothing to watch: give allocation=NAME, or address=NUMBER")
+            inside = kernel.allocation_at(self.address)
+            end = inside.address + inside.nbytes if inside else self.address + 1
+            yield self.address, self.address + self.nbytes if self.nbytes else end
+            return
+        found = [each for each in kernel.allocations if each.name == self.allocation]
+        if not found:
+            known = ", ".join(sorted({each.name for each in kernel.allocations})) or "none"
+            raise UsageError(f"no allocation is called {self.allocation!r}; there are {known}")
+        for each in found:
+            start = each.address + self.address
+            yield start, start + self.nbytes if self.nbytes else each.address + each.nbytes
+
+    def touched(self, touch: Touch) -> None:
+        """A thread is about to access watched bytes."""
+
+    def event(self, event: TraceEvent) -> None:
+        for access in event.accesses:
+            if access.space == "global":
+                self._take(event, access)
+
+    def _take(self, event: TraceEvent, access: Access) -> None:
+        addresses, hit = access.addresses, np.zeros(access.addresses.shape, bool)
+        for start, end in self.ranges:
+            hit |= (addresses < end) & (addresses + access.nbytes > start)
+        hit &= access.active
+        if not hit.any():
+            return
+        blocks, warps = event.block, event.warp
+        for row, lane in zip(*(each.tolist() for each in np.nonzero(hit)), strict=True):
+            where = int(blocks[row]), 32 * int(warps[row]) + lane, int(addresses[row, lane])
+            touch = Touch(event.instruction, access.operation, *where, access.nbytes)
+            self.touched(touch)
+            if len(self.rows) < self.most:
+                self.rows.append((event.pc, *touch[1:]))
+
+    def finish(self) -> None:
+        self.add_rows("touches", self.rows)
