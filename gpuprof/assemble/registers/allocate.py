@@ -2,8 +2,9 @@
 
 R and D registers share one file of 32-bit words, as they do in hardware: Rn is word n, Dn the aligned pair of words 2n
 and 2n + 1.
-Word 1 is the stack pointer. A warp's uniform registers follow those of its threads. A unit is what gets a place: one virtual register, or the members of a tuple that need
-consecutive ones, or several that coalescing made one. Units are placed in order of their start where nothing overlaps.
+Word 1 is the stack pointer; the words behind those of a thread are its warp's uniform registers.
+A unit is what gets a place: one virtual register, or the members of a tuple that need consecutive ones, or several that
+coalescing made one. Units are placed in order of their start where nothing overlaps.
 """
 
 from bisect import bisect_right, insort
@@ -15,8 +16,9 @@ from gpuprof.assemble.ir.body import WORDS, Body, Inst
 from gpuprof.assemble.ir.liveness import Segment, live_segments, overlap, union
 from gpuprof.assemble.place.abi import align_up
 from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
+from gpuprof.isa.program import PROGRAM_COUNTER_WORDS
 
-RESERVED_WORDS = 2  # what a thread has besides the words it can name: its program counter (Volta and later)
+RESERVED_WORDS = PROGRAM_COUNTER_WORDS  # what a thread has besides the words it can name
 STACK_POINTER = 1
 LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127, "U": 63}  # words; predicates; words of a warp's uniform registers
 ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536

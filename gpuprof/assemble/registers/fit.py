@@ -2,6 +2,7 @@
 
 from gpuprof.assemble.ir.body import Body, Inst
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, LIMITS, RESERVED_WORDS, Allocation
+from gpuprof.assemble.registers.halves import keep_lower_halves
 from gpuprof.assemble.registers.schedule import Schedule
 from gpuprof.assemble.registers.spill import allocate_unspilled, allocate_within
 from gpuprof.assemble.registers.split import split_shared_loads
@@ -35,8 +36,8 @@ def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None
     schedule = Schedule(body)
     if not body.uniform and schedule.fewest + _ROOM > min(limit, ALWAYS_FREE):
         body.uniform = uniform_registers(body)
-        if body.uniform:
-            schedule = Schedule(body)
+        keep_lower_halves(body)
+        schedule = Schedule(body)
     if schedule.fewest > limit + _MOST_SHARED:
         return None
     budget = limit if is_wanted else min(limit, _step(schedule.fewest))

@@ -6,7 +6,7 @@ datapath can compute it: addresses and strides from parameters, counters of loop
 The instructions are those of sm_80's uniform datapath in CUDA Binary Utilities (UIADD3, UIMAD, USHF, ULOP3, ...).
 """
 
-from gpuprof.assemble.ir.body import READ_SLOTS, Body, Inst, groups_of
+from gpuprof.assemble.ir.body import Body, Inst, groups_of
 from gpuprof.assemble.ir.defs import definitions, uses_of
 from gpuprof.assemble.optimize.convergence import apart_by_control
 from gpuprof.isa.kinds import CALLS, kinds_of
@@ -44,9 +44,7 @@ def uniform_registers(body: Body) -> set[int]:
     }  # fmt: skip
     while True:
         dropped = {
-            register
-            for register in found
-            if any(not _is_uniform(body, inst, found) for inst in writers[register])
+            register for register in found if any(not _is_uniform(body, inst, found) for inst in writers[register])
         }
         if not dropped:
             dropped = _in_the_way(body, found)
