@@ -7,7 +7,8 @@ Values
   zero. Arithmetic on 16-bit integers is lowered to 32-bit rows and an extension.
   R and D registers share one file of 32-bit words: Rn is word n, Dn is words 2n and 2n + 1, R1 the stack pointer. No
   two values that live at once overlap. A function's `registers` counts its words, those of its callees, and two for its
-  program counter; the timing model rounds that number up as the chip allocates.
+  program counter; the timing model rounds that number up as the chip allocates. The words behind those are a warp's
+  uniform registers: all its lanes have the same value there, so they are not part of `registers`.
 Operands
   An immediate in a D slot is sign-extended in integer rows; in f64 rows it is the high word of the double.
   A `const` operand is 4 bytes (R) or 8 bytes (D) of the launch's parameter block. LDP reads that block by address, LDC

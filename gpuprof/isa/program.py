@@ -37,6 +37,9 @@ class Location:
         return f"{self.file}:{self.line}"
 
 
+PROGRAM_COUNTER_WORDS = 2  # 32-bit registers that a thread's program counter takes (Volta and later)
+
+
 @dataclass(frozen=True)
 class Function:
     """A kernel or device function. Instructions `first` to `first + count` of the program's code are its body."""
@@ -61,6 +64,13 @@ class Function:
     required_cluster: tuple[int, int, int] | None = None  # .reqnctapercluster
     max_cluster: int = 0  # blocks: .maxclusterrank, 0 when not given
     explicit_cluster: bool = False  # .explicitcluster: a launch has to say how large its clusters are
+
+    @property
+    def uniform_words(self) -> int:
+        """32-bit uniform registers that a warp uses: those that are numbered behind the threads' own. Only kernels do."""
+        if not self.is_kernel:
+            return 0
+        return max(0, max(self.r_count, 2 * self.d_count) - (self.registers - PROGRAM_COUNTER_WORDS))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,27 @@ def test_four_words_of_an_aligned_row_are_one_load():
     assert words(program) == [weighted(4 * (i & 7)) for i in range(32)]
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "cvt.u64.u32 %rd5, %r0; shl.b64 %rd6, %rd5, 4; and.b64 %rd7, %rd6, 112; cvt.u32.u64 %r5, %rd7;",
+        "mul.wide.u32 %rd5, %r0, 4; and.b64 %rd6, %rd5, 28; cvt.u32.u64 %r6, %rd6; shl.b32 %r5, %r6, 2;",
+        "mul.wide.u32 %rd5, %r0, 16; mov.b64 {%r5, %r6}, %rd5; and.b32 %r5, %r5, 127;",
+    ],
+)
+def test_what_64_bits_tell_of_an_address_is_known(row):
+    program = assemble_text(kernel_text(START + row + "add.u32 %r4, %r1, %r5;" + FOUR + SUM + END))
+    assert [name for name in names(program) if name.startswith("LDS")] == ["LDS.V4.32"]
+    assert words(program) == [weighted(4 * (i & 7)) for i in range(32)]
+
+
+def test_the_lower_half_of_a_constant_is_a_constant():
+    row = "mov.b64 %rd5, 32; cvt.u32.u64 %r5, %rd5; mov.b64 {%r6, %r7}, %rd5; add.u32 %r4, %r1, %r5;"
+    program = assemble_text(kernel_text(START + row + FOUR + SUM + END))
+    assert not {"LO.64", "HI.64"} & set(names(program))
+    assert words(program) == [weighted(8)] * 32
+
+
 def test_words_at_an_offset_are_joined_where_they_are_aligned():
     body = ROW + FOUR.replace("%r4+12", "%r4+24").replace("%r4+4", "%r4+16").replace("%r4+8", "%r4+20").replace(
         "[%r4]", "[%r4+12]"

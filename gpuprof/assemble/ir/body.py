@@ -173,6 +173,7 @@ class Body:
     keeps_loops: bool = False  # all of them do
     literals: dict[int, int] = field(default_factory=dict)  # the program's, by value: offset in the constant bank
     constants_nbytes: int = 0  # of the program's variables in constant memory
+    uniform: set[int] = field(default_factory=set)  # what uniform registers hold: `registers.uniform`
 
     def register(self, file: str) -> int:
         self.files.append(file)
@@ -181,6 +182,11 @@ class Body:
     def instructions(self) -> Iterator[Inst]:
         for block in self.blocks:
             yield from block.insts
+
+
+def words_of(body: Body) -> list[int]:
+    """The 32-bit registers of a thread that each virtual register takes."""
+    return [0 if register in body.uniform else WORDS[file] for register, file in enumerate(body.files)]
 
 
 def mods_without_operands(mods: int) -> int:

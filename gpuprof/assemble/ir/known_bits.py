@@ -1,4 +1,6 @@
-"""Bits of 32-bit registers that are known: always zero, or always one."""
+"""Bits of registers that are known: always zero, or always one. All masks have 64 bits: of a 32-bit register the upper
+half is known to be zero.
+"""
 
 from collections.abc import Sequence
 
@@ -7,8 +9,10 @@ from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.opcodes import by_number
 from gpuprof.isa.special import SPECIAL_INDEX
 
-_ALL = 0xFFFFFFFF
+_ALL = 0xFFFFFFFFFFFFFFFF
+_LOWER = 0xFFFFFFFF
 _DEEPEST = 16  # definitions looked through
+_SIGN = 0x80000000  # of an immediate; one of 64 bits is extended by it
 _LOW = (4, 3)  # bits that decide on wide accesses of shared memory
 
 
@@ -27,18 +31,18 @@ class Bits:
 
     @property
     def n_low_zeros(self) -> int:
-        """Zero bits at the low end, up to 32."""
+        """Zero bits at the low end, up to 64."""
         return _n_trailing_ones(self.zeros)
 
     @property
     def n_low_known(self) -> int:
-        """Known bits at the low end, up to 32."""
+        """Known bits at the low end, up to 64."""
         return _n_trailing_ones(self.zeros | self.ones)
 
 
 def _n_trailing_ones(mask: int) -> int:
     lowest = ~mask & _ALL
-    return (lowest & -lowest).bit_length() - 1 if lowest else 32
+    return (lowest & -lowest).bit_length() - 1 if lowest else 64
 
 
 def of_number(value: int) -> Bits:
@@ -46,6 +50,11 @@ def of_number(value: int) -> Bits:
 
 
 UNKNOWN = Bits(0, 0)
+
+
+def lower(bits: Bits) -> Bits:
+    """The lower half as a number of its own."""
+    return Bits(bits.zeros | ~_LOWER, bits.ones & _LOWER)
 
 
 class KnownBits:
@@ -74,10 +83,12 @@ class KnownBits:
         return self.found[register]
 
     def _made_by(self, inst: Inst, depth: int) -> Bits:
+        is_narrow = inst.op.dst == "R"
         rule = _RULES.get(inst.op.number)
         if rule is None or inst.symbol or inst.negated or not depth:
-            return UNKNOWN
-        return rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
+            return lower(UNKNOWN) if is_narrow else UNKNOWN
+        found = rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
+        return lower(found) if is_narrow else found
 
     def _low_of_all(self, register: int, insts: Sequence[Inst]) -> Bits:
         """The low bits of what a loop adds a multiple of 8 or 16 to: they are those of its start, if all other
@@ -96,13 +107,18 @@ class KnownBits:
         return UNKNOWN
 
     def of_source(self, inst: Inst, slot: str, depth: int = _DEEPEST) -> Bits:
-        if inst.slot == slot:
-            return UNKNOWN if inst.const else of_number(inst.imm)
-        return self.of(getattr(inst, slot), depth)
+        is_wide = getattr(inst.op, slot) == "D"
+        if inst.slot != slot:
+            found = self.of(getattr(inst, slot), depth)
+        elif inst.const:
+            found = UNKNOWN
+        else:
+            found = of_number((inst.imm ^ _SIGN) - _SIGN if is_wide else inst.imm)
+        return found if is_wide else lower(found)
 
 
 def _low_zeros(n: int) -> Bits:
-    return Bits((1 << min(n, 32)) - 1, 0)
+    return Bits((1 << min(n, 64)) - 1, 0)
 
 
 def _up_to(most: int) -> Bits:
@@ -130,19 +146,19 @@ def _product(one: Bits, other: Bits) -> Bits:
 
 
 def _left(value: Bits, n: int) -> Bits:
-    return of_number(0) if n > 31 else Bits(value.zeros << n | (1 << n) - 1, value.ones << n)
+    return Bits(value.zeros << n | (1 << n) - 1, value.ones << n)
 
 
 def _shift_left(inst: Inst, of) -> Bits:
     if inst.slot != "b" or inst.const:
         return _low_zeros(of("a").n_low_zeros)
-    return _left(of("a"), inst.imm)
+    return _left(of("a"), min(inst.imm, 64))
 
 
 def _shift_right(inst: Inst, of) -> Bits:
     if inst.slot != "b" or inst.const:
         return _up_to(of("a").most)
-    value, n = of("a"), min(inst.imm, 32)
+    value, n = of("a"), min(inst.imm, 64)
     return Bits(value.zeros >> n | ~(_ALL >> n), value.ones >> n)
 
 
@@ -181,7 +197,7 @@ def _special(inst: Inst, of) -> Bits:
     return _up_to(_MOST.get(inst.imm, _ALL))
 
 
-_RULES = by_number({
+_NARROW = {
     "S2R": _special,
     "MOV": lambda inst, of: of("a"),
     "IADD": lambda inst, of: _sum(of("a"), of("b")),
@@ -196,4 +212,18 @@ _RULES = by_number({
     "SHL": _shift_left,
     "SHR.U32": _shift_right,
     "LEA": lambda inst, of: _sum(_left(of("a"), FIELDS["by"].get(inst.mods)), of("b")),
-})  # fmt: skip
+    "LO.64": lambda inst, of: of("a"),
+    "HI.64": lambda inst, of: Bits(of("a").zeros >> 32, of("a").ones >> 32),
+}  # fmt: skip
+_WIDE = {
+    **{f"{name}.64": _NARROW[name] for name in ("MOV", "IADD", "ISUB", "AND", "OR", "XOR", "IMUL", "IMAD", "SHL")},
+    "MOVI.64": lambda inst, of: of_number(inst.imm),
+    "SHR.U64": _shift_right,
+    "CVT.U64.U32": lambda inst, of: of("a"),
+    "IMUL.WIDE.U32": _NARROW["IMUL"],
+    "IMAD.WIDE.U32": _NARROW["IMAD"],
+    "PACK.64": lambda inst, of: Bits(
+        of("b").zeros << 32 | of("a").zeros & _LOWER, of("b").ones << 32 | of("a").ones & _LOWER
+    ),
+}
+_RULES = by_number(_NARROW | _WIDE)

@@ -152,7 +152,8 @@ def _product(inst: Inst, of) -> Form | None:
 def _or(inst: Inst, of, bits: KnownBits) -> Form | None:
     """A sum where no bit can be set on both sides."""
     zeros = [bits.of_source(inst, slot).zeros for slot in "ab"]
-    return _plus(inst, of("a"), of("b")) if zeros[0] | zeros[1] == _ALL else None
+    mask = (1 << _NBITS[inst.op.dst]) - 1
+    return _plus(inst, of("a"), of("b")) if (zeros[0] | zeros[1]) & mask == mask else None
 
 
 _FORMS = by_number({
@@ -168,4 +169,5 @@ _FORMS = by_number({
     "IMUL": lambda inst, of, _: _product(inst, of),
     "IMAD": lambda inst, of, _: _plus(inst, _product(inst, of), of("c")),
     "OR": _or,
+    "OR.64": _or,
 })  # fmt: skip

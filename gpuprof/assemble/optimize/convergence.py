@@ -6,6 +6,8 @@ hardware since Volta each takes an issue slot, so they are here for their time. 
 YIELD, too, as ptxas 13.0 writes it.
 """
 
+from collections.abc import Iterable
+
 from gpuprof.assemble.ir.body import Block, Body, Inst
 from gpuprof.isa.kinds import ATOMICS, CALLS, kinds_of
 from gpuprof.isa.opcodes import BY_NAME
@@ -74,8 +76,10 @@ def _insert(insts: list[Inst], place: int, name: str) -> None:
     )
 
 
-def _different_registers(body: Body) -> set[int]:
-    """Registers in which the lanes of a warp may differ, as far as what they are computed from goes."""
+def _different_registers(body: Body, known: Iterable[int] = ()) -> set[int]:
+    """Registers in which the lanes of a warp may differ, as far as what they are computed from goes; those `known` to
+    differ are among them.
+    """
     users: dict[int, list[Inst]] = {}
     todo: list[int] = []
     for inst in body.instructions():
@@ -92,13 +96,54 @@ def _different_registers(body: Body) -> set[int]:
             for register in inst.reads():
                 users.setdefault(register, []).append(inst)
     # Registers that calls pass values in: the other function is not looked at, so its lanes may differ.
-    found: set[int] = set(body.fixed)
-    todo += found
+    found: set[int] = set()
+    todo += [*body.fixed, *known]
     while todo:
         register = todo.pop()
         found.add(register)
         for inst in users.pop(register, ()):
             todo += [written for written in inst.writes() if written not in found]
+    return found
+
+
+def apart_by_control(body: Body) -> set[int] | None:
+    """Registers in which the lanes of a warp may differ, also by the way that each lane took. None where that is not
+    looked at: the function has too many blocks, or its ways do not settle.
+    """
+    blocks = body.blocks
+    if len(blocks) > _MOST_BLOCKS:
+        return None
+    meeting = _immediate([block.successors for block in blocks], _exits(blocks), reverse=True)
+    writes: dict[int, set[int]] = {}  # of a register that is written more than once: the blocks
+    many: set[int] = set()
+    for index, block in enumerate(blocks):
+        for inst in block.insts:
+            for register in inst.writes():
+                if register in writes or inst.guard is not None:
+                    many.add(register)
+                writes.setdefault(register, set()).add(index)
+    apart = _different_registers(body)
+    while True:
+        taken_apart: set[int] = set()  # blocks that some lanes of a warp may go through alone
+        for index, block in enumerate(blocks):
+            last = block.insts[-1] if block.insts else None
+            if last is not None and last.op.kind == "branch" and last.guard in apart:
+                taken_apart |= _between(blocks, index, meeting[index])
+        more = {register for register in many if register not in apart and writes[register] & taken_apart}
+        if not more:
+            return apart
+        apart = _different_registers(body, apart | more)
+
+
+def _between(blocks: list[Block], start: int, end: int | None) -> set[int]:
+    """The blocks on ways from a block to the one where they meet."""
+    found: set[int] = set()
+    todo = list(blocks[start].successors)
+    while todo:
+        index = todo.pop()
+        if index != end and index not in found:
+            found.add(index)
+            todo += blocks[index].successors
     return found
 
 

@@ -251,6 +251,16 @@ def _product(inst: Inst):
         _become_move(inst, "b")
 
 
+def _half(shift: int):
+    """The rule of the half of a 64-bit source from bit `shift` on."""
+
+    def rule(inst: Inst):
+        if (value := _literal(inst, "a")) is not None:
+            _become_constant(inst, value >> shift)
+
+    return rule
+
+
 def _multiply_add(inst: Inst):
     """Without an addend it is a product."""
     if _literal(inst, "c") == 0 and inst.slot != "c":
@@ -267,7 +277,7 @@ _IDENTITIES = by_number({
     "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero,
     "SHR.S32": _right_zero,
     "IMUL": _product, "IMUL.64": _product, "IMAD": _multiply_add, "IMAD.WIDE.S32": _multiply_add,
-    "IMAD.WIDE.U32": _multiply_add,
+    "IMAD.WIDE.U32": _multiply_add, "LO.64": _half(0), "HI.64": _half(32),
 })  # fmt: skip
 
 

@@ -2,8 +2,9 @@
 
 R and D registers share one file of 32-bit words, as they do in hardware: Rn is word n, Dn the aligned pair of words 2n
 and 2n + 1.
-Word 1 is the stack pointer. A unit is what gets a place: one virtual register, or the members of a tuple that need
-consecutive ones, or several that coalescing made one. Units are placed in order of their start where nothing overlaps.
+Word 1 is the stack pointer; the words behind those of a thread are its warp's uniform registers.
+A unit is what gets a place: one virtual register, or the members of a tuple that need consecutive ones, or several that
+coalescing made one. Units are placed in order of their start where nothing overlaps.
 """
 
 from bisect import bisect_right, insort
@@ -13,11 +14,13 @@ from typing import NamedTuple
 
 from gpuprof.assemble.ir.body import WORDS, Body, Inst
 from gpuprof.assemble.ir.liveness import Segment, live_segments, overlap, union
+from gpuprof.assemble.place.abi import align_up
 from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
+from gpuprof.isa.program import PROGRAM_COUNTER_WORDS
 
-RESERVED_WORDS = 2  # what a thread has besides the words it can name: its program counter (Volta and later)
+RESERVED_WORDS = PROGRAM_COUNTER_WORDS  # what a thread has besides the words it can name
 STACK_POINTER = 1
-LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127}  # words; predicates
+LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127, "U": 63}  # words; predicates; words of a warp's uniform registers
 ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536
 _LATE_PIPES = ("lsu", "tex", "xu")
 _MOMENT = 7  # instructions; fitted to ptxas 13.0: tests/assemble/test_registers.py
@@ -44,7 +47,7 @@ _ORDERS = (
 
 
 class OutOfRegisters(Exception):
-    """A unit found no place below the limits; `file` says where: "R" for the words, "P" for predicates."""
+    """A unit found no place below the limits; `file` is a key of LIMITS."""
 
     def __init__(self, file: str):
         super().__init__(file)
@@ -53,7 +56,7 @@ class OutOfRegisters(Exception):
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    file: str  # "R" or "P"
+    file: str  # a key of LIMITS
     lanes: list[list[Segment]]  # live segments of each of its consecutive words
     members: list[int]  # virtual registers; `_Units.lane` says where in the unit
     align: int
@@ -71,10 +74,20 @@ class Unit:
 
 def allocate(body: Body, limit: int = LIMITS["R"]) -> Allocation:
     """Places values in as few words as it can. Where the body needs few, it then spends more of them, up to the free
-    ones or `limit`: see `_Spread`.
+    ones or `limit`: see `_Spread`. What the uniform registers cannot hold stands in those of the threads.
 
     Raises OutOfRegisters when a file is not enough.
     """
+    try:
+        return _allocate(body, limit)
+    except OutOfRegisters as error:
+        if error.file != "U":
+            raise
+    body.uniform.clear()
+    return _allocate(body, limit)
+
+
+def _allocate(body: Body, limit: int) -> Allocation:
     segments = live_segments(body)
     units = _Units(body, segments)
     units.coalesce()
@@ -110,6 +123,7 @@ def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | No
     number: dict[int, int] = {}
     used = {"R": 0, "D": 0, "P": 0}
     words = STACK_POINTER + 1
+    places: dict[int, int] = {}  # of units, by their id
     for unit in order:
         base = unit.fixed
         if base is None and spread and unit.file == "R":
@@ -123,6 +137,12 @@ def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | No
             spread.take(unit, base)
         if unit.file == "R":
             words = max(words, base + len(unit.lanes))
+        places[id(unit)] = base
+    behind = align_up(words, 2)
+    if behind + files["U"].top > LIMITS["R"]:
+        raise OutOfRegisters("U")
+    for unit in order:
+        base = places[id(unit)] + (behind if unit.file == "U" else 0)
         for register in unit.members:
             file = body.files[register]
             place = base + units.lane[register] >> (file == "D")
@@ -151,7 +171,9 @@ class _Spread:
             if inst.op.pipe in _LATE_PIPES:
                 for register in inst.reads():
                     self.late_reads.setdefault(id(units.unit.get(register)), []).append(2 * index)
-            words = [v for v in (inst.a, inst.b, inst.c) if v.__class__ is int and files[v] == "R"]
+            words = [
+                v for v in (inst.a, inst.b, inst.c) if v.__class__ is int and files[v] == "R" and v not in body.uniform
+            ]
             if not words:
                 continue
             if inst.a.__class__ is int and files[inst.a] == "D" and inst.op.a == "A":
@@ -228,7 +250,8 @@ class _Units:
         lanes = [segments.get(register, []) for register in group for _ in range(words)]
         fixed = self.body.fixed.get(group[0])
         align = min(1 << (len(lanes) - 1).bit_length(), _WIDEST_ALIGNMENT)
-        unit = Unit("P" if file == "P" else "R", lanes, list(group), align, None if fixed is None else fixed * words)
+        home = "P" if file == "P" else "U" if group[0] in self.body.uniform else "R"
+        unit = Unit(home, lanes, list(group), align, None if fixed is None else fixed * words)
         for index, register in enumerate(group):
             self.unit[register] = unit
             self.lane[register] = index * words
@@ -289,7 +312,7 @@ class _Units:
 
     def _merge(self, one: Unit, other: Unit, shift: int):
         """Makes `other` part of `one`, its lane 0 on lane `shift`, where that is possible."""
-        if one.fixed is not None or other.fixed is not None:
+        if one.fixed is not None or other.fixed is not None or one.file != other.file:
             return
         if (len(other.lanes), len(other.members)) > (len(one.lanes), len(one.members)):
             one, other, shift = other, one, -shift

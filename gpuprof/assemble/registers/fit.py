@@ -2,9 +2,11 @@
 
 from gpuprof.assemble.ir.body import Body, Inst
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, LIMITS, RESERVED_WORDS, Allocation
+from gpuprof.assemble.registers.halves import keep_lower_halves
 from gpuprof.assemble.registers.schedule import Schedule
 from gpuprof.assemble.registers.spill import allocate_unspilled, allocate_within
 from gpuprof.assemble.registers.split import split_shared_loads
+from gpuprof.assemble.registers.uniform import uniform_registers
 
 MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 
@@ -32,6 +34,10 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
 def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
     schedule = Schedule(body)
+    if not body.uniform and schedule.fewest + _ROOM > min(limit, ALWAYS_FREE):
+        body.uniform = uniform_registers(body)
+        keep_lower_halves(body)
+        schedule = Schedule(body)
     if schedule.fewest > limit + _MOST_SHARED:
         return None
     budget = limit if is_wanted else min(limit, _step(schedule.fewest))

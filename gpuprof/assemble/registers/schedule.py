@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.assemble.ir.body import WORDS, Block, Body, Inst
+from gpuprof.assemble.ir.body import Block, Body, Inst, words_of
 from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.ir.memory_order import is_access, is_write, reads_clock
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, RESERVED_WORDS
@@ -42,7 +42,7 @@ class Schedule:
 
     def __init__(self, body: Body):
         liveness = block_liveness(body)
-        weight = [WORDS[file] for file in body.files]
+        weight = words_of(body)
         self.body = body
         self.parts: list[list[_Part]] = [
             _parts(body, block, set(liveness.members(out)), weight)

@@ -117,7 +117,7 @@ class _Spiller:
                 index += 1
         ranges = []
         for register, parts in sorted(live_segments(body).items()):
-            if (body.files[register] == "P") == predicates:
+            if (body.files[register] == "P") == predicates and register not in body.uniform:
                 words = WORDS[body.files[register]] or 1
                 points = [p for start, stop in parts for p in range((start + 1) // 2, (stop + 1) // 2)]
                 for point in points:

@@ -84,7 +84,8 @@ def _header(function: Function) -> Iterator[Line]:
     yield Line("header", printable(f"{kind} {function.display}({params})"))
     if function.name != function.display:
         yield Line("header", printable(f"  symbol {function.name}"))
-    yield Line("header", f"  {function.registers} registers, {function.p_count} predicates")
+    uniform = f", {function.uniform_words} uniform" if function.uniform_words else ""
+    yield Line("header", f"  {function.registers} registers{uniform}, {function.p_count} predicates")
     yield Line(
         "header",
         f"  {function.shared_nbytes} bytes shared, {function.local_nbytes} bytes local, {function.spill_nbytes} bytes "
