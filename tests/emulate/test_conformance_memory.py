@@ -218,7 +218,8 @@ def apply(operation_name: str, t: str, is_global: bool, old: int, value: int, ot
         "xor": lambda: old ^ value,
         "min": lambda: min(old, value, key=number), "max": lambda: max(old, value, key=number),
         "inc": lambda: 0 if old >= value else old + 1, "dec": lambda: value if old == 0 or old > value else old - 1,
-        "exch": lambda: value, "cas": lambda: other & mask if old == value & mask else old,
+        "count": lambda: old + 1 & mask, "exch": lambda: value,
+        "cas": lambda: other & mask if old == value & mask else old,
     }[operation_name]()  # fmt: skip
 
 
@@ -293,9 +294,8 @@ def test_atomic(name, round_number):
     code += [constant(191, start), make("IMAD.WIDE.U32", dst=192, a=30, imm=1, slot="b", c=191)]
     if op.space == "shared":
         code.append(make("LO.64", dst=92, a=192))
-    slots = {"a": 92 if op.space == "shared" else 192, "b": 20, "mods": 0 if op.space == "shared" else ADDR64}
-    if op.c:
-        slots["c"] = 21
+    slots = {"a": 92 if op.space == "shared" else 192, "mods": 0 if op.space == "shared" else ADDR64}
+    slots |= {slot: register for slot, register in (("b", 20), ("c", 21)) if getattr(op, slot)}
     if op.dst:
         slots["dst"] = 40
     code.append(make(name, **slots))
